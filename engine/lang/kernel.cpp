@@ -1,0 +1,61 @@
+#include "engine/lang/kernel.hpp"
+
+#include <algorithm>
+
+#include "engine/ir/clone.hpp"
+
+namespace hindcast::lang {
+
+void detail::check_names(const std::string& kernel, std::size_t given, std::size_t expected, const Location& location) {
+    if (given == expected) return;
+    throw Error("the lambda has " + std::to_string(expected) + " parameters after the work item, but " +
+                std::to_string(given) + " names are given")
+        .in_kernel(kernel)
+        .at(location)
+        .remedy("give one name per parameter, in order");
+}
+
+ir::Value own_index(int symbol, ir::Value index) {
+    ir::Builder& b = builder();
+    const ir::Value own = b.resolve(index);
+    if (own == b.item() || b.is_injective(own)) return own;
+    throw b.error("'" + b.kernel().parameter(symbol).name + "' is written by this kernel, but used at an index that is not the item's own")
+        .remedy("use the work item as index, declare the index with injective(), or read from another buffer");
+}
+
+Int injective(const Int& index) {
+    builder().declare_injective(index.value());
+    return index;
+}
+
+ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::string>& shared) const {
+    ir::Builder b(name_, precision);
+    std::vector<int> symbols;
+    std::uint64_t mask = 0;
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        ir::Parameter p = parameters_[k];
+        if (p.type == ir::Type::f64) p.type = ir::real_type(precision);
+        if (std::find(shared.begin(), shared.end(), p.name) != shared.end()) {
+            if (!may_share_[k])
+                throw Error("'" + p.name + "' is not a Property, so it cannot hold one value for all items")
+                    .in_kernel(name_)
+                    .remedy("declare it Property<T> in the kernel");
+            p.access = ir::Access::value;
+            mask |= std::uint64_t{1} << k;
+        }
+        symbols.push_back(b.add_parameter(p));
+    }
+    for (const std::string& s : shared)
+        if (b.kernel().find_parameter(s) < 0) throw Error("there is no parameter '" + s + "'").in_kernel(name_);
+    {
+        Tracing tracing(b);
+        body_(symbols, mask);
+    }
+    ir::Kernel recorded = b.finish();
+    ir::verify(recorded, "tracing");
+    ir::Kernel simple = ir::simplify(recorded, true);
+    ir::verify(simple, "simplification");
+    return simple;
+}
+
+}  // namespace hindcast::lang

@@ -22,7 +22,7 @@ Value Cloner::at(Value source_value) {
     return clone;
 }
 
-void Cloner::copy_place(const Op& op) {
+void Cloner::place_like(const Op& op) {
     if (op.place < 0) {
         target_.set_place(-1);
         return;
@@ -39,7 +39,7 @@ void Cloner::region(int source_region, bool skip_break, const std::function<void
     if (start && (!has_break || skip_break)) start();
     for (const Value v : ops) {
         const Op& op = source_.op(v);
-        copy_place(op);
+        place_like(op);
         if (op.code == OpCode::break_unless) {
             if (skip_break) continue;
             target_.break_unless(at(op.operand[0]));

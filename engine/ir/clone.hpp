@@ -25,6 +25,8 @@ public:
     // break_unless. `skip_break` leaves break_unless out (recomputing one known trip of a while_).
     void region(int source_region, bool skip_break = false, const std::function<void()>& start = {});
     void nested(Value source_value, const Op& op);
+    // What follows is placed where this source op stands.
+    void place_like(const Op& op);
 
     std::vector<int> symbols;       // source parameter -> parameter of the clone
     bool effects = true;            // false: recomputation, only values
@@ -52,7 +54,6 @@ protected:
 
 private:
     void record(Value value, const Op& op);
-    void copy_place(const Op& op);
     void loop(Value source_value, const Op& op, const std::vector<Slot>& slots);
 
     std::vector<Value> clones_;

@@ -35,7 +35,9 @@ Bits arithmetic(OpCode code, T a, T b, T c) {
         case OpCode::lt: return e::lt(a, b);
         case OpCode::le: return e::le(a, b);
         case OpCode::eq: return e::eq(a, b);
-        case OpCode::variable: return to_bits(a);
+        case OpCode::variable:
+        case OpCode::attach_slope:
+        case OpCode::stop_gradient: return to_bits(a);
         default: break;
     }
     if constexpr (!real) {

@@ -25,7 +25,7 @@ Value Builder::contracted(OpCode code, Type type, Value a, Value b) {
 
 Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
     if (code == OpCode::variable) return no_value;
-    if (can_evaluate(code) && is_constant(a) && (b < 0 || is_constant(b)) && (c < 0 || is_constant(c))) {
+    if (can_evaluate(code) && code != OpCode::attach_slope && is_constant(a) && (b < 0 || is_constant(b)) && (c < 0 || is_constant(c))) {
         const auto bits = [&](Value v) { return v < 0 ? 0 : op(v).bits; };
         return constant(type, evaluate_op(code, type, type_of(a), bits(a), bits(b), bits(c)));
     }

@@ -73,6 +73,8 @@ enum class OpClass : std::uint8_t {
     HINDCAST_OP(norm2,      2, arithmetic, "", "", "") \
     HINDCAST_OP(norm3,      3, arithmetic, "", "", "") \
     HINDCAST_OP(variable,   1, arithmetic, "", "", "") \
+    HINDCAST_OP(stop_gradient, 1, arithmetic, "", "", "") /* the operand; derivative zero */ \
+    HINDCAST_OP(attach_slope, 3, arithmetic, "", "", "") /* operand 0; d = d0 + operand 2 * d1: hand-made derivatives */ \
     /* comparison, selection, conversion */ \
     HINDCAST_OP(lt,         2, comparison, "fcmp olt T 0, 1", "icmp lt T 0, 1", "0 < 1") \
     HINDCAST_OP(le,         2, comparison, "fcmp ole T 0, 1", "icmp le T 0, 1", "0 <= 1") \

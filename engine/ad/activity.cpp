@@ -1,0 +1,126 @@
+#include "engine/ad/activity.hpp"
+
+#include "engine/ad/rules.hpp"
+
+namespace hindcast::ad {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+
+Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active)
+    : kernel_(kernel), active_(active), varied_(kernel.ops.size()), useful_(kernel.ops.size()), gated_(kernel.ops.size()) {
+    spread_forward();
+    spread_backward();
+}
+
+Activity::Activity(const ir::Kernel& kernel, const std::set<Value>& inputs, Value output)
+    : kernel_(kernel), active_(kernel.parameters.size(), 0), varied_(kernel.ops.size()), useful_(kernel.ops.size()), gated_(kernel.ops.size()) {
+    for (const Value v : inputs) mark(varied_, v);
+    mark(useful_, output);
+    spread_forward();
+    spread_backward();
+}
+
+void Activity::mark(std::vector<char>& set, Value v) {
+    if (v < 0 || !ir::is_real(kernel_.op(v).type) || set[static_cast<std::size_t>(v)]) return;
+    set[static_cast<std::size_t>(v)] = 1;
+    changed_ = true;
+}
+
+// Values that a region passes on: yields (and inits) to results (and arguments).
+void Activity::link(std::vector<char>& set, const Op& op, bool forward) {
+    const ir::Nest& nest = kernel_.nest(op);
+    const bool loop = op.code != OpCode::if_;
+    const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
+    for (std::size_t k = 0; k < nest.results.size(); ++k) {
+        std::vector<Value> from, to{nest.results[k]};
+        for (const int r : nest.region)
+            if (r >= 0) from.push_back(kernel_.region(r).yields[k]);
+        if (loop) {
+            from.push_back(nest.inits[k]);
+            to.push_back(kernel_.region(nest.region[0]).arguments[k + first]);
+        }
+        if (!forward) std::swap(from, to);
+        bool any = false;
+        for (const Value v : from) any |= set[static_cast<std::size_t>(v)] != 0;
+        if (any)
+            for (const Value v : to) mark(set, v);
+    }
+}
+
+void Activity::spread_forward() {
+    const auto is = [&](const std::vector<char>& set, Value v) { return set[static_cast<std::size_t>(v)] != 0; };
+    do {
+        changed_ = false;
+        for (std::size_t n = 0; n < kernel_.ops.size(); ++n) {
+            const Op& op = kernel_.ops[n];
+            const Value v = static_cast<Value>(n);
+            switch (op.code) {
+                case OpCode::if_:
+                case OpCode::for_:
+                case OpCode::while_: link(varied_, op, true); break;
+                case OpCode::load:
+                case OpCode::own_load:
+                case OpCode::take:
+                case OpCode::parameter:
+                    if (active_[static_cast<std::size_t>(op.symbol)]) mark(varied_, v);
+                    break;
+                case OpCode::local_accumulate:
+                    if (is(varied_, op.operand[2])) mark(varied_, op.operand[0]);
+                    break;
+                case OpCode::local_load:
+                    if (is(varied_, op.operand[0])) mark(varied_, v);
+                    break;
+                default:
+                    for (int i = 0; i < 3; ++i)
+                        if (differentiable(kernel_, op, i) && is(varied_, op.operand[i])) mark(varied_, v);
+            }
+        }
+    } while (changed_);
+}
+
+void Activity::spread_backward() {
+    const auto is = [&](const std::vector<char>& set, Value v) { return set[static_cast<std::size_t>(v)] != 0; };
+    do {
+        changed_ = false;
+        for (std::size_t n = kernel_.ops.size(); n-- > 0;) {
+            const Op& op = kernel_.ops[n];
+            const Value v = static_cast<Value>(n);
+            switch (op.code) {
+                case OpCode::if_:
+                case OpCode::for_:
+                case OpCode::while_:
+                    link(useful_, op, false);
+                    link(gated_, op, false);
+                    break;
+                case OpCode::accumulate:
+                case OpCode::own_store:
+                case OpCode::store_once:
+                    if (active_[static_cast<std::size_t>(op.symbol)]) mark(useful_, op.operand[1]);
+                    break;
+                case OpCode::reduce:
+                    if (active_[static_cast<std::size_t>(op.symbol)]) mark(useful_, op.operand[0]);
+                    break;
+                case OpCode::local_load:
+                    if (is(useful_, v)) mark(useful_, op.operand[0]);
+                    if (is(gated_, v)) mark(gated_, op.operand[0]);
+                    break;
+                case OpCode::local_accumulate:
+                    if (is(useful_, op.operand[0])) mark(useful_, op.operand[2]);
+                    if (is(gated_, op.operand[0])) mark(gated_, op.operand[2]);
+                    break;
+                default: {
+                    const bool gate = op.code == OpCode::select || op.code == OpCode::min || op.code == OpCode::max;
+                    for (int i = 0; i < 3; ++i) {
+                        if (!differentiable(kernel_, op, i)) continue;
+                        if (is(useful_, v)) mark(useful_, op.operand[i]);
+                        if (gate || is(gated_, v)) mark(gated_, op.operand[i]);
+                    }
+                }
+            }
+        }
+    } while (changed_);
+}
+
+}  // namespace hindcast::ad

@@ -1,0 +1,39 @@
+// Which values of a kernel take part in a derivative.
+//   varied   depends on an active input
+//   useful   an active output depends on it
+//   gated    its adjoint flows through a select, min or max
+// Only values that are both varied and useful have adjoints; only varied ones have tangents.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "engine/ir/kernel.hpp"
+
+namespace hindcast::ad {
+
+class Activity {
+public:
+    // `active` has one entry per parameter of the kernel.
+    Activity(const ir::Kernel& kernel, const std::vector<char>& active);
+    // For grad(): derivatives of the value `output` with respect to the values `inputs`, nothing else.
+    Activity(const ir::Kernel& kernel, const std::set<ir::Value>& inputs, ir::Value output);
+
+    bool varied(ir::Value v) const { return varied_[static_cast<std::size_t>(v)] != 0; }
+    bool useful(ir::Value v) const { return useful_[static_cast<std::size_t>(v)] != 0; }
+    bool gated(ir::Value v) const { return gated_[static_cast<std::size_t>(v)] != 0; }
+    bool on(ir::Value v) const { return varied(v) && useful(v); }
+
+private:
+    void spread_forward();
+    void spread_backward();
+    void mark(std::vector<char>& set, ir::Value v);
+    void link(std::vector<char>& set, const ir::Op& op, bool forward);
+
+    const ir::Kernel& kernel_;
+    std::vector<char> active_;
+    std::vector<char> varied_, useful_, gated_;
+    bool changed_ = false;
+};
+
+}  // namespace hindcast::ad

@@ -1,0 +1,88 @@
+// Small blocks come from the C library, large ones from mmap, so that untouched pages cost nothing.
+#include "engine/base/aligned.hpp"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast {
+
+namespace {
+
+constexpr std::size_t large_block = std::size_t{4} << 20;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+// No machine has this much; sums of sizes below it cannot wrap round.
+constexpr std::size_t largest_block = std::size_t{1} << 47;
+
+std::atomic<std::int64_t> current_bytes{0}, peak_bytes{0}, allocation_count{0};
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+[[noreturn]] void fail(std::size_t bytes) {
+    throw Error("cannot allocate " + std::to_string(bytes >> 20) + " MiB: out of memory")
+        .note("allocated so far: " + std::to_string(current_bytes.load() >> 20) + " MiB")
+        .remedy("use fewer elements, fewer steps, or a smaller memory budget for checkpoints");
+}
+
+// Whole huge pages, beginning at one: maps one page more and gives back what stands over.
+void* map_large(std::size_t bytes) {
+    const std::size_t mapped = bytes + huge_page;
+    void* const raw =
+        mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return nullptr;
+    auto* const first = static_cast<char*>(raw);
+    const std::size_t before =
+        (huge_page - reinterpret_cast<std::uintptr_t>(first) % huge_page) % huge_page;
+    if (before > 0) munmap(first, before);
+    munmap(first + before + bytes, huge_page - before);
+    madvise(first + before, bytes, MADV_HUGEPAGE);  // a hint: failure does not matter
+    return first + before;
+}
+
+}  // namespace
+
+MemoryUse memory_use() {
+    return {current_bytes.load(), peak_bytes.load(), allocation_count.load()};
+}
+
+void reset_memory_peak() { peak_bytes.store(current_bytes.load()); }
+
+void* allocate_aligned(std::size_t bytes) {
+    if (bytes == 0) return nullptr;
+    if (bytes > largest_block) fail(bytes);
+    void* block = nullptr;
+    if (bytes >= large_block) {
+        block = map_large(round_up(bytes, huge_page));
+    } else {
+        const std::size_t rounded = round_up(bytes, memory_alignment);
+        block = std::aligned_alloc(memory_alignment, rounded);
+        if (block != nullptr) std::memset(block, 0, rounded);
+    }
+    if (block == nullptr) fail(bytes);
+    const auto counted = static_cast<std::int64_t>(bytes);
+    const std::int64_t now = current_bytes.fetch_add(counted) + counted;
+    std::int64_t peak = peak_bytes.load();
+    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
+    }
+    allocation_count.fetch_add(1);
+    return block;
+}
+
+void free_aligned(void* block, std::size_t bytes) noexcept {
+    if (block == nullptr) return;
+    if (bytes >= large_block) {
+        munmap(block, round_up(bytes, huge_page));
+    } else {
+        std::free(block);
+    }
+    current_bytes.fetch_sub(static_cast<std::int64_t>(bytes));
+}
+
+}  // namespace hindcast

@@ -1,0 +1,75 @@
+// Entry point of the test program. The listener counts test cases and closes the output with one
+// line that tests/run reads and adds up:
+//
+//     hindcast_tests: 12 passed, 0 failed, 1 skipped
+//
+// A case is skipped when it states a reason (tests/support/skip.hpp); a case that checked something
+// and failed counts as failed even if it was skipped afterwards.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "tests/support/skip.hpp"
+
+namespace {
+
+// One test case runs at a time, on the main thread.
+std::string current_test;
+bool current_skipped = false;
+
+class Counter : public doctest::IReporter {
+public:
+    explicit Counter(const doctest::ContextOptions& options) : options_(options) {}
+
+    void test_case_start(const doctest::TestCaseData& data) override {
+        current_test = data.m_name;
+        current_skipped = false;
+    }
+
+    void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+        // Cases filtered out on the command line never get here.
+        if (!stats.testCaseSuccess) {
+            ++failed_;
+        } else if (current_skipped) {
+            ++skipped_;
+        } else {
+            ++passed_;
+        }
+        if (stats.seconds > slow_seconds) {
+            std::printf("slow: %.1f s: %s\n", stats.seconds, current_test.c_str());
+        }
+    }
+
+    void test_run_end(const doctest::TestRunStats&) override {
+        if (options_.count || options_.list_test_cases || options_.list_test_suites) return;
+        std::printf("hindcast_tests: %d passed, %d failed, %d skipped\n", passed_, failed_,
+                    skipped_);
+        std::fflush(stdout);
+    }
+
+    void report_query(const doctest::QueryData&) override {}
+    void test_run_start() override {}
+    void test_case_reenter(const doctest::TestCaseData&) override {}
+    void test_case_exception(const doctest::TestCaseException&) override {}
+    void subcase_start(const doctest::SubcaseSignature&) override {}
+    void subcase_end() override {}
+    void log_assert(const doctest::AssertData&) override {}
+    void log_message(const doctest::MessageData&) override {}
+    void test_case_skipped(const doctest::TestCaseData&) override {}
+
+private:
+    static constexpr double slow_seconds = 5.0;
+    const doctest::ContextOptions& options_;
+    int passed_ = 0, failed_ = 0, skipped_ = 0;
+};
+
+}  // namespace
+
+void hindcast::test::skip(const std::string& reason) {
+    current_skipped = true;
+    std::printf("skipped: %s: %s\n", current_test.c_str(), reason.c_str());
+}
+
+DOCTEST_REGISTER_LISTENER("counter", 1, Counter);

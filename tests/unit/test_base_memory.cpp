@@ -1,0 +1,96 @@
+// Aligned memory: zeroed, aligned, counted, and an error when there is not enough. The
+// floating-point guard.
+#include <doctest/doctest.h>
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "engine/base/aligned.hpp"
+#include "engine/base/error.hpp"
+#include "engine/base/float_environment.hpp"
+
+using namespace hindcast;
+
+TEST_CASE("buffers are aligned and zeroed, small and large") {
+    for (const std::size_t count : {1u, 3u, 16u, 1000u, 524287u, 524288u, 700001u}) {
+        AlignedBuffer<double> buffer(count);
+        CHECK(buffer.size() == count);
+        CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % memory_alignment == 0);
+        CHECK(std::all_of(buffer.begin(), buffer.end(), [](double x) { return x == 0.0; }));
+        std::fill(buffer.begin(), buffer.end(), 1.0);  // all of it may be written
+    }
+    // A used block that comes back is zero again.
+    for (int repeat = 0; repeat < 10; ++repeat) {
+        AlignedBuffer<std::uint8_t> buffer(777);
+        CHECK(std::count(buffer.begin(), buffer.end(), 0) == 777);
+        std::fill(buffer.begin(), buffer.end(), std::uint8_t{0xaa});
+    }
+}
+
+TEST_CASE("memory is counted while it is held") {
+    const MemoryUse before = memory_use();
+    reset_memory_peak();
+    {
+        AlignedBuffer<float> small(100);
+        CHECK(memory_use().current == before.current + 400);
+        {
+            AlignedBuffer<float> large(2u << 20);
+            CHECK(memory_use().current == before.current + 400 + (8 << 20));
+        }
+        AlignedBuffer<float> moved(std::move(small));
+        CHECK(memory_use().current == before.current + 400);
+        CHECK(small.empty());  // NOLINT(bugprone-use-after-move): a moved-from buffer is empty
+        small = AlignedBuffer<float>(10);
+        CHECK(memory_use().current == before.current + 440);
+    }
+    CHECK(memory_use().current == before.current);
+    CHECK(memory_use().peak == before.current + 400 + (8 << 20));
+    CHECK(memory_use().allocations == before.allocations + 3);
+}
+
+TEST_CASE("an empty buffer holds nothing") {
+    const MemoryUse before = memory_use();
+    AlignedBuffer<int> empty(0);
+    CHECK(empty.data() == nullptr);
+    CHECK(empty.begin() == empty.end());
+    CHECK(memory_use().allocations == before.allocations);
+}
+
+TEST_CASE("more memory than there is gives an error, and nothing is counted") {
+    const MemoryUse before = memory_use();
+    CHECK_THROWS_AS(AlignedBuffer<double>(SIZE_MAX / 4), Error);
+    CHECK_THROWS_AS(AlignedBuffer<double>(SIZE_MAX / 16), Error);
+    CHECK_THROWS_AS(AlignedBuffer<double>(std::size_t{1} << 44), Error);
+    CHECK(memory_use().current == before.current);
+    try {
+        AlignedBuffer<char> buffer(std::size_t{1} << 60);
+    } catch (const Error& error) {
+        CHECK(std::string(error.what()).find("cannot allocate 1099511627776 MiB") == 0);
+    }
+}
+
+TEST_CASE("the floating-point guard sets the rules and restores what was there") {
+    const unsigned original = _mm_getcsr();
+    _mm_setcsr(original | 0x8040 | 0x2000);  // flush to zero, subnormals are zero, round down
+    const unsigned changed = _mm_getcsr();
+    CHECK_FALSE(FloatEnvironment::active());
+    {
+        const FloatEnvironment guard;
+        CHECK(FloatEnvironment::active());
+        volatile float small = 1e-38f;
+        small = small * 0.125f;  // a subnormal
+        CHECK(small > 0.0f);
+        {
+            const FloatEnvironment inner;
+            CHECK(FloatEnvironment::active());
+        }
+        CHECK(FloatEnvironment::active());
+    }
+    const unsigned restored = _mm_getcsr();
+    _mm_setcsr(original);
+    CHECK((restored & ~0x3fu) == (changed & ~0x3fu));
+    CHECK(FloatEnvironment::active());
+}

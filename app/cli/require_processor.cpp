@@ -6,6 +6,7 @@
 namespace {
 
 [[gnu::constructor(101)]] void require_processor() {
+    __builtin_cpu_init();  // constructors may run before the library has done so
     if (__builtin_cpu_supports("x86-64-v3")) return;
     constexpr char message[] =
         "hindcast: this processor lacks AVX2 or FMA (x86-64-v3); run it on one made after 2013\n";

@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t longest_formula = 4096;
 constexpr std::size_t deepest_formula = 64;
+constexpr std::string_view operators[] = {"<=", ">=", "==", "!=", "&&", "||", "+",
+                                          "-",  "*",  "/",  "^",  "<",  ">"};
 
 struct Row {
     const char* name;
@@ -68,90 +70,193 @@ Error at_column(const Node& node, std::size_t offset, const std::string& happene
     return error;
 }
 
-// What muParser reads loosely is checked first: characters, brackets, where commas, '?' and ':' may
-// stand, numbers in the range of f64.
-void check_structure(const Node& node) {
-    const std::string& text = node.string();
-    if (text.size() > longest_formula) {
-        throw fault(node, fmt::format("a formula of {} characters, more than {}", text.size(),
-                                      longest_formula))
-            .remedy("compute the values outside and store them as {\"file\": \"x.npy\"}");
+// The grammar of formulas. muParser is lenient in places and unsafe in others, so it only ever gets
+// to see what passed here:
+//
+//     value := number | name | name '(' ternary (',' ternary)* ')' | '(' ternary ')'
+//     term := ('+' | '-' | '!')? value;  sum := term (operator term)*;  ternary := sum ('?' ternary
+//     ':' ternary)?
+class Checker {
+public:
+    // Arity of each function, -1 for variables and constants.
+    using Names = std::vector<std::pair<std::string, int>>;
+
+    Checker(const Node& node, Names names, bool has_power)
+        : node_(node), text_(node.string()), names_(std::move(names)), has_power_(has_power) {}
+
+    void check() {
+        if (text_.size() > longest_formula) {
+            throw fault(node_, fmt::format("a formula of {} characters, more than {}", text_.size(),
+                                           longest_formula))
+                .remedy("compute the values outside and store them as {\"file\": \"x.npy\"}");
+        }
+        if (std::ranges::all_of(text_, is_blank)) {
+            throw fault(node_, "an empty formula").remedy("write for instance \"0.1*i\"");
+        }
+        open_.push_back({0, 0, {}});
+        while (skip_blank()) {
+            if (operand_next_) {
+                operand();
+            } else {
+                operation();
+            }
+        }
+        if (operand_next_) fail(text_.size(), "a value is missing", "end with a number or a name");
+        if (open_.size() > 1) fail(open_.back().offset, "'(' is not closed", "add ')'");
+        close_questions();
     }
+
+private:
     struct Bracket {
         std::size_t offset;
-        bool arguments;  // of a function
-        int questions = 0;
+        int arity;  // of the function whose arguments these are, 0 for plain brackets
+        std::string_view function;
+        int arguments = 1, questions = 0;
     };
-    std::vector<Bracket> open{{0, false}};
-    bool operand_before = false;  // whether an operand ended before this character
-    const auto close_questions = [&](std::size_t offset) {
-        if (open.back().questions > 0) {
-            throw at_column(node, offset, "':' is missing after '?'")
-                .remedy("write condition ? value : other");
-        }
-    };
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (is_blank(c)) continue;
+
+    [[noreturn]] void fail(std::size_t offset, const std::string& happened,
+                           const std::string& remedy) const {
+        throw at_column(node_, offset, happened).remedy(remedy);
+    }
+
+    bool skip_blank() {
+        while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+        return at_ < text_.size();
+    }
+
+    // A number, a name, an opening bracket or a sign.
+    void operand() {
+        const char c = text_[at_];
         if (is_digit(c) || c == '.') {
             double value = 0;
-            const auto result = std::from_chars(text.data() + i, text.data() + text.size(), value);
+            const char* const end = text_.data() + text_.size();
+            const auto result = std::from_chars(text_.data() + at_, end, value);
             if (result.ec == std::errc::result_out_of_range) {
-                throw at_column(node, i, "a number beyond f64")
-                    .remedy("f64 reaches from 4.9e-324 to 1.8e308");
+                fail(at_, "a number beyond f64", "f64 reaches from 4.9e-324 to 1.8e308");
             }
-            if (result.ec != std::errc()) throw at_column(node, i, "no number");
-            i = static_cast<std::size_t>(result.ptr - text.data()) - 1;
-            operand_before = true;
+            if (result.ec != std::errc()) fail(at_, "'.' is no number", "write for instance 0.5");
+            at_ = static_cast<std::size_t>(result.ptr - text_.data());
+            operand_next_ = sign_ = false;
         } else if (is_letter(c)) {
-            while (i + 1 < text.size() && (is_letter(text[i + 1]) || is_digit(text[i + 1]))) ++i;
-            operand_before = true;
+            name();
         } else if (c == '(') {
-            if (open.size() > deepest_formula) {
-                throw at_column(
-                    node, i, fmt::format("more than {} brackets in each other", deepest_formula));
-            }
-            const char before = i > 0 ? text[i - 1] : '\0';
-            open.push_back({i, is_letter(before) || is_digit(before)});
-            operand_before = false;
-        } else if (c == ')') {
-            if (open.size() == 1) {
-                throw at_column(node, i, "')' closes nothing").remedy("remove it, or add '('");
-            }
-            close_questions(i);
-            open.pop_back();
-            operand_before = true;
-        } else if (c == ',') {
-            if (!open.back().arguments) {
-                throw at_column(node, i, "',' outside the arguments of a function")
-                    .remedy("write decimals with a point: 0.5");
-            }
-            close_questions(i);
-            operand_before = false;
-        } else if (c == '?' || c == ':') {
-            if (!operand_before)
-                throw at_column(node, i, fmt::format("a value is missing before '{}'", c));
-            open.back().questions += c == '?' ? 1 : -1;
-            if (open.back().questions < 0) {
-                throw at_column(node, i, "':' without '?'")
-                    .remedy("write condition ? value : other");
-            }
-            operand_before = false;
-        } else if (std::string_view("+-*/^<>=!&|").find(c) != std::string_view::npos) {
-            operand_before = false;
+            push({at_++, 0, {}});
+        } else if ((c == '+' || c == '-' || c == '!') && !sign_) {
+            ++at_;
+            sign_ = true;
+        } else if (c == ')' && open_.back().arity > 0 && text_[at_ - 1] == '(') {
+            fail(at_, fmt::format("too few arguments for '{}'", open_.back().function),
+                 fmt::format("it takes {}", open_.back().arity));
         } else {
-            throw at_column(node, i, "a character that no formula has")
-                .remedy("use letters, digits and + - * / ^ ( ) , . < > = ! & | ? :");
+            unexpected("a value is missing before it");
         }
     }
-    if (open.size() > 1) {
-        throw at_column(node, open.back().offset, "'(' is not closed").remedy("add ')'");
+
+    void name() {
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
+        const std::string_view word = text_.substr(begin, at_ - begin);
+        const auto known = std::ranges::find(
+            names_, word, [](const auto& entry) -> std::string_view { return entry.first; });
+        if (known == names_.end()) {
+            std::vector<std::string_view> candidates;
+            for (const auto& entry : names_) candidates.push_back(entry.first);
+            fail(begin, "unknown name " + shown(word),
+                 suggestion(word, candidates, "known names are"));
+        }
+        const bool called = at_ < text_.size() && text_[at_] == '(';
+        if (known->second > 0) {
+            if (!called) {
+                fail(begin, "no '(' directly after " + shown(word),
+                     fmt::format("write {}(...)", word));
+            }
+            push({at_++, known->second, word});
+        } else {
+            if (called)
+                fail(begin, shown(word) + " is no function", "write '*' before the bracket");
+            operand_next_ = sign_ = false;
+        }
     }
-    close_questions(text.size());
-    if (std::ranges::all_of(text, is_blank)) {
-        throw fault(node, "an empty formula").remedy("write for instance \"0.1*i\"");
+
+    void push(const Bracket& bracket) {
+        if (open_.size() > deepest_formula) {
+            fail(bracket.offset,
+                 fmt::format("more than {} brackets in each other", deepest_formula),
+                 "write the formula flatter");
+        }
+        open_.push_back(bracket);
+        sign_ = false;
     }
-}
+
+    // What may stand after a value.
+    void operation() {
+        Bracket& inner = open_.back();
+        const char c = text_[at_];
+        if (c == ')') {
+            if (open_.size() == 1) fail(at_, "')' closes nothing", "remove it, or add '('");
+            close_questions();
+            if (inner.arity > 0 && inner.arguments < inner.arity) {
+                fail(at_, fmt::format("too few arguments for '{}'", inner.function),
+                     fmt::format("it takes {}", inner.arity));
+            }
+            open_.pop_back();
+            ++at_;
+            return;
+        }
+        if (c == ',') {
+            if (inner.arity == 0) {
+                fail(at_, "',' outside the arguments of a function",
+                     "write decimals with a point: 0.5");
+            }
+            close_questions();
+            if (++inner.arguments > inner.arity) {
+                fail(at_, fmt::format("too many arguments for '{}'", inner.function),
+                     fmt::format("it takes {}", inner.arity));
+            }
+        } else if (c == '?') {
+            ++inner.questions;
+        } else if (c == ':') {
+            if (--inner.questions < 0)
+                fail(at_, "':' without '?'", "write condition ? value : other");
+        } else {
+            for (const std::string_view word : operators) {
+                if (text_.substr(at_).starts_with(word) && (has_power_ || word != "^")) {
+                    at_ += word.size();
+                    operand_next_ = true;
+                    return;
+                }
+            }
+            unexpected("an operator is missing before it");
+        }
+        ++at_;
+        operand_next_ = true;
+    }
+
+    void close_questions() const {
+        if (open_.back().questions > 0) {
+            fail(at_, "':' is missing after '?'", "write condition ? value : other");
+        }
+    }
+
+    [[noreturn]] void unexpected(const std::string& otherwise) const {
+        const char c = text_[at_];
+        if (!is_digit(c) && !is_letter(c) &&
+            std::string_view("+-*/^(),.<>=!&|?:").find(c) == std::string_view::npos) {
+            fail(at_, "a character that no formula has",
+                 "use letters, digits and + - * / ^ ( ) , . < > = ! & | ? :");
+        }
+        fail(at_, fmt::format("unexpected '{}'", c), otherwise);
+    }
+
+    const Node& node_;
+    const std::string_view text_;
+    const Names names_;
+    const bool has_power_;
+    std::size_t at_ = 0;
+    bool operand_next_ = true;
+    bool sign_ = false;  // the character before is the sign of the value to come
+    std::vector<Bracket> open_;
+};
 
 }  // namespace
 
@@ -225,71 +330,31 @@ struct Formula::State {
 
     void unary(const char* name, mu::fun_type1 function) { parser.DefineFun(name, function); }
 
-    std::vector<std::string_view> known_names() const {
-        std::vector<std::string_view> known(names.begin(), names.end());
-        for (const auto& entry : parser.GetConst()) known.push_back(entry.first);
-        for (const auto& entry : parser.GetFunDef()) known.push_back(entry.first);
+    Checker::Names known_names() const {
+        Checker::Names known;
+        for (const std::string& name : names) known.emplace_back(name, -1);
+        for (const auto& entry : parser.GetConst()) known.emplace_back(entry.first, -1);
+        for (const auto& entry : parser.GetFunDef()) {
+            known.emplace_back(entry.first, entry.second.GetArgc());
+        }
         return known;
-    }
-
-    [[noreturn]] void explain(const Node& node, const mu::ParserError& error) const {
-        const std::string& text = node.string();
-        const std::string& token = error.GetToken();
-        std::size_t offset =
-            error.GetPos() < 0 ? text.size() : static_cast<std::size_t>(error.GetPos());
-        // Some positions of muParser lie behind the token.
-        if (!token.empty() && offset >= token.size() &&
-            text.compare(offset, token.size(), token) != 0 &&
-            text.compare(offset - token.size(), token.size(), token) == 0) {
-            offset -= token.size();
-        }
-        switch (error.GetCode()) {
-            case mu::ecUNASSIGNABLE_TOKEN: {
-                if (token.empty() || !is_letter(token.front())) {
-                    const std::string_view rest =
-                        std::string_view(text).substr(std::min(offset, text.size()));
-                    throw at_column(node, offset,
-                                    fmt::format("unexpected {}", shown(rest.substr(0, 1))))
-                        .remedy("check operators and brackets");
-                }
-                const bool function = parser.GetFunDef().count(token) > 0;
-                throw at_column(
-                    node, offset,
-                    fmt::format("{} {}", function ? "no '(' directly after" : "unknown name",
-                                shown(token)))
-                    .remedy(function ? fmt::format("write {}(...)", token)
-                                     : suggestion(token, known_names(), "known names are"));
-            }
-            case mu::ecTOO_FEW_PARAMS:
-                throw at_column(node, offset,
-                                fmt::format("too few arguments for {}", shown(token)));
-            case mu::ecTOO_MANY_PARAMS:
-                throw at_column(node, offset,
-                                fmt::format("too many arguments for {}", shown(token)));
-            case mu::ecUNEXPECTED_EOF: throw at_column(node, text.size(), "a value is missing");
-            default:
-                if (token.empty()) throw at_column(node, offset, "a fault");
-                throw at_column(node, offset, fmt::format("unexpected {}", shown(token, 20)))
-                    .remedy("check operators and brackets");
-        }
     }
 };
 
 Formula::Formula(const Node& node, const ElementaryTable& functions,
                  std::span<const std::string_view> variables) {
     string_of(node);
-    check_structure(node);
     state_ = std::make_unique<State>(functions, variables);
+    Checker(node, state_->known_names(), functions.pow != nullptr).check();
     try {
         state_->parser.SetExpr(node.string());
-        state_->parser.Eval();
         const auto& used = state_->parser.GetUsedVar();
         for (std::size_t k = 0; k < variables.size(); ++k) {
             state_->used[k] = used.count(state_->names[k]) > 0;
         }
-        state_->parser.Eval();  // compiles again, GetUsedVar forgets the code
+        state_->parser.Eval();
     } catch (const mu::ParserError& error) {
-        state_->explain(node, error);
+        throw fault(node, fmt::format("the formula cannot be read: {}", error.GetMsg()));
     }
 }
 

@@ -1,4 +1,5 @@
-// A table of elementary functions for tests, from the C library: tests compare with the same functions.
+// A table of elementary functions for tests, from the C library: tests compare with the same
+// functions.
 #pragma once
 
 #include <cmath>

@@ -22,7 +22,8 @@ double value(const std::string& text, double i = 0, double x = 0, double y = 0) 
     return formula(std::array{i, x, y});
 }
 
-std::string message(const std::string& text, const ElementaryTable& table = test::elementary_of_the_c_library()) {
+std::string message(const std::string& text,
+                    const ElementaryTable& table = test::elementary_of_the_c_library()) {
     const Document document = Document::parse("{\"v\": " + to_line(Node(text)) + "}", "s.json");
     try {
         Formula formula(document.at("/v"), table, names);
@@ -58,7 +59,8 @@ TEST_CASE("formula: operators and functions") {
     CHECK(value("atan2(y, x) + pow(x, y)", 0, x, y) == std::atan2(y, x) + std::pow(x, y));
     CHECK(value("exp(x)-log(x)", 0, x) == std::exp(x) - std::log(x));
     CHECK(value("sqrt(abs(y))", 0, x, y) == std::sqrt(1.3));
-    CHECK(value("floor(y) + 10*ceil(y) + 100*trunc(y) + 1000*sign(y)", 0, x, y) == -2 - 10 - 100 - 1000);
+    CHECK(value("floor(y) + 10*ceil(y) + 100*trunc(y) + 1000*sign(y)", 0, x, y) ==
+          -2 - 10 - 100 - 1000);
     CHECK(value("round(2.5) + 10*round(3.5) + 100*round(-0.5)") == 42.0);
     CHECK(value("min(x, y) + 10*max(x, y)", 0, 1, 2) == 21.0);
     CHECK(value("pi") == 3.141592653589793);
@@ -99,11 +101,14 @@ TEST_CASE("formula: which variables it names") {
 
 TEST_CASE("formula: errors give the column") {
     CHECK(message("sin(3*q)") ==
-          "s.json:1:7: at /v: unknown name 'q' at column 7 of the formula; known names are i, x, y, e, "
-          "pi, abs, acos, asin, atan, atan2, cbrt, ceil, cos, cosh, exp, expm1, floor, log, log1p, max, "
+          "s.json:1:7: at /v: unknown name 'q' at column 7 of the formula; known names are i, x, "
+          "y, e, "
+          "pi, abs, acos, asin, atan, atan2, cbrt, ceil, cos, cosh, exp, expm1, floor, log, log1p, "
+          "max, "
           "min, pow, round, sign, sin, sinh, sqrt, tan, tanh, trunc\n  sin(3*q)\n        ^");
     CHECK(message("1 + sine(x)") ==
-          "s.json:1:7: at /v: unknown name 'sine' at column 5 of the formula; did you mean 'sin'?\n  1 + "
+          "s.json:1:7: at /v: unknown name 'sine' at column 5 of the formula; did you mean "
+          "'sin'?\n  1 + "
           "sine(x)\n      ^");
     struct Case {
         const char *formula, *part;

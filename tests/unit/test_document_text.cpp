@@ -29,8 +29,8 @@ TEST_CASE("document text: fractions are exact and rounded once") {
 }
 
 TEST_CASE("document text: fractions against long double") {
-    // A 64-bit significand holds numerators and denominators up to 2^64 exactly; the quotient in it is
-    // off by half a unit of 2^-64, which differs from one rounding only near a tie.
+    // A 64-bit significand holds numerators and denominators up to 2^64 exactly; the quotient in it
+    // is off by half a unit of 2^-64, which differs from one rounding only near a tie.
     if (std::numeric_limits<long double>::digits < 64) return;
     const Random random(11);
     int compared = 0;
@@ -54,7 +54,8 @@ TEST_CASE("document text: what is no fraction") {
     CHECK(why == "its denominator is zero");
     CHECK(!parse_fraction("1/99999999999999999999", &why));
     CHECK(why == "a number in it does not fit 64 bits");
-    for (const char* text : {"", "/", "1/", "/2", "1/-2", "+1/2", "1 / 2", "1.5/2", "1/2/3", "a/b"}) {
+    for (const char* text :
+         {"", "/", "1/", "/2", "1/-2", "+1/2", "1 / 2", "1.5/2", "1/2/3", "a/b"}) {
         CHECK_FALSE(is_fraction(text));
         CHECK_FALSE(parse_fraction(text));
     }
@@ -71,7 +72,8 @@ TEST_CASE("document text: shortest numbers read back to the same bits") {
     const Random random(5);
     for (std::uint64_t k = 0; k < 2000; ++k) {
         const auto bits = random.bits(k);
-        const double value = std::ldexp(static_cast<double>(bits[0]), static_cast<int>(bits[1] % 600) - 300);
+        const double value =
+            std::ldexp(static_cast<double>(bits[0]), static_cast<int>(bits[1] % 600) - 300);
         CHECK(std::strtod(shortest(value).c_str(), nullptr) == value);
     }
 }

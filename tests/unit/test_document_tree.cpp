@@ -72,7 +72,8 @@ TEST_CASE("document: reading rounds decimals correctly") {
     // Half way between 1 and the next f64; a hair above tips it over.
     const Document document = Document::parse(
         "[1.00000000000000011102230246251565404236316680908203125,"
-        " 1.00000000000000011102230246251565404236316680908203126, 2.2250738585072011e-308, 5e-324]");
+        " 1.00000000000000011102230246251565404236316680908203126, 2.2250738585072011e-308, "
+        "5e-324]");
     CHECK(document.at("/0").real() == 1.0);
     CHECK(document.at("/1").real() == std::nextafter(1.0, 2.0));
     CHECK(document.at("/2").real() == 0x0.fffffffffffffp-1022);  // the number that hung PHP
@@ -111,8 +112,10 @@ TEST_CASE("document: the house form breaks what is too long") {
           "{\n"
           "  \"short\": [1, 2, 3],\n"
           "  \"long\": [\n"
-          "    0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75, 3.0, 3.25, 3.5, 3.75, 4.0,\n"
-          "    4.25, 4.5, 4.75, 5.0, 5.25, 5.5, 5.75, 6.0, 6.25, 6.5, 6.75, 7.0, 7.25, 7.5, 7.75, 8.0, 8.25,\n"
+          "    0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75, 3.0, 3.25, 3.5, "
+          "3.75, 4.0,\n"
+          "    4.25, 4.5, 4.75, 5.0, 5.25, 5.5, 5.75, 6.0, 6.25, 6.5, 6.75, 7.0, 7.25, 7.5, 7.75, "
+          "8.0, 8.25,\n"
           "    8.5, 8.75, 9.0, 9.25, 9.5, 9.75\n"
           "  ],\n"
           "  \"empty\": {},\n"
@@ -171,9 +174,10 @@ TEST_CASE("document: a failed edit changes nothing") {
     CHECK_THROWS_AS(document.erase(""), Error);
     CHECK_THROWS_AS(document.at("no slash"), Error);
     CHECK(document.to_text() == before);
-    CHECK_THROWS_WITH(document.at("/bodies/0/mas"),
-                      "a.json:7:5: at /bodies/0: there is no 'mas' in an object with 4 members, looking "
-                      "for '/bodies/0/mas'; did you mean 'mass'?");
+    CHECK_THROWS_WITH(
+        document.at("/bodies/0/mas"),
+        "a.json:7:5: at /bodies/0: there is no 'mas' in an object with 4 members, looking "
+        "for '/bodies/0/mas'; did you mean 'mass'?");
 }
 
 TEST_CASE("document: nesting stays within 64 levels in editing too") {

@@ -1,0 +1,70 @@
+// Arrays on a device: shape, strides, a version counter, and the arrays of its derivatives on demand.
+//
+// An Array is a handle: copies share the memory. The first extent counts elements, the others are the components of one
+// element (row by row). Memory is C-contiguous (components side by side) or planar (one plane per component, each padded
+// to whole SIMD registers); kernels read both. Every write changes the version, by which launches and tapes know that
+// what an adjoint needs has been overwritten.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/backend/executable.hpp"
+#include "engine/base/hash.hpp"
+#include "engine/ir/type.hpp"
+
+namespace hindcast {
+
+enum class Layout : std::uint8_t { contiguous, planar };
+
+class Array {
+public:
+    Array() = default;  // no memory
+    // Zeroed. Throws Error for a negative extent or one that does not fit.
+    Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
+    static Array from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
+
+    explicit operator bool() const { return storage_ != nullptr; }
+    ir::Type type() const;
+    const std::vector<std::int64_t>& shape() const;
+    Layout layout() const;
+    std::int64_t elements() const;            // first extent
+    int components() const;                   // product of the others
+    std::int64_t size() const { return elements() * components(); }
+    std::int64_t element_stride() const;      // in scalars
+    std::int64_t component_stride() const;
+    void* data() const;
+    std::size_t bytes() const;                // of the memory, padding included
+
+    std::uint64_t version() const;
+    const std::uint64_t* version_counter() const;
+    void touch() const;                       // the host wrote: a new version
+
+    // Same type, shape and layout, zeroed when first asked for. Gradients of f64 scalars are f64.
+    Array gradient() const;
+    Array tangent() const;
+    bool has_gradient() const;
+    bool same_memory(const Array& other) const { return storage_ == other.storage_; }
+
+    // Values in logical C order.
+    std::vector<double> to_doubles() const;
+    void assign(std::span<const double> values) const;   // rounds once to the type; the size must agree
+    void assign_integers(std::span<const std::int64_t> values) const;
+    void fill(double value) const;
+    void clear() const;                                  // all bytes zero
+    void copy_from(const Array& other) const;            // same type, shape and layout
+    Array clone() const;                                 // a copy of the values, without derivatives
+    double value(std::int64_t element, int component = 0) const;
+    void set_value(std::int64_t element, int component, double value) const;
+
+    backend::Binding binding() const;
+    void add_to(StateHash& hash, const std::string& name) const;
+
+private:
+    struct Storage;
+    std::shared_ptr<Storage> storage_;
+};
+
+}  // namespace hindcast

@@ -1,3 +1,8 @@
+// Documents as a whole: files, access by JSON pointer, and edits that either happen or change
+// nothing.
+//
+// An edit finds its seat (the parent and the last token of the pointer) first; all checks are done
+// before the tree is touched.
 #include "engine/document/document.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +30,12 @@ const Node* walk(const Node& start, const std::vector<std::string>& tokens, std:
         node = next;
     }
     return node;
+}
+
+Error too_deep(const Node& node) {
+    Error error = fault(node, fmt::format("more than {} levels of nesting", max_depth));
+    error.remedy("write the document flatter");
+    return error;
 }
 
 Error nothing_at(const Node& node, const std::string& token, std::string_view pointer) {
@@ -74,6 +85,7 @@ Document Document::load(const std::filesystem::path& path, const Limits& limits)
 }
 
 void Document::save(const std::filesystem::path& path) const {
+    if (root().levels() > max_depth) throw too_deep(root());
     write_file_atomically(path, to_text());
 }
 
@@ -97,20 +109,13 @@ Document::Seat Document::seat(std::string_view pointer, const Node* value) {
     const Node* parent = walk(root(), tokens, passed);
     if (passed < tokens.size()) throw nothing_at(*parent, tokens[passed], pointer);
     if (!parent->is_array() && !parent->is_object()) throw nothing_at(*parent, last, pointer);
-    const int levels = value && (value->is_array() || value->is_object()) ? value->height() + 1 : 0;
-    if (parent->depth() + 1 + levels > max_depth) {
-        throw fault(*parent, fmt::format("more than {} levels of nesting", max_depth))
-            .remedy("write the document flatter");
-    }
+    if (parent->depth() + 1 + (value ? value->levels() : 0) > max_depth) throw too_deep(*parent);
     return {const_cast<Node*>(parent), std::move(last)};
 }
 
 Node& Document::set(std::string_view pointer, Node value) {
     if (pointer.empty()) {
-        if (value.height() + 1 > max_depth) {
-            throw Error(fmt::format("more than {} levels of nesting", max_depth))
-                .remedy("write the document flatter");
-        }
+        if (value.levels() > max_depth) throw too_deep(root());
         return root() = std::move(value);
     }
     auto [parent, token] = seat(pointer, &value);

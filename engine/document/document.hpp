@@ -27,7 +27,7 @@ inline constexpr int max_depth = 64;  // levels of arrays and objects, in readin
 
 struct Limits {
     std::size_t bytes = std::size_t{64} << 20;
-    std::size_t values = 2'000'000;  // nodes; bounds the memory to about 100 bytes each
+    std::size_t values = 2'000'000;  // nodes, of some 200 bytes each
 };
 
 class Document {
@@ -60,7 +60,8 @@ public:
     void erase(std::string_view pointer);
 
     std::string to_text() const;
-    // Written beside the target and renamed, so a failed save keeps what was there.
+    // Written beside the target and renamed, so a failed save keeps what was there. Throws Error
+    // also if editing single nodes has made the document deeper than can be read.
     void save(const std::filesystem::path& path) const;
 
     friend bool operator==(const Document& a, const Document& b) { return a.root() == b.root(); }

@@ -1,3 +1,6 @@
+// Both the file and the folders are made free of links and dots before they are compared, so
+// neither
+// "../" nor a symbolic link leads out of the allowed folders.
 #include "engine/document/file_access.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,9 @@
+// The tree of nodes. Invariants: an array or object owns `children_`, nothing else does; `keys` is
+// as long as `items` in an object and empty in an array; every child's `parent_` is the node that
+// owns it.
+//
+// Only the top of a tree needs an origin (file and pointer in the document it came from); a part
+// that was moved in from another file keeps that file's name.
 #include "engine/document/node.hpp"
 
 #include <fmt/format.h>
@@ -275,12 +281,11 @@ int Node::depth() const {
     return depth;
 }
 
-int Node::height() const {
-    int height = 0;
-    for (std::size_t i = 0; i < size(); ++i) {
-        height = std::max(height, 1 + children_->items[i]->height());
-    }
-    return height;
+int Node::levels() const {
+    if (!children_) return 0;
+    int below = 0;
+    for (const auto& item : children_->items) below = std::max(below, item->levels());
+    return below + 1;
 }
 
 bool operator==(const Node& a, const Node& b) {

@@ -93,7 +93,7 @@ public:
     std::string pointer() const;  // "" at the root
     const Node* parent() const { return parent_; }
     int depth() const;   // 0 at the root
-    int height() const;  // 0 for a scalar or an empty array or object
+    int levels() const;  // of arrays and objects: 0 for a scalar, 1 for [] and [1]
 
     // Same kinds and values, members in any order; the text of numbers and places do not count.
     friend bool operator==(const Node& a, const Node& b);

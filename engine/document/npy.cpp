@@ -1,3 +1,6 @@
+// The header is read by a small parser of Python dictionaries, which takes only what numpy writes
+// there. Nothing in a header is believed: counts are multiplied with overflow checks and compared
+// with the length of the file. Start with parse_npy().
 #include "engine/document/npy.hpp"
 
 #include <fcntl.h>

@@ -58,7 +58,8 @@ struct NpyArray {
     std::vector<double> to_f64() const;
     // The elements; throws Error if the file holds another type.
     template <class T>
-    std::vector<T> values() const {
+    requires(!std::same_as<T, bool>) std::vector<T> values()
+    const {
         require(npy_type<T>());
         std::vector<T> result(bytes.size() / sizeof(T));
         copy_to(result.data());

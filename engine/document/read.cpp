@@ -1,3 +1,6 @@
+// Every getter is one of the free functions applied to a member, so a value is refused with the
+// same words wherever it stands. Start with mismatch(), which all messages about a wrong value come
+// from.
 #include "engine/document/read.hpp"
 
 #include <fmt/format.h>

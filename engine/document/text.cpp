@@ -1,3 +1,6 @@
+// Fractions are divided in integers, names compared by the restricted Damerau-Levenshtein distance;
+// see the header for what each function promises. Nothing here depends on the locale or the
+// rounding mode.
 #include "engine/document/text.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Evaluator turns one node into rows of numbers: written numbers are checked where they stand,
+// computed ones afterwards, with the element in the message. Sizes are checked before memory is
+// taken.
 #include "engine/document/values.hpp"
 
 #include <fmt/format.h>
@@ -272,6 +275,11 @@ private:
                     throw fault(pair, fmt::format("the lower end {} lies above the upper end {}",
                                                   written(first[c]), written(second[c])))
                         .remedy("exchange them");
+                }
+                if (!std::isfinite(second[c] - first[c])) {
+                    throw fault(pair, fmt::format("the range from {} to {} is too wide for f64",
+                                                  written(first[c]), written(second[c])))
+                        .remedy("narrow it");
                 }
             }
         } else if (!request_.functions.log || !request_.functions.cos) {

@@ -87,7 +87,7 @@ void Cloner::record(Value value, const Op& op) {
             if (effects) target_.effect(op.code, symbol, op.component, at(op.operand[0]), at(op.operand[1]));
             break;
         case OpCode::variable: set(value, at(op.operand[0])); break;
-        default: set(value, target_.emit(op.code, op.type, at(op.operand[0]), at(op.operand[1]), at(op.operand[2])));
+        default: set(value, emit(op, at(op.operand[0]), at(op.operand[1]), at(op.operand[2])));
     }
     if (op.name >= 0 && has(value) && target_.op(at(value)).name < 0)
         target_.name_value(at(value), source_.names[static_cast<std::size_t>(op.name)]);

@@ -48,6 +48,8 @@ protected:
     virtual void at_body_start(Value, const Op&) {}
     virtual void at_yield(Value, const Op&, int /*region*/) {}
     virtual void after_nest(Value, const Op&) {}
+    // Hook of the lowering: records one pure op; a, b, c are the clones of its operands.
+    virtual Value emit(const Op& op, Value a, Value b, Value c) { return target_.emit(op.code, op.type, a, b, c); }
 
     const Kernel& source_;
     Builder& target_;

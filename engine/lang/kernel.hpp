@@ -27,6 +27,7 @@ public:
         : name_(std::move(name)), parameters_(std::move(parameters)), may_share_(std::move(may_share)), body_(std::move(body)) {}
 
     const std::string& name() const { return name_; }
+    bool may_share(int parameter) const { return may_share_[static_cast<std::size_t>(parameter)]; }
     // As declared; types of real parameters are those of f64.
     const std::vector<ir::Parameter>& parameters() const { return parameters_; }
     // Records, simplifies and verifies the kernel. `shared` names the Property parameters that hold one value for all

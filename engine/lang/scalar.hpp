@@ -145,14 +145,15 @@ public:
     friend Bool operator>=(Operand a, Operand b) { return compare(ir::OpCode::le, b.value, a.value); }
     friend Bool operator==(Operand a, Operand b) { return compare(ir::OpCode::eq, a.value, b.value); }
     friend Bool operator!=(Operand a, Operand b) { return !compare(ir::OpCode::eq, a.value, b.value); }
-    friend Scalar operator&&(Operand a, Operand b) requires std::same_as<Kind, BoolKind> {
-        return from(builder().binary(ir::OpCode::bit_and, a.value, b.value));
+    // Of the type itself, not of Operand: the built-in && || ! would be as good a match.
+    friend Scalar operator&&(const Scalar& a, const Scalar& b) requires std::same_as<Kind, BoolKind> {
+        return from(builder().binary(ir::OpCode::bit_and, a.value(), b.value()));
     }
-    friend Scalar operator||(Operand a, Operand b) requires std::same_as<Kind, BoolKind> {
-        return from(builder().binary(ir::OpCode::bit_or, a.value, b.value));
+    friend Scalar operator||(const Scalar& a, const Scalar& b) requires std::same_as<Kind, BoolKind> {
+        return from(builder().binary(ir::OpCode::bit_or, a.value(), b.value()));
     }
-    friend Scalar operator!(Operand a) requires std::same_as<Kind, BoolKind> {
-        return from(builder().emit(ir::OpCode::logical_not, ir::Type::boolean, a.value));
+    friend Scalar operator!(const Scalar& a) requires std::same_as<Kind, BoolKind> {
+        return from(builder().emit(ir::OpCode::logical_not, ir::Type::boolean, a.value()));
     }
     // The branch taken has the derivative; see the op table for NaN and ties.
     friend Scalar min(Operand a, Operand b) requires(!std::same_as<Kind, BoolKind>) {

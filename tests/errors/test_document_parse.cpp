@@ -21,8 +21,7 @@ std::string message(std::string_view text, const Limits& limits = {}) {
 }
 
 struct Case {
-    const char* text;
-    const char* message;
+    std::string text, message;
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_CASE("formula: errors give the column") {
           "'sin'?\n  1 + "
           "sine(x)\n      ^");
     struct Case {
-        const char *formula, *part;
+        std::string formula, part;
     };
     const Case cases[] = {
         {"", "an empty formula"},
@@ -134,7 +134,7 @@ TEST_CASE("formula: errors give the column") {
         {"x = 3", "unexpected '=' at column 3 of"},
         {"x ? 1", "':' is missing after '?' at column 6 of"},
         {"1 : 2", "':' without '?' at column 3 of"},
-        {"1 + ? 2 : 3", "a value is missing before '?' at column 5 of"},
+        {"1 + ? 2 : 3", "unexpected '?' at column 5 of the formula; a value is missing before it"},
         {"sin(x ? 1, 2 : 3)", "':' is missing after '?' at column 10 of"},
         {"1e999", "a number beyond f64 at column 1 of"},
         {"1 + 1e-999", "a number beyond f64 at column 5 of"},
@@ -144,7 +144,12 @@ TEST_CASE("formula: errors give the column") {
         {"z", "unknown name 'z' at column 1 of"},
         {"_pi", "unknown name '_pi' at column 1 of"},
         {"rnd()", "unknown name 'rnd' at column 1 of"},
-        {"()", "unexpected"},
+        {"()", "unexpected ')' at column 2 of"},
+        {"sin(x)||+", "a value is missing at column 10 of"},
+        {"x(2)", "'x' is no function at column 1 of"},
+        {". + 1", "'.' is no number at column 1 of"},
+        {"1 ! 2", "unexpected '!' at column 3 of"},
+        {"x 0.5", "an operator is missing before it"},
         {"1 <> 2", "at column 4 of"},
     };
     for (const Case& one : cases) {

@@ -9,6 +9,7 @@
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::document;
@@ -40,16 +41,6 @@ std::string bytes_of(std::initializer_list<T> values) {
 }
 
 using Shape = std::vector<std::int64_t>;
-
-class TemporaryFolder {
-public:
-    explicit TemporaryFolder(const char* name) : path(fs::temp_directory_path() / name) {
-        fs::remove_all(path);
-        fs::create_directories(path);
-    }
-    ~TemporaryFolder() { fs::remove_all(path); }
-    const fs::path path;
-};
 
 std::string message(const std::string& content) {
     try {
@@ -178,8 +169,8 @@ TEST_CASE("npy: what is refused, and why") {
 }
 
 TEST_CASE("npy: writing, byte by byte") {
-    const TemporaryFolder folder("hindcast_test_npy_write");
-    const fs::path path = folder.path / "a.npy";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder / "a.npy";
     const std::vector<double> values = {1.5, -2};
     write_npy(path, Shape{1, 2}, std::span<const double>(values));
     const std::string content = read_file(path);
@@ -197,12 +188,12 @@ TEST_CASE("npy: writing, byte by byte") {
     CHECK_THROWS_AS(write_npy(path, Shape{3}, std::span<const double>(values)), Error);
     CHECK_THROWS_AS(write_npy(path, Shape{-2}, std::span<const double>(values)), Error);
     CHECK_THROWS_AS(read_npy(path, 100), Error);
-    CHECK_THROWS_AS(read_npy(folder.path / "missing.npy"), Error);
+    CHECK_THROWS_AS(read_npy(folder / "missing.npy"), Error);
 }
 
 TEST_CASE("npy writer: the file is readable after every frame") {
-    const TemporaryFolder folder("hindcast_test_npy_writer");
-    const fs::path path = folder.path / "x.npy";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder / "x.npy";
     NpyWriter writer = NpyWriter::create(path, NpyType::F4, {2, 3});
     CHECK(read_npy(path).shape == Shape{0, 2, 3});
     std::vector<float> all;
@@ -232,8 +223,8 @@ TEST_CASE("npy writer: the file is readable after every frame") {
 }
 
 TEST_CASE("npy writer: a killed run keeps its frames and can go on") {
-    const TemporaryFolder folder("hindcast_test_npy_append");
-    const fs::path path = folder.path / "x.npy";
+    const test::TemporaryFolder folder;
+    const fs::path path = folder / "x.npy";
     const std::vector<double> frame = {1, 2, 3};
     {
         NpyWriter writer = NpyWriter::create(path, NpyType::F8, {3});
@@ -265,9 +256,9 @@ TEST_CASE("npy writer: a killed run keeps its frames and can go on") {
     refused(NpyType::F8, {3}, "it ends within its header");
     write_file_atomically(path, with_header(header("<f8", "(1, 3)"), std::string(24, '\0')));
     refused(NpyType::F8, {3}, "its header leaves no room to count frames");
-    CHECK_THROWS_AS(NpyWriter::append(folder.path / "none.npy", NpyType::F8, {3}), Error);
-    CHECK_THROWS_AS(NpyWriter::append(folder.path, NpyType::F8, {3}), Error);
-    CHECK_THROWS_AS(NpyWriter::create(folder.path / "no" / "x.npy", NpyType::F8, {3}), Error);
+    CHECK_THROWS_AS(NpyWriter::append(folder / "none.npy", NpyType::F8, {3}), Error);
+    CHECK_THROWS_AS(NpyWriter::append(folder.path(), NpyType::F8, {3}), Error);
+    CHECK_THROWS_AS(NpyWriter::create(folder / "no" / "x.npy", NpyType::F8, {3}), Error);
     CHECK_THROWS_AS(NpyWriter::create(path, NpyType::F8, {-1}), Error);
 
     // Frames of one number, and frames without any.

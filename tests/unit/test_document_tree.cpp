@@ -2,13 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/read.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::document;
@@ -191,6 +191,14 @@ TEST_CASE("document: nesting stays within 64 levels in editing too") {
     CHECK_THROWS_AS(document.set(pointer + "/0", Node::array()), Error);
     CHECK_THROWS_AS(document.set("/0", document.root()), Error);
     CHECK(Document::parse(document.to_text()) == document);
+    const Node deepest = document.root();
+    CHECK(deepest.levels() == max_depth);
+    CHECK_NOTHROW(document.set("", deepest));
+    CHECK_THROWS_AS(document.set("/-", deepest), Error);
+    // Editing nodes directly is not checked; saving is.
+    document.root().push_back(deepest);
+    const test::TemporaryFolder folder;
+    CHECK_THROWS_AS(document.save(folder / "deep.json"), Error);
     Node deep;
     for (int level = 0; level <= max_depth; ++level) deep = Node::array({deep});
     CHECK_THROWS_AS(document.set("", deep), Error);
@@ -255,8 +263,7 @@ TEST_CASE("document: only what a document can hold becomes a node") {
 }
 
 TEST_CASE("document: files") {
-    const auto folder = std::filesystem::temp_directory_path() / "hindcast_test_document";
-    std::filesystem::create_directories(folder);
+    const test::TemporaryFolder folder;
     const auto path = folder / "scene.json";
     const Document document = Document::parse(scene);
     document.save(path);
@@ -264,9 +271,8 @@ TEST_CASE("document: files") {
     CHECK(loaded == document);
     CHECK(loaded.at("/format").place().file == path.string());
     CHECK_THROWS_AS(Document::load(folder / "missing.json"), Error);
-    CHECK_THROWS_AS(Document::load(folder), Error);
+    CHECK_THROWS_AS(Document::load(folder.path()), Error);
     Limits limits;
     limits.bytes = 10;
     CHECK_THROWS_AS(Document::load(path, limits), Error);
-    std::filesystem::remove_all(folder);
 }

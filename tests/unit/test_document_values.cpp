@@ -9,6 +9,7 @@
 #include "engine/document/npy.hpp"
 #include "engine/document/values.hpp"
 #include "tests/support/elementary.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::document;
@@ -154,8 +155,8 @@ TEST_CASE("values: random numbers depend on seed and element alone") {
 }
 
 TEST_CASE("values: files, and what may be named") {
-    const fs::path folder = fs::temp_directory_path() / "hindcast_test_values";
-    fs::remove_all(folder);
+    const test::TemporaryFolder temporary;
+    const fs::path& folder = temporary.path();
     fs::create_directories(folder / "scene" / "data");
     fs::create_directories(folder / "other");
     const std::vector<float> numbers = {1, 2, 3, 4, 5, 6};
@@ -212,7 +213,6 @@ TEST_CASE("values: files, and what may be named") {
               std::span<const double>(bad));
     wanted.count = 2;
     refused("nan.npy", "expected finite numbers, but element 0, component 2 is nan");
-    fs::remove_all(folder);
 }
 
 TEST_CASE("values: saving writes short arrays into the document and long ones into files") {
@@ -221,8 +221,8 @@ TEST_CASE("values: saving writes short arrays into the document and long ones in
     CHECK(to_line(written_form(Numbers{1, 2}, 1, false)) == "[1.0, 2.0]");
     CHECK(to_line(written_form(Numbers{1, 2, 3, 4}, 2, false)) == "[[1.0, 2.0], [3.0, 4.0]]");
 
-    const fs::path folder = fs::temp_directory_path() / "hindcast_test_saved_values";
-    fs::create_directories(folder);
+    const test::TemporaryFolder temporary;
+    const fs::path& folder = temporary.path();
     Numbers many(1002);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = 1.0 / static_cast<double>(i + 1);
     const Node saved = saved_form(many, 3, false, folder, "rest.npy");
@@ -232,5 +232,4 @@ TEST_CASE("values: saving writes short arrays into the document and long ones in
     CHECK(evaluate(saved, wanted).data == many);
     CHECK(saved_form(std::span(many).first(999), 3, false, folder, "short.npy").is_array());
     CHECK_FALSE(fs::exists(folder / "short.npy"));
-    fs::remove_all(folder);
 }

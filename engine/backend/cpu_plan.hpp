@@ -1,0 +1,75 @@
+// What the CPU back end decides about a kernel before it writes code.
+//
+// Code is specialised on the form of the parameters (their layout, not their address), so a kernel may be compiled more
+// than once. Accumulation needs no floating-point atomics; each accumulated parameter goes one of these ways, all with
+// the bits of the definition in executable.hpp:
+//   own       every site adds to the item's own element: read, add, write, in vectors
+//   gathered  every site stands outside loops and its index is static (a function of the item and integer inputs):
+//             contributions are written to scratch memory, then each target adds up its own (gather.hpp)
+//   direct    anything else: the kernel runs on one lane of one thread, in order of item
+//   atomic    integers: exact in any order
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/backend/executable.hpp"
+#include "engine/ir/kernel.hpp"
+
+namespace hindcast::backend::cpu {
+
+enum class Layout : std::uint8_t {
+    strided,   // strides are read at run time
+    planes,    // element stride 1: each component is a contiguous array
+    elements,  // C-contiguous elements: element stride = components, component stride 1
+    shared     // element stride 0: every index reads the one element
+};
+struct ParameterForm {
+    Layout layout = Layout::elements;
+    bool wide = false;        // offsets may exceed 32 bits
+    std::int32_t same_as = -1;  // accumulated: the first parameter bound to the same buffer
+    bool operator==(const ParameterForm&) const = default;
+};
+using Form = std::vector<ParameterForm>;
+Form form_of(const ir::Kernel& kernel, const Binding* bindings);
+Form usual_form(const ir::Kernel& kernel);  // every array C-contiguous
+
+enum class Summation : std::uint8_t { own, gathered, direct, atomic };
+
+// One contribution per item to one element of a gathered parameter.
+struct Row {
+    ir::Value index = ir::no_value;
+    std::vector<ir::Value> sites;  // per component: the accumulate op, or no_value
+    int source = 0;                // the row whose scratch memory holds the values
+    bool negated = false;          // ... with the other sign
+};
+
+// Scratch memory of a row holds groups of up to four components, each padded to 1, 2 or 4.
+inline int group_count(int components) { return (components + 3) / 4; }
+inline int group_size(int components, int group) { return components - 4 * group < 4 ? components - 4 * group : 4; }
+inline int padded(int size) { return size == 3 ? 4 : size; }
+
+struct Plan {
+    ir::Kernel kernel;  // lowered; accumulations into one buffer have one symbol
+    Form form;
+    bool checked = false;
+    int width = 1;
+    bool serial = false;                 // runs on one thread in order of item
+    std::vector<Summation> summation;    // per parameter
+    std::vector<std::vector<Row>> rows;  // per gathered parameter
+    std::vector<char> varies;            // per value: depends on the work item
+    std::vector<std::uint64_t> local_offset;  // per local op: bytes from the start of the arena
+    std::uint64_t arena_bytes = 0;
+    std::vector<int> totals;    // per reduce parameter: position of its first component; else -1
+    int total_count = 0;
+    std::vector<int> scratch;   // per gathered parameter: position of its first scratch pointer; else -1
+    int scratch_count = 0;      // pointer of (row, group): scratch + source * group_count + group
+    double work = 0;            // estimated ops per item
+};
+Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options);
+
+// Lanes for a kernel of this precision on this processor.
+int natural_width(ir::Precision precision);
+
+}  // namespace hindcast::backend::cpu

@@ -1,0 +1,47 @@
+// Where kernels run. A Device compiles kernels and owns the threads that run them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend/executable.hpp"
+#include "engine/base/thread_pool.hpp"
+
+namespace hindcast {
+
+enum class DeviceKind : std::uint8_t { interpreter, cpu };
+
+struct DeviceOptions {
+    DeviceKind kind = DeviceKind::cpu;
+    int threads = 0;       // 0: all that this process may use
+    int width = 0;         // SIMD lanes 1, 4, 8, 16; 0: chosen from the machine
+    bool checked = false;  // bounds, second stores and non-finite values are looked for
+};
+
+class Device {
+public:
+    explicit Device(const DeviceOptions& options = {});
+
+    const DeviceOptions& options() const { return options_; }
+    std::string describe() const;  // "cpu, 2 threads, 16 lanes"
+    std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel);
+    const backend::RunOptions& run_options() const { return run_; }
+
+    struct Statistics {
+        int kernels = 0;
+        double seconds = 0;  // spent in compile()
+    };
+    const Statistics& statistics() const { return statistics_; }
+
+private:
+    DeviceOptions options_;
+    std::unique_ptr<ThreadPool> pool_;
+    backend::RunOptions run_;
+    Statistics statistics_;
+};
+
+// "cpu", "interpreter"; an Error names what there is.
+DeviceKind device_kind(const std::string& name);
+
+}  // namespace hindcast

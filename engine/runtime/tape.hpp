@@ -1,0 +1,57 @@
+// Tape: launches in the order they ran, and their adjoints in reverse.
+//
+// What an adjoint reads must still be there. A launch that overwrites a version that an earlier adjoint needs is found
+// when it is recorded: the value is kept (and counted), or the error names both launches. What the host overwrites
+// between forward and backward is found by backward(), which then raises before it computes anything.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/runtime/program.hpp"
+
+namespace hindcast {
+
+enum class OverwritePolicy : std::uint8_t { keep, error };
+
+class Tape {
+public:
+    explicit Tape(OverwritePolicy policy = OverwritePolicy::keep) : policy_(policy) {}
+
+    // Runs the launch and records it.
+    void launch(const Launch& launch);
+    void copy(const std::shared_ptr<Device>& device, const Array& to, const Array& from);
+    // Host code that only looks: runs in forward(), is skipped by backward().
+    void host(std::function<void()> callback);
+
+    void forward();   // runs everything that was recorded again
+    void backward();  // adds to the gradients; seed the outputs' gradients first
+    // Zeroes every gradient that backward() touches.
+    void clear_gradients();
+
+    std::size_t size() const { return entries_.size(); }
+    std::int64_t kept_bytes() const;  // values kept because a later launch overwrites them
+
+private:
+    struct Kept {
+        Array source;   // read from just before entry `before` runs
+        Array copy;
+        std::size_t before;
+    };
+    struct Entry {
+        Launch::Replay forward, backward;
+        bool is_launch = false;
+        std::function<void()> callback;
+        std::vector<Need> needs;
+        std::vector<std::uint64_t> versions;  // of the needs, when the launch ran
+        std::vector<int> kept;                // index into kept_, or -1: the array itself
+    };
+    void run(std::size_t position);
+    void keep_what_is_overwritten(std::size_t position);
+
+    OverwritePolicy policy_;
+    std::vector<Entry> entries_;
+    std::vector<Kept> kept_;
+};
+
+}  // namespace hindcast

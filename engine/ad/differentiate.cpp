@@ -1,6 +1,7 @@
 #include "engine/ad/differentiate.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/ad/reverse.hpp"
 #include "engine/ad/rules.hpp"
@@ -77,13 +78,23 @@ std::vector<char> active_parameters(const Kernel& kernel, const std::vector<std:
 
 // Every tape that survived simplification must have a known, bearable size.
 void check_tapes(const Kernel& kernel) {
+    std::map<Value, Value> writer;  // the tape's array -> the op in the loop that fills it
+    for (const ir::Region& region : kernel.regions)
+        for (const Value v : region.ops)
+            if (kernel.op(v).code == OpCode::local_accumulate) writer.try_emplace(kernel.op(v).operand[0], v);
     std::uint64_t bytes = 0;
     for (const ir::Region& region : kernel.regions) {
         for (const Value v : region.ops) {
             const Op& op = kernel.op(v);
             if (op.code != OpCode::local) continue;
             const auto fail = [&](const std::string& what, const std::string& remedy) {
-                throw Error(what).in_kernel(kernel.name).at(kernel.place_of(v)).remedy(remedy);
+                const auto loop = writer.find(v);
+                const std::string variable = op.name >= 0 ? "'" + kernel.names[static_cast<std::size_t>(op.name)] + "'" : "a variable";
+                throw Error(what)
+                    .in_kernel(kernel.name)
+                    .at(kernel.place_of(loop != writer.end() ? loop->second : v))
+                    .note("stored per trip: " + variable + " (" + ir::name_of(op.type) + "), declared at " + to_string(kernel.place_of(v)))
+                    .remedy(remedy);
             };
             if (op.bits == 0)
                 fail("the adjoint of this loop must store values per trip, but its trip count has no limit",

@@ -19,6 +19,23 @@ Float stop_gradient(const Float& x) {
     return Float::from(b.emit(OpCode::stop_gradient, b.type_of(x.value()), x.value()));
 }
 
+namespace {
+// Whether an op with regions has a result, or writes to a tape, that the expression depends on.
+bool takes_part(const ir::Kernel& kernel, const Activity& activity, const Op& op) {
+    const ir::Nest& nest = kernel.nest(op);
+    if (std::any_of(nest.results.begin(), nest.results.end(), [&](Value r) { return activity.on(r); })) return true;
+    for (const int r : nest.region) {
+        if (r < 0) continue;
+        for (const Value v : kernel.region(r).ops) {
+            const Op& inner = kernel.op(v);
+            if (inner.code == OpCode::local_accumulate && activity.on(inner.operand[0])) return true;
+            if (inner.nest >= 0 && takes_part(kernel, activity, inner)) return true;
+        }
+    }
+    return false;
+}
+}  // namespace
+
 std::vector<Float> gradient(const Float& expression, const std::vector<Float>& variables, const lang::Location& location) {
     const lang::PlaceScope scope(location);
     ir::Builder& b = lang::builder();
@@ -41,16 +58,13 @@ std::vector<Float> gradient(const Float& expression, const std::vector<Float>& v
     Reverse reverse(so_far, b, Activity(so_far, inputs, output));
     for (std::size_t v = 0; v < so_far.ops.size(); ++v) reverse.cloner.set(static_cast<Value>(v), static_cast<Value>(v));
     reverse.enter(region);
+    reverse.open_locals(region);  // tapes of an earlier grad(), if this is a second derivative
     reverse.add(output, b.real_constant(1, b.type_of(output)));
     const std::vector<Value>& ops = so_far.region(region).ops;
     for (std::size_t n = ops.size(); n-- > 0;) {
         const Op& op = so_far.op(ops[n]);
         if (inputs.contains(ops[n])) continue;
-        if (ir::has_regions(op.code)) {
-            const std::vector<Value>& results = so_far.nest(op).results;
-            if (!std::any_of(results.begin(), results.end(), [&](Value r) { return reverse.activity().on(r); })) continue;
-        }
-        reverse.walk_op(ops[n], op);
+        if (!ir::has_regions(op.code) || takes_part(so_far, reverse.activity(), op)) reverse.walk_op(ops[n], op);
     }
     std::vector<Float> result;
     for (const Float& v : variables) {

@@ -43,11 +43,15 @@ void Reverse::enter(int region) {
     for (const Value v : source_.region(region).arguments) forget(v);
 }
 
-void Reverse::walk(int region) {
-    const std::vector<Value>& ops = source_.region(region).ops;
-    for (const Value v : ops)  // adjoints of local arrays live as long as the arrays
+void Reverse::open_locals(int region) {
+    for (const Value v : source_.region(region).ops)
         if (source_.op(v).code == OpCode::local && activity_.on(v))
             local_adjoint_[v] = b_.local(cloner.at(source_.op(v).operand[0]), source_.op(v).type, source_.op(v).bits);
+}
+
+void Reverse::walk(int region) {
+    open_locals(region);
+    const std::vector<Value>& ops = source_.region(region).ops;
     for (std::size_t n = ops.size(); n-- > 0;) walk_op(ops[n], source_.op(ops[n]));
 }
 

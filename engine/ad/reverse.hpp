@@ -25,8 +25,10 @@ public:
     // Adds g to the adjoint of v, if v is active.
     void add(ir::Value v, ir::Value g);
     ir::Value get(ir::Value v);                 // no_value if nothing was added
-    // Walks the ops of a region backwards, from position `last` down to `first` of its list.
+    // Walks the ops of a region backwards.
     void walk(int region);
+    // The adjoints of a region's local arrays: they live as long as the arrays. walk() begins with it.
+    void open_locals(int region);
     void walk_op(ir::Value v, const ir::Op& op);
     void enter(int region);                     // forget the adjoints of an earlier activation of the region
     void finish();                              // writes the adjoints of parameters and own-index loads, once each

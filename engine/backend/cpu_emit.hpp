@@ -37,6 +37,9 @@ struct Context {
 
 std::string emit(const Plan& plan);
 
+// How intrinsics call a type: "v16f32" for <16 x float>.
+std::string suffix(const std::string& type);
+
 class Emitter {
 public:
     explicit Emitter(const Plan& plan);

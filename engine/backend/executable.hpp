@@ -47,8 +47,11 @@ struct RunOptions {
 class Executable {
 public:
     virtual ~Executable() = default;
-    // `bindings` has one entry per kernel parameter, in order, already checked by the caller (types, aliasing).
+    // `bindings` has one entry per kernel parameter, in order, already checked by the caller (types, aliasing). A
+    // parameter that no op uses may have null data.
     virtual void run(const Binding* bindings, std::int64_t items, const RunOptions& options) = 0;
+    // Compiles what run() needs for arrays laid out like these, so that the first run does not wait for it.
+    virtual void prepare(const Binding* /*bindings*/) {}
     virtual const ir::Kernel& kernel() const = 0;
 };
 

@@ -74,11 +74,11 @@ private:
         for (std::size_t v = 0; v < lowered_.ops.size(); ++v) {
             const Op& op = lowered_.ops[v];
             if (op.code == OpCode::constant) values_[v] = op.bits;
-            if (op.code == OpCode::parameter) values_[v] = parameter(op);
+            if (op.code == OpCode::parameter && bindings[op.symbol].data != nullptr) values_[v] = parameter(op);
             if (op.code == OpCode::item) item_value_ = static_cast<Value>(v);
         }
         for (std::size_t p = 0; p < lowered_.parameters.size(); ++p)
-            if (lowered_.parameters[p].access == ir::Access::reduce)
+            if (lowered_.parameters[p].access == ir::Access::reduce && bindings[p].data != nullptr)
                 for (int c = 0; c < lowered_.parameters[p].components; ++c)
                     reduce_index_.try_emplace({static_cast<int>(p), c}, static_cast<int>(reduce_index_.size()));
         item_totals_.assign(reduce_index_.size(), 0.0);
@@ -99,7 +99,7 @@ private:
 
     void clear_sum(int p) {
         const ir::Parameter& parameter = lowered_.parameter(p);
-        if (parameter.access != ir::Access::sum) return;
+        if (parameter.access != ir::Access::sum || bindings_[p].data == nullptr) return;
         const std::size_t size = ir::size_of(parameter.type);
         for (std::int64_t i = 0; i < bindings_[p].count; ++i)
             for (int c = 0; c < parameter.components; ++c) std::memset(address(p, c, i), 0, size);
@@ -192,7 +192,7 @@ private:
                     ir::real_of(operand(op, 0), lowered_.op(op.operand[0]).type);
                 break;
             case OpCode::local:
-                locals_[static_cast<std::size_t>(v)].assign(static_cast<std::size_t>(std::max<std::int64_t>(0, integer(op, 0))), 0);
+                locals_[static_cast<std::size_t>(v)].assign(static_cast<std::size_t>(std::max<std::int64_t>(0, integer(op, 0))), ir::local_start(op.type));
                 break;
             case OpCode::local_load: result = local(op)[static_cast<std::size_t>(integer(op, 1))]; break;
             case OpCode::local_accumulate: {

@@ -112,7 +112,7 @@ void ObjectCode::load(std::string_view object, std::string_view name) {
         }
     }
     for (const Elf64_Sym& symbol : symbols) {
-        if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names.size() || names.back() != 0) continue;
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= names.size() || names.back() != 0) continue;
         if (name == &names[symbol.st_name] && offset_of(symbol) < code_size) entry_ = memory_ + offset_of(symbol);
     }
     if (entry_ == nullptr) refuse("it has no function '" + std::string(name) + "'");

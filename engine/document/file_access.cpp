@@ -38,7 +38,7 @@ fs::path FileAccess::resolve(const Node& node) const {
         throw fault(node, fmt::format("{} is no file name", shown(name))).remedy("name a file");
     }
     const fs::path path = folder / fs::path(name);  // an absolute name replaces the folder
-    const fs::path real = real_path(path);
+    fs::path real = real_path(path);
     const bool inside = !real.empty() && (lies_below(real, real_path(folder)) ||
                                           std::ranges::any_of(allowed, [&](const fs::path& other) {
                                               return lies_below(real, real_path(other));

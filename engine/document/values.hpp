@@ -67,7 +67,7 @@ struct Values {
 // Throws Error at the node, with the element where it is a computed one.
 Values evaluate(const Node& node, const ValueRequest& request);
 
-// `value` as the document would write it: a number or vector if shared, else an array of them.
+// The data as a document writes them: a number or vector if shared, else an array of them.
 Node written_form(std::span<const double> data, int components, bool shared);
 
 // For saving: the form above up to 1000 numbers; beyond, the array is written to `folder/name` as

@@ -104,8 +104,9 @@ public:
     void while_(std::int64_t max_trips, const std::function<void()>& body);
 
     // Between these, writing a variable from outside the loop or recording an effect is an error (while_ conditions).
-    void begin_condition() { condition_depth_ = depth(); }
-    void end_condition() { condition_depth_ = -1; }
+    // What the first returns is handed to the second: conditions may contain loops.
+    int begin_condition() { return std::exchange(condition_depth_, depth()); }
+    void end_condition(int outer) { condition_depth_ = outer; }
 
     // Stores own elements, checks that all regions are closed, hands the kernel over.
     Kernel finish();
@@ -136,6 +137,7 @@ private:
         std::uint32_t layer = 0;      // serial of that layer: using the slot when it is closed is an error
         int place = -1;
         int required = -1;            // own element of a Write parameter: must be stored on every path
+        int written = -1;             // place of the last assignment
     };
 
     Value append(Op op, bool listed = true);

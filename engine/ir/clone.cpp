@@ -98,7 +98,13 @@ void Cloner::record(Value value, const Op& op) {
 void Cloner::nested(Value source_value, const Op& op) {
     const Nest& nest = source_.nest(op);
     std::vector<Slot> slots;
-    for (const Value result : nest.results) slots.push_back(target_.declare(source_.op(result).type));
+    for (std::size_t k = 0; k < nest.results.size(); ++k) {
+        const std::vector<Value>& arguments = source_.region(nest.region[0]).arguments;
+        const Value variable = op.code == OpCode::if_ ? nest.results[k] : arguments[k + (op.code == OpCode::for_)];
+        place_like(source_.op(variable));
+        slots.push_back(target_.declare(source_.op(variable).type));
+    }
+    place_like(op);
     before_nest(source_value, op);
     if (op.code == OpCode::if_) {
         const auto branch = [&](int r) {
@@ -130,8 +136,15 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
         // only if something live reads the tape.
         std::uint64_t capacity = nest.max_trips > 0 ? static_cast<std::uint64_t>(nest.max_trips) + 1 : 0;
         if (target_.is_constant(trips)) capacity = target_.op(trips).bits;
-        for (const Value result : nest.results)
-            tape.arrays.push_back(target_.local(trips, source_.op(result).type, capacity));
+        for (std::size_t k = 0; k < nest.results.size(); ++k) {
+            const Value argument = body.arguments[k + first];
+            place_like(source_.op(argument));  // for errors: where the variable is declared
+            tape.arrays.push_back(target_.local(trips, source_.op(argument).type, capacity));
+            for (const Value named : {nest.inits[k], body.yields[k], argument})
+                if (const int name = source_.op(named).name; name >= 0)
+                    target_.name_value(tape.arrays[k], source_.names[static_cast<std::size_t>(name)]);
+        }
+        place_like(op);
         if (!counted) {
             counter = target_.declare(Type::i32);
             target_.write(counter, target_.integer(0));

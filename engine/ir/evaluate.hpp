@@ -126,6 +126,11 @@ template <class To, class From> To convert(From a) {
 
 }  // namespace evaluate
 
+// What the elements of a local array start with: for reals -0, the one number that changes nothing it is added to.
+constexpr Bits local_start(Type type) {
+    return type == Type::f64 ? 0x8000000000000000u : type == Type::f32 ? 0x80000000u : 0u;
+}
+
 // Evaluates a pure op that is not elementary. `type` is the result's, `operand_type` that of operand 0.
 Bits evaluate_op(OpCode code, Type type, Type operand_type, Bits a, Bits b, Bits c);
 // False for elementary functions (expanded by the lowering), memory, effects and structure.

@@ -87,6 +87,7 @@ private:
 
     static std::string constant(const Op& op) {
         if (op.type == Type::boolean) return op.bits ? "true" : "false";
+        if (op.type == Type::u64) return std::to_string(op.bits);
         if (!is_real(op.type)) return std::to_string(integer_of(op.bits, op.type));
         char buffer[32];
         std::snprintf(buffer, sizeof buffer, op.type == Type::f32 ? "%.9g" : "%.17g", real_of(op.bits, op.type));

@@ -99,7 +99,8 @@ enum class OpClass : std::uint8_t {
     HINDCAST_OP(log1p,      1, elementary, "", "", "") \
     HINDCAST_OP(pow,        2, elementary, "", "", "") \
     HINDCAST_OP(cbrt,       1, elementary, "", "", "") \
-    /* memory: operand 0 is an index (local: the number of elements; local_load: the array, the index) */ \
+    /* memory: operand 0 is an index (local: the number of elements; local_load: the array, the index). A local array */ \
+    /* of reals starts with -0, so that a tape, which adds each value to an element, keeps the sign of a zero. */ \
     HINDCAST_OP(load,       1, memory, "", "", "") \
     HINDCAST_OP(own_load,   1, memory, "", "", "") \
     HINDCAST_OP(local,      1, memory, "", "", "") \

@@ -15,10 +15,12 @@ namespace hindcast::ir {
 struct RegionGuard {
     Builder& builder;
     std::size_t depth = builder.layers_.size();
+    int condition_depth = builder.condition_depth_;
     bool done = false;
     ~RegionGuard() {
         if (done) return;
         builder.broken_ = true;
+        builder.condition_depth_ = condition_depth;
         while (builder.layers_.size() > depth) builder.layers_.pop_back();
     }
 };
@@ -27,7 +29,7 @@ struct RegionGuard {
 
 Slot Builder::declare(Type type, int home_depth) {
     const int home = home_depth < 0 ? depth() : home_depth;
-    slots_.push_back({type, home, layers_[static_cast<std::size_t>(home)].serial, place_, -1});
+    slots_.push_back({type, home, layers_[static_cast<std::size_t>(home)].serial, place_});
     return static_cast<Slot>(slots_.size()) - 1;
 }
 
@@ -52,6 +54,7 @@ void Builder::write(Slot slot, Value value) {
     check_open(slot);
     if (condition_depth_ >= 0 && slots_[static_cast<std::size_t>(slot)].home < condition_depth_) not_in_condition();
     layers_.back().values[slot] = value;
+    slots_[static_cast<std::size_t>(slot)].written = place_;
 }
 
 Value Builder::read_at(Slot slot, int at) {
@@ -111,9 +114,6 @@ Value Builder::resolve(Value index) {
 Value Builder::own_load(int symbol, Value index, int component) {
     const auto [entry, fresh] = own_loads_.try_emplace({symbol, index, component}, no_value);
     if (!fresh) return entry->second;
-    if (op(index).region != 0 || op(index).code == OpCode::argument)
-        throw error("the own index of '" + kernel_.parameter(symbol).name + "' is computed inside a branch or loop")
-            .remedy("compute the index at the top of the kernel, or declare the buffer WriteSlice or Accumulate");
     kernel_.ops.push_back({.code = OpCode::own_load, .type = kernel_.parameter(symbol).type,
                            .operand = {index, no_value, no_value}, .symbol = symbol, .component = component,
                            .place = place_});
@@ -130,6 +130,9 @@ Slot Builder::own(int symbol, Value index, int component) {
             throw error("'" + kernel_.parameter(symbol).name + "' is used at two different own indices")
                 .remedy("an item owns one element of a buffer that it writes; read other elements from a copy, or use "
                         "Accumulate or WriteSlice");
+    if (op(index).region != 0 || op(index).code == OpCode::argument)
+        throw error("the own index of '" + kernel_.parameter(symbol).name + "' is computed inside a branch or loop")
+            .remedy("compute the index at the top of the kernel, or declare the buffer WriteSlice or Accumulate");
     const Slot slot = declare(kernel_.parameter(symbol).type, 0);
     if (kernel_.parameter(symbol).access == Access::write)
         slots_[static_cast<std::size_t>(slot)].required = symbol;
@@ -326,6 +329,7 @@ Kernel Builder::finish() {
         if (found == layers_[0].values.end()) conditional_store(slot);
         const auto loaded = own_loads_.find(key);
         if (loaded != own_loads_.end() && loaded->second == found->second) continue;
+        place_ = slots_[static_cast<std::size_t>(slot)].written;
         append({.code = OpCode::own_store, .type = kernel_.parameter(symbol).type,
                 .operand = {index, found->second, no_value}, .symbol = symbol, .component = component});
     }

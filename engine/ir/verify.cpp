@@ -11,8 +11,11 @@ public:
         : kernel_(kernel), stage_(stage), visible_(kernel.ops.size(), 0) {}
 
     void run() {
-        for (std::size_t v = 0; v < kernel_.ops.size(); ++v)
-            if (info(kernel_.ops[v].code).op_class == OpClass::leaf) visible_[v] = 1;
+        for (std::size_t v = 0; v < kernel_.ops.size(); ++v) {
+            if (info(kernel_.ops[v].code).op_class != OpClass::leaf) continue;
+            visible_[v] = 1;
+            if (kernel_.ops[v].code == OpCode::parameter) symbol(static_cast<Value>(v), kernel_.ops[v]);
+        }
         region(0, no_value);
     }
 
@@ -77,6 +80,22 @@ private:
             if (c == OpClass::comparison && found != kernel_.op(op.operand[0]).type) fail(v, "compares different types");
             if (c == OpClass::selection && found != (k == 0 ? Type::boolean : op.type)) fail(v, "selects different types");
         }
+        memory(v, op);
+    }
+
+    // Indices are integers, a stored value has the element's type, local arrays are named by their `local`.
+    void memory(Value v, const Op& op) const {
+        const auto type = [&](int k) { return kernel_.op(op.operand[k]).type; };
+        const bool local = op.code == OpCode::local_load || op.code == OpCode::local_accumulate;
+        if (local && kernel_.op(op.operand[0]).code != OpCode::local) fail(v, "does not name a local array");
+        if (local && type(0) != op.type) fail(v, "has not the type of its local array");
+        if (op.code == OpCode::break_unless && type(0) != Type::boolean) fail(v, "has no boolean condition");
+        if (info(op.code).op_class != OpClass::memory && !is_effect(op.code)) return;
+        const int index = op.code == OpCode::reduce || op.code == OpCode::break_unless ? -1 : local ? 1 : 0;
+        if (index >= 0 && !is_integer(type(index))) fail(v, "has an index that is not an integer");
+        const int value = info(op.code).operands - 1;
+        if (is_effect(op.code) && value > index && op.code != OpCode::break_unless && type(value) != op.type)
+            fail(v, "stores a value of the wrong type");
     }
 
     void symbol(Value v, const Op& op) const {
@@ -87,6 +106,7 @@ private:
         const Access a = p.access;
         bool legal = false;
         switch (op.code) {
+            case OpCode::parameter: legal = a == Access::value; break;
             case OpCode::load: legal = a == Access::read; break;
             case OpCode::own_load: legal = a == Access::read_write; break;
             case OpCode::own_store: legal = a == Access::read_write || a == Access::write; break;

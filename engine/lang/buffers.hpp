@@ -224,6 +224,8 @@ public:
 
 template <class T>
 class Reduce : public ParameterOf<T, ir::Access::reduce> {
+    static_assert(std::same_as<typename Shape<T>::S, Float>, "Reduce sums reals: add Float(n), or use Atomic for integers");
+
 public:
     using ParameterOf<T, ir::Access::reduce>::ParameterOf;
     void operator+=(const T& value) const {

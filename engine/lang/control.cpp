@@ -27,7 +27,7 @@ void for_(Int::Operand begin, Int::Operand end, Int::Operand step, const std::fu
     using ir::OpCode;
     ir::Builder& b = builder();
     if (max_trips < 0) throw b.error("max_trips is negative").remedy("give the largest number of trips, or leave it out");
-    // trips = max(0, ceil((end - begin) / step)) in 64 bits, so that no difference overflows
+    // trips = max(0, ceil((end - begin) / step)), at most 2^31 - 1, in 64 bits where the step is not 1
     const auto wide = [&](ir::Value v) { return b.emit(OpCode::convert, ir::Type::i64, v); };
     const ir::Value zero = b.integer(0, ir::Type::i64);
     const auto ceiling = [&](ir::Value from, ir::Value to, ir::Value by) {
@@ -36,7 +36,11 @@ void for_(Int::Operand begin, Int::Operand end, Int::Operand step, const std::fu
     };
     ir::Value trips;
     if (b.is_integer_constant(step.value, 1)) {
-        trips = b.binary(OpCode::max, b.binary(OpCode::sub, end.value, begin.value), b.integer(0));
+        // max(end, begin) - begin is below 2^32, so a difference that overflows shows as a negative one.
+        trips = b.binary(OpCode::sub, b.binary(OpCode::max, end.value, begin.value), begin.value);
+        const bool cannot_overflow = b.is_constant(begin.value) && ir::integer_of(b.op(begin.value).bits, ir::Type::i32) >= 0;
+        if (!cannot_overflow)
+            trips = b.select(b.compare(OpCode::lt, trips, b.integer(0)), b.integer(0x7fffffff), trips);
     } else {
         const ir::Value s = wide(step.value), from = wide(begin.value), to = wide(end.value);
         const ir::Value up = ceiling(from, to, s);
@@ -75,10 +79,10 @@ void while_(const std::function<Bool()>& condition, const std::function<void()>&
     if (max_trips <= 0)
         throw b.error("while_ has no max_trips").remedy("give the largest number of trips; exceeding it raises an error");
     b.while_(max_trips, [&] {
-        b.begin_condition();
+        const int outer = b.begin_condition();
         const Bool holds = condition();
         b.break_unless(holds.value());
-        b.end_condition();
+        b.end_condition(outer);
         body();
     });
 }

@@ -1,7 +1,6 @@
 // Elementary functions in the kernel language. Each is: reduce the argument exactly, evaluate a polynomial, undo the
 // reduction with one rounding, then select the special values of C99 Annex F. Products are fused where fma is written
-// and nowhere else. Values that need more than one word are sums high + low with |low| <= ulp(high) / 2; such a sum
-// a + b, |a| >= |b| or a = 0, is h = a + b, l = (a - h) + b (exact), and a product is p = a*b, e = fma(a, b, -p).
+// and nowhere else. Values that need more than one word are pairs; the rounding error of p = a*b is fma(a, b, -p).
 // Signs of zero survive because small quantities are subtracted as +0, never added.
 //
 // Start at Expansion::record, at the end; the comments above the functions give the mathematics.
@@ -51,6 +50,21 @@ private:
         return sum;
     }
 
+    // high + low, |low| <= ulp(high) / 2 or little more.
+    struct Pair {
+        Float high, low;
+    };
+    static Pair sum(const Float& a, const Float& b) {  // |a| >= |b| or a = 0: exact
+        const Float high = a + b;
+        return {high, (a - high) + b};
+    }
+    // n / d, corrected by its remainder; 0 / d keeps the sign of n.high.
+    static Pair quotient(const Pair& n, const Pair& d) {
+        const Float inverse = 1 / d.high, q = n.high * inverse;
+        const Float remainder = fma(q, d.high, -n.high) + fma(q, d.low, -n.low);
+        return {q, -remainder * inverse};
+    }
+
     // ------------------------------------------------------------ exponentials
 
     // e^(x + tail) = 2^k (1 + r + rest), |r| <= ln2/2; x limited. `k` holds k + 2 bias.
@@ -78,22 +92,24 @@ private:
     static Float exp(const Float& x) { return scaled_exp(limited(x, F::exp_lowest, F::exp_highest), 0); }
 
     // (e^x - 1) / 4 = (2^(k-2) - 1/4) + 2^(k-2) r + 2^(k-2) rest, where the first two sums are exact. x limited.
-    static Float quarter_expm1(const Float& x) {
+    static Pair quarter_expm1(const Float& x) {
         const Exponential e = exponential(x);
         const Float scale = power_of_two(e.k - (F::bias + 2));
-        const Float c = scale - 0.25, b = scale * e.r;
-        const Float high = c + b;
-        return high + fma(scale, e.rest, (c - high) + b);
+        const Pair p = sum(scale - 0.25, scale * e.r);
+        return sum(p.high, fma(scale, e.rest, p.low));
     }
     static Float expm1(const Float& x) {
-        const Float y = 4 * quarter_expm1(limited(x, F::expm1_lowest, F::exp_highest));
+        const Float y = 4 * quarter_expm1(limited(x, F::expm1_lowest, F::exp_highest)).high;
         return select(abs(x) < F::tiny, x, y);
     }
-    // With q = (e^|x| - 1) / 4: sinh = 2 (q + q / (1 + 4q)).
+    // With q = (e^|x| - 1) / 4: sinh = 2 (q + q / (1 + 4q)); the quotient counts only for small x.
     static Float sinh(const Float& x) {
         const Float a = abs(x);
-        const Float q = quarter_expm1(limited(a, 0, F::sinh_highest));
-        return with_sign_of(x, select(a < F::tiny, a, 2 * (q + q / fma(q, 4, 1))));
+        const Pair q = quarter_expm1(limited(a, 0, F::sinh_highest));
+        const Float d = fma(q.high, 4, 1), d_low = fma(q.high, 4, 1 - d);
+        const Pair p = quotient(q, {d, fma(q.low, 4, d_low)});
+        const Float y = 2 * (q.high + select(a < 40, p.high + (p.low + q.low), 0));
+        return with_sign_of(x, select(a < F::tiny, a, y));
     }
     // cosh = h + 1 / (4h), h = e^|x| / 2.
     static Float cosh(const Float& x) {
@@ -103,8 +119,10 @@ private:
     // With h = (e^2|x| - 1) / 2: tanh = h / (1 + h), which is 1 long before 2|x| = 44.
     static Float tanh(const Float& x) {
         const Float a = abs(x);
-        const Float h = 2 * quarter_expm1(limited(2 * a, 0, 44));
-        return with_sign_of(x, select(a < F::tiny, a, h / (h + 1)));
+        const Pair q = quarter_expm1(limited(2 * a, 0, 44));
+        const Pair h = {2 * q.high, 2 * q.low}, d = sum(1, h.high);
+        const Pair y = quotient(h, {d.high, d.low + h.low});
+        return with_sign_of(x, select(a < F::tiny, a, y.high + y.low));
     }
 
     // ------------------------------------------------------------ logarithms
@@ -147,28 +165,23 @@ private:
         const Float u = x + 1, from_x = u - 1;
         const Float c = (1 - (u - from_x)) + (x - from_x);
         const Split s = split(u);
-        const Float f = fma(select(x < F::huge, c, 0), power_of_two(2 * F::bias - s.exponent), s.f);
+        const Float f = select(x < F::huge, fma(c, power_of_two(2 * F::bias - s.exponent), s.f), s.f);
         return select(abs(x) < F::tiny, x, with_log_specials(x, -1, logarithm(f, s.k)));
     }
 
     // log x = high + low with about 12 bits more than one word, x > 0 and finite: s = f / (2 + f) in two words, then
     // 2s + s^3 (2/3 + s^2 Q(s^2)), whose terms beyond the first two are small enough for one word.
-    struct Pair {
-        Float high, low;
-    };
     static Pair long_log(const Float& x) {
         const Split split = split_any(x);
-        const Float& f = split.f;
-        const Float d = f + 2, d_low = f - (d - 2), inverse = 1 / d;
-        const Float s = f * inverse, s_low = fma(-s, d_low, fma(-s, d, f)) * inverse;
-        const Float z = s * s, z_low = fma(2 * s, s_low, fma(s, s, -z));
-        const Float tail = z * polynomial(z, F::pow);
-        const Float p = tail + F::two_thirds[0], p_low = (F::two_thirds[0] - p) + tail + F::two_thirds[1];
-        const Float v = s * z, v_low = fma(s_low, z, fma(s, z_low, fma(s, z, -v)));
-        const Float t = v * p, t_low = fma(v_low, p, fma(v, p_low, fma(v, p, -t)));
-        const Float a = 2 * s, h = a + t, h_low = ((a - h) + t) + fma(2, s_low, t_low);
-        const Float k = split.k * F::ln2_high, sum = k + h;  // k exact
-        return {sum, fma(split.k, F::ln2_low, ((k - sum) + h) + h_low)};
+        const Pair s = quotient({split.f, 0}, sum(2, split.f));
+        const Float z = s.high * s.high, z_low = fma(2 * s.high, s.low, fma(s.high, s.high, -z));
+        const Pair p = sum(F::two_thirds[0], z * polynomial(z, F::pow));
+        const Float v = s.high * z, v_low = fma(s.low, z, fma(s.high, z_low, fma(s.high, z, -v)));
+        const Float t = v * p.high;
+        const Float t_low = fma(v_low, p.high, fma(v, p.low + F::two_thirds[1], fma(v, p.high, -t)));
+        const Pair l = sum(2 * s.high, t);
+        const Pair y = sum(split.k * F::ln2_high, l.high);  // the product is exact
+        return {y.high, fma(split.k, F::ln2_low, y.low + (l.low + fma(2, s.low, t_low)))};
     }
     // |x|^y = e^(y log |x|), the product in two words. log 0 = -infinity and log infinity = infinity give the limits.
     static Float pow(const Float& x, const Float& y) {
@@ -244,18 +257,15 @@ private:
         const Bits turned = cosine ? a.quadrant + 1 : a.quadrant;
         return negate_if_odd(turned >> 1, cosine ? select(odd, s, c) : select(odd, c, s));
     }
-    // sin / cos, or -cos / sin in odd quadrants, each in two words; the quotient q is corrected by its remainder.
+    // sin / cos, or -cos / sin in odd quadrants, each in two words.
     static Float tan(const Float& x) {
         const Angle a = angle(x);
         const Float z = a.r * a.r, slope = cosine_slope(z);
-        const Float s_low = -below_sine(a, z);
+        const Float below = below_sine(a, z), s = a.r - below, s_low = (a.r - s) - below;
         const Float c = fma(z, slope, 1), c_low = fma(a.tail, a.r, fma(z, slope, 1 - c));
         const Bool odd = (a.quadrant & 1) != 0;
-        const Float n = select(odd, c, a.r), n_low = select(odd, c_low, s_low);
-        const Float d = select(odd, a.r, c), d_low = select(odd, s_low, c_low);
-        const Float inverse = 1 / d, q = n * inverse;
-        const Float remainder = fma(q, d, -n) + fma(q, d_low, -n_low);
-        return negate_if_odd(a.quadrant, fma(-remainder, inverse, q));
+        const Pair y = quotient({select(odd, c, s), select(odd, c_low, s_low)}, {select(odd, s, c), select(odd, s_low, c_low)});
+        return negate_if_odd(a.quadrant, y.high + y.low);
     }
 
     // asin(s) = s + p, where s = x, or s = sqrt((1 - |x|) / 2) for |x| > 1/2 and asin|x| = pi/2 - 2 asin(s).

@@ -26,7 +26,8 @@ struct Single {
     static constexpr double ln2_high = 0x1.62e4p-1;  // 16 bits: its product with an exponent is exact
     static constexpr double ln2_low = 0x1.7f7d1cp-20;
     static constexpr double two_over_pi = 0x1.45f306p-1;
-    static constexpr double half_pi[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
+    // Rounded down, so that the second word is positive: n times it is +0 for n = 0.
+    static constexpr double half_pi[] = {0x1.921fb4p+0, 0x1.4442d2p-24, -0x1.ee59dap-50};
     static constexpr double two_thirds[] = {0x1.555556p-1, -0x1.555556p-26};
 
     static constexpr double trigonometric_limit = 0x1p+17;

@@ -6,13 +6,16 @@
 
 namespace hindcast::lang {
 
-void detail::check_names(const std::string& kernel, std::size_t given, std::size_t expected, const Location& location) {
-    if (given == expected) return;
-    throw Error("the lambda has " + std::to_string(expected) + " parameters after the work item, but " +
-                std::to_string(given) + " names are given")
-        .in_kernel(kernel)
-        .at(location)
-        .remedy("give one name per parameter, in order");
+void detail::check_names(const std::string& kernel, const std::vector<std::string>& names, std::size_t expected, const Location& location) {
+    if (names.size() != expected)
+        throw Error("the lambda has " + std::to_string(expected) + " parameters after the work item, but " +
+                    std::to_string(names.size()) + " names are given")
+            .in_kernel(kernel)
+            .at(location)
+            .remedy("give one name per parameter, in order");
+    for (auto name = names.begin(); name != names.end(); ++name)
+        if (std::find(names.begin(), name, *name) != name)
+            throw Error("two parameters are called '" + *name + "'").in_kernel(kernel).at(location).remedy("give each its own name");
 }
 
 ir::Value own_index(int symbol, ir::Value index) {

@@ -62,14 +62,14 @@ struct Signature<void (C::*)(First, P...) const> {
         lambda(Int::from(builder().item()), std::get<K>(parameters)...);
     }
 };
-void check_names(const std::string& kernel, std::size_t given, std::size_t expected, const Location& location);
+void check_names(const std::string& kernel, const std::vector<std::string>& names, std::size_t expected, const Location& location);
 }  // namespace detail
 
 template <class L>
 KernelDef kernel(std::string name, std::vector<std::string> parameter_names, L lambda,
                  const Location& location = Location::current()) {
     using S = detail::Signature<decltype(&L::operator())>;
-    detail::check_names(name, parameter_names.size(), S::count, location);
+    detail::check_names(name, parameter_names, S::count, location);
     return KernelDef(std::move(name), S::parameters(parameter_names), S::may_share(),
                      [lambda](const std::vector<int>& symbols, std::uint64_t shared) {
                          S::call(lambda, symbols, shared, std::make_index_sequence<S::count>());

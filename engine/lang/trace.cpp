@@ -24,10 +24,15 @@ Tracing::~Tracing() {
     current.real = previous_real_;
 }
 
+namespace {
+Error no_kernel() {
+    return Error("a traced value is used while no kernel is being traced on this thread")
+        .remedy("use Float, Int, Vec3, ... only inside the lambda given to kernel()");
+}
+}  // namespace
+
 ir::Builder& builder() {
-    if (current.builder == nullptr)
-        throw Error("a traced value is used while no kernel is being traced on this thread")
-            .remedy("use Float, Int, Vec3, ... only inside the lambda given to kernel()");
+    if (current.builder == nullptr) throw no_kernel();
     return *current.builder;
 }
 
@@ -43,9 +48,11 @@ PlaceScope::PlaceScope(const Location& location) {
 PlaceScope::~PlaceScope() { --current.places_held; }
 
 void set_place(const Location& location) {
+    if (current.builder == nullptr) throw no_kernel().at(location);
     // The language's own files are never the place of a statement: keep the caller's.
-    if (std::strstr(location.file_name(), "engine/lang/") != nullptr) return;
-    if (current.places_held == 0) builder().set_place(location);
+    for (const char* own : {"engine/lang/", "engine/ad/"})
+        if (std::strstr(location.file_name(), own) != nullptr) return;
+    if (current.places_held == 0) current.builder->set_place(location);
 }
 
 }  // namespace hindcast::lang

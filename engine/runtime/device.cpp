@@ -21,7 +21,7 @@ Device::Device(const DeviceOptions& options) : options_(options) {
 std::string Device::describe() const {
     if (options_.kind == DeviceKind::interpreter) return "interpreter";
     return "cpu, " + std::to_string(options_.threads) + (options_.threads == 1 ? " thread, " : " threads, ") +
-           std::to_string(backend::cpu_width({options_.width, options_.checked})) + " lanes";
+           std::to_string(options_.width != 0 ? options_.width : backend::cpu_width(ir::Precision::f32)) + " lanes";
 }
 
 std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel) {

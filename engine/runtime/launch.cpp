@@ -47,7 +47,8 @@ struct Launch::State {
     std::string description;
     std::int64_t items = 0;
     std::vector<Argument> arguments;
-    std::vector<std::string> active;
+    std::vector<std::string> active;  // empty: every real parameter
+    bool has_derivative = true;
     // Numbers passed by value live in small arrays, so that they have gradients and tangents like everything else.
     std::vector<Array> arrays;
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
@@ -194,8 +195,12 @@ void Launch::move_to(const std::shared_ptr<Device>& device) {
 
 void Launch::differentiate_only(std::vector<std::string> parameters) {
     for (const std::string& p : parameters) state_->index_of(p);
+    state_->has_derivative = !parameters.empty();
     state_->active = std::move(parameters);
 }
+
+bool Launch::has_derivative() const { return state_->has_derivative; }
+const std::vector<Array>& Launch::arrays() const { return state_->arrays; }
 
 std::vector<double> Launch::gradient_of(std::string_view parameter) const {
     const std::size_t p = static_cast<std::size_t>(state_->index_of(parameter));

@@ -78,8 +78,12 @@ public:
     void set(std::string_view parameter, const Argument& argument);
     void move_to(const std::shared_ptr<Device>& device);  // later replays run there
 
-    // Only these parameters get gradients or tangents (default: every real one). Before the first replay is made.
+    // Only these parameters get gradients or tangents (default: every real one); none at all if the list is empty.
+    // Before the first derived replay is made.
     void differentiate_only(std::vector<std::string> parameters);
+    bool has_derivative() const;
+    // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
+    const std::vector<Array>& arrays() const;
 
     Replay replay(Direction direction) const;
     Replay forward() const;

@@ -44,6 +44,7 @@ struct Restore {
 
 struct Call {
     Launch::Replay forward, backward;
+    bool differentiable = true;  // false: nothing that varies is involved, backward passes over it
     std::vector<Restore> restores;
     std::vector<std::pair<Need, std::uint64_t>> constants;  // never written by the program: must not change meanwhile
     double forward_seconds = 0, backward_seconds = 0;
@@ -97,6 +98,7 @@ struct Rollout::Schedule {
 
 void Rollout::Schedule::plan_step_call(std::size_t k) {
     Call& call = step[k];
+    if (!call.differentiable) return;
     for (const Need& need : primal_needs(call.backward)) {
         const std::int64_t all = count_writes(step, need.array, step.size()), before = count_writes(step, need.array, k);
         if (all == 0) {
@@ -116,7 +118,8 @@ void Rollout::Schedule::plan_step_call(std::size_t k) {
 void Rollout::Schedule::plan() {
     for (std::size_t k = 0; k < step.size(); ++k) plan_step_call(k);
     for (auto& [t, calls] : events)
-        for (Call& call : calls)
+        for (Call& call : calls) {
+            if (!call.differentiable) continue;
             for (const Need& need : primal_needs(call.backward)) {
                 if (count_writes(calls, need.array, calls.size()) > 0)
                     throw Error("an objective term overwrites '" + call.backward.kernel().parameter(need.parameter).name + "', which its adjoint needs")
@@ -124,7 +127,9 @@ void Rollout::Schedule::plan() {
                 if (count_writes(step, need.array, step.size()) == 0) call.constants.emplace_back(need, 0);
                 else call.restores.push_back({need.parameter, step_history(need.array, 0), 0});
             }
-    for (std::size_t k = 0; k < prologue.size(); ++k)
+        }
+    for (std::size_t k = 0; k < prologue.size(); ++k) {
+        if (!prologue[k].differentiable) continue;
         for (const Need& need : primal_needs(prologue[k].backward)) {
             const bool later = count_writes(prologue, need.array, prologue.size()) > count_writes(prologue, need.array, k) ||
                                count_writes(step, need.array, step.size()) > 0;
@@ -135,11 +140,13 @@ void Rollout::Schedule::plan() {
             prologue[k].restores.push_back({need.parameter, static_cast<int>(prologue_histories.size()), 0});
             prologue_histories.push_back({need.array, k, 1, {}});
         }
+    }
     saves_before.assign(step.size() + 1, {});
     for (std::size_t h = 0; h < step_histories.size(); ++h) saves_before[step_histories[h].before].push_back(static_cast<int>(h));
     for (auto* histories : {&step_histories, &prologue_histories})
         for (History& h : *histories) h.memory = AlignedBuffer<std::byte>(h.array.bytes() * h.slots);
     each_call([&](Call& call) {
+        if (!call.differentiable) return;
         const ir::Kernel& kernel = call.backward.kernel();
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
             const Array& array = call.backward.arrays()[p];
@@ -162,8 +169,9 @@ Rollout::Schedule& Rollout::schedule(RolloutMode mode, bool backward) {
         std::vector<Call> list;
         for (const Launch& launch : program.launches()) {
             Call call;
-            call.forward = launch.replay(forward);
-            if (backward) call.backward = launch.replay(reverse);
+            call.differentiable = launch.has_derivative();
+            call.forward = launch.replay(call.differentiable ? forward : Direction::forward);
+            if (backward && call.differentiable) call.backward = launch.replay(reverse);
             list.push_back(std::move(call));
         }
         return list;
@@ -274,6 +282,7 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     for (const Array& g : s.gradients) g.clear();
     for (const Seed& seed : seeds) seed.of.gradient().fill(seed.value);
     const auto run = [&](Call& call, std::vector<History>& histories, std::int64_t t) {
+        if (!call.differentiable) return;
         for (const Restore& r : call.restores)
             call.backward.bind_memory(r.parameter, histories[static_cast<std::size_t>(r.history)].slot(t + r.offset));
         const Clock clock(profiling_, call.backward_seconds, call.backward_runs);

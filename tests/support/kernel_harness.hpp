@@ -1,8 +1,11 @@
-// Runs kernels on plain vectors, and checks their derivatives against each other and against differences.
+// Runs kernels on plain vectors, and checks their derivatives against each other and against
+// differences.
 //
-// A Data holds every buffer and parameter by name in f64 (or int); run() converts to the kernel's types. check_kernel()
-// is the generic checker: for random directions u and seeds w it compares w.(J u) by forward mode, (J^T w).u by reverse
-// mode and central differences of the primal, and the two routes to second order, then does the same to the adjoint.
+// A Data holds every buffer and parameter by name in f64 (or int); run() converts to the kernel's
+// types. check_kernel() is the generic checker: for random directions u and seeds w it compares
+// w.(J u) by forward mode, (J^T w).u by reverse mode and central differences of the primal, and the
+// two routes to second order (the tangent and the adjoint of the adjoint), then does the same to
+// the adjoint itself.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +26,16 @@ using Compile = std::function<std::shared_ptr<backend::Executable>(const ir::Ker
 Compile interpreter();
 
 struct Data {
-    std::map<std::string, std::vector<double>> real = {};     // buffers, Params and Reduce targets, all components
+    // Buffers, Params and Reduce targets, all components.
+    std::map<std::string, std::vector<double>> real = {};
     std::map<std::string, std::vector<std::int64_t>> whole = {};
 };
 
-// Runs `items` items. Every parameter that the kernel uses must be in `data`; results are written back.
-void run(const ir::Kernel& kernel, Data& data, std::int64_t items, const Compile& compile = interpreter());
+// Runs `items` items. Every parameter that the kernel uses must be in `data`; results are written
+// back.
+void run(const ir::Kernel& kernel, Data& data, std::int64_t items,
+         const Compile& compile = interpreter());
+void run(backend::Executable& executable, Data& data, std::int64_t items);
 
 // One kernel with the sizes of its buffers (elements; default: items) and its integer inputs.
 struct Case {
@@ -41,11 +48,22 @@ struct Case {
 // Random inputs in [0.3, 1.3]; accumulate, sum and reduce targets start at zero.
 Data inputs(const Case& test_case, std::mt19937_64& random);
 
+// Gives every real parameter of a derived kernel (adjoint, tangent, and theirs) that `data` lacks
+// random values in [-1, 1], as many as the parameter has that it belongs to: x.a1.t1 like x. Targets
+// that are only added to start at zero.
+void add_derivative_inputs(const ir::Kernel& derived, Data& data, std::mt19937_64& random);
+
 struct CheckOptions {
-    int order = 3;              // highest derivative that is checked
-    bool differences = true;    // smooth at the inputs: compare with central differences
+    int order = 3;            // highest derivative that is checked
+    bool differences = true;  // smooth at the inputs: compare with central differences
+    Compile compile = interpreter();
 };
-// The disagreements found, in words; empty if all is well.
-std::vector<std::string> check_kernel(const Case& test_case, const Data& base, std::mt19937_64& random, const CheckOptions& options = {});
+// The disagreements found, in words; empty if all is well. The kernel must be in f64.
+std::vector<std::string> check_kernel(const Case& test_case, const Data& base,
+                                      std::mt19937_64& random, const CheckOptions& options = {});
+
+// The same bits, all NaNs counting as one.
+bool same_bits(double a, double b);
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace hindcast::test

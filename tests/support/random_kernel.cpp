@@ -1,8 +1,9 @@
-// The generator. Draws come in a fixed order: every operand is a statement of its own, because C++ leaves the order of
-// arguments open.
+// The generator. Draws come in a fixed order: every operand is a statement of its own, because C++
+// leaves the order of arguments open.
 #include "tests/support/random_kernel.hpp"
 
 #include <deque>
+#include <limits>
 #include <random>
 
 #include "engine/ad/grad.hpp"
@@ -19,16 +20,20 @@ constexpr int elements = 4;     // of the buffers that are read at any index
 constexpr int slice_size = 4;   // elements of the slice buffer per item
 constexpr int probe_size = 64;  // probes per item
 
-// A deque never moves its elements: a moved Float would be a new variable of the region it is moved in.
+// A deque never moves its elements: a moved Float would be a new variable of the region it is moved
+// in.
 template <class T>
 using Pool = std::deque<T>;
 
-struct Parameters {
+struct Sources {
     Int item;
     Read<Vec2> x;
     Read<Int> bounds;
     Param<Float> p;
     Property<Float> property;
+};
+
+struct Targets {
     ReadWrite<Vec2> y;
     ReadWrite<Float> reversed;  // own index items-1-item
     Write<Float> w;
@@ -42,29 +47,37 @@ struct Parameters {
 
 class Generator {
 public:
-    Generator(std::uint64_t seed, const RandomOptions& options, const Parameters& parameters)
-        : options_(options), p_(parameters), random_(seed + 77), budget_(options.budget) {}
-
-    void kernel() {
-        own_ = injective(Int(items - 1) - p_.item);
-        pool_.push_back(p_.x[p_.item].x());
-        pool_.push_back(p_.x[p_.item].y());
-        pool_.push_back(0.5);
-        vectors_.push_back(Vec3(pool_[0], pool_[1], 0.75));
-        indices_.push_back(p_.item);
+    // Without targets the statements only assign local variables.
+    Generator(std::uint64_t seed, const RandomOptions& options, const Sources& sources,
+              const Targets* targets)
+        : options_(options),
+          in_(sources),
+          out_(targets),
+          random_(seed + 77),
+          budget_(options.budget) {
+        if (out_ != nullptr) own_ = injective(Int(items - 1) - in_.item);
+        indices_.push_back(in_.item);
         indices_.push_back(1);
         whole_.push_back(2);
-        whole_.push_back(p_.item);
-        flags_.push_back(pool_[0] < 0.7);
-        flags_.push_back(p_.p < 0.8);
-        p_.w[p_.item] = pool_[0];
+        whole_.push_back(in_.item);
+    }
+
+    void kernel() {
+        start(in_.x[in_.item].x(), in_.x[in_.item].y());
+        out_->w[in_.item] = pool_[0];
         grads_ = options_.grad && below(5) == 0 ? 1 + below(2) : 0;
         for (int k = 0; k < options_.statements; ++k) statement(3);
         const Float last = pool_[0] * pool_[1] + pool_[2];
-        if (below(2)) p_.w[p_.item] = last + vectors_[0].z();
-        if (below(2)) p_.y[p_.item].x() = pool_[1];
-        if (below(2)) p_.energy += last;
+        if (below(2)) out_->w[in_.item] = last + vectors_[0].z();
+        if (below(2)) out_->y[in_.item].x() = pool_[1];
+        if (below(2)) out_->energy += last;
         if (options_.probes) probe();
+    }
+
+    Float energy(const Float& a, const Float& b) {
+        start(a, b);
+        for (int k = 0; k < options_.statements; ++k) statement(2);
+        return pool_[0] * pool_[1] + pool_[2] * a + vectors_[0].z() * b;
     }
 
 private:
@@ -77,10 +90,29 @@ private:
         return pool[static_cast<std::size_t>(below(static_cast<int>(pool.size())))];
     }
 
+    void start(const Float& a, const Float& b) {
+        pool_.push_back(a);
+        pool_.push_back(b);
+        pool_.push_back(0.5);
+        vectors_.push_back(Vec3(a, b, 0.75));
+        flags_.push_back(a < 0.7);
+        flags_.push_back(in_.p < 0.8);
+    }
+
     // ---- values
 
     Int integer() { return below(4) == 0 ? any(whole_) : any(indices_); }
     Int index() { return integer() & (elements - 1); }
+
+    double literal() {
+        if (options_.singular && below(2) == 0) {
+            using Limits = std::numeric_limits<double>;
+            constexpr double list[] = {0.0, -0.0, Limits::infinity(), -Limits::infinity(),
+                                       Limits::quiet_NaN()};
+            return list[below(5)];
+        }
+        return uniform(-1.5, 1.5);
+    }
 
     Float leaf() {
         switch (below(7)) {
@@ -88,11 +120,14 @@ private:
             case 1: return any(pool_);
             case 2: {
                 const Int i = index();
-                return p_.x[i][below(2)];
+                return in_.x[i][below(2)];
             }
-            case 3: return uniform(-1.5, 1.5);
-            case 4: return below(2) ? p_.p.value() : p_.property[p_.item];
-            case 5: return below(3) ? Float(p_.y[p_.item][below(2)]) : Float(p_.reversed[own_]);
+            case 3: return literal();
+            case 4: return below(2) ? in_.p.value() : in_.property[in_.item];
+            case 5:
+                if (out_ == nullptr) return any(pool_);
+                if (below(3) == 0) return out_->reversed[own_];
+                return out_->y[in_.item][below(2)];
             default: return below(2) ? any(vectors_)[below(3)] : Float(integer()) * 0.3;
         }
     }
@@ -176,7 +211,8 @@ private:
 
     void statement(int depth) {
         if (--budget_ < 0) return;
-        const int kind = below(depth <= 0 ? 12 : 20);
+        int kind = below(depth <= 0 ? 12 : 20);
+        if (out_ == nullptr && kind >= 4 && kind <= 8) kind = 2;
         switch (kind) {
             case 0:
             case 1: {
@@ -187,8 +223,10 @@ private:
             case 2: {
                 const Float e = expression(1);
                 Float& q = any(pool_);
-                if (below(2)) q += e * 0.3;
-                else q *= options_.elementary ? sin(e) : e / (abs(e) + 0.8);
+                if (below(2))
+                    q += e * 0.3;
+                else
+                    q *= options_.elementary ? sin(e) : e / (abs(e) + 0.8);
                 break;
             }
             case 3: local_vector(); break;
@@ -197,22 +235,25 @@ private:
             case 6: {
                 const Float e = expression(2);
                 const Int i = index();
-                if (below(2)) p_.f[i] += e;
-                else p_.sum[i][below(2)] -= e;
+                if (below(2))
+                    out_->f[i] += e;
+                else
+                    out_->sum[i][below(2)] -= e;
                 break;
             }
             case 7: {
                 const Float e = expression(2);
-                if (below(2)) p_.energy += e;
-                else p_.w[p_.item] = e + p_.w[p_.item] * 0.5;
+                if (below(2))
+                    out_->energy += e;
+                else
+                    out_->w[in_.item] = e + out_->w[in_.item] * 0.5;
                 break;
             }
             case 8: slice(); break;
             case 9: whole_number(); break;
             case 10: any(flags_) = condition(); break;
             case 11:
-                if (options_.probes) probe();
-                else if (grads_ > 0 && depth > 0) differentiate(depth);
+                if (grads_ > 0 && depth > 0) differentiate(depth);
                 break;
             case 12:
             case 13:
@@ -249,19 +290,19 @@ private:
         const Float e = bounded(2);
         const int k = below(2);
         switch (below(6)) {
-            case 0: p_.y[p_.item][k] = e; break;
-            case 1: p_.y[p_.item][k] += e * 0.3; break;
-            case 2: p_.y[p_.item][k] *= e; break;
-            case 3: p_.y[p_.item][k] /= e * e + 0.9; break;
-            case 4: p_.reversed[own_] = e; break;
-            default: p_.reversed[own_] += e * 0.3;
+            case 0: out_->y[in_.item][k] = e; break;
+            case 1: out_->y[in_.item][k] += e * 0.3; break;
+            case 2: out_->y[in_.item][k] *= e; break;
+            case 3: out_->y[in_.item][k] /= e * e + 0.9; break;
+            case 4: out_->reversed[own_] = e; break;
+            default: out_->reversed[own_] += e * 0.3;
         }
     }
 
     void slice() {
         const Float e = expression(2);
         if_(stored_ < slice_size, [&] {
-            p_.z.store_once(p_.item * slice_size + stored_, e);
+            out_->z.store_once(in_.item * slice_size + stored_, e);
             stored_ += 1;
         });
     }
@@ -279,10 +320,11 @@ private:
     }
 
     void probe() {
-        const Float v = below(2) ? expression(1) : Float(integer());
+        Float v = below(4) ? expression(1) : Float(integer());
+        if (options_.singular && below(2)) v = 1.0 / any(pool_);  // shows the sign of zero
         if_(probed_ < probe_size, [&] {
-            const Int j = p_.item * probe_size + probed_;
-            p_.probe[j] += v * p_.unit[j];
+            const Int j = in_.item * probe_size + probed_;
+            out_->probe[j] += v * out_->unit[j];
             probed_ += 1;
         });
     }
@@ -290,7 +332,8 @@ private:
     void branch(int depth) {
         const Bool c = below(3) == 0 ? any(flags_) : condition();
         const bool otherwise = below(3) != 0;
-        if_(c, [&] { block(depth - 1); },
+        if_(
+            c, [&] { block(depth - 1); },
             [&] {
                 if (otherwise) block(depth - 1);
             });
@@ -306,13 +349,15 @@ private:
         switch (below(4)) {
             case 0: {
                 const Int i = index();
-                for_(0, p_.bounds[i], [&](Int k) { body(k, depth); }, 3);
+                for_(
+                    0, in_.bounds[i], [&](Int k) { body(k, depth); }, 3);
                 break;
             }
             case 1: for_(0, 9 + below(2), [&](Int k) { body(k & 3, depth); }); break;
             case 2: {
                 const Int i = index();
-                for_(2, Int(-1) - p_.bounds[i], -2, [&](Int k) { body(k & 3, depth); }, 4);
+                for_(
+                    2, Int(-1) - in_.bounds[i], -2, [&](Int k) { body(k & 3, depth); }, 4);
                 break;
             }
             default: for_(0, 1 + below(3), [&](Int k) { body(k, depth); });
@@ -343,7 +388,8 @@ private:
                12);
     }
 
-    // The gradient of an expression that statements compute from two variables and whatever else is there.
+    // The gradient of an expression that statements compute from two variables and whatever else is
+    // there.
     void differentiate(int depth) {
         --grads_;
         const std::size_t n = pool_.size();
@@ -353,14 +399,24 @@ private:
         const int count = 1 + below(2);
         for (int k = 0; k < count; ++k) statement(depth - 1);
         const Float e = expression(2), rest = expression(1);
-        const auto g = ad::gradient(e * pool_[n] + rest * pool_.back(), {a, b});
+        const Float energy = e * pool_[n] + rest * pool_.back();
+        const bool second = below(3) == 0;
+        Float d0, d1;
+        if (second) {
+            const auto h = ad::hessian(energy, {a, b});
+            d0 = h[0][0], d1 = h[0][1];
+        } else {
+            const auto g = ad::gradient(energy, {a, b});
+            d0 = g[0], d1 = g[1];
+        }
         while (pool_.size() > n) pool_.pop_back();
-        any(pool_) = g[0] / (abs(g[0]) + 0.8);
-        any(pool_) += g[1] / (abs(g[1]) + 1.2);
+        any(pool_) = d0 / (abs(d0) + 0.8);
+        any(pool_) += d1 / (abs(d1) + 1.2);
     }
 
     const RandomOptions& options_;
-    const Parameters& p_;
+    const Sources& in_;
+    const Targets* out_;
     std::mt19937_64 random_;
     int budget_, grads_ = 0;
     Int own_, stored_, probed_;
@@ -373,15 +429,18 @@ private:
 }  // namespace
 
 Case random_case(std::uint64_t seed, ir::Precision precision, const RandomOptions& options) {
-    const KernelDef def = kernel(
-        "random_" + std::to_string(seed),
-        {"x", "bounds", "p", "property", "y", "reversed", "w", "f", "sum", "z", "energy", "unit", "probe"},
-        [&](Int i, Read<Vec2> x, Read<Int> bounds, Param<Float> p, Property<Float> property, ReadWrite<Vec2> y,
-            ReadWrite<Float> reversed, Write<Float> w, Accumulate<Float> f, Sum<Vec2> sum, WriteSlice<Float> z,
-            Reduce<Float> energy, Read<Float> unit, Accumulate<Float> probe) {
-            const Parameters all{i, x, bounds, p, property, y, reversed, w, f, sum, z, energy, unit, probe};
-            Generator(seed, options, all).kernel();
-        });
+    const KernelDef def =
+        kernel("random_" + std::to_string(seed),
+               {"x", "bounds", "p", "property", "y", "reversed", "w", "f", "sum", "z", "energy",
+                "unit", "probe"},
+               [&](Int i, Read<Vec2> x, Read<Int> bounds, Param<Float> p, Property<Float> property,
+                   ReadWrite<Vec2> y, ReadWrite<Float> reversed, Write<Float> w,
+                   Accumulate<Float> f, Sum<Vec2> sum, WriteSlice<Float> z, Reduce<Float> energy,
+                   Read<Float> unit, Accumulate<Float> probe) {
+                   const Sources sources{i, x, bounds, p, property};
+                   const Targets targets{y, reversed, w, f, sum, z, energy, unit, probe};
+                   Generator(seed, options, sources, &targets).kernel();
+               });
     std::vector<std::string> shared;
     if (seed % 2 == 1) shared.push_back("property");
     return {.kernel = def.trace(precision, shared),
@@ -392,6 +451,47 @@ Case random_case(std::uint64_t seed, ir::Precision precision, const RandomOption
                       {"z", items * slice_size},
                       {"unit", items * probe_size},
                       {"probe", items * probe_size}},
+            .whole = {{"bounds", {0, 2, 1, 3}}}};
+}
+
+Case random_energy(std::uint64_t seed, bool derivatives) {
+    const RandomOptions options{.grad = false, .statements = 3, .budget = 8};
+    const KernelDef def =
+        kernel("energy_" + std::to_string(seed),
+               {"x", "bounds", "p", "property", "v", "energy_out", "gradient_out", "hessian_out"},
+               [&](Int i, Read<Vec2> x, Read<Int> bounds, Param<Float> p, Property<Float> property,
+                   Read<Vec2> v, Write<Float> energy_out, Write<Vec2> gradient_out,
+                   Write<Vec3> hessian_out) {
+                   const Sources sources{i, x, bounds, p, property};
+                   Float e;
+                   Vec2 g;
+                   Vec3 h;
+                   // The sum of energies from several places, each differentiated where it stands.
+                   const auto add = [&](std::uint64_t part) {
+                       const Float a = ad::variable(v[i].x()), b = ad::variable(v[i].y());
+                       const Float energy =
+                           Generator(seed * 3 + part, options, sources, nullptr).energy(a, b);
+                       e += energy;
+                       if (!derivatives) return;
+                       const auto first = ad::gradient(energy, {a, b});
+                       g += Vec2(first[0], first[1]);
+                       const auto second = ad::hessian(energy, {a, b});
+                       h += Vec3(second[0][0], second[0][1], second[1][1]);
+                   };
+                   add(0);
+                   if_(
+                       p < x[i].x(), [&] { add(1); },
+                       [&] {
+                           for_(
+                               0, bounds[i], [&](Int) { add(2); }, 3);
+                       });
+                   energy_out[i] = e;
+                   gradient_out[i] = g;
+                   hessian_out[i] = h;
+               });
+    return {.kernel = def.trace(ir::Precision::f64),
+            .items = items,
+            .sizes = {{"x", elements}},
             .whole = {{"bounds", {0, 2, 1, 3}}}};
 }
 

@@ -249,10 +249,10 @@ TEST_CASE("document: objects are equal in any order of their members") {
 }
 
 TEST_CASE("document: only what a document can hold becomes a node") {
-    CHECK_THROWS_AS(Node(std::numeric_limits<double>::quiet_NaN()), Error);
-    CHECK_THROWS_AS(Node(std::numeric_limits<double>::infinity()), Error);
-    CHECK_THROWS_AS(Node("\xFF"), Error);
-    CHECK_THROWS_AS(Node(std::numeric_limits<std::uint64_t>::max()), Error);
+    CHECK_THROWS_AS(Node{std::numeric_limits<double>::quiet_NaN()}, Error);
+    CHECK_THROWS_AS(Node{std::numeric_limits<double>::infinity()}, Error);
+    CHECK_THROWS_AS(Node{"\xFF"}, Error);
+    CHECK_THROWS_AS(Node{std::numeric_limits<std::uint64_t>::max()}, Error);
     CHECK_THROWS_AS(Node::object().set("\xFF", 1), Error);
     CHECK_THROWS_AS(Node(1).push_back(2), Error);
     CHECK_THROWS_AS(Node(1).string(), Error);

@@ -97,21 +97,20 @@ TEST_CASE("values: formulas see element, count and position") {
     const Numbers positions = {0, 1, 2, 3, 4, 5};
     ValueRequest wanted = request(2, 3);
     wanted.positions = positions;
-    CHECK(values(R"({"formula": ["sin(x)", 0, "z - y"]
-})", wanted).data ==
-          Numbers{std::sin(0.0), 0, 1, std::sin(3.0), 0, 1});
-wanted = request(3, 1);
-wanted.positions = positions;
-wanted.dimension = 2;
-CHECK(values(R"({"formula": "x + 10*y"})", wanted).data == Numbers{10, 32, 54});
-CHECK_THROWS_WITH_AS(values(R"({"formula": "z"})", wanted), doctest::Contains("unknown name 'z'"),
-                     Error);
+    const char* const vector = R"json({"formula": ["sin(x)", 0, "z - y"]})json";
+    CHECK(values(vector, wanted).data == Numbers{std::sin(0.0), 0, 1, std::sin(3.0), 0, 1});
+    wanted = request(3, 1);
+    wanted.positions = positions;
+    wanted.dimension = 2;
+    CHECK(values(R"({"formula": "x + 10*y"})", wanted).data == Numbers{10, 32, 54});
+    CHECK_THROWS_WITH_AS(values(R"({"formula": "z"})", wanted),
+                         doctest::Contains("unknown name 'z'"), Error);
 
-// A formula that names no variable is one value for all elements.
-const Values constant = values(R"({"formula": "2*pi"})", 5, 1);
-CHECK(constant.shared);
-CHECK(constant.data == Numbers{2 * 3.141592653589793});
-CHECK(values(R"({"formula": ["1", "2", 3]})", 4, 3).shared);
+    // A formula that names no variable is one value for all elements.
+    const Values constant = values(R"({"formula": "2*pi"})", 5, 1);
+    CHECK(constant.shared);
+    CHECK(constant.data == Numbers{2 * 3.141592653589793});
+    CHECK(values(R"({"formula": ["1", "2", 3]})", 4, 3).shared);
 }
 
 TEST_CASE("values: random numbers depend on seed and element alone") {

@@ -1,0 +1,235 @@
+#include "engine/model/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/document/document.hpp"
+#include "engine/document/read.hpp"
+
+namespace hindcast::model {
+
+using document::Node;
+
+// ---------------------------------------------------------------- Model
+
+Range Model::add_points(const std::string& body, std::int64_t count) {
+    const Range range{points_, count};
+    bodies_.emplace_back(body, range);
+    points_ += count;
+    return range;
+}
+
+void Model::set_initial_points(std::int64_t first, std::span<const double> positions) {
+    const std::size_t begin = static_cast<std::size_t>(first * dimension());
+    if (initial_points_.size() < begin + positions.size()) initial_points_.resize(begin + positions.size());
+    std::copy(positions.begin(), positions.end(), initial_points_.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
+Range Model::points(const std::string& body, const Node& asked_at) const {
+    std::vector<std::string_view> names;
+    for (const auto& [name, range] : bodies_) {
+        if (name == body) return range;
+        names.push_back(name);
+    }
+    if (names.empty()) throw document::fault(asked_at, "there is no body '" + body + "': the scene has no bodies").remedy("add one to \"bodies\"");
+    document::choice_of(asked_at, names, "body");  // throws, with "did you mean"
+    throw document::fault(asked_at, "there is no body '" + body + "'");
+}
+
+Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state) {
+    if (arrays_.contains(name)) throw Error("internal: two arrays are called '" + name + "'");
+    Array array(real(), {elements, components}, Layout::planar);
+    arrays_[name] = {array, state};
+    return array;
+}
+
+Array Model::index_array(const std::vector<std::int64_t>& indices, int components) const {
+    Array array(ir::Type::i32, {static_cast<std::int64_t>(indices.size()) / components, components}, Layout::planar);
+    array.assign_integers(indices);
+    return array;
+}
+
+Array Model::array(const std::string& name) const {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end()) throw Error("the scene has no array '" + name + "'").remedy("add a body that makes it, such as particles");
+    return found->second.array;
+}
+
+bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
+
+Quantity& Model::add_quantity(Quantity quantity) {
+    if (const auto wanted = options_.per_element.find(quantity.path); wanted != options_.per_element.end() && quantity.shared && wanted->second) {
+        const std::vector<double> row = quantity.values;
+        quantity.values.clear();
+        for (std::int64_t e = 0; e < quantity.count; ++e) quantity.values.insert(quantity.values.end(), row.begin(), row.end());
+        quantity.shared = false;
+    }
+    if (quantity.shared) quantity.array = Array(ir::Type::f64, {1, quantity.components});
+    else quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::planar);
+    quantity.upload();
+    std::unique_ptr<Quantity>& entry = quantities_[quantity.path];
+    if (entry) throw Error("internal: two quantities have the path '" + quantity.path + "'");
+    entry = std::make_unique<Quantity>(std::move(quantity));
+    return *entry;
+}
+
+Quantity* Model::find_quantity(const std::string& path) {
+    const auto found = quantities_.find(path);
+    return found == quantities_.end() ? nullptr : found->second.get();
+}
+
+Program Model::step_program() const {
+    Program all;
+    for (const Program& phase : phases_) all.append(phase);
+    return all;
+}
+
+void Model::add_term(Term term, const Program& program) {
+    for (const std::int64_t t : term.times) events_[t].append(program);
+    terms_.push_back(std::move(term));
+}
+
+// ---------------------------------------------------------------- Settings
+
+namespace {
+document::Range range_of(const Field& f) {
+    return {.low = f.low, .high = f.high, .low_open = f.low_open, .high_open = f.high_open, .unit = f.unit_text};
+}
+}  // namespace
+
+Settings::Settings(const ModuleType& type, const Node& object, std::string name) : type_(&type), node_(object), name_(std::move(name)) {
+    document::Reader reader(node_, "'" + name_ + "' (" + type.type + ")");
+    reader.allow({"type", "name"});
+    if (type.section == Section::objective) reader.allow({"weight", "at"});
+    for (const Field& f : type.fields) {
+        const bool required = f.fallback_json.empty();
+        const Node* found = required ? &reader.require(f.key) : reader.find(f.key);
+        if (found == nullptr && f.fallback_json != "none" && f.fallback_json != "zero") {
+            defaults_[f.key] = document::Document::parse(f.fallback_json, "default of " + f.key).root();
+            found = &defaults_[f.key];
+        }
+        if (found == nullptr) continue;
+        switch (f.kind) {
+            case FieldKind::number: document::number_of(*found, range_of(f)); break;
+            case FieldKind::integer: document::integer_of(*found); break;
+            case FieldKind::boolean: document::boolean_of(*found); break;
+            case FieldKind::text:
+            case FieldKind::body: document::string_of(*found); break;
+            case FieldKind::choice: {
+                const std::vector<std::string_view> names(f.choices.begin(), f.choices.end());
+                document::choice_of(*found, names, f.key);
+                break;
+            }
+            case FieldKind::list: document::array_of(*found); break;
+            default: break;
+        }
+    }
+    reader.finish();
+}
+
+const Field& Settings::field(const std::string& key) const {
+    for (const Field& f : type_->fields)
+        if (f.key == key) return f;
+    throw Error("internal: the module type '" + type_->type + "' has no field '" + key + "'");
+}
+
+const Node* Settings::find(const std::string& key) const {
+    if (const Node* written = node_.find(key)) return written;
+    const auto found = defaults_.find(key);
+    return found == defaults_.end() ? nullptr : &found->second;
+}
+
+Error Settings::error(const std::string& key, const std::string& what) const {
+    const Node* node = find(key);
+    return document::fault(node != nullptr ? *node : node_, what);
+}
+
+double Settings::number(const std::string& key) const { return document::number_of(*find(key), range_of(field(key))); }
+
+std::int64_t Settings::integer(const std::string& key) const {
+    const Field& f = field(key);
+    return document::integer_of(*find(key), std::isfinite(f.low) ? static_cast<std::int64_t>(f.low) : document::lowest_integer,
+                                std::isfinite(f.high) ? static_cast<std::int64_t>(f.high) : document::highest_integer);
+}
+
+bool Settings::boolean(const std::string& key) const { return document::boolean_of(*find(key)); }
+std::string Settings::text(const std::string& key) const { return document::string_of(*find(key)); }
+std::string Settings::choice(const std::string& key) const { return document::string_of(*find(key)); }
+
+Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t count, std::span<const double> positions) const {
+    const Field& f = field(key);
+    const Node* written_node = find(key);
+    std::vector<Node> zeros(static_cast<std::size_t>(model.dimension()), Node(0));
+    const Node zero = Node::array(std::move(zeros));
+    const Node& node = written_node != nullptr ? *written_node : zero;
+    const bool one = f.kind == FieldKind::number || f.kind == FieldKind::vector;
+    document::ValueRequest request;
+    request.count = one ? 1 : count;
+    request.components = f.kind == FieldKind::vector || f.kind == FieldKind::vectors ? model.dimension() : 1;
+    request.range = range_of(f);
+    request.functions = model.options().functions;
+    request.positions = positions;
+    request.dimension = model.dimension();
+    request.seed = model.options().seed;
+    request.files = model.options().files;
+    document::Values values = document::evaluate(node, request);
+    const bool shared = one || values.shared;
+    return model.add_quantity(make(model, f, one ? 1 : count, request.components, shared, std::move(values.data)));
+}
+
+Quantity& Settings::quantity_of(Model& model, const std::string& key, std::int64_t count, std::vector<double> values) const {
+    const int components = static_cast<int>(static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(count, 1));
+    return model.add_quantity(make(model, field(key), count, components, false, std::move(values)));
+}
+
+Quantity Settings::make(const Model&, const Field& f, std::int64_t count, int components, bool shared, std::vector<double> values) const {
+    Quantity q;
+    q.path = name_ + "." + f.key;
+    q.unit = f.unit_text;
+    q.count = count;
+    q.components = components;
+    q.shared = shared;
+    q.may_optimize = f.may_optimize;
+    q.range = range_of(f);
+    q.values = std::move(values);
+    q.scene_pointer = node_.pointer() + "/" + f.key;
+    return q;
+}
+
+Term Settings::term(const Model& model) const {
+    Term term;
+    term.name = name_;
+    if (const Node* weight = node_.find("weight")) term.weight = document::number_of(*weight);
+    term.times = times(model);
+    term.value = Array(ir::Type::f64, {1});
+    return term;
+}
+
+Range Settings::points(const Model& model, const std::string& key) const { return model.points(text(key), *find(key)); }
+
+std::vector<std::int64_t> Settings::times(const Model& model) const {
+    const std::int64_t substeps = model.options().substeps, last = model.options().steps / substeps;
+    const double step = model.step() * static_cast<double>(substeps);
+    const Node* at = node_.find("at");
+    std::vector<std::int64_t> times;
+    const auto add = [&](const Node& node) {
+        const double t = document::number_of(node, document::Range::at_least(0, "s")) / step;
+        if (std::fabs(t - std::round(t)) > 1e-6 * std::max(1.0, t) || std::round(t) > static_cast<double>(last))
+            throw document::fault(node, "the time is not that of a step of this scene")
+                .remedy("times are whole multiples of the step, " + std::to_string(step) + " s, up to the end");
+        times.push_back(static_cast<std::int64_t>(std::round(t)) * substeps);
+    };
+    if (at == nullptr || (at->is_string() && at->string() == "end")) return {last * substeps};
+    if (at->is_string() && at->string() == "all") {
+        for (std::int64_t t = 1; t <= last; ++t) times.push_back(t * substeps);
+    } else if (at->is_array()) {
+        for (std::size_t k = 0; k < at->size(); ++k) add(at->item(k));
+    } else if (document::is_number(*at)) {
+        add(*at);
+    } else {
+        throw document::mismatch(*at, "\"end\", \"all\", a time in seconds, or a list of times");
+    }
+    return times;
+}
+
+}  // namespace hindcast::model

@@ -1,0 +1,58 @@
+// Optimisation of a simulation's parameters: the loop around run(), gradient() and an update rule.
+//
+// N iterations are N updates; the history has rows 0 .. N (row k: loss and gradient before update k+1). The optimiser
+// works on its own variable: for a parameter with "scale": "log" that is log(value), and rates and clipping act there;
+// bounds are kept by projection after the update. Gradients that are reported are those of the physical value.
+// Best-so-far is kept. A loss or gradient that is not finite stops the run and says where it arose.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/document/node.hpp"
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast {
+
+class Optimization {
+public:
+    struct Row {
+        std::int64_t iteration = 0;
+        double loss = 0;
+        double gradient_norm = 0;                  // Euclidean, of the physical gradient
+        std::vector<Simulation::TermValue> terms;
+        std::vector<double> parameters, gradient;  // physical, in the order of Parameters::names()
+    };
+    // Called once per row; false stops after this row.
+    using Watch = std::function<bool(const Row&)>;
+
+    enum class Stop { iterations, converged, stopped, not_finite };
+    struct Outcome {
+        Stop stop = Stop::iterations;
+        std::string reason;  // in words: which rule, or which launch, element and value is not finite
+        Row best;            // the row with the lowest loss
+        Row last;
+    };
+
+    // Reads the scene's "optimizer" (or the default). `iterations` >= 0 replaces the scene's number.
+    Optimization(Simulation& simulation, std::int64_t iterations = -1);
+    ~Optimization();
+
+    std::int64_t iterations() const;
+    std::string describe() const;  // "gradient_descent, rate 0.5"
+
+    Outcome run(const Watch& watch);
+
+    // Everything that a run continues from, bit for bit: parameters, optimiser state, best, iteration. As a JSON node
+    // whose numbers read back exactly; restore() throws Error if it does not fit this scene.
+    document::Node state() const;
+    void restore(const document::Node& state);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace hindcast

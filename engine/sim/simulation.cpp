@@ -1,0 +1,168 @@
+#include "engine/sim/simulation.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/document/read.hpp"
+
+namespace hindcast {
+
+using model::ModuleType;
+using model::Quantity;
+
+Simulation::Simulation(const Scene& scene, const Registry& registry, const SimulationOptions& options) : scene_(scene), options_(options) {
+    model::ModelOptions mo;
+    mo.device = options.device;
+    mo.precision = options.precision;
+    mo.dimension = scene_.dimension();
+    mo.substeps = scene_.substeps();
+    mo.step = scene_.step() / static_cast<double>(scene_.substeps());
+    mo.steps = (options.steps >= 0 ? options.steps : scene_.steps()) * scene_.substeps();
+    mo.seed = options.seed;
+    mo.files.folder = scene_.file().parent_path();
+    mo.files.allowed = options.allowed_paths;
+    mo.functions = own_elementary_functions();
+    mo.per_element = Parameters::per_element(scene_.document().root());
+    model_ = std::make_unique<model::Model>(std::move(mo));
+
+    Quantity gravity;
+    gravity.path = "gravity";
+    gravity.unit = "m/s^2";
+    gravity.count = 1;
+    gravity.components = scene_.dimension();
+    gravity.shared = gravity.may_optimize = true;
+    gravity.scene_pointer = "/gravity";
+    gravity.values.assign(static_cast<std::size_t>(scene_.dimension()), 0.0);
+    if (const document::Node* node = scene_.document().root().find("gravity")) gravity.values = document::numbers_of(*node, gravity.values.size());
+    else gravity.values.back() = -9.81;
+    model_->add_quantity(std::move(gravity));
+
+    for (const Scene::Object& object : scene_.objects()) {
+        const ModuleType* type = registry.find(object.section, object.type);
+        if (type == nullptr) {
+            const std::vector<std::string> known = registry.types(object.section);
+            const std::vector<std::string_view> names(known.begin(), known.end());
+            const document::Node& at = *object.node->find("type");
+            if (!names.empty()) document::choice_of(at, names, std::string("type of ") + model::name_of(object.section));
+            throw document::fault(at, "there is no type '" + object.type + "' in " + model::name_of(object.section));
+        }
+        instances_.push_back(type->make(std::make_shared<model::Settings>(*type, *object.node, object.name)));
+    }
+    for (const auto& instance : instances_) instance->declare(*model_);
+    for (const auto& instance : instances_) instance->build(*model_);
+    for (const auto& instance : instances_) instance->finish(*model_);
+    parameters_ = std::make_unique<Parameters>(scene_.document().root(), *model_);
+
+    Rollout::Parts parts;
+    parts.prologue = model_->prologue();
+    parts.step = model_->step_program();
+    parts.steps = model_->options().steps;
+    parts.events = model_->events();
+    find_what_varies();
+    rollout_ = std::make_unique<Rollout>(options_.device, std::move(parts));
+    rollout_->set_step_counter(model_->step_counter());
+}
+
+// Only what depends on a parameter has derivatives: a launch differentiates the arguments that vary.
+void Simulation::find_what_varies() {
+    std::vector<Launch> launches = model_->prologue().launches();
+    const auto append = [&](const Program& program) {
+        const std::vector<Launch> more = program.launches();
+        launches.insert(launches.end(), more.begin(), more.end());
+    };
+    append(model_->step_program());
+    for (const auto& [t, program] : model_->events()) append(program);
+    std::set<const void*> varies;
+    for (const Parameter& p : parameters_->list()) varies.insert(p.quantity->array.data());
+    const auto real_argument = [](const Launch& launch, std::size_t p) {
+        return ir::is_real(launch.kernel().parameters[p].type) && launch.arguments()[p].is_array() && launch.arrays()[p].elements() > 0;
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Launch& launch : launches) {
+            bool any = false;
+            for (std::size_t p = 0; p < launch.arrays().size(); ++p) {
+                const ir::Access access = launch.kernel().parameters[p].access;
+                const bool reads = access != ir::Access::write && access != ir::Access::sum && access != ir::Access::reduce;
+                any |= reads && real_argument(launch, p) && varies.contains(launch.arrays()[p].data());
+            }
+            if (!any) continue;
+            for (std::size_t p = 0; p < launch.arrays().size(); ++p) {
+                const ir::Access access = launch.kernel().parameters[p].access;
+                if (access == ir::Access::read || access == ir::Access::value || !real_argument(launch, p)) continue;
+                changed |= varies.insert(launch.arrays()[p].data()).second;
+            }
+        }
+    }
+    for (Launch& launch : launches) {
+        std::vector<std::string> active;
+        for (std::size_t p = 0; p < launch.arrays().size(); ++p)
+            if (real_argument(launch, p) && varies.contains(launch.arrays()[p].data())) active.push_back(launch.kernel().parameters[p].name);
+        launch.differentiate_only(active);
+    }
+}
+
+double Simulation::run(bool keep, const Rollout::Watch& watch) {
+    rollout_->forward(keep, watch);
+    return loss();
+}
+
+namespace {
+std::vector<Rollout::Seed> seeds(const std::vector<model::Term>& terms) {
+    std::vector<Rollout::Seed> list;
+    for (const model::Term& term : terms) list.push_back({term.value, term.weight});
+    return list;
+}
+}  // namespace
+
+std::vector<double> Simulation::gradient() {
+    rollout_->backward(seeds(model_->terms()));
+    return parameters_->gradient();
+}
+
+double Simulation::directional_derivative(std::span<const double> direction) {
+    parameters_->set_tangents(direction);
+    rollout_->forward(false, {}, RolloutMode::tangent);
+    double sum = 0;
+    for (const model::Term& term : model_->terms()) sum += term.weight * term.value.tangent().value(0);
+    return sum;
+}
+
+std::vector<double> Simulation::hessian_product(std::span<const double> direction) {
+    parameters_->set_tangents(direction);
+    rollout_->forward(true, {}, RolloutMode::second);
+    rollout_->backward(seeds(model_->terms()), RolloutMode::second);
+    return parameters_->gradient_tangents();
+}
+
+std::vector<Simulation::TermValue> Simulation::terms() const {
+    std::vector<TermValue> list;
+    for (const model::Term& term : model_->terms()) list.push_back({term.name, term.weight, term.value.value(0)});
+    return list;
+}
+
+double Simulation::loss() const {
+    double sum = 0;
+    for (const TermValue& term : terms()) sum += term.weight * term.value;
+    return sum;
+}
+
+StateHash Simulation::state_hash() const {
+    StateHash hash;
+    for (const auto& [name, published] : model_->arrays())
+        if (published.state) published.array.add_to(hash, name);
+    return hash;
+}
+
+document::Document Simulation::scene_with_parameters(const std::filesystem::path& folder) const {
+    document::Document document = scene_.document();
+    for (const Parameter& p : parameters_->list()) {
+        const Quantity& q = *p.quantity;
+        std::string file = q.path;
+        std::replace(file.begin(), file.end(), '.', '_');
+        document.set(q.scene_pointer, document::saved_form(q.values, q.components, q.shared, folder, file + ".npy"));
+    }
+    return document;
+}
+
+}  // namespace hindcast

@@ -1,0 +1,67 @@
+// Simulation: a scene made ready to run, and the derivatives of its objective. Knows no physics module by name.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/sim/parameters.hpp"
+#include "engine/sim/scene.hpp"
+
+namespace hindcast {
+
+struct SimulationOptions {
+    std::shared_ptr<Device> device;
+    ir::Precision precision = ir::Precision::f32;
+    std::uint64_t seed = 0;      // mixed into every seed of the scene; 0 changes nothing
+    std::int64_t steps = -1;     // instead of the scene's; -1: as written
+    std::vector<std::filesystem::path> allowed_paths;  // folders besides the scene's that files may lie in
+};
+
+class Simulation {
+public:
+    // Throws Error; then nothing is kept.
+    Simulation(const Scene& scene, const Registry& registry, const SimulationOptions& options);
+
+    const Scene& scene() const { return scene_; }
+    const SimulationOptions& options() const { return options_; }
+    model::Model& model() { return *model_; }
+    Rollout& rollout() { return *rollout_; }
+    Parameters& parameters() { return *parameters_; }
+    std::int64_t steps() const { return model_->options().steps; }  // substeps in all
+
+    // Runs all steps from the start and returns the loss: the sum of weight * value over the terms. `keep` stores what
+    // gradient() needs.
+    double run(bool keep = false, const Rollout::Watch& watch = {});
+    // The derivative of the loss with respect to the parameters, after run(true).
+    std::vector<double> gradient();
+    // The value and the directional derivative along `direction`, by forward mode.
+    double directional_derivative(std::span<const double> direction);
+    // Hessian times direction, by forward over reverse mode.
+    std::vector<double> hessian_product(std::span<const double> direction);
+
+    struct TermValue {
+        std::string name;
+        double weight = 1, value = 0;
+    };
+    std::vector<TermValue> terms() const;  // of the last run
+    double loss() const;
+    StateHash state_hash() const;          // of the state arrays as they stand
+    // The scene with the parameters as they stand. Values of more than 1000 numbers are written to `folder`.
+    document::Document scene_with_parameters(const std::filesystem::path& folder) const;
+
+private:
+    void build();
+    void find_what_varies();
+
+    Scene scene_;
+    SimulationOptions options_;
+    std::vector<std::unique_ptr<model::Instance>> instances_;
+    std::unique_ptr<model::Model> model_;
+    std::unique_ptr<Parameters> parameters_;
+    std::unique_ptr<Rollout> rollout_;
+};
+
+// Elementary functions for formulas and random numbers: the project's own, the same bits everywhere.
+document::ElementaryTable own_elementary_functions();
+
+}  // namespace hindcast

@@ -79,7 +79,8 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::cbrt: return e.divz(g, e.mul(e.number(3), e.mul(r, r)));
         case OpCode::norm2:
         case OpCode::norm3: return e.mulz(a[static_cast<std::size_t>(i)], e.divz(g, r));
-        case OpCode::convert: return b.emit(OpCode::convert, b.type_of(a[0]), g);
+        case OpCode::convert:  // the one op whose seed has another type in forward mode than in reverse mode
+            return b.emit(OpCode::convert, b.type_of(g) == op.type ? b.type_of(a[0]) : op.type, g);
         case OpCode::sin: return product(g, e.op(OpCode::cos, a[0]));
         case OpCode::cos: return e.neg(product(g, e.op(OpCode::sin, a[0])));
         case OpCode::tan: return product(g, b.emit(OpCode::fma, op.type, r, r, e.number(1)));

@@ -3,6 +3,7 @@
 // HINDCAST_FULL=1 runs 40 000.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "engine/ad/differentiate.hpp"
@@ -92,7 +93,8 @@ TEST_CASE("random energies: grad() and hessian() in a kernel are those of the wh
             test::run(kat, whole[k], plain.items);
         }
         const auto near = [&](const char* what, std::size_t i, double a, double b, double scale) {
-            if (std::fabs(a - b) <= 1e-9 * (scale + 1) || (std::isnan(a) && std::isnan(b))) return;
+            if (!std::isfinite(scale)) return;  // a chaotic loop: derivatives overflow
+            if (std::fabs(a - b) <= 1e-9 * (scale + 1)) return;
             verdict.problems.push_back(std::string(what) + " of item " + std::to_string(i) + ": " +
                                        std::to_string(a) + " against " + std::to_string(b));
         };

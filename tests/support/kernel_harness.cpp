@@ -100,6 +100,36 @@ void run(const Kernel& kernel, Data& data, std::int64_t items, const Compile& co
     run(*compile(kernel), data, items);
 }
 
+namespace {
+
+void add_derivatives(const Kernel& kernel, Data& data, const Values& given,
+                     const std::vector<std::string>& active, const auto& name_of) {
+    for (const Parameter& p : kernel.parameters) {
+        if (!ir::is_real(p.type)) continue;
+        if (!active.empty() && std::ranges::find(active, p.name) == active.end()) continue;
+        const auto found = given.find(p.name);
+        data.real[name_of(kernel, p.name)] =
+            found != given.end() ? found->second
+                                 : std::vector<double>(data.real.at(p.name).size(), 0.0);
+    }
+}
+
+}  // namespace
+
+Data run_adjoint(const Kernel& kernel, Data data, std::int64_t items, const Values& seeds,
+                 const std::vector<std::string>& active) {
+    add_derivatives(kernel, data, seeds, active, ad::adjoint_name);
+    run(ad::adjoint(kernel, active), data, items);
+    return data;
+}
+
+Data run_tangent(const Kernel& kernel, Data data, std::int64_t items, const Values& directions,
+                 const std::vector<std::string>& active) {
+    add_derivatives(kernel, data, directions, active, ad::tangent_name);
+    run(ad::tangent(kernel, active), data, items);
+    return data;
+}
+
 Data inputs(const Case& test_case, std::mt19937_64& random) {
     Data data;
     std::uniform_real_distribution<double> uniform(0.3, 1.3);
@@ -141,8 +171,6 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 // ---- checking
 
 namespace {
-
-using Values = std::map<std::string, std::vector<double>>;
 
 // Names of what a kernel reads and what it writes, as a map from inputs to outputs.
 struct Space {

@@ -37,6 +37,16 @@ void run(const ir::Kernel& kernel, Data& data, std::int64_t items,
          const Compile& compile = interpreter());
 void run(backend::Executable& executable, Data& data, std::int64_t items);
 
+using Values = std::map<std::string, std::vector<double>>;
+
+// Runs the adjoint (tangent) of a kernel. Adjoints and tangents are zero except for the given ones,
+// which are named by the kernel's own parameters: {{"y", {1}}} seeds y.a1. Results stand in x.a1
+// (y.t1). `active` as for ad::adjoint.
+Data run_adjoint(const ir::Kernel& kernel, Data data, std::int64_t items, const Values& seeds,
+                 const std::vector<std::string>& active = {});
+Data run_tangent(const ir::Kernel& kernel, Data data, std::int64_t items, const Values& directions,
+                 const std::vector<std::string>& active = {});
+
 // One kernel with the sizes of its buffers (elements; default: items) and its integer inputs.
 struct Case {
     ir::Kernel kernel = {};
@@ -49,8 +59,8 @@ struct Case {
 Data inputs(const Case& test_case, std::mt19937_64& random);
 
 // Gives every real parameter of a derived kernel (adjoint, tangent, and theirs) that `data` lacks
-// random values in [-1, 1], as many as the parameter has that it belongs to: x.a1.t1 like x. Targets
-// that are only added to start at zero.
+// random values in [-1, 1], as many as the parameter has that it belongs to: x.a1.t1 like x.
+// Targets that are only added to start at zero.
 void add_derivative_inputs(const ir::Kernel& derived, Data& data, std::mt19937_64& random);
 
 struct CheckOptions {

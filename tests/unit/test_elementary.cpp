@@ -143,7 +143,7 @@ public:
 private:
     W* at(ir::Value v) { return v < 0 ? values_[0].data() : values_[static_cast<std::size_t>(v)].data(); }
     template <class F>
-    static void loop(W* out, const W* a, const W* b, const W* c, F f) {
+    static void loop(W* __restrict out, const W* a, const W* b, const W* c, F f) {
         for (std::size_t i = 0; i < block; ++i) out[i] = f(a[i], b[i], c[i]);
     }
     static void real(OpCode code, W* out, const W* a, const W* b, const W* c) {
@@ -263,13 +263,12 @@ void measure(const Function& f, Machine<Real>& machine, Oracle& oracle, Referenc
     for (std::size_t i = 0; i < machine.block; ++i) {
         if (f.circular && std::isfinite(x[i]) && std::fabs(x[i]) > circular_limit<Real>) continue;
         const Real second = y != nullptr ? y[i] : Real(0);
-        double e = 0;
+        double e = infinity;
         if (reference == Reference::libm) {
             if constexpr (std::same_as<Real, float>) e = error_in_ulp(result[i], f.in_double(x[i], second));
             else e = error_in_ulp(result[i], f.in_long_double(x[i], second));
-            if (e <= worst.error && e <= 0.9 * limit_in_ulp<Real>) continue;
         }
-        e = oracle.error(f, x[i], second, result[i]);
+        if (e > 0.9 * limit_in_ulp<Real>) e = oracle.error(f, x[i], second, result[i]);
         worst.take(e, x[i], second, result[i]);
     }
 }

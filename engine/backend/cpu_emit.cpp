@@ -298,6 +298,7 @@ void Emitter::pure_op(Value v, const Op& op) {
     switch (op.code) {
         case OpCode::variable:
         case OpCode::stop_gradient:
+        case OpCode::attach_slope:
             define(v, as(op.operand[0], s));
             bases_[static_cast<std::size_t>(v)] = base(0);
             return;

@@ -128,7 +128,10 @@ public:
     Component x() && { return component(0); }
     Component y() && { return component(1); }
     Component z() && { return component(2); }
-    Component operator()(int r, int c) && { return component(r * (Shape<T>::components / Shape<T>::rows) + c); }
+    Component operator()(int r, int c) && {
+        constexpr int columns = Shape<T>::components / Shape<T>::rows;
+        return component(c >= 0 && c < columns ? r * columns + c : -1);
+    }
 
 private:
     static ir::Value read_own(ir::Slot slot, int symbol) {

@@ -1,7 +1,8 @@
-// Elementary functions in the kernel language. Each is: reduce the argument exactly, evaluate a polynomial, undo the
-// reduction with one rounding, then select the special values of C99 Annex F. Products are fused where fma is written
-// and nowhere else. Values that need more than one word are pairs; the rounding error of p = a*b is fma(a, b, -p).
-// Signs of zero survive because small quantities are subtracted as +0, never added.
+// Elementary functions in the kernel language. Each is: reduce the argument exactly, evaluate a
+// polynomial, undo the reduction with one rounding, then select the special values of C99 Annex F.
+// Products are fused where fma is written and nowhere else. Values that need more than one word are
+// pairs; the rounding error of p = a*b is fma(a, b, -p). Signs of zero survive because small
+// quantities are subtracted as +0, never added.
 //
 // Start at Expansion::record, at the end; the comments above the functions give the mathematics.
 #include "engine/lang/elementary.hpp"
@@ -30,10 +31,14 @@ private:
     static Bits bits(const Float& x) { return bit_cast<Bits>(x, F::whole); }
     static Float real(const Bits& b) { return bit_cast<Float>(b, F::real); }
     static std::uint64_t raw(double constant) { return ir::bits_of(constant, F::real); }
-    static Float power_of_two(const Bits& biased_exponent) { return real(biased_exponent << F::fraction_bits); }
-    static Bool is_negative(const Float& x) { return (bits(x) & sign_mask) != 0; }
+    static Float power_of_two(const Bits& biased_exponent) {
+        return real(biased_exponent << F::fraction_bits);
+    }
+    static Bool is_negative(const Float& x) { return (bits(x) & sign_mask) == sign_mask; }
     // |value| is given, or its sign bit is clear.
-    static Float with_sign_of(const Float& x, const Float& value) { return real(bits(value) | (bits(x) & sign_mask)); }
+    static Float with_sign_of(const Float& x, const Float& value) {
+        return real(bits(value) | (bits(x) & sign_mask));
+    }
     // Bit 0 of `odd` set: -value.
     static Float negate_if_odd(const Bits& odd, const Float& value) {
         return real(bits(value) ^ (odd << sign_position));
@@ -82,16 +87,18 @@ private:
         return {r, rest, bits(shifted) + (2 * F::bias - raw(F::rounder))};
     }
 
-    // 2^shift e^(x + tail). Two factors, so that neither they nor the first product leave the normal numbers.
+    // 2^shift e^(x + tail). Two factors: neither they nor the first product leave the normal range.
     static Float scaled_exp(const Float& x, int shift, const Float* tail = nullptr) {
         const Exponential e = exponential(x, tail);
         const Bits k = e.k + shift;
         const Bits half = k >> 1;
         return (1 + (e.r + e.rest)) * power_of_two(half) * power_of_two(k - half);
     }
-    static Float exp(const Float& x) { return scaled_exp(limited(x, F::exp_lowest, F::exp_highest), 0); }
+    static Float exp(const Float& x) {
+        return scaled_exp(limited(x, F::exp_lowest, F::exp_highest), 0);
+    }
 
-    // (e^x - 1) / 4 = (2^(k-2) - 1/4) + 2^(k-2) r + 2^(k-2) rest, where the first two sums are exact. x limited.
+    // (e^x - 1) / 4 = (2^(k-2) - 1/4) + 2^(k-2) r + 2^(k-2) rest; x limited.
     static Pair quarter_expm1(const Float& x) {
         const Exponential e = exponential(x);
         const Float scale = power_of_two(e.k - (F::bias + 2));
@@ -127,7 +134,7 @@ private:
 
     // ------------------------------------------------------------ logarithms
 
-    // x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)); x positive and normal. `exponent` holds k + bias.
+    // x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); x positive and normal. `exponent`: k + bias.
     struct Split {
         Float f, k;
         Bits exponent;
@@ -145,7 +152,8 @@ private:
         s.k = s.k - select(subnormal, Float(raised), 0);
         return s;
     }
-    // k ln2 + log(1 + f). With s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s R = f - (f^2/2 - s (f^2/2 + R)).
+    // k ln2 + log(1 + f). With s = f / (2 + f), log(1 + f) = 2 atanh(s) = 2s + s R(s^2), which is
+    // f - (f^2/2 - s (f^2/2 + R)).
     static Float logarithm(const Float& f, const Float& k) {
         const Float s = f / (f + 2), z = s * s, half_square = (0.5 * f) * f;
         const Float inner = fma(s, fma(z, polynomial(z, F::log), half_square), k * F::ln2_low);
@@ -165,12 +173,14 @@ private:
         const Float u = x + 1, from_x = u - 1;
         const Float c = (1 - (u - from_x)) + (x - from_x);
         const Split s = split(u);
-        const Float f = select(x < F::huge, fma(c, power_of_two(2 * F::bias - s.exponent), s.f), s.f);
+        const Float f =
+            select(x < F::huge, fma(c, power_of_two(2 * F::bias - s.exponent), s.f), s.f);
         return select(abs(x) < F::tiny, x, with_log_specials(x, -1, logarithm(f, s.k)));
     }
 
-    // log x = high + low with about 12 bits more than one word, x > 0 and finite: s = f / (2 + f) in two words, then
-    // 2s + s^3 (2/3 + s^2 Q(s^2)), whose terms beyond the first two are small enough for one word.
+    // log x = high + low with about 12 bits more than one word, x > 0 and finite: s = f / (2 + f)
+    // in two words, then 2s + s^3 (2/3 + s^2 Q(s^2)), whose terms beyond the first two are small
+    // enough for one word.
     static Pair long_log(const Float& x) {
         const Split split = split_any(x);
         const Pair s = quotient({split.f, 0}, sum(2, split.f));
@@ -178,12 +188,14 @@ private:
         const Pair p = sum(F::two_thirds[0], z * polynomial(z, F::pow));
         const Float v = s.high * z, v_low = fma(s.low, z, fma(s.high, z_low, fma(s.high, z, -v)));
         const Float t = v * p.high;
-        const Float t_low = fma(v_low, p.high, fma(v, p.low + F::two_thirds[1], fma(v, p.high, -t)));
+        const Float t_low =
+            fma(v_low, p.high, fma(v, p.low + F::two_thirds[1], fma(v, p.high, -t)));
         const Pair l = sum(2 * s.high, t);
         const Pair y = sum(split.k * F::ln2_high, l.high);  // the product is exact
         return {y.high, fma(split.k, F::ln2_low, y.low + (l.low + fma(2, s.low, t_low)))};
     }
-    // |x|^y = e^(y log |x|), the product in two words. log 0 = -infinity and log infinity = infinity give the limits.
+    // |x|^y = e^(y log |x|), the product in two words; log 0 = -infinity and log infinity =
+    // infinity give the limits.
     static Float pow(const Float& x, const Float& y) {
         const Float a = abs(x);
         const Pair l = long_log(a);
@@ -201,17 +213,20 @@ private:
         return select(one, Float(1), of_nan);
     }
 
-    // y = a w^2 with w = a^(-1/3), then a Newton step for y^3 = a. |x| = m 2^(3q + e), e in {0, 1, 2}, a = m 2^e.
+    // |x| = 2^(3q + e) m with e = 0, 1, 2, and a = 2^e m. y = a w^2 with w = a^(-1/3), then a
+    // Newton step for y^3 = a.
     static Float cbrt(const Float& x) {
         constexpr int to_multiple = (3 - F::bias % 3) % 3, bias_third = (F::bias + to_multiple) / 3;
         const Float magnitude = abs(x);
         const Bool subnormal = magnitude < F::smallest_normal;
-        const Bits b = bits(select(subnormal, magnitude * power_of_two(Bits(F::bias + F::cbrt_shift)), magnitude));
+        const Bits b = bits(
+            select(subnormal, magnitude * power_of_two(Bits(F::bias + F::cbrt_shift)), magnitude));
         const Bits exponent = (b >> F::fraction_bits) + to_multiple;
         const Bits q = (exponent * 43691) >> 17;  // a third of any exponent, rounded down
         const Bits e = exponent - q * 3;
         const Float m = real((b & fraction_mask) | raw(1)), a = m * power_of_two(e + F::bias);
-        const Float root = select(e == 0, Float(1), select(e == 1, Float(0x1.965fea53d6e3dp-1), 0x1.428a2f98d728bp-1));
+        const Float root = select(
+            e == 0, Float(1), select(e == 1, Float(0x1.965fea53d6e3dp-1), 0x1.428a2f98d728bp-1));
         Float w = polynomial(m, F::inverse_cbrt) * root;
         if (F::refine_inverse_cbrt) {  // h = 1 - a w^3; w (1 - h)^(-1/3) to the second order
             const Float h = fma(-(a * w), w * w, 1);
@@ -226,14 +241,15 @@ private:
 
     // ------------------------------------------------------------ circular functions
 
-    // x = n pi/2 + r - tail, |r| <= pi/4, n modulo 4 in the low bits of `quadrant`: Cody and Waite with pi/2 in three
-    // words. The first fma is exact because its result has few enough bits. Angles beyond the limit count as 0.
+    // x = n pi/2 + r - tail, |r| <= pi/4, n modulo 4 in the low bits of `quadrant`: Cody and Waite
+    // with pi/2 in three words. The first fma is exact because its result has few enough bits.
+    // Angles beyond the limit count as 0.
     struct Angle {
         Float r, tail;
         Bits quadrant;
     };
     static Angle angle(const Float& x) {
-        const Float a = select(abs(x) <= F::trigonometric_limit, x, x - x);  // infinity - infinity = NaN
+        const Float a = select(abs(x) <= F::trigonometric_limit, x, x - x);  // infinity: NaN
         const Float shifted = fma(a, F::two_over_pi, F::rounder);
         const Float n = shifted - F::rounder;
         const Float high = fma(n, -F::half_pi[0], a), product = n * F::half_pi[1];
@@ -253,7 +269,7 @@ private:
         const Angle a = angle(x);
         const Float z = a.r * a.r;
         const Float s = a.r - below_sine(a, z), c = fma(z, cosine_slope(z), 1);
-        const Bool odd = (a.quadrant & 1) != 0;
+        const Bool odd = (a.quadrant & 1) == 1;
         const Bits turned = cosine ? a.quadrant + 1 : a.quadrant;
         return negate_if_odd(turned >> 1, cosine ? select(odd, s, c) : select(odd, c, s));
     }
@@ -263,12 +279,14 @@ private:
         const Float z = a.r * a.r, slope = cosine_slope(z);
         const Float below = below_sine(a, z), s = a.r - below, s_low = (a.r - s) - below;
         const Float c = fma(z, slope, 1), c_low = fma(a.tail, a.r, fma(z, slope, 1 - c));
-        const Bool odd = (a.quadrant & 1) != 0;
-        const Pair y = quotient({select(odd, c, s), select(odd, c_low, s_low)}, {select(odd, s, c), select(odd, s_low, c_low)});
+        const Bool odd = (a.quadrant & 1) == 1;
+        const Pair y = quotient({select(odd, c, s), select(odd, c_low, s_low)},
+                                {select(odd, s, c), select(odd, s_low, c_low)});
         return negate_if_odd(a.quadrant, y.high + y.low);
     }
 
-    // asin(s) = s + p, where s = x, or s = sqrt((1 - |x|) / 2) for |x| > 1/2 and asin|x| = pi/2 - 2 asin(s).
+    // asin(s) = s + p, where s = x or, for |x| > 1/2, s = sqrt((1 - |x|) / 2) and
+    // asin|x| = pi/2 - 2 asin(s).
     struct ArcSine {
         Bool large;
         Float s, p;
@@ -282,24 +300,30 @@ private:
     }
     static Float asin(const Float& x) {
         const ArcSine t = arc_sine(x);
-        const Float twice = 2 * t.s, high = F::half_pi[0] - twice, low = (F::half_pi[0] - high) - twice;
-        const Float y = high + ((low + F::half_pi[1]) - 2 * t.p);
-        return select(t.large, with_sign_of(x, y), t.s + t.p);
+        const Pair y = sum(F::half_pi[0], -2 * t.s);
+        return select(t.large, with_sign_of(x, y.high + ((y.low + F::half_pi[1]) - 2 * t.p)),
+                      t.s + t.p);
     }
     static Float acos(const Float& x) {
         const ArcSine t = arc_sine(x);
         const Float complement = F::half_pi[0] - (t.s + (t.p - F::half_pi[1]));
         return select(t.large, 2 * select(x < 0, complement, t.s + t.p), complement);
     }
-    // t = the lesser of |y|, |x| over the greater; the octant says from which multiple of pi/2 the angle is counted.
+    // t = the lesser of |y|, |x| over the greater; the octant says from which multiple of pi/2 the
+    // angle is counted.
     static Float atan2(const Float& y, const Float& x) {
         const Float vertical = abs(y), horizontal = abs(x);
         const Bool steep = horizontal < vertical, left = is_negative(x), backward = steep ^ left;
-        const Float n = select(steep, horizontal, vertical), d = select(steep, vertical, horizontal);
-        const Float t = select(n == d, select(d == 0, Float(0), 1), n / d);  // also 0/0 and infinity/infinity
+        const Float n = select(steep, horizontal, vertical);
+        const Float d = select(steep, vertical, horizontal);
+        const Float t =
+            select(n == d, select(d == 0, Float(0), 1), n / d);  // also of two infinities
         const Float z = t * t, p = (t * z) * polynomial(z, F::atan);
-        const auto origin = [&](double half_pi) { return select(steep, Float(half_pi), select(left, Float(2 * half_pi), 0)); };
-        const Float turned = select(backward, -t, t) + (select(backward, -p, p) + origin(F::half_pi[1]));
+        const auto origin = [&](double half_pi) {
+            return select(steep, Float(half_pi), select(left, Float(2 * half_pi), 0));
+        };
+        const Float turned =
+            select(backward, -t, t) + (select(backward, -p, p) + origin(F::half_pi[1]));
         return with_sign_of(y, origin(F::half_pi[0]) + turned);
     }
 };
@@ -323,7 +347,8 @@ Float Expansion<F>::record(ir::OpCode code, const Float& x, const Float& y) {
         case ir::OpCode::log1p: return log1p(x);
         case ir::OpCode::pow: return pow(x, y);
         case ir::OpCode::cbrt: return cbrt(x);
-        default: throw builder().error(std::string("internal: no expansion of ") + ir::info(code).name);
+        default:
+            throw builder().error(std::string("internal: no expansion of ") + ir::info(code).name);
     }
 }
 
@@ -334,8 +359,9 @@ ir::Value expand_elementary(ir::OpCode code, ir::Value a, ir::Value b) {
     builder().contract = false;
     const RealScope scope(builder().type_of(a));
     const Float x = Float::from(a), y = b == ir::no_value ? x : Float::from(b);
-    const Float result = current_real() == ir::Type::f32 ? Expansion<elementary::Single>::record(code, x, y)
-                                                         : Expansion<elementary::Double>::record(code, x, y);
+    const Float result = current_real() == ir::Type::f32
+                             ? Expansion<elementary::Single>::record(code, x, y)
+                             : Expansion<elementary::Double>::record(code, x, y);
     builder().contract = contract;
     return result.value();
 }

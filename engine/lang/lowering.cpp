@@ -1,5 +1,5 @@
-// Lowering: the kernel is cloned, and composite ops are recorded as what evaluate.hpp says they compute. Elementary
-// functions stand in elementary.cpp. Start at Lowerer::emit.
+// Lowering: the kernel is cloned, and composite ops are recorded as what evaluate.hpp says they
+// compute. Elementary functions stand in elementary.cpp. Start at Lowerer::emit.
 #include "engine/lang/lowering.hpp"
 
 #include "engine/ir/clone.hpp"
@@ -21,7 +21,8 @@ public:
 
 protected:
     Value emit(const ir::Op& op, Value a, Value b, Value c) override {
-        if (ir::info(op.code).op_class == ir::OpClass::elementary) return expand_elementary(op.code, a, b);
+        if (ir::info(op.code).op_class == ir::OpClass::elementary)
+            return expand_elementary(op.code, a, b);
         if (!all_) return Cloner::emit(op, a, b, c);
         ir::Builder& t = target_;
         const Type type = op.type;
@@ -32,10 +33,12 @@ protected:
             case OpCode::min: return t.select(t.compare(OpCode::lt, b, a), b, a);
             case OpCode::max: return t.select(t.compare(OpCode::lt, a, b), b, a);
             case OpCode::mulz:
-                return t.select(t.binary(OpCode::bit_or, is_zero(a), is_zero(b)), zero(), t.binary(OpCode::mul, a, b));
+                return t.select(t.binary(OpCode::bit_or, is_zero(a), is_zero(b)), zero(),
+                                t.binary(OpCode::mul, a, b));
             case OpCode::divz: return t.select(is_zero(a), zero(), t.binary(OpCode::div, a, b));
             case OpCode::norm2: return t.emit(OpCode::sqrt, type, squares(a, b));
-            case OpCode::norm3: return t.emit(OpCode::sqrt, type, t.emit(OpCode::fma, type, c, c, squares(a, b)));
+            case OpCode::norm3:
+                return t.emit(OpCode::sqrt, type, t.emit(OpCode::fma, type, c, c, squares(a, b)));
             case OpCode::abs:
                 if (!whole) break;
                 if (!ir::is_signed(type)) return a;
@@ -53,7 +56,8 @@ protected:
 
 private:
     Value squares(Value a, Value b) {
-        return target_.emit(OpCode::fma, target_.type_of(a), b, b, target_.binary(OpCode::mul, a, a));
+        return target_.emit(OpCode::fma, target_.type_of(a), b, b,
+                            target_.binary(OpCode::mul, a, a));
     }
     Value equals(Value v, std::int64_t number) {
         return target_.compare(OpCode::eq, v, target_.integer(number, target_.type_of(v)));
@@ -67,18 +71,25 @@ private:
     }
     Value quotient(Value a, Value b) {
         const Type type = target_.type_of(a);
-        const Value q = target_.select(equals(b, 0), target_.zero(type), target_.binary(OpCode::div, a, safe_divisor(b)));
-        return ir::is_signed(type) ? target_.select(equals(b, -1), target_.emit(OpCode::neg, type, a), q) : q;
+        const Value q = target_.select(equals(b, 0), target_.zero(type),
+                                       target_.binary(OpCode::div, a, safe_divisor(b)));
+        return ir::is_signed(type)
+                   ? target_.select(equals(b, -1), target_.emit(OpCode::neg, type, a), q)
+                   : q;
     }
     Value shift(OpCode code, Value a, Value b) {
         const Type type = target_.type_of(a);
         const Type unsigned_type = ir::size_of(type) == 4 ? Type::u32 : Type::u64;
         const std::int64_t width = static_cast<std::int64_t>(ir::size_of(type)) * 8;
-        const Value amount = type == unsigned_type ? b : target_.emit(OpCode::bitcast, unsigned_type, b);
-        const Value inside = target_.compare(OpCode::lt, amount, target_.integer(width, unsigned_type));
+        const Value amount =
+            type == unsigned_type ? b : target_.emit(OpCode::bitcast, unsigned_type, b);
+        const Value inside =
+            target_.compare(OpCode::lt, amount, target_.integer(width, unsigned_type));
         if (code == OpCode::shift_right && ir::is_signed(type))  // all but the sign shifted out
-            return target_.binary(code, a, target_.select(inside, b, target_.integer(width - 1, type)));
-        const Value shifted = target_.binary(code, a, target_.select(inside, b, target_.zero(type)));
+            return target_.binary(code, a,
+                                  target_.select(inside, b, target_.integer(width - 1, type)));
+        const Value shifted =
+            target_.binary(code, a, target_.select(inside, b, target_.zero(type)));
         return target_.select(inside, shifted, target_.zero(type));
     }
 

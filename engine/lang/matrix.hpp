@@ -23,8 +23,8 @@ public:
             for (int c = 0; c < C; ++c) m(r, c) = v[static_cast<std::size_t>(c)][r];
         return m;
     }
-    S& operator()(int r, int c) { return m_.at(static_cast<std::size_t>(r * C + c)); }
-    const S& operator()(int r, int c) const { return m_.at(static_cast<std::size_t>(r * C + c)); }
+    S& operator()(int r, int c) { return m_[position(r, c)]; }
+    const S& operator()(int r, int c) const { return m_[position(r, c)]; }
     Vec<S, R> column(int c) const {
         Vec<S, R> v;
         for (int r = 0; r < R; ++r) v[r] = (*this)(r, c);
@@ -97,6 +97,12 @@ public:
     }
 
 private:
+    static std::size_t position(int r, int c) {
+        if (r < 0 || r >= R || c < 0 || c >= C)
+            throw builder().error("a matrix of " + std::to_string(R) + " x " + std::to_string(C) + " has no element (" + std::to_string(r) +
+                                  ", " + std::to_string(c) + ")");
+        return static_cast<std::size_t>(r * C + c);
+    }
     template <class F>
     static Mat map(F f) {
         Mat m;

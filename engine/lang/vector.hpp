@@ -47,8 +47,8 @@ public:
         return v;
     }
 
-    S& operator[](int k) { return c_.at(static_cast<std::size_t>(k)); }
-    const S& operator[](int k) const { return c_.at(static_cast<std::size_t>(k)); }
+    S& operator[](int k) { return c_[position(k)]; }
+    const S& operator[](int k) const { return c_[position(k)]; }
     At operator[](const Int& k) { return At(*this, k); }
     S operator[](const Int& k) const {
         S s = c_[0];
@@ -128,6 +128,10 @@ public:
     friend S cross(const Operand& a, const Operand& b) requires(N == 2) { return a.v[0] * b.v[1] - a.v[1] * b.v[0]; }
 
 private:
+    static std::size_t position(int k) {
+        if (k < 0 || k >= N) throw builder().error("a vector of " + std::to_string(N) + " has no component " + std::to_string(k));
+        return static_cast<std::size_t>(k);
+    }
     template <class F>
     static Vec map(F f) {
         Vec v;

@@ -1,17 +1,23 @@
 #include "engine/runtime/array.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
-#include "engine/ir/evaluate.hpp"
 
 namespace hindcast {
 
 namespace {
+
 constexpr std::int64_t plane_multiple = 16;  // scalars: whole registers of any width
+constexpr std::int64_t most_components = 4096;
+constexpr std::int64_t most_elements = std::int64_t{1} << 47;  // so that sizes cannot wrap round
 
 HashType hash_type_of(ir::Type type) {
     switch (type) {
@@ -23,6 +29,44 @@ HashType hash_type_of(ir::Type type) {
         default: return HashType::u64;
     }
 }
+
+// Calls f.template operator()<T>() with the C++ type of an array's scalars.
+template <class F>
+auto with_type(ir::Type type, F f) {
+    switch (type) {
+        case ir::Type::f32: return f.template operator()<float>();
+        case ir::Type::f64: return f.template operator()<double>();
+        case ir::Type::i32: return f.template operator()<std::int32_t>();
+        case ir::Type::u32: return f.template operator()<std::uint32_t>();
+        case ir::Type::i64: return f.template operator()<std::int64_t>();
+        default: return f.template operator()<std::uint64_t>();
+    }
+}
+
+// Each array counts from a number of its own.
+std::uint64_t first_version() {
+    static std::atomic<std::uint64_t> arrays{0};
+    return (arrays.fetch_add(1, std::memory_order_relaxed) << 32) + 1;
+}
+
+// Throws unless an integer type T can hold the value.
+template <class T>
+void check_fits(double value, ir::Type type) {
+    if constexpr (std::is_integral_v<T>) {
+        constexpr double exact = 9007199254740992.0;  // 2^53: beyond it doubles skip integers
+        const double low = std::max(static_cast<double>(std::numeric_limits<T>::min()), -exact);
+        const double high = std::min(static_cast<double>(std::numeric_limits<T>::max()), exact);
+        if (value >= low && value <= high && value == std::floor(value)) return;
+        throw Error(fmt::format("an {} array cannot hold {}", ir::name_of(type), value))
+            .remedy(fmt::format("integers from {:.0f} to {:.0f} fit", low, high));
+    }
+}
+
+void check_count(std::size_t given, std::int64_t size) {
+    if (static_cast<std::int64_t>(given) != size)
+        throw Error(fmt::format("{} values are assigned to an array of {}", given, size));
+}
+
 }  // namespace
 
 struct Array::Storage {
@@ -32,56 +76,88 @@ struct Array::Storage {
     std::int64_t elements = 0, element_stride = 0, component_stride = 0;
     int components = 1;
     AlignedBuffer<std::byte> memory;
-    std::uint64_t version = 1;
+    std::uint64_t version = first_version();
     Array gradient, tangent;
 
-    std::byte* at(std::int64_t element, int component) {
-        const std::int64_t scalar = element * element_stride + component * component_stride;
-        return memory.data() + scalar * static_cast<std::int64_t>(ir::size_of(type));
+    template <class T>
+    T& at(std::int64_t element, int component) {
+        if (element < 0 || element >= elements || component < 0 || component >= components)
+            throw Error(fmt::format("element {}, component {} is outside an array of {} x {}",
+                                    element, component, elements, components));
+        return reinterpret_cast<T*>(
+            memory.data())[element * element_stride + component * component_stride];
+    }
+
+    // Visits every scalar in logical order.
+    template <class T, class F>
+    void each(F f) {
+        T* const data = reinterpret_cast<T*>(memory.data());
+        for (std::int64_t e = 0; e < elements; ++e)
+            for (int c = 0; c < components; ++c) f(data[e * element_stride + c * component_stride]);
+    }
+
+    std::string describe() const {
+        return fmt::format("{} {} [{}]", layout == Layout::planar ? "planar" : "contiguous",
+                           ir::name_of(type), fmt::join(shape, ", "));
     }
 };
 
-Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout) : storage_(std::make_shared<Storage>()) {
+Array::Storage& Array::storage() const {
+    if (!storage_) throw Error("an Array without memory is used").remedy("give it a shape");
+    return *storage_;
+}
+
+Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
+    : storage_(std::make_shared<Storage>()) {
+    if (!ir::is_real(type) && !ir::is_integer(type))
+        throw Error(fmt::format("there are no arrays of {}", ir::name_of(type)))
+            .remedy("use a real or an integer type");
     if (shape.empty()) throw Error("an array needs at least one extent");
+    for (const std::int64_t extent : shape)
+        if (extent < 0) throw Error(fmt::format("an array cannot have the extent {}", extent));
     Storage& s = *storage_;
     std::int64_t components = 1;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (shape[d] < 0) throw Error("an array cannot have the extent " + std::to_string(shape[d]));
-        if (d > 0) components *= shape[d];
-        if (components > 4096) throw Error("an array element of " + std::to_string(components) + " components is too large").remedy("the limit is 4096");
+    for (std::size_t d = 1; d < shape.size(); ++d) {
+        if (components > 0 && shape[d] > most_components / components)
+            throw Error(fmt::format("an array of shape [{}] has too many components per element",
+                                    fmt::join(shape, ", ")))
+                .remedy(fmt::format("the extents after the first may give {}", most_components));
+        components *= shape[d];
     }
+    if (shape[0] > most_elements)
+        throw Error(fmt::format("an array of {} elements does not fit into memory", shape[0]));
     s.type = type;
     s.elements = shape[0];
     s.components = static_cast<int>(components);
     s.shape = std::move(shape);
     s.layout = components == 1 ? Layout::contiguous : layout;
-    const std::int64_t planes = (s.elements + plane_multiple - 1) / plane_multiple * plane_multiple;
+    const std::int64_t plane = (s.elements + plane_multiple - 1) / plane_multiple * plane_multiple;
     s.element_stride = s.layout == Layout::planar ? 1 : components;
-    s.component_stride = s.layout == Layout::planar ? planes : 1;
-    const double bytes = static_cast<double>(planes) * static_cast<double>(components) * static_cast<double>(ir::size_of(type));
-    if (bytes > static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2)) throw Error("an array of " + std::to_string(s.elements) + " elements does not fit into memory");
-    s.memory = AlignedBuffer<std::byte>(static_cast<std::size_t>(planes * components) * ir::size_of(type));
+    s.component_stride = s.layout == Layout::planar ? plane : 1;
+    s.memory =
+        AlignedBuffer<std::byte>(static_cast<std::size_t>(plane * components) * ir::size_of(type));
 }
 
-Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape, Layout layout) {
+Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape,
+                  Layout layout) {
     Array array(type, std::move(shape), layout);
     array.assign(values);
     return array;
 }
 
-ir::Type Array::type() const { return storage_->type; }
-const std::vector<std::int64_t>& Array::shape() const { return storage_->shape; }
-Layout Array::layout() const { return storage_->layout; }
-std::int64_t Array::elements() const { return storage_->elements; }
-int Array::components() const { return storage_->components; }
-std::int64_t Array::element_stride() const { return storage_->element_stride; }
-std::int64_t Array::component_stride() const { return storage_->component_stride; }
-void* Array::data() const { return storage_->memory.data(); }
-std::size_t Array::bytes() const { return storage_->memory.size(); }
-std::uint64_t Array::version() const { return storage_->version; }
-const std::uint64_t* Array::version_counter() const { return &storage_->version; }
-void Array::touch() const { ++storage_->version; }
-bool Array::has_gradient() const { return static_cast<bool>(storage_->gradient); }
+ir::Type Array::type() const { return storage().type; }
+const std::vector<std::int64_t>& Array::shape() const { return storage().shape; }
+Layout Array::layout() const { return storage().layout; }
+std::int64_t Array::elements() const { return storage().elements; }
+int Array::components() const { return storage().components; }
+std::int64_t Array::element_stride() const { return storage().element_stride; }
+std::int64_t Array::component_stride() const { return storage().component_stride; }
+void* Array::data() const { return storage().memory.data(); }
+std::size_t Array::bytes() const { return storage().memory.size(); }
+std::uint64_t Array::version() const { return storage().version; }
+const std::uint64_t* Array::version_counter() const { return &storage().version; }
+void Array::touch() const { ++storage().version; }
+bool Array::has_gradient() const { return static_cast<bool>(storage().gradient); }
 
 Array Array::gradient() const {
     if (!ir::is_real(type())) throw Error("an integer array has no gradient");
@@ -98,61 +174,54 @@ Array Array::tangent() const {
 std::vector<double> Array::to_doubles() const {
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(size()));
-    for (std::int64_t e = 0; e < elements(); ++e)
-        for (int c = 0; c < components(); ++c) values.push_back(value(e, c));
+    with_type(type(), [&]<class T> {
+        storage_->each<T>([&](T scalar) { values.push_back(static_cast<double>(scalar)); });
+    });
     return values;
 }
 
 double Array::value(std::int64_t element, int component) const {
-    if (element < 0 || element >= elements() || component < 0 || component >= components())
-        throw Error("element " + std::to_string(element) + ", component " + std::to_string(component) + " is outside an array of " +
-                    std::to_string(elements()) + " x " + std::to_string(components()));
-    const std::byte* at = storage_->at(element, component);
-    ir::Bits bits = 0;
-    std::memcpy(&bits, at, ir::size_of(type()));
-    return ir::is_real(type()) ? ir::real_of(bits, type()) : static_cast<double>(ir::integer_of(bits, type()));
+    return with_type(
+        type(), [&]<class T> { return static_cast<double>(storage_->at<T>(element, component)); });
 }
 
 void Array::set_value(std::int64_t element, int component, double value) const {
-    ir::Bits bits;
-    if (ir::is_real(type())) {
-        bits = ir::bits_of(value, type());
-    } else {
-        if (value != std::floor(value) || std::fabs(value) > 9007199254740992.0)
-            throw Error("an integer array cannot hold " + std::to_string(value));
-        bits = static_cast<ir::Bits>(static_cast<std::int64_t>(value));
-    }
-    std::memcpy(storage_->at(element, component), &bits, ir::size_of(type()));
+    with_type(type(), [&]<class T> {
+        check_fits<T>(value, type());
+        storage_->at<T>(element, component) = static_cast<T>(value);
+    });
+    touch();
 }
 
 void Array::assign(std::span<const double> values) const {
-    if (static_cast<std::int64_t>(values.size()) != size())
-        throw Error(std::to_string(values.size()) + " values are assigned to an array of " + std::to_string(size()));
-    std::size_t k = 0;
-    for (std::int64_t e = 0; e < elements(); ++e)
-        for (int c = 0; c < components(); ++c) set_value(e, c, values[k++]);
+    check_count(values.size(), size());
+    with_type(type(), [&]<class T> {
+        for (const double value : values) check_fits<T>(value, type());
+        const double* next = values.data();
+        storage_->each<T>([&](T& scalar) { scalar = static_cast<T>(*next++); });
+    });
     touch();
 }
 
 void Array::assign_integers(std::span<const std::int64_t> values) const {
-    if (ir::is_real(type())) throw Error("integers are assigned to a real array").remedy("use assign()");
-    if (static_cast<std::int64_t>(values.size()) != size())
-        throw Error(std::to_string(values.size()) + " values are assigned to an array of " + std::to_string(size()));
-    std::size_t k = 0;
-    for (std::int64_t e = 0; e < elements(); ++e)
-        for (int c = 0; c < components(); ++c) {
-            const std::int64_t v = values[k++];
-            const bool narrow = ir::size_of(type()) == 4;
-            if (narrow && (v < std::numeric_limits<std::int32_t>::min() || v > std::numeric_limits<std::uint32_t>::max()))
-                throw Error(std::to_string(v) + " does not fit into " + ir::name_of(type()));
-            std::memcpy(storage_->at(e, c), &v, ir::size_of(type()));
-        }
+    if (ir::is_real(type()))
+        throw Error("integers are assigned to a real array").remedy("use assign()");
+    check_count(values.size(), size());
+    with_type(type(), [&]<class T> {
+        if constexpr (sizeof(T) == 4)
+            for (const std::int64_t value : values)
+                check_fits<T>(static_cast<double>(value), type());
+        const std::int64_t* next = values.data();
+        storage_->each<T>([&](T& scalar) { scalar = static_cast<T>(*next++); });
+    });
     touch();
 }
 
 void Array::fill(double value) const {
-    for (std::int64_t e = 0; e < elements(); ++e)
-        for (int c = 0; c < components(); ++c) set_value(e, c, value);
+    with_type(type(), [&]<class T> {
+        check_fits<T>(value, type());
+        storage_->each<T>([&](T& scalar) { scalar = static_cast<T>(value); });
+    });
     touch();
 }
 
@@ -163,8 +232,11 @@ void Array::clear() const {
 
 void Array::copy_from(const Array& other) const {
     if (other.type() != type() || other.shape() != shape() || other.layout() != layout())
-        throw Error("an array is copied from one of another type, shape or layout");
-    if (bytes() > 0) std::memcpy(data(), other.data(), bytes());
+        throw Error(
+            fmt::format("an array ({}) is copied from one of another type, shape or layout ({})",
+                        storage_->describe(), other.storage_->describe()))
+            .remedy("use assign(other.to_doubles()) to convert");
+    if (bytes() > 0 && !same_memory(other)) std::memcpy(data(), other.data(), bytes());
     touch();
 }
 

@@ -1,9 +1,15 @@
-// Arrays on a device: shape, strides, a version counter, and the arrays of its derivatives on demand.
+// Arrays on a device: shape, strides, a version counter, and the arrays of its derivatives on
+// demand.
 //
-// An Array is a handle: copies share the memory. The first extent counts elements, the others are the components of one
-// element (row by row). Memory is C-contiguous (components side by side) or planar (one plane per component, each padded
-// to whole SIMD registers); kernels read both. Every write changes the version, by which launches and tapes know that
-// what an adjoint needs has been overwritten.
+// An Array is a handle: copies share the memory. The first extent counts elements, the others are
+// the components of one element (row by row). Memory is C-contiguous (components side by side) or
+// planar (one plane per component, each padded to whole SIMD registers); kernels read both. Every
+// write changes the version, by which launches and tapes know that what an adjoint needs has been
+// overwritten; versions of different arrays never coincide, so that memory that was freed and given
+// to another array is not mistaken for the old one. Who writes through data() says so with touch().
+//
+// Values are rounded once to the type. What an integer type cannot hold is an error, and then
+// nothing is written.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +27,27 @@ enum class Layout : std::uint8_t { contiguous, planar };
 
 class Array {
 public:
-    Array() = default;  // no memory
-    // Zeroed. Throws Error for a negative extent or one that does not fit.
+    Array() = default;  // no memory: every use but operator bool throws Error
+    // Zeroed. Throws Error for a negative extent, more than 4096 components, or too little memory.
     Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
-    static Array from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
+    static Array from(std::span<const double> values, ir::Type type,
+                      std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
 
     explicit operator bool() const { return storage_ != nullptr; }
     ir::Type type() const;
     const std::vector<std::int64_t>& shape() const;
     Layout layout() const;
-    std::int64_t elements() const;            // first extent
-    int components() const;                   // product of the others
+    std::int64_t elements() const;  // first extent
+    int components() const;         // product of the others
     std::int64_t size() const { return elements() * components(); }
-    std::int64_t element_stride() const;      // in scalars
+    std::int64_t element_stride() const;  // in scalars
     std::int64_t component_stride() const;
     void* data() const;
-    std::size_t bytes() const;                // of the memory, padding included
+    std::size_t bytes() const;  // of the memory, padding included
 
     std::uint64_t version() const;
     const std::uint64_t* version_counter() const;
-    void touch() const;                       // the host wrote: a new version
+    void touch() const;  // the host wrote: a new version
 
     // Same type, shape and layout, zeroed when first asked for. Gradients of f64 scalars are f64.
     Array gradient() const;
@@ -48,14 +55,14 @@ public:
     bool has_gradient() const;
     bool same_memory(const Array& other) const { return storage_ == other.storage_; }
 
-    // Values in logical C order.
+    // Values in logical C order, whatever the layout; the number of values must agree with size().
     std::vector<double> to_doubles() const;
-    void assign(std::span<const double> values) const;   // rounds once to the type; the size must agree
-    void assign_integers(std::span<const std::int64_t> values) const;
+    void assign(std::span<const double> values) const;
+    void assign_integers(std::span<const std::int64_t> values) const;  // u64: the same 64 bits
     void fill(double value) const;
-    void clear() const;                                  // all bytes zero
-    void copy_from(const Array& other) const;            // same type, shape and layout
-    Array clone() const;                                 // a copy of the values, without derivatives
+    void clear() const;                        // all bytes zero
+    void copy_from(const Array& other) const;  // same type, shape and layout
+    Array clone() const;                       // a copy of the values, without derivatives
     double value(std::int64_t element, int component = 0) const;
     void set_value(std::int64_t element, int component, double value) const;
 
@@ -64,6 +71,7 @@ public:
 
 private:
     struct Storage;
+    Storage& storage() const;
     std::shared_ptr<Storage> storage_;
 };
 

@@ -25,7 +25,7 @@
 
 namespace hindcast::test {
 
-enum class Form { elements, planes, strided };
+enum class Form { elements, planes, strided, shared };  // shared: one element for all indices
 
 class Launch {
 public:
@@ -90,6 +90,7 @@ public:
             backend::Binding& b = bindings[p];
             b = {nullptr, n, c, 1, ++version_};
             if (arrays_[p].form == Form::planes) b.element_stride = 1, b.component_stride = n + 3;
+            if (arrays_[p].form == Form::shared) b.element_stride = 0, b.count = items_;
             if (arrays_[p].form == Form::strided) b.element_stride = 2 * c + 1, b.component_stride = 2;
             memory[p].resize(static_cast<std::size_t>((n + 3) * (2 * c + 1)) * 8);
             b.data = memory[p].data();

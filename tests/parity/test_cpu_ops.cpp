@@ -68,7 +68,7 @@ struct Table {
             for (const Type to : numbers)
                 if (to != type) add(OpCode::convert, to, type, "to " + std::string(name_of(to)));
             for (const Type to : numbers)
-                if (to != type && ir::size_of(to) == ir::size_of(type) && !(real && std::isnan(0.0))) add(OpCode::bitcast, to, type, "bits as " + std::string(name_of(to)));
+                if (to != type && ir::size_of(to) == ir::size_of(type)) add(OpCode::bitcast, to, type, "bits as " + std::string(name_of(to)));
             add(OpCode::convert, Type::boolean, type, "to bool");
         } else {
             for (int k = 0; k < ir::op_count; ++k) {

@@ -1,9 +1,11 @@
-// The elementary functions against MPFR: errors in ulp, special values, behaviour beyond the stated ranges.
+// The elementary functions against MPFR: errors in ulp, special values, behaviour beyond the stated
+// ranges.
 //
-// The ordinary run takes some 20 000 arguments per function and precision: special values, neighbours of critical
-// arguments, random ones of every exponent. HINDCAST_FULL=1 takes every f32 argument of the functions of one argument
-// and some 10^8 others; there libm in the next wider type is the reference, and MPFR decides where it reports more than
-// 0.9 of the limit. HINDCAST_FULL=1 also prints the error table of engine/lang/elementary.md.
+// The ordinary run takes some 20 000 arguments per function and precision: special values,
+// neighbours of critical arguments, random ones of every exponent. HINDCAST_FULL=1 takes every f32
+// argument of the functions of one argument and some 10^8 others; there libm in the next wider type
+// is the reference, and MPFR decides where it reports more than 0.9 of the limit. HINDCAST_FULL=1
+// also prints the error table of engine/lang/elementary.md.
 #include <doctest/doctest.h>
 #include <mpfr.h>
 
@@ -42,17 +44,21 @@ struct Function {
     int (*exact)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
     double (*in_double)(double, double);
     long double (*in_long_double)(long double, long double);
-    bool circular;                    // stated range: trigonometric_limit
-    std::vector<double> critical;     // arguments whose surroundings are searched
-    double low, high;                 // where most users' arguments lie
+    bool circular;                 // stated range: trigonometric_limit
+    std::vector<double> critical;  // arguments whose surroundings are searched
+    double low, high;              // where most users' arguments lie
 };
 
-#define ONE(name) \
-    OpCode::name, 1, [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) { return mpfr_##name(r, x, MPFR_RNDN); }, \
-        [](double x, double) { return std::name(x); }, [](long double x, long double) { return std::name(x); }
-#define TWO(name) \
-    OpCode::name, 2, [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) { return mpfr_##name(r, x, y, MPFR_RNDN); }, \
-        [](double x, double y) { return std::name(x, y); }, [](long double x, long double y) { return std::name(x, y); }
+#define ONE(name)                                                                            \
+    OpCode::name, 1,                                                                         \
+        [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) { return mpfr_##name(r, x, MPFR_RNDN); }, \
+        [](double x, double) { return std::name(x); },                                       \
+        [](long double x, long double) { return std::name(x); }
+#define TWO(name)                                                                                 \
+    OpCode::name, 2,                                                                              \
+        [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) { return mpfr_##name(r, x, y, MPFR_RNDN); }, \
+        [](double x, double y) { return std::name(x, y); },                                       \
+        [](long double x, long double y) { return std::name(x, y); }
 
 const std::vector<Function>& functions() {
     static const std::vector<Function> list = {
@@ -66,8 +72,12 @@ const std::vector<Function>& functions() {
         {ONE(sinh), false, {0.34657359, 1.0397, 22, 88.72283, 89.41599, 709.7827, 710.4758}, -4, 4},
         {ONE(cosh), false, {0.34657359, 1.0397, 22, 88.72283, 89.41599, 709.7827, 710.4758}, -4, 4},
         {ONE(tanh), false, {0.1732868, 0.5198604, 9.01, 19.06, 22}, -4, 4},
-        {ONE(exp), false, {0.34657359, 1.0397, 87.33655, 88.72283, 103.2789, 103.9721, 708.3964, 709.7827, 744.4401, 745.1332},
-         -10, 10},
+        {ONE(exp),
+         false,
+         {0.34657359, 1.0397, 87.33655, 88.72283, 103.2789, 103.9721, 708.3964, 709.7827, 744.4401,
+          745.1332},
+         -10,
+         10},
         {ONE(expm1), false, {0.34657359, 1.0397, 17.33, 36.7368, 88.72283, 709.7827}, -4, 4},
         {ONE(log), false, {1, 0.70710678, 1.41421356}, 0, 10},
         {ONE(log1p), false, {-1, -0.29289322, 0.41421356, 1}, -1, 10},
@@ -79,9 +89,12 @@ const std::vector<Function>& functions() {
 
 std::string name_of(const Function& f) { return ir::info(f.code).name; }
 
-template <class Real> constexpr double limit_in_ulp = std::same_as<Real, float> ? 2 : 4;
-template <class Real> constexpr double circular_limit = std::same_as<Real, float> ? 0x1p17 : 0x1p40;
-template <class Real> using Word = std::conditional_t<std::same_as<Real, float>, std::uint32_t, std::uint64_t>;
+template <class Real>
+constexpr double limit_in_ulp = std::same_as<Real, float> ? 2 : 4;
+template <class Real>
+constexpr double circular_limit = std::same_as<Real, float> ? 0x1p17 : 0x1p40;
+template <class Real>
+using Word = std::conditional_t<std::same_as<Real, float>, std::uint32_t, std::uint64_t>;
 
 // ---------------------------------------------------------------- the machine
 
@@ -92,13 +105,18 @@ ir::Kernel traced(const Function& f, ir::Precision precision) {
         return Float::from(builder().emit(f.code, builder().real(), x.value(), second));
     };
     const KernelDef definition =
-        f.arguments == 2 ? kernel(name_of(f), {"x", "y", "f"}, [&](Int i, Read<Float> x, Read<Float> y, Write<Float> r) { r[i] = record(x[i], y[i]); })
-                         : kernel(name_of(f), {"x", "f"}, [&](Int i, Read<Float> x, Write<Float> r) { r[i] = record(x[i], x[i]); });
+        f.arguments == 2
+            ? kernel(name_of(f), {"x", "y", "f"},
+                     [&](Int i, Read<Float> x, Read<Float> y, Write<Float> r) {
+                         r[i] = record(x[i], y[i]);
+                     })
+            : kernel(name_of(f), {"x", "f"},
+                     [&](Int i, Read<Float> x, Write<Float> r) { r[i] = record(x[i], x[i]); });
     return definition.trace(precision);
 }
 
-// Evaluates a lowered straight-line kernel of one or two Reads and a Write, op by op over blocks of items. All values
-// have the width of Real (booleans: 0 or 1).
+// Evaluates a lowered straight-line kernel of one or two Reads and a Write, op by op over blocks of
+// items. All values have the width of Real (booleans: 0 or 1).
 template <class Real>
 class Machine {
 public:
@@ -108,19 +126,25 @@ public:
 
     explicit Machine(const ir::Kernel& kernel) : kernel_(kernel), values_(kernel.ops.size()) {
         for (std::size_t v = 0; v < kernel.ops.size(); ++v) {
-            if (kernel.ops[v].code == OpCode::constant) values_[v].assign(block, static_cast<W>(kernel.ops[v].bits));
+            if (kernel.ops[v].code == OpCode::constant)
+                values_[v].assign(block, static_cast<W>(kernel.ops[v].bits));
         }
         for (const ir::Value v : kernel.region(0).ops) {
             const ir::Op& op = kernel.op(v);
             const bool fits = op.type == Type::boolean || ir::size_of(op.type) == sizeof(Real);
-            if (!fits || ir::is_signed(op.type)) throw Error(std::string("not for this machine: ") + ir::info(op.code).name);
-            if (op.code == OpCode::load) inputs_[op.symbol] = v;
-            else if (op.code == OpCode::own_store) output_ = op.operand[1];
+            if (!fits || ir::is_signed(op.type))
+                throw Error(std::string("not for this machine: ") + ir::info(op.code).name);
+            if (op.code == OpCode::load)
+                inputs_[op.symbol] = v;
+            else if (op.code == OpCode::own_store)
+                output_ = op.operand[1];
             values_[static_cast<std::size_t>(v)].resize(block);
         }
     }
     // Null if no such parameter is read.
-    Real* input(int k) { return inputs_[k] < 0 ? nullptr : reinterpret_cast<Real*>(at(inputs_[k])); }
+    Real* input(int k) {
+        return inputs_[k] < 0 ? nullptr : reinterpret_cast<Real*>(at(inputs_[k]));
+    }
     const Real* output() { return reinterpret_cast<const Real*>(at(output_)); }
 
     void run() {
@@ -130,18 +154,26 @@ public:
             W* out = at(v);
             const W *a = at(op.operand[0]), *b = at(op.operand[1]), *c = at(op.operand[2]);
             switch (op.code) {
-                case OpCode::select: loop(out, a, b, c, [](W x, W y, W z) { return x ? y : z; }); break;
+                case OpCode::select:
+                    loop(out, a, b, c, [](W x, W y, W z) { return x ? y : z; });
+                    break;
                 case OpCode::bitcast: loop(out, a, b, c, [](W x, W, W) { return x; }); break;
-                case OpCode::logical_not: loop(out, a, b, c, [](W x, W, W) { return W(!x); }); break;
+                case OpCode::logical_not:
+                    loop(out, a, b, c, [](W x, W, W) { return W(!x); });
+                    break;
                 default:
-                    if (ir::is_real(kernel_.op(op.operand[0]).type)) real(op.code, out, a, b, c);
-                    else whole(op.code, out, a, b, c);
+                    if (ir::is_real(kernel_.op(op.operand[0]).type))
+                        real(op.code, out, a, b, c);
+                    else
+                        whole(op.code, out, a, b, c);
             }
         }
     }
 
 private:
-    W* at(ir::Value v) { return v < 0 ? values_[0].data() : values_[static_cast<std::size_t>(v)].data(); }
+    W* at(ir::Value v) {
+        return v < 0 ? values_[0].data() : values_[static_cast<std::size_t>(v)].data();
+    }
     template <class F>
     static void loop(W* __restrict out, const W* a, const W* b, const W* c, F f) {
         for (std::size_t i = 0; i < block; ++i) out[i] = f(a[i], b[i], c[i]);
@@ -150,9 +182,12 @@ private:
         namespace e = ir::evaluate;
         const auto each = [&](auto f) {
             loop(out, a, b, c, [f](W x, W y, W z) {
-                const auto r = f(std::bit_cast<Real>(x), std::bit_cast<Real>(y), std::bit_cast<Real>(z));
-                if constexpr (std::same_as<std::remove_const_t<decltype(r)>, bool>) return W(r);
-                else return std::bit_cast<W>(r);
+                const auto r =
+                    f(std::bit_cast<Real>(x), std::bit_cast<Real>(y), std::bit_cast<Real>(z));
+                if constexpr (std::same_as<std::remove_const_t<decltype(r)>, bool>)
+                    return W(r);
+                else
+                    return std::bit_cast<W>(r);
             });
         };
         switch (code) {
@@ -196,12 +231,13 @@ private:
 
 // ---------------------------------------------------------------- errors
 
-// |y - exact| in units in the last place of `exact`; an infinite y counts as the first power of two that overflows.
-// Infinity if a NaN, an exact zero or infinity, or a sign is wrong.
+// |y - exact| in units in the last place of `exact`; an infinite y counts as the first power of two
+// that overflows. Infinity if a NaN, an exact zero or infinity, or a sign is wrong.
 template <class Real, class Reference>
 double error_in_ulp(Real y, Reference exact) {
     using L = std::numeric_limits<Real>;
-    if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : infinity;
+    if (std::isnan(exact) || std::isnan(y))
+        return std::isnan(exact) && std::isnan(y) ? 0 : infinity;
     if (std::signbit(exact) != std::signbit(y)) return infinity;
     if (exact == 0 || std::isinf(exact)) return y == static_cast<Real>(exact) ? 0 : infinity;
     const Reference overflow = std::ldexp(Reference(1), L::max_exponent);
@@ -211,11 +247,14 @@ double error_in_ulp(Real y, Reference exact) {
     const int exponent = std::clamp(biased - 1023, L::min_exponent - 1, L::max_exponent - 1);
     // 2^(digits - 1 - exponent) as two factors, either of which a double holds.
     const int power = L::digits - 1 - exponent, half = power / 2;
-    const auto two_to = [](int k) { return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52); };
+    const auto two_to = [](int k) {
+        return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52);
+    };
     return static_cast<double>(std::fabs(a - b) * two_to(half) * two_to(power - half));
 }
 
-// The value to 40 more bits than a double has, as a double and a remainder; exact zeros, infinities and NaN as such.
+// The value to 40 more bits than a double has, as a double and a remainder; exact zeros, infinities
+// and NaN as such.
 class Oracle {
 public:
     Oracle() { mpfr_inits2(140, x_, y_, r_, static_cast<mpfr_ptr>(nullptr)); }
@@ -228,10 +267,12 @@ public:
         mpfr_set_d(x_, x, MPFR_RNDN);
         mpfr_set_d(y_, y, MPFR_RNDN);
         f.exact(r_, x_, y_);
-        if (!mpfr_regular_p(r_)) return error_in_ulp(result, static_cast<double>(mpfr_get_d(r_, MPFR_RNDN)));
+        if (!mpfr_regular_p(r_))
+            return error_in_ulp(result, static_cast<double>(mpfr_get_d(r_, MPFR_RNDN)));
         using L = std::numeric_limits<Real>;
         if (std::isnan(result) || std::signbit(result) != (mpfr_sgn(r_) < 0)) return infinity;
-        const long exponent = std::clamp<long>(mpfr_get_exp(r_) - 1, L::min_exponent - 1, L::max_exponent - 1);
+        const long exponent =
+            std::clamp<long>(mpfr_get_exp(r_) - 1, L::min_exponent - 1, L::max_exponent - 1);
         mpfr_abs(r_, r_, MPFR_RNDN);
         mpfr_set_ui_2exp(x_, 1, L::max_exponent, MPFR_RNDN);
         mpfr_min(r_, r_, x_, MPFR_RNDN);
@@ -257,7 +298,8 @@ struct Worst {
 enum class Reference { mpfr, libm };
 
 template <class Real>
-void measure(const Function& f, Machine<Real>& machine, Oracle& oracle, Reference reference, Worst& worst) {
+void measure(const Function& f, Machine<Real>& machine, Oracle& oracle, Reference reference,
+             Worst& worst) {
     machine.run();
     const Real *x = machine.input(0), *y = machine.input(1), *result = machine.output();
     for (std::size_t i = 0; i < machine.block; ++i) {
@@ -265,8 +307,10 @@ void measure(const Function& f, Machine<Real>& machine, Oracle& oracle, Referenc
         const Real second = y != nullptr ? y[i] : Real(0);
         double e = infinity;
         if (reference == Reference::libm) {
-            if constexpr (std::same_as<Real, float>) e = error_in_ulp(result[i], f.in_double(x[i], second));
-            else e = error_in_ulp(result[i], f.in_long_double(x[i], second));
+            if constexpr (std::same_as<Real, float>)
+                e = error_in_ulp(result[i], f.in_double(x[i], second));
+            else
+                e = error_in_ulp(result[i], f.in_long_double(x[i], second));
         }
         if (e > 0.9 * limit_in_ulp<Real>) e = oracle.error(f, x[i], second, result[i]);
         worst.take(e, x[i], second, result[i]);
@@ -279,10 +323,29 @@ template <class Real>
 std::vector<Real> special_values() {
     using L = std::numeric_limits<Real>;
     std::vector<Real> list;
-    const Real one_up = std::nextafter(Real(1), Real(2)), one_down = std::nextafter(Real(1), Real(0));
-    for (const Real v : {Real(0), L::denorm_min(), std::nextafter(L::min(), Real(0)), L::min(), L::epsilon(), Real(0.5), one_down,
-                         Real(1), one_up, Real(1.5), Real(2), Real(3), Real(4), Real(5), Real(1) / 3, Real(1) / L::epsilon() - 1,
-                         Real(1) / L::epsilon() + 1, Real(2) / L::epsilon(), L::max(), L::infinity(), L::quiet_NaN()}) {
+    const Real one_up = std::nextafter(Real(1), Real(2)),
+               one_down = std::nextafter(Real(1), Real(0));
+    for (const Real v : {Real(0),
+                         L::denorm_min(),
+                         std::nextafter(L::min(), Real(0)),
+                         L::min(),
+                         L::epsilon(),
+                         Real(0.5),
+                         one_down,
+                         Real(1),
+                         one_up,
+                         Real(1.5),
+                         Real(2),
+                         Real(3),
+                         Real(4),
+                         Real(5),
+                         Real(1) / 3,
+                         Real(1) / L::epsilon() - 1,
+                         Real(1) / L::epsilon() + 1,
+                         Real(2) / L::epsilon(),
+                         L::max(),
+                         L::infinity(),
+                         L::quiet_NaN()}) {
         list.push_back(v);
         list.push_back(-v);
     }
@@ -307,18 +370,23 @@ public:
             }
             case 4: {  // a critical argument's surroundings
                 const double c = f_.critical[draw() % f_.critical.size()] * (draw() % 2 ? 1 : -1);
-                Real x = static_cast<Real>(c * (1 + std::ldexp(fraction() - 0.5, -static_cast<int>(draw() % 56))));
-                for (auto steps = draw() % 4; steps > 0; --steps) x = std::nextafter(x, Real(draw() % 2 ? 1e30 : -1e30));
+                Real x = static_cast<Real>(
+                    c * (1 + std::ldexp(fraction() - 0.5, -static_cast<int>(draw() % 56))));
+                for (auto steps = draw() % 4; steps > 0; --steps)
+                    x = std::nextafter(x, Real(draw() % 2 ? 1e30 : -1e30));
                 return x;
             }
             case 5:
                 if (f_.circular) {  // near a multiple of pi/2
-                    const double n = std::ldexp(1 + fraction(), static_cast<int>(draw() % (sizeof(Real) == 4 ? 17 : 39)));
+                    const double n = std::ldexp(
+                        1 + fraction(), static_cast<int>(draw() % (sizeof(Real) == 4 ? 17 : 39)));
                     Real x = static_cast<Real>(std::floor(n) * (pi / 2));
-                    for (auto steps = draw() % 3; steps > 0; --steps) x = std::nextafter(x, Real(draw() % 2 ? 1e30 : -1e30));
+                    for (auto steps = draw() % 3; steps > 0; --steps)
+                        x = std::nextafter(x, Real(draw() % 2 ? 1e30 : -1e30));
                     return x;
                 }
-                if (f_.code == OpCode::pow && position == 1) return static_cast<Real>(static_cast<int>(draw() % 41) - 20);
+                if (f_.code == OpCode::pow && position == 1)
+                    return static_cast<Real>(static_cast<int>(draw() % 41) - 20);
                 [[fallthrough]];
             default: return static_cast<Real>(f_.low + (f_.high - f_.low) * fraction());
         }
@@ -349,7 +417,8 @@ void fill(const Function& f, Arguments<Real>& arguments, Machine<Real>& machine)
     Real *x = machine.input(0), *y = machine.input(1);
     for (std::size_t i = 0; i < machine.block; ++i) {
         x[i] = arguments.next(0);
-        if (y != nullptr) y[i] = f.code == OpCode::pow ? arguments.exponent_for(x[i]) : arguments.next(1);
+        if (y != nullptr)
+            y[i] = f.code == OpCode::pow ? arguments.exponent_for(x[i]) : arguments.next(1);
     }
 }
 
@@ -357,10 +426,13 @@ bool full() { return std::getenv("HINDCAST_FULL") != nullptr; }
 
 template <class Real>
 Worst search(const Function& f, const ir::Kernel& kernel, bool everything) {
-    const int threads = everything ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
+    const int threads =
+        everything ? static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) : 1;
     const bool exhaustive = everything && std::same_as<Real, float> && f.arguments == 1;
     constexpr std::uint64_t block = Machine<Real>::block;
-    const std::uint64_t blocks = exhaustive ? (std::uint64_t{1} << 32) / block : everything ? 20000 : 20;
+    const std::uint64_t blocks = exhaustive   ? (std::uint64_t{1} << 32) / block
+                                 : everything ? 20000
+                                              : 20;
     std::vector<Worst> worst(static_cast<std::size_t>(threads));
     std::atomic<std::uint64_t> next{0};
     const auto work = [&](int t) {
@@ -370,7 +442,8 @@ Worst search(const Function& f, const ir::Kernel& kernel, bool everything) {
         for (std::uint64_t b = next++; b < blocks; b = next++) {
             if (exhaustive) {
                 for (std::uint64_t i = 0; i < block; ++i)
-                    machine.input(0)[i] = std::bit_cast<Real>(static_cast<Word<Real>>(b * block + i));
+                    machine.input(0)[i] =
+                        std::bit_cast<Real>(static_cast<Word<Real>>(b * block + i));
             } else {
                 Arguments<Real> arguments(f, 1 + b * 7919);
                 fill(f, arguments, machine);
@@ -392,11 +465,13 @@ void check_all(ir::Precision precision) {
     for (const Function& f : functions()) {
         const ir::Kernel kernel = lang::lower(traced(f, precision), lang::Lowering::all);
         const Worst worst = search<Real>(f, kernel, full());
-        INFO(name_of(f), ": ", worst.error, " ulp at ", worst.x, ", ", worst.y, " where it gives ", worst.result);
+        INFO(name_of(f), ": ", worst.error, " ulp at ", worst.x, ", ", worst.y, " where it gives ",
+             worst.result);
         CHECK(worst.error <= limit_in_ulp<Real>);
         if (full()) {
             const int ops = ir::count_ops(kernel) - f.arguments - 1;  // without loads and the store
-            std::printf("| %s | f%d | %d | %.3f | %a", name_of(f).c_str(), static_cast<int>(sizeof(Real)) * 8, ops, worst.error, worst.x);
+            std::printf("| %s | f%d | %d | %.3f | %a", name_of(f).c_str(),
+                        static_cast<int>(sizeof(Real)) * 8, ops, worst.error, worst.x);
             if (f.arguments == 2) std::printf(", %a", worst.y);
             std::printf(" |\n");
             std::fflush(stdout);

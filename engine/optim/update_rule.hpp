@@ -1,0 +1,83 @@
+// Update rules: how an iteration gets from one point of parameter space to the next.
+//
+// A rule works on its own variable u: the parameter x, or log x for parameters with a log scale.
+// The gradient in u is dL/du = dL/dx for x, and x dL/dx for log x. Bounds hold for x, by projection
+// after the update. All arithmetic on parameters is done by kernels in f64 (gradient_rules.cpp,
+// variables.cpp), so that it has the same bits on every device.
+//
+//     auto rule = make_rule(settings, variables, device);
+//     UpdateRule::Step next = rule->step(here, evaluate);    // here: values, loss and gradient
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/document/node.hpp"
+#include "engine/optim/settings.hpp"
+#include "engine/runtime/device.hpp"
+
+namespace hindcast::optim {
+
+// What is known of each entry of the parameter vector. All lists have one length.
+struct Variables {
+    std::vector<double> low, high;  // bounds of the physical value; may be infinite
+    std::vector<double> rate;       // the parameter's rate times its group's
+    std::vector<bool> logarithmic;
+
+    std::size_t size() const { return low.size(); }
+};
+
+// A point and what is known there: physical values, the loss, its physical gradient (may be empty).
+struct Evaluation {
+    std::vector<double> values;
+    double loss = 0;
+    std::vector<double> gradient;
+
+    bool finite() const;
+};
+
+// Runs the simulation at these values, with or without the gradient. May throw.
+using Evaluate = std::function<Evaluation(std::span<const double> values, bool gradient)>;
+
+class UpdateRule {
+public:
+    struct Step {
+        bool moved = false;
+        std::vector<double> values;  // if moved: the next point
+        std::string reason;          // else: why there is none, in words
+    };
+
+    virtual ~UpdateRule() = default;
+
+    // One iteration from `here` (with its gradient, all finite). Rules with a formula return the
+    // next point without a look at it; searches call `evaluate` until they accept a point.
+    virtual Step step(const Evaluation& here, const Evaluate& evaluate) = 0;
+
+    // What the next steps depend on besides the point; numbers read back exactly. A search has
+    // none: after restore() it starts again from the point that it is given, and logs that.
+    virtual document::Node state() const = 0;
+    virtual void restore(const document::Node& state) = 0;
+};
+
+// Throws Error for what the rule cannot do, such as direct without bounds.
+std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables& variables,
+                                      const std::shared_ptr<Device>& device);
+std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings,
+                                               const Variables& variables,
+                                               const std::shared_ptr<Device>& device);
+std::unique_ptr<UpdateRule> make_search_rule(const Settings& settings, const Variables& variables,
+                                             const std::shared_ptr<Device>& device);
+
+// Arrays of f64 in a document, bit for bit: a list of numbers, or (more than 1000, or not finite)
+// "hex:" and 16 digits for each.
+document::Node exact_numbers(std::span<const double> values);
+std::vector<double> exact_numbers_of(const document::Node& node, std::size_t count);
+
+bool all_finite(std::span<const double> values);
+// Euclidean norm that neither overflows nor underflows on the way.
+double norm(std::span<const double> values);
+
+}  // namespace hindcast::optim

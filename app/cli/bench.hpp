@@ -1,4 +1,5 @@
-// `hindcast bench`: the workloads by which the project is measured. Definitions stand in bench_workloads.cpp.
+// `hindcast bench`: the workloads by which the project is measured. Definitions stand in
+// bench_workloads.cpp.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace hindcast::cli {
 struct BenchOptions {
     DeviceOptions device;
     ir::Precision precision = ir::Precision::f32;
-    int repeats = 5;   // at least; more while they are quick
+    int repeats = 5;  // at least; more while they are quick
 };
 
 // One measurement. Times are the minimum over the repeats, in seconds.
@@ -20,7 +21,8 @@ struct BenchResult {
     std::int64_t n = 0, steps = 0;
     double forward_s = 0, forward_backward_s = 0, compile_s = 0;
     double loss = 0, gradient_norm = 0;
-    std::vector<std::pair<std::string, double>> more = {};  // further figures of this workload, by name
+    std::vector<std::pair<std::string, double>> more =
+        {};  // further figures of this workload, by name
 };
 
 std::vector<std::string> bench_workloads();

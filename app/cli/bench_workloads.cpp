@@ -1,9 +1,11 @@
 // The benchmark workloads, self-contained.
 //
-//   launch_overhead  y[i] = a x[i] + y0[i] over 8 elements; seconds per replay of one recorded launch and of its adjoint
-//   spring_cage      scenes/spring_cage.json: 1 free mass, 8 springs, 30 steps; one iteration = forward + backward + update
-//   cloth_springs    256 x 256 particles, 390 658 springs (structural, shear, bend), 200 steps of 1 ms, one stiffness for
-//                    all; gradient of |mean position - target|^2 in all initial velocities and the stiffness
+//   launch_overhead  y[i] = a x[i] + y0[i] over 8 elements; seconds per replay of one recorded
+//   launch and of its adjoint spring_cage      scenes/spring_cage.json: 1 free mass, 8 springs, 30
+//   steps; one iteration = forward + backward + update cloth_springs    256 x 256 particles, 390
+//   658 springs (structural, shear, bend), 200 steps of 1 ms, one stiffness for
+//                    all; gradient of |mean position - target|^2 in all initial velocities and the
+//                    stiffness
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,9 +18,13 @@ namespace hindcast::cli {
 
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
 
-// Seconds per call: the minimum over at least `repeats` runs of `batch` calls, until about two seconds have passed.
+// Seconds per call: the minimum over at least `repeats` runs of `batch` calls, until about two
+// seconds have passed.
 double fastest(int repeats, int batch, const std::function<void()>& call) {
     double best = 1e300;
     const double start = now();
@@ -38,9 +44,9 @@ double norm(const std::vector<double>& v) {
 
 BenchResult launch_overhead(const BenchOptions& options) {
     using namespace lang;
-    const KernelDef axpy = kernel("axpy", {"a", "x", "y0", "y"}, [](Int i, Param<Float> a, Read<Float> x, Read<Float> y0, Write<Float> y) {
-        y[i] = a.value() * x[i] + y0[i];
-    });
+    const KernelDef axpy = kernel("axpy", {"a", "x", "y0", "y"},
+                                  [](Int i, Param<Float> a, Read<Float> x, Read<Float> y0,
+                                     Write<Float> y) { y[i] = a.value() * x[i] + y0[i]; });
     constexpr int n = 8, launches = 20000;
     const auto device = std::make_shared<Device>(options.device);
     const ir::Type real = ir::real_type(options.precision);
@@ -71,8 +77,10 @@ BenchResult launch_overhead(const BenchOptions& options) {
     return result;
 }
 
-// A scene run as a benchmark: `updates` also moves the parameters against the gradient by `rate` after each backward.
-BenchResult scene_bench(const std::string& name, const std::string& text, std::int64_t n, int batch, double rate, const BenchOptions& options,
+// A scene run as a benchmark: `updates` also moves the parameters against the gradient by `rate`
+// after each backward.
+BenchResult scene_bench(const std::string& name, const std::string& text, std::int64_t n, int batch,
+                        double rate, const BenchOptions& options,
                         const std::function<void(const std::vector<double>&, BenchResult&)>& look) {
     Registry registry;
     register_all_modules(registry);
@@ -99,7 +107,8 @@ BenchResult scene_bench(const std::string& name, const std::string& text, std::i
         for (std::size_t k = 0; k < p.size(); ++k) p[k] -= rate * g[k];
         parameters.set_values(p);
     });
-    result.more.emplace_back("history_mb", static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);
+    result.more.emplace_back("history_mb",
+                             static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);
     return result;
 }
 
@@ -114,7 +123,8 @@ BenchResult spring_cage(const BenchOptions& options) {
                     ["ball", 0, "anchors", 5], ["ball", 0, "anchors", 6], ["ball", 0, "anchors", 7]]}],
         "objective": [{"type": "point_target", "of": "ball", "target": [0.375, 0.125, 0.25]}],
         "parameters": [{"path": "cage.rest_length"}]})json";
-    return scene_bench("spring_cage", scene, 1, 200, 0.5, options, [](const std::vector<double>&, BenchResult&) {});
+    return scene_bench("spring_cage", scene, 1, 200, 0.5, options,
+                       [](const std::vector<double>&, BenchResult&) {});
 }
 
 BenchResult cloth_springs(const BenchOptions& options) {
@@ -125,27 +135,33 @@ BenchResult cloth_springs(const BenchOptions& options) {
         "format": 1, "time": {"step": 0.001, "steps": 200}, "gravity": [0, -9.8, 0],
         "bodies": [{"type": "particles", "name": "sheet", "positions": {"grid": {"counts": [256, 1, 256], "spacing": "1/255"}},
                     "velocity": {"formula": ["0", "0.3*sin(6.283185307179586*x)*cos(6.283185307179586*z)", "0"]},
-                    "fixed": [)json" + pinned + R"json(]}],
+                    "fixed": [)json" +
+                              pinned + R"json(]}],
         "forces": [{"type": "springs", "name": "net", "stiffness": 40000, "rest_length": {"initial": 0.97},
                     "connect": {"grid": "sheet", "counts": [256, 256], "patterns": ["structural", "shear", "bend"]}},
                    {"type": "damping", "rate": 1, "apply": "after"}],
         "objective": [{"type": "center_of_mass", "of": "sheet", "target": [0.4, -0.1, 0.5]}],
         "parameters": [{"path": "sheet.velocity"}, {"path": "net.stiffness"}]})json";
-    return scene_bench("cloth_springs", scene, side * side, 1, 0, options, [](const std::vector<double>& gradient, BenchResult& result) {
-        result.more.emplace_back("stiffness_gradient", gradient.back());
-        result.more.emplace_back("velocity_gradient_norm", norm({gradient.begin(), gradient.end() - 1}));
-    });
+    return scene_bench("cloth_springs", scene, side * side, 1, 0, options,
+                       [](const std::vector<double>& gradient, BenchResult& result) {
+                           result.more.emplace_back("stiffness_gradient", gradient.back());
+                           result.more.emplace_back("velocity_gradient_norm",
+                                                    norm({gradient.begin(), gradient.end() - 1}));
+                       });
 }
 
 }  // namespace
 
-std::vector<std::string> bench_workloads() { return {"launch_overhead", "spring_cage", "cloth_springs"}; }
+std::vector<std::string> bench_workloads() {
+    return {"launch_overhead", "spring_cage", "cloth_springs"};
+}
 
 BenchResult run_bench(const std::string& workload, const BenchOptions& options) {
     if (workload == "launch_overhead") return launch_overhead(options);
     if (workload == "spring_cage") return spring_cage(options);
     if (workload == "cloth_springs") return cloth_springs(options);
-    throw Error("there is no workload '" + workload + "'").remedy("use launch_overhead, spring_cage or cloth_springs");
+    throw Error("there is no workload '" + workload + "'")
+        .remedy("use launch_overhead, spring_cage or cloth_springs");
 }
 
 }  // namespace hindcast::cli

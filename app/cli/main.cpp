@@ -1,37 +1,79 @@
 // The program `hindcast`: reads the command line and runs one command.
 //
-// Every failure reaches the user as one message on the error stream and a non-zero exit status.
+// Every failure reaches the user as one message on the error stream and a non-zero exit status: 1
+// when a command failed, 2 when the command line is wrong.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
 #include "engine/base/version.hpp"
+#include "engine/document/text.hpp"
+
+namespace hindcast::cli {
 
 namespace {
 
-void print_info() {
-    std::printf("hindcast %s\n", hindcast::version());
-    std::printf("build     %s, %s\n", hindcast::build_type(), hindcast::compiler());
+constexpr int usage_error = 2;
+
+int report(const std::string& message) {
+    std::fflush(stdout);
+    fmt::print(stderr, "hindcast: {}\n", message);
+    return 1;
+}
+
+// A slip in the command's name deserves better than a complaint about an extra argument.
+bool is_unknown_command(const std::vector<Command>& commands, std::string_view name) {
+    std::vector<std::string> names;
+    for (const Command& command : commands) names.push_back(command.app->get_name());
+    if (name.starts_with('-') || std::ranges::find(names, name) != names.end()) return false;
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    fmt::print(stderr, "hindcast: there is no command '{}'; {}\n", name,
+               document::suggestion(name, views, "commands are"));
+    return true;
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("Interactive differentiable physics", "hindcast");
-    app.set_version_flag("--version", std::string("hindcast ") + hindcast::version());
+    CLI::App app("Interactive differentiable physics: runs, differentiates and optimises scenes.",
+                 "hindcast");
+    app.set_version_flag("--version", std::string("hindcast ") + version(), "Print the version");
+    app.set_help_flag("-h,--help", "Print this help");
     app.require_subcommand(1);
-    CLI::App* info = app.add_subcommand("info", "Say what this build is and what it found");
-    CLI11_PARSE(app, argc, argv);
-    if (info->parsed()) print_info();
-    return 0;
+    app.failure_message(CLI::FailureMessage::simple);
+    app.footer(
+        "hindcast COMMAND --help says more about a command.\n"
+        "Example: hindcast optimize scenes/spring_cage.json");
+    const std::vector<Command> commands = {add_run(app), add_optimize(app), add_check(app),
+                                           add_test(app), add_info(app)};
+    if (argc > 1 && is_unknown_command(commands, argv[1])) return usage_error;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : usage_error;
+    }
+    catch_signals();
+    for (const Command& command : commands)
+        if (command.app->parsed()) return command.action();
+    return usage_error;
 }
 
 }  // namespace
 
+}  // namespace hindcast::cli
+
 int main(int argc, char** argv) {
+    using hindcast::cli::report;
     try {
-        return run(argc, argv);
+        return hindcast::cli::run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        return report("the machine has too little memory for this; try fewer elements or steps");
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "hindcast: %s\n", error.what());
-        return 1;
+        return report(error.what());
     }
 }

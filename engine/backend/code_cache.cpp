@@ -74,7 +74,7 @@ std::optional<std::string> read_cached(const Hash128& key) {
         if (content.size() < sizeof header) throw Error("an entry is cut off");
         std::memcpy(&header, content.data(), sizeof header);
         content.erase(0, sizeof header);
-        if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.format != expected.format || header.key != key)
+        if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.format != expected.format || header.key != key || header.reserved != 0)
             throw Error("an entry is not ours");
         if (header.size != content.size() || header.checksum != hash_text(content)) throw Error("an entry is damaged");
         const auto now = fs::file_time_type::clock::now();

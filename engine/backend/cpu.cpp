@@ -69,7 +69,8 @@ char* arena(std::uint64_t bytes) {
 class Variant {
 public:
     Variant(const ir::Kernel& lowered, const Form& form, const CompileOptions& options)
-        : plan_(make_plan(lowered, form, options)),
+        : width_(options.width),
+          plan_(make_plan(lowered, form, options)),
           code_(make_code(plan_)),
           function_(reinterpret_cast<Function>(code_->entry())),
           grain_(plan_.total_count > 0 ? reduce_chunk : 64),
@@ -84,6 +85,7 @@ public:
     }
 
     const Form& form() const { return plan_.form; }
+    int width() const { return width_; }
 
     void run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
         clear_sums(bindings, items);
@@ -262,6 +264,7 @@ private:
         throw Error(what).in_kernel(plan_.kernel.name).at_item(context.fault_item).at(plan_.kernel.place_of(context.fault_op)).remedy(remedy);
     }
 
+    int width_;  // asked for; a serial plan has 1
     Plan plan_;
     std::unique_ptr<ObjectCode> code_;
     Function function_;
@@ -277,7 +280,8 @@ private:
 class CpuExecutable final : public Executable {
 public:
     CpuExecutable(const ir::Kernel& kernel, const CompileOptions& options)
-        : kernel_(kernel), lowered_(lang::lower(kernel, lang::Lowering::all)), options_(options) {
+        : kernel_(kernel), lowered_(lang::lower(kernel, lang::Lowering::all)), options_(options),
+          width_(options.width > 0 ? options.width : natural_width(kernel.precision)) {
         int accumulated = 0;
         for (const ir::Parameter& p : kernel.parameters) accumulated += p.access == ir::Access::accumulate || p.access == ir::Access::sum;
         may_alias_ = accumulated > 1;
@@ -285,40 +289,55 @@ public:
 
     const ir::Kernel& kernel() const override { return kernel_; }
 
-    void prepare(const Binding* bindings) override { variant(bindings); }
+    void prepare(const Binding* bindings, std::int64_t items) override { variant(bindings, items); }
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
-        Variant& v = current_ != nullptr && same_as_last(bindings) ? *current_ : variant(bindings);
+        Variant& v = variant(bindings, items);
         const FloatEnvironment environment;
         v.run(bindings, items, options.pool);
     }
 
 private:
+    // Few items do not fill the widest vectors, and masked lanes cost like others.
+    int width_for(std::int64_t items) const {
+        int width = width_;
+        while (options_.width == 0 && width > 4 && items <= width / 2) width /= 2;
+        return width;
+    }
+
     bool same_as_last(const Binding* bindings) const {
         for (std::size_t p = 0; p < last_.size(); ++p) {
             const Binding &a = last_[p], &b = bindings[p];
             if (a.element_stride != b.element_stride || a.component_stride != b.component_stride || a.count != b.count) return false;
             if (may_alias_ && a.data != b.data) return false;
         }
-        return true;
+        return current_ != nullptr;
     }
 
-    Variant& variant(const Binding* bindings) {
-        last_.assign(bindings, bindings + kernel_.parameters.size());
-        const Form form = form_of(lowered_, bindings);
+    // The code for these bindings; compiles what was not met before.
+    Variant& variant(const Binding* bindings, std::int64_t items) {
+        const int width = width_for(items);
+        if (!same_as_last(bindings)) {
+            last_.assign(bindings, bindings + kernel_.parameters.size());
+            form_ = form_of(lowered_, bindings);
+            current_ = nullptr;
+        }
+        if (current_ != nullptr && current_->width() == width) return *current_;
         for (const auto& v : variants_)
-            if (v->form() == form) return *(current_ = v.get());
+            if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
         current_ = nullptr;
-        variants_.push_back(std::make_unique<Variant>(lowered_, form, options_));
+        variants_.push_back(std::make_unique<Variant>(lowered_, form_, CompileOptions{width, options_.checked}));
         return *(current_ = variants_.back().get());
     }
 
     ir::Kernel kernel_, lowered_;
     CompileOptions options_;
+    int width_;
     bool may_alias_ = false;
     std::vector<std::unique_ptr<Variant>> variants_;
-    Variant* current_ = nullptr;
-    std::vector<Binding> last_;  // the bindings whose form is that of current_
+    std::vector<Binding> last_;  // the bindings of the last run
+    Form form_;                  // theirs
+    Variant* current_ = nullptr; // the code that ran them
 };
 
 Plan plan_for_reading(const ir::Kernel& kernel, const CompileOptions& options) {

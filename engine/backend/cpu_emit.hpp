@@ -133,9 +133,12 @@ private:
     std::string in_range(ir::Value op, int symbol, ir::Value index, bool as_scalar);
     bool is_contiguous(int symbol, ir::Value index) const;
     Names load_element(ir::Value op, int symbol, ir::Value index, const std::vector<int>& components);
+    Names load_by_lane(int symbol, ir::Value index, const std::vector<int>& components);
+    Names transpose(const std::string& element, const Names& lanes, int n);
     void store_element(ir::Value op, int symbol, ir::Value index, const std::vector<int>& components, const Names& values);
     void group_ops(int r);
     void load_group(ir::Value v, const ir::Op& op);
+    void keep_in_memory(const std::vector<ir::Value>& group);
     void store_group(ir::Value v, const ir::Op& op);
     std::string flat_mask(int components, int part);
     Names interleave(const std::string& element, const Names& lanes);
@@ -161,6 +164,19 @@ private:
 
     // Loads of one element, and own stores to one, are done together: (region, symbol, index) -> ops.
     std::map<std::array<int, 3>, std::vector<ir::Value>> load_groups_, store_groups_;
+    // Indices that stand in memory: lane l of the value is at pointer[l * stride + offset].
+    struct LaneSource {
+        std::string pointer;
+        int stride, offset;
+    };
+    std::map<ir::Value, LaneSource> lane_sources_;
+    // What the last load of consecutive elements loaded: components in whole vectors, from where.
+    struct Flat {
+        std::string pointer;
+        Names parts;
+        std::vector<int> components;
+    };
+    std::vector<Flat> flats_;
     // Variables of accumulated components and of reductions; what each holds is said in begin_item().
     std::map<std::pair<int, int>, Variable> sums_;  // own accumulation and reduce: (symbol, component)
     std::map<ir::Value, Variable> terms_;           // gathered: the site

@@ -74,9 +74,9 @@ void Emitter::begin_item() {
         for (std::size_t k = 0; k < components.size(); ++k) store(sums_.at({symbol, components[k]}), values[k]);
     }
     for (const std::vector<Row>& rows : plan_.rows)
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            for (const Value site : rows[r].sites) {
-                if (site < 0 || rows[r].source != static_cast<int>(r)) continue;
+        for (const Row& row : rows)
+            for (const Value site : row.sites) {
+                if (site < 0) continue;
                 const Op& op = kernel_.op(site);
                 terms_[site] = variable(vector_type(op.type));
                 store(terms_[site], splat(scalar_type(op.type), "-0.0"));
@@ -111,7 +111,6 @@ void Emitter::end_item() {
         const std::string t = scalar_type(parameter.type);
         for (std::size_t r = 0; r < plan_.rows[p].size(); ++r) {
             const Row& row = plan_.rows[p][r];
-            if (row.source != static_cast<int>(r)) continue;
             for (int g = 0; g < groups; ++g) {
                 const int size = group_size(parameter.components, g), n = padded(size);
                 const int which = plan_.scratch[p] + static_cast<int>(r) * groups + g;
@@ -292,7 +291,10 @@ Emitter::Names Emitter::load_element(Value op, int symbol, Value index, const st
                                          fmt::format("{}, {}, {}, zeroinitializer", at, align, lanes)));
         };
         if (plan_.form[static_cast<std::size_t>(symbol)].layout == Layout::planes) {
-            for (const int c : components) values.push_back(masked_load(element_pointer(symbol, c, index), mask));
+            for (const int c : components) {
+                values.push_back(masked_load(element_pointer(symbol, c, index), mask));
+                flats_.push_back({element_pointer(symbol, c, index), {values.back()}, {c}});
+            }
             return values;
         }
         const std::string first = element_pointer(symbol, 0, index);
@@ -300,8 +302,11 @@ Emitter::Names Emitter::load_element(Value op, int symbol, Value index, const st
         for (int part = 0; part < p.components; ++part)
             parts.push_back(masked_load(pure("getelementptr {}, ptr {}, i64 {}", t, first, part * width_), flat_mask(p.components, part)));
         for (const int c : components) values.push_back(deinterleave(t, parts, c));
+        flats_.push_back({first, parts, components});
         return values;
     }
+    if (constant && !plan_.checked && plan_.form[static_cast<std::size_t>(symbol)].layout == Layout::elements && components.size() > 1)
+        return load_by_lane(symbol, index, components);
     for (const int c : components) {
         // Masked-out lanes read element 0, which exists if any lane reads; in checked mode none may.
         const std::string lanes = plan_.checked || !constant ? mask : splat("i1", "true");
@@ -346,6 +351,93 @@ void Emitter::store_element(Value op, int symbol, Value index, const std::vector
     }
 }
 
+// C-contiguous elements at any index: every lane loads its element with as few instructions as it has groups of four
+// components, then the lanes are transposed. Hardware gathers take about twice as long.
+Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<int>& components) {
+    const Parameter& p = kernel_.parameter(symbol);
+    const std::string t = scalar_type(p.type), element = fmt::format("[{} x {}]", p.components, t);
+    const auto source = lane_sources_.find(index);
+    const bool wide = ir::size_of(kernel_.op(index).type) == 8;
+    const std::string it = wide ? "i64" : "i32";
+    const char* extend = ir::is_signed(kernel_.op(index).type) ? "sext" : "zext";
+    const bool from_memory = source != lane_sources_.end() && mask_ == item_mask_;
+    const std::string indices = from_memory ? "" : choose(mask_, lanes_of(it), vector(index), "zeroinitializer");
+    Names elements;
+    for (int l = 0; l < width_; ++l) {
+        std::string at;
+        if (from_memory) {
+            const auto& [pointer, stride, offset] = source->second;
+            at = pure("load {}, ptr {}, align {}", it, pure("getelementptr {}, ptr {}, i64 {}", it, pointer, l * stride + offset), wide ? 8 : 4);
+        } else {
+            at = pure("extractelement {} {}, i64 {}", lanes_of(it), indices, l);
+        }
+        if (!wide) at = pure("{} i32 {} to i64", extend, at);
+        elements.push_back(pure("getelementptr {}, ptr {}, i64 {}", element, data(symbol), at));
+    }
+    std::map<int, Names> groups;  // values of the components of a group
+    Names values;
+    for (const int c : components) {
+        Names& group = groups[c / 4];
+        if (group.empty()) {
+            const int size = group_size(p.components, c / 4), n = padded(size);
+            const std::string v = n == 1 ? t : fmt::format("<{} x {}>", n, t);
+            Names lanes;
+            for (const std::string& e : elements) {
+                const std::string at = c < 4 ? e : pure("getelementptr {}, ptr {}, i64 {}", t, e, c / 4 * 4);
+                if (size == 3)
+                    lanes.push_back(pure("{}", intrinsic(v, fmt::format("masked.load.{}.p0", suffix(v)), fmt::format("ptr, i32, <4 x i1>, {}", v),
+                                                         fmt::format("{}, {}, <i1 true, i1 true, i1 true, i1 false>, poison", at, ir::size_of(p.type)))));
+                else
+                    lanes.push_back(pure("load {}, ptr {}, align {}, !invariant.load !0", v, at, ir::size_of(p.type)));
+            }
+            group = transpose(t, lanes, n);
+        }
+        values.push_back(group[static_cast<std::size_t>(c % 4)]);
+    }
+    return values;
+}
+
+// From one vector of n components per lane to one vector of lanes per component.
+Emitter::Names Emitter::transpose(const std::string& element, const Names& lanes, int n) {
+    const auto shuffle = [&](int size, const std::string& a, const std::string& b, const std::vector<int>& from) {
+        return pure("shufflevector <{} x {}> {}, <{} x {}> {}, <{} x i32> {}", size, element, a, size, element, b, from.size(), list_of("i32", from));
+    };
+    const auto concatenate = [&](Names parts) {
+        for (int size = n; parts.size() > 1; size *= 2) {
+            Names pairs;
+            for (std::size_t k = 0; k < parts.size(); k += 2) pairs.push_back(shuffle(size, parts[k], parts[k + 1], up_to(2 * size)));
+            parts = pairs;
+        }
+        return parts[0];
+    };
+    if (n == 1) {
+        std::string v = "poison";
+        for (int l = 0; l < width_; ++l) v = pure("insertelement {} {}, {} {}, i64 {}", lanes_of(element), v, element, lanes[static_cast<std::size_t>(l)], l);
+        return {v};
+    }
+    Names parts(static_cast<std::size_t>(n));
+    if (n == 2) {
+        const auto half = static_cast<std::ptrdiff_t>(width_ / 2);
+        parts = {concatenate({lanes.begin(), lanes.begin() + half}), concatenate({lanes.begin() + half, lanes.end()})};
+        return {deinterleave(element, parts, 0), deinterleave(element, parts, 1)};
+    }
+    // Part k holds lanes k, k+4, ...; then every block of four by four is transposed in two steps.
+    for (int k = 0; k < 4; ++k) {
+        Names mine;
+        for (int l = k; l < width_; l += 4) mine.push_back(lanes[static_cast<std::size_t>(l)]);
+        parts[static_cast<std::size_t>(k)] = concatenate(mine);
+    }
+    const auto blocks = [&](const std::string& a, const std::string& b, const std::array<int, 4>& from) {  // 0-3 of a, 4-7 of b
+        std::vector<int> all;
+        for (int block = 0; block < width_; block += 4)
+            for (const int f : from) all.push_back(f < 4 ? block + f : width_ + block + f - 4);
+        return shuffle(width_, a, b, all);
+    };
+    const std::string low01 = blocks(parts[0], parts[1], {0, 4, 1, 5}), low23 = blocks(parts[2], parts[3], {0, 4, 1, 5});
+    const std::string high01 = blocks(parts[0], parts[1], {2, 6, 3, 7}), high23 = blocks(parts[2], parts[3], {2, 6, 3, 7});
+    return {blocks(low01, low23, {0, 1, 4, 5}), blocks(low01, low23, {2, 3, 6, 7}), blocks(high01, high23, {0, 1, 4, 5}), blocks(high01, high23, {2, 3, 6, 7})};
+}
+
 // Loads and own stores of a region by the element that they reach.
 void Emitter::group_ops(int r) {
     for (const Value v : kernel_.region(r).ops) {
@@ -362,8 +454,43 @@ void Emitter::load_group(Value v, const Op& op) {
     if (group[0] != v) return;
     std::vector<int> components;
     for (const Value x : group) components.push_back(kernel_.op(x).component);
+    flats_.clear();
     const Names values = load_element(v, op.symbol, op.operand[0], components);
     for (std::size_t k = 0; k < group.size(); ++k) define(group[k], values[k]);
+    if (op.region == 0 && ir::is_integer(op.type)) keep_in_memory(group);
+}
+
+// Integers that were just loaded from consecutive memory and serve load_by_lane as indices: it takes them from there
+// again, which is cheaper than taking a vector apart. The last items have a copy, with 0 for the lanes beyond.
+void Emitter::keep_in_memory(const std::vector<Value>& group) {
+    const auto is_index = [&](Value v) {
+        for (const Value user : kernel_.region(0).ops) {
+            const Op& op = kernel_.op(user);
+            if (op.code == OpCode::load && op.operand[0] == v && kernel_.parameter(op.symbol).components > 1) return true;
+        }
+        return false;
+    };
+    for (const auto& [pointer, parts, components] : flats_) {
+        const std::string t = scalar_type(kernel_.op(group[0]).type), v = lanes_of(t);
+        const int stride = static_cast<int>(parts.size());
+        std::string from;
+        for (const Value index : group) {
+            const int c = kernel_.op(index).component;
+            if (std::find(components.begin(), components.end(), c) == components.end() || !is_index(index)) continue;
+            if (from.empty()) {
+                const Variable copy = variable(fmt::format("[{} x {}]", stride * width_, t));
+                const Variable where = variable("ptr");  // not a select: LLVM makes branches of loads from one
+                store(where, pointer);
+                when(pure("icmp ne i32 {}, {}", lanes_left_, width_), [&] {
+                    store(where, copy.name);
+                    for (int part = 0; part < stride; ++part)
+                        put("store {} {}, ptr {}, align {}", v, parts[static_cast<std::size_t>(part)], let("getelementptr {}, ptr {}, i64 {}", v, copy.name, part), ir::size_of(kernel_.op(group[0]).type));
+                }, true);
+                from = load(where);
+            }
+            lane_sources_[index] = {from, stride, stride == 1 ? 0 : c};
+        }
+    }
 }
 
 // The last store to an element stores all its components.
@@ -393,7 +520,7 @@ void Emitter::accumulate(Value v, const Op& op) {
         }
         case Summation::gathered:
             if (plan_.checked) in_range(v, op.symbol, op.operand[0], width_ == 1 || is_scalar(op.operand[0]));
-            if (const auto term = terms_.find(v); term != terms_.end()) blend(term->second, vector(op.operand[1]));
+            blend(terms_.at(v), vector(op.operand[1]));
             break;
         case Summation::direct: {
             const Names old = load_element(v, op.symbol, op.operand[0], {op.component});

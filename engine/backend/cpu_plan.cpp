@@ -50,7 +50,6 @@ public:
                 plan_.total_count += kernel_.parameters[p].components;
             }
             if (plan_.rows[p].empty()) continue;
-            share_rows(plan_.rows[p]);
             plan_.scratch[p] = plan_.scratch_count;
             plan_.scratch_count += static_cast<int>(plan_.rows[p].size()) * group_count(kernel_.parameters[p].components);
         }
@@ -105,38 +104,10 @@ private:
             next.resize(static_cast<std::size_t>(kernel_.parameters[p].components), 0);
             std::size_t r = next[c];
             while (r < rows.size() && rows[r].index != op.operand[0]) ++r;
-            if (r == rows.size()) {
-                rows.push_back({op.operand[0], std::vector<Value>(next.size(), ir::no_value), static_cast<int>(r)});
-            }
+            if (r == rows.size()) rows.push_back({op.operand[0], std::vector<Value>(next.size(), ir::no_value)});
             rows[r].sites[c] = v;
             next[c] = r + 1;
         }
-    }
-
-    // force[a] += f; force[b] -= f: one row of scratch memory serves both.
-    void share_rows(std::vector<Row>& rows) const {
-        const auto relation = [&](const Row& a, const Row& b) {  // +1 equal, -1 opposite, 0 neither
-            int sign = 0;
-            for (std::size_t c = 0; c < a.sites.size(); ++c) {
-                if (a.sites[c] < 0 || b.sites[c] < 0) return 0;
-                const Op &sa = kernel_.op(a.sites[c]), &sb = kernel_.op(b.sites[c]);
-                if (sa.region != 0 || sb.region != 0) return 0;  // a lane left out holds -0, which has no opposite
-                const Value va = sa.operand[1], vb = sb.operand[1];
-                const auto negates = [&](Value x, Value y) { return kernel_.op(x).code == OpCode::neg && kernel_.op(x).operand[0] == y; };
-                const int here = va == vb ? 1 : negates(va, vb) || negates(vb, va) ? -1 : 0;
-                if (here == 0 || (sign != 0 && sign != here)) return 0;
-                sign = here;
-            }
-            return sign;
-        };
-        for (std::size_t r = 1; r < rows.size(); ++r)
-            for (std::size_t s = 0; s < r; ++s) {
-                const int sign = rows[s].source == static_cast<int>(s) ? relation(rows[s], rows[r]) : 0;
-                if (sign == 0) continue;
-                rows[r].source = static_cast<int>(s);
-                rows[r].negated = sign < 0;
-                break;
-            }
     }
 
     bool varying(Value v) const { return v >= 0 && plan_.varies[static_cast<std::size_t>(v)] != 0; }

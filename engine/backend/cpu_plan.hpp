@@ -41,14 +41,12 @@ enum class Summation : std::uint8_t { own, gathered, direct, atomic };
 struct Row {
     ir::Value index = ir::no_value;
     std::vector<ir::Value> sites;  // per component: the accumulate op, or no_value
-    int source = 0;                // the row whose scratch memory holds the values
-    bool negated = false;          // ... with the other sign
 };
 
 // Scratch memory of a row holds groups of up to four components, each padded to 1, 2 or 4.
 inline int group_count(int components) { return (components + 3) / 4; }
 inline int group_size(int components, int group) { return components - 4 * group < 4 ? components - 4 * group : 4; }
-inline int padded(int size) { return size == 3 ? 4 : size; }
+constexpr int padded(int size) { return size == 3 ? 4 : size; }
 
 struct Plan {
     ir::Kernel kernel;  // lowered; accumulations into one buffer have one symbol
@@ -64,7 +62,7 @@ struct Plan {
     std::vector<int> totals;    // per reduce parameter: position of its first component; else -1
     int total_count = 0;
     std::vector<int> scratch;   // per gathered parameter: position of its first scratch pointer; else -1
-    int scratch_count = 0;      // pointer of (row, group): scratch + source * group_count + group
+    int scratch_count = 0;      // pointer of (row, group): scratch + row * group_count + group
     double work = 0;            // estimated ops per item
 };
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options);

@@ -34,7 +34,8 @@ struct Binding {
     std::int64_t count = 0;             // elements (value, reduce: 1)
     std::int64_t element_stride = 0;    // 0: every index reads the one element (read only)
     std::int64_t component_stride = 1;  // C-contiguous arrays of vectors: element_stride = components, this = 1
-    std::uint64_t version = 0;          // changes whenever the contents change; index arrays are inverted once per version
+    std::uint64_t version = 0;          // changes whenever the contents change, and is never used again at this address:
+                                        // index arrays are inverted once per version
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the parameter's own type.
     // Reduce parameters: data points to `components` f64.
 };
@@ -50,8 +51,8 @@ public:
     // `bindings` has one entry per kernel parameter, in order, already checked by the caller (types, aliasing). A
     // parameter that no op uses may have null data.
     virtual void run(const Binding* bindings, std::int64_t items, const RunOptions& options) = 0;
-    // Compiles what run() needs for arrays laid out like these, so that the first run does not wait for it.
-    virtual void prepare(const Binding* /*bindings*/) {}
+    // Compiles what such a run() needs, so that the first run does not wait for it. Only counts and strides are looked at.
+    virtual void prepare(const Binding* /*bindings*/, std::int64_t /*items*/) {}
     virtual const ir::Kernel& kernel() const = 0;
 };
 

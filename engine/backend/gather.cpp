@@ -87,55 +87,44 @@ private:
     std::vector<std::vector<Bits>> values_;
 };
 
-// N values of T, added lane by lane.
+// N components of T, added lane by lane; in scratch memory they are padded.
 template <class T, int N>
-struct Lanes {
-    typedef T type __attribute__((vector_size(sizeof(T) * N), aligned(sizeof(T))));
-};
-template <class T>
-struct Lanes<T, 1> {
-    using type = T;
-};
-
-template <class T, int N, bool negates>
 void gather_lanes(const GatherPass& pass, std::int64_t begin, std::int64_t end) {
-    using V = typename Lanes<T, N>::type;
+    constexpr int lanes = N == 1 ? 2 : padded(N);  // GCC has no vectors of one
+    typedef T V __attribute__((vector_size(sizeof(T) * lanes)));
     const std::uint32_t* first = pass.inverse->first.data();
     const std::uint32_t* entries = pass.inverse->entries.data();
     const auto* scratch = static_cast<const T*>(pass.scratch);
-    constexpr T signs[2] = {1, -1};
     for (std::int64_t t = begin; t < end; ++t) {
         const std::uint32_t stop = first[t + 1];
         std::uint32_t e = first[t];
         if (e == stop && !pass.clear) continue;
         T* const target = static_cast<T*>(pass.target) + t * pass.element_stride;
-        T values[N] = {};
-        if (!pass.clear)
-            for (int c = 0; c < pass.components; ++c) values[c] = target[c * pass.component_stride];
-        V sum;
-        std::memcpy(&sum, values, sizeof sum);
+        V sum{};
+        // Unrolled, or components would take the way through memory.
+        if (!pass.clear) {
+#pragma GCC unroll 4
+            for (int c = 0; c < N; ++c) sum[c] = target[c * pass.component_stride];
+        }
         for (; e != stop; ++e) {
-            V term;
-            std::memcpy(&term, scratch + static_cast<std::size_t>(entries[e] >> 1) * N, sizeof term);
-            // times -1 is exactly the other sign
-            if constexpr (negates) term *= signs[entries[e] & 1];
+            const T* from = scratch + static_cast<std::size_t>(entries[e]) * padded(N);
+            V term{};
+            if constexpr (N == 1) term[0] = *from;
+            else std::memcpy(&term, from, sizeof term);
             sum += term;
         }
-        std::memcpy(values, &sum, sizeof sum);
-        for (int c = 0; c < pass.components; ++c) target[c * pass.component_stride] = values[c];
+#pragma GCC unroll 4
+        for (int c = 0; c < N; ++c) target[c * pass.component_stride] = sum[c];
     }
 }
 
 template <class T>
 void gather_type(const GatherPass& pass, std::int64_t begin, std::int64_t end) {
-    const auto go = [&]<int N>() {
-        if (pass.inverse->negates) gather_lanes<T, N, true>(pass, begin, end);
-        else gather_lanes<T, N, false>(pass, begin, end);
-    };
-    switch (padded(pass.components)) {
-        case 1: go.template operator()<1>(); break;
-        case 2: go.template operator()<2>(); break;
-        default: go.template operator()<4>();
+    switch (pass.components) {
+        case 1: gather_lanes<T, 1>(pass, begin, end); break;
+        case 2: gather_lanes<T, 2>(pass, begin, end); break;
+        case 3: gather_lanes<T, 3>(pass, begin, end); break;
+        default: gather_lanes<T, 4>(pass, begin, end);
     }
 }
 
@@ -185,7 +174,7 @@ void IndexKey::read(const Binding* bindings, std::int64_t items, std::int64_t ta
 Inverse invert(const Kernel& kernel, const std::vector<Row>& rows, const Binding* bindings, std::int64_t items, std::int64_t targets) {
     const std::int64_t stride = scratch_items(items);
     const auto row_count = static_cast<std::int64_t>(rows.size());
-    if (stride * row_count >= std::int64_t{1} << 31)
+    if (stride * row_count >= std::int64_t{1} << 32)
         throw Error("a launch of " + std::to_string(items) + " items accumulates too many terms")
             .in_kernel(kernel.name)
             .remedy("split the launch");
@@ -214,11 +203,9 @@ Inverse invert(const Kernel& kernel, const std::vector<Row>& rows, const Binding
     inverse.entries = AlignedBuffer<std::uint32_t>(terms);
     k = 0;
     for (std::int64_t i = 0; i < items; ++i)
-        for (const Row& row : rows) {
+        for (std::int64_t r = 0; r < row_count; ++r) {
             const std::int32_t t = index[k++];
-            if (t < 0) continue;
-            inverse.entries[next[t]++] = static_cast<std::uint32_t>(row.source * stride + i) << 1 | (row.negated ? 1u : 0u);
-            inverse.negates |= row.negated;
+            if (t >= 0) inverse.entries[next[t]++] = static_cast<std::uint32_t>(r * stride + i);
         }
     return inverse;
 }

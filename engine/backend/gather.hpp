@@ -19,12 +19,11 @@ struct Row;
 // Whether an index depends only on the item, constants, integer launch parameters and integer Read buffers.
 bool is_static_index(const ir::Kernel& kernel, ir::Value index);
 
-// For one parameter: where the contributions to each target lie. An entry is 2 * position + sign, the position counted
-// in elements of scratch memory: source row * items (rounded up) + item. Sign 1: the negated value is added.
+// For one parameter: where the contributions to each target lie, in elements of scratch memory: row * items (rounded up)
+// + item. Letting force[b] -= f share the memory of force[a] += f, with a sign per entry, took longer.
 struct Inverse {
-    AlignedBuffer<std::uint32_t> first;    // per target, and one more: its first entry
+    AlignedBuffer<std::uint32_t> first;  // per target, and one more: its first entry
     AlignedBuffer<std::uint32_t> entries;
-    bool negates = false;                  // some entry has sign 1
 };
 
 // What an inverse was made from. Two launches with equal keys have equal inverses.

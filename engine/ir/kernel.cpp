@@ -75,7 +75,7 @@ public:
 
 private:
     std::string value(Value v) const {
-        if (v < 0) return "absent";
+        if (v < 0 || static_cast<std::size_t>(v) >= kernel_.ops.size()) return "absent";  // the verifier prints broken kernels
         const Op& op = kernel_.op(v);
         switch (op.code) {
             case OpCode::constant: return constant(op);
@@ -95,6 +95,7 @@ private:
     }
 
     std::string element(const Op& op) const {
+        if (op.symbol < 0 || static_cast<std::size_t>(op.symbol) >= kernel_.parameters.size()) return "@absent";
         const Parameter& p = kernel_.parameter(op.symbol);
         return "@" + p.name + (p.components > 1 ? "." + std::to_string(op.component) : "");
     }

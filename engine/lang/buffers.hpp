@@ -105,15 +105,17 @@ public:
     template <class U> void operator*=(const U& value) && { std::move(*this) = get() * value; }
     template <class U> void operator/=(const U& value) && { std::move(*this) = get() / value; }
 
-    class Component {
+    // A template of S so that operators on S are found for it.
+    template <class>
+    class ComponentOf {
     public:
         template <class U> static constexpr bool is_element_of = std::same_as<U, S>;
-        Component(int symbol, ir::Value index, int k) : slot_(builder().own(symbol, index, k)), symbol_(symbol) {}
-        Component(const Component&) = delete;
-        Component& operator=(const Component&) = delete;
+        ComponentOf(int symbol, ir::Value index, int k) : slot_(builder().own(symbol, index, k)), symbol_(symbol) {}
+        ComponentOf(const ComponentOf&) = delete;
+        ComponentOf& operator=(const ComponentOf&) = delete;
         operator S() && { return get(); }  // NOLINT
         void operator=(const S& value) && { builder().write(slot_, value.value()); }
-        void operator=(Component&& other) && { builder().write(slot_, other.get().value()); }
+        void operator=(ComponentOf&& other) && { builder().write(slot_, other.get().value()); }
         void operator+=(const S& value) && { std::move(*this) = get() + value; }
         void operator-=(const S& value) && { std::move(*this) = get() - value; }
         void operator*=(const S& value) && { std::move(*this) = get() * value; }
@@ -124,6 +126,7 @@ public:
         ir::Slot slot_;
         int symbol_;
     };
+    using Component = ComponentOf<S>;
     Component operator[](int k) && { return component(k); }
     Component x() && { return component(0); }
     Component y() && { return component(1); }
@@ -186,7 +189,9 @@ public:
     }
     class Component {
     public:
-        Component(const SumElement& element, int k) : element_(element), k_(k) {}
+        Component(const SumElement& element, int k) : element_(element), k_(k) {
+            if (k < 0 || k >= Shape<T>::components) throw builder().error("an element has no component " + std::to_string(k));
+        }
         Component(const Component&) = delete;
         Component& operator=(const Component&) = delete;
         void operator+=(const S& value) && { element_.add(k_, value); }

@@ -50,9 +50,9 @@ private:
     }
     template <std::size_t N>
     static Float polynomial(const Float& x, const double (&c)[N]) {
-        Float sum = c[N - 1];
-        for (std::size_t k = N - 1; k-- > 0;) sum = fma(sum, x, c[k]);
-        return sum;
+        Float p = c[N - 1];
+        for (std::size_t k = N - 1; k-- > 0;) p = fma(p, x, c[k]);
+        return p;
     }
 
     // high + low, |low| <= ulp(high) / 2 or little more.
@@ -182,8 +182,8 @@ private:
     // in two words, then 2s + s^3 (2/3 + s^2 Q(s^2)), whose terms beyond the first two are small
     // enough for one word.
     static Pair long_log(const Float& x) {
-        const Split split = split_any(x);
-        const Pair s = quotient({split.f, 0}, sum(2, split.f));
+        const Split x_is = split_any(x);
+        const Pair s = quotient({x_is.f, 0}, sum(2, x_is.f));
         const Float z = s.high * s.high, z_low = fma(2 * s.high, s.low, fma(s.high, s.high, -z));
         const Pair p = sum(F::two_thirds[0], z * polynomial(z, F::pow));
         const Float v = s.high * z, v_low = fma(s.low, z, fma(s.high, z_low, fma(s.high, z, -v)));
@@ -191,15 +191,15 @@ private:
         const Float t_low =
             fma(v_low, p.high, fma(v, p.low + F::two_thirds[1], fma(v, p.high, -t)));
         const Pair l = sum(2 * s.high, t);
-        const Pair y = sum(split.k * F::ln2_high, l.high);  // the product is exact
-        return {y.high, fma(split.k, F::ln2_low, y.low + (l.low + fma(2, s.low, t_low)))};
+        const Pair y = sum(x_is.k * F::ln2_high, l.high);  // the product is exact
+        return {y.high, fma(x_is.k, F::ln2_low, y.low + (l.low + fma(2, s.low, t_low)))};
     }
-    // |x|^y = e^(y log |x|), the product in two words; log 0 = -infinity and log infinity =
-    // infinity give the limits.
+    // |x|^y = e^(y log |x|), the product in two words. The logarithms of 0, infinity and NaN are
+    // -infinity, infinity and NaN.
     static Float pow(const Float& x, const Float& y) {
         const Float a = abs(x);
         const Pair l = long_log(a);
-        const Float high = select(a == 0, -infinity, select(a == infinity, infinity, l.high));
+        const Float high = select(a == 0, -infinity, select(a < infinity, l.high, a));
         const Float w = y * high, w_low = fma(y, l.low, fma(y, high, -w));
         const Bool inside = abs(w) < F::exp_highest - F::exp_lowest;
         const Float tail = select(inside, w_low, 0);
@@ -208,9 +208,8 @@ private:
         const Bool whole = floor(y) == y, odd = whole && floor(half_y) != half_y;
         const Float of_sign = select(odd && is_negative(x), -power, power);
         const Float of_domain = select(x < 0 && a < infinity && !whole, Float(nan), of_sign);
-        const Float of_nan = select(a == a, of_domain, x);
         const Bool one = y == 0 || x == 1 || (a == 1 && abs(y) == infinity);
-        return select(one, Float(1), of_nan);
+        return select(one, Float(1), of_domain);
     }
 
     // |x| = 2^(3q + e) m with e = 0, 1, 2, and a = 2^e m. y = a w^2 with w = a^(-1/3), then a

@@ -1,6 +1,8 @@
 // Late expansion: composite ops into the few that every back end has, written in the language
 // itself, so that every back end computes the same bits. Runs after differentiation (derivative
-// rules know the composite ops).
+// rules know the composite ops), once, just before a back end reads the kernel.
+//
+// Elementary functions: elementary.md. All others compute exactly what ../ir/evaluate.hpp says.
 #pragma once
 
 #include "engine/ir/kernel.hpp"
@@ -8,13 +10,14 @@
 namespace hindcast::lang {
 
 enum class Lowering {
-    elementary,  // expand sin, exp, pow, ... only: for the interpreter, which evaluates all else
-                 // itself
-    all          // also min, max, mulz, divz, norm2, norm3, integer div, rem, shifts, variable: for
-                 // compiled back ends
+    elementary,  // expands sin, exp, pow, ... only: for the interpreter, which evaluates all else
+    // Also min, max, mulz, divz, norm2, norm3, abs, div, rem of integers, shifts and variable: for
+    // compiled back ends. What is left of div and rem has no divisor 0 and, if signed, none of -1;
+    // what is left of shifts has an amount below the width. Conversions are the back end's.
+    all
 };
 
-// The lowered kernel, simplified and verified. Same parameters.
+// The lowered kernel, simplified and verified. Same parameters; ops keep their source places.
 ir::Kernel lower(const ir::Kernel& kernel, Lowering lowering);
 
 }  // namespace hindcast::lang

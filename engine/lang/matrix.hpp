@@ -12,6 +12,8 @@ public:
     static constexpr int rows = R, columns = C;
 
     Mat() = default;
+    Mat(const Mat&) = default;
+    Mat& operator=(const Mat&) & = default;
     static Mat identity() requires(R == C) {
         Mat m;
         for (int r = 0; r < R; ++r) m(r, r) = S(1);
@@ -23,8 +25,8 @@ public:
             for (int c = 0; c < C; ++c) m(r, c) = v[static_cast<std::size_t>(c)][r];
         return m;
     }
-    S& operator()(int r, int c) { return m_[position(r, c)]; }
-    const S& operator()(int r, int c) const { return m_[position(r, c)]; }
+    S& operator()(int r, int c) & { return m_[position(r, c)]; }
+    const S& operator()(int r, int c) const& { return m_[position(r, c)]; }
     Vec<S, R> column(int c) const {
         Vec<S, R> v;
         for (int r = 0; r < R; ++r) v[r] = (*this)(r, c);
@@ -44,8 +46,8 @@ public:
     friend Mat operator-(const Operand& a) { return map([&](int r, int c) { return -a.m(r, c); }); }
     friend Mat operator*(const Operand& a, typename S::Operand s) { const S f = S::from(s.value); return map([&](int r, int c) { return a.m(r, c) * f; }); }
     friend Mat operator*(typename S::Operand s, const Operand& a) { const S f = S::from(s.value); return map([&](int r, int c) { return f * a.m(r, c); }); }
-    Mat& operator+=(const Operand& b) { return *this = *this + b.m; }
-    Mat& operator-=(const Operand& b) { return *this = *this - b.m; }
+    Mat& operator+=(const Operand& b) & { return *this = *this + b.m; }
+    Mat& operator-=(const Operand& b) & { return *this = *this - b.m; }
     friend Vec<S, R> operator*(const Operand& a, const Vec<S, C>& v) {
         Vec<S, R> u;
         for (int r = 0; r < R; ++r) {

@@ -86,7 +86,8 @@ public:
         set_place(location);
         init(builder().emit(ir::OpCode::convert, Kind::type(), other.value()));
     }
-    Scalar& operator=(const Scalar& other) {
+    // Only variables are assigned: `x[i] = v` on a Read buffer does not compile.
+    Scalar& operator=(const Scalar& other) & {
         builder_check();
         builder().write(slot_, other.value());
         return *this;
@@ -116,7 +117,7 @@ public:
     friend Scalar operator symbol(Operand a, Operand b) requires(!std::same_as<Kind, BoolKind>) { \
         return from(builder().binary(ir::OpCode::op, a.value, b.value));                     \
     }                                                                                        \
-    Scalar& operator symbol##=(Operand b) requires(!std::same_as<Kind, BoolKind>) {          \
+    Scalar& operator symbol##=(Operand b) & requires(!std::same_as<Kind, BoolKind>) {        \
         return *this = from(builder().binary(ir::OpCode::op, value(), b.value));             \
     }
     HINDCAST_BINARY(+, add)

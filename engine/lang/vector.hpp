@@ -13,12 +13,13 @@ class Vec {
 public:
     using Component = S;
     static constexpr int size = N;
-    // The component at a traced index, of a local vector.
-    class At {
+    // The component at a traced index, of a local vector. A template of S so that operators on S are found for it.
+    template <class>
+    class ComponentAt {
     public:
-        At(Vec& vector, Int index) : vector_(vector), index_(std::move(index)) {}
-        At(const At&) = delete;
-        At& operator=(const At&) = delete;
+        ComponentAt(Vec& vector, Int index) : vector_(vector), index_(std::move(index)) {}
+        ComponentAt(const ComponentAt&) = delete;
+        ComponentAt& operator=(const ComponentAt&) = delete;
         template <class T> static constexpr bool is_element_of = std::same_as<T, S>;
         operator S() && { return value(); }  // NOLINT
         void operator=(const S& s) && {
@@ -34,10 +35,11 @@ public:
         Vec& vector_;
         Int index_;
     };
+    using At = ComponentAt<S>;
 
     Vec() = default;
     Vec(const Vec&) = default;
-    Vec& operator=(const Vec&) = default;
+    Vec& operator=(const Vec&) & = default;
     template <class... C>
         requires(sizeof...(C) == N && N > 1 && (std::convertible_to<C, S> && ...))
     Vec(C&&... components) : c_{S(std::forward<C>(components))...} {}  // NOLINT: Vec3(1, 2, z)
@@ -47,22 +49,23 @@ public:
         return v;
     }
 
-    S& operator[](int k) { return c_[position(k)]; }
-    const S& operator[](int k) const { return c_[position(k)]; }
-    At operator[](const Int& k) { return At(*this, k); }
-    S operator[](const Int& k) const {
+    // Components of variables can be assigned, those of results (rvalues) only read.
+    S& operator[](int k) & { return c_[position(k)]; }
+    const S& operator[](int k) const& { return c_[position(k)]; }
+    At operator[](const Int& k) & { return At(*this, k); }
+    S operator[](const Int& k) const& {
         S s = c_[0];
         for (int j = 1; j < N; ++j) s = select(k == j, c_[static_cast<std::size_t>(j)], s);
         return s;
     }
-    S& x() { return c_[0]; }
-    S& y() requires(N > 1) { return c_[1]; }
-    S& z() requires(N > 2) { return c_[2]; }
-    S& w() requires(N > 3) { return c_[3]; }
-    const S& x() const { return c_[0]; }
-    const S& y() const requires(N > 1) { return c_[1]; }
-    const S& z() const requires(N > 2) { return c_[2]; }
-    const S& w() const requires(N > 3) { return c_[3]; }
+    S& x() & { return c_[0]; }
+    S& y() & requires(N > 1) { return c_[1]; }
+    S& z() & requires(N > 2) { return c_[2]; }
+    S& w() & requires(N > 3) { return c_[3]; }
+    const S& x() const& { return c_[0]; }
+    const S& y() const& requires(N > 1) { return c_[1]; }
+    const S& z() const& requires(N > 2) { return c_[2]; }
+    const S& w() const& requires(N > 3) { return c_[3]; }
 
     // An operand with the place of the expression it stands in.
     struct Operand {
@@ -79,10 +82,10 @@ public:
     friend Vec operator*(const Operand& a, typename S::Operand s) { const S f = S::from(s.value); return map([&](int k) { return a.v[k] * f; }); }
     friend Vec operator*(typename S::Operand s, const Operand& a) { const S f = S::from(s.value); return map([&](int k) { return f * a.v[k]; }); }
     friend Vec operator/(const Operand& a, typename S::Operand s) { const S f = S::from(s.value); return map([&](int k) { return a.v[k] / f; }); }
-    Vec& operator+=(const Operand& b) { return *this = *this + b.v; }
-    Vec& operator-=(const Operand& b) { return *this = *this - b.v; }
-    Vec& operator*=(typename S::Operand s) { return *this = *this * S::from(s.value); }
-    Vec& operator/=(typename S::Operand s) { return *this = *this / S::from(s.value); }
+    Vec& operator+=(const Operand& b) & { return *this = *this + b.v; }
+    Vec& operator-=(const Operand& b) & { return *this = *this - b.v; }
+    Vec& operator*=(typename S::Operand s) & { return *this = *this * S::from(s.value); }
+    Vec& operator/=(typename S::Operand s) & { return *this = *this / S::from(s.value); }
 
     friend Vec cwise_product(const Operand& a, const Operand& b) { return map([&](int k) { return a.v[k] * b.v[k]; }); }
     friend Vec min(const Operand& a, const Operand& b) { return map([&](int k) { return min(a.v[k], b.v[k]); }); }

@@ -55,6 +55,11 @@ Array Model::array(const std::string& name) const {
     return found->second.array;
 }
 
+const Array* Model::find_indices(const std::string& name) const {
+    const auto found = indices_.find(name);
+    return found == indices_.end() ? nullptr : &found->second;
+}
+
 bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
 
 Quantity& Model::add_quantity(Quantity quantity) {
@@ -85,7 +90,13 @@ Program Model::step_program() const {
 }
 
 void Model::add_term(Term term, const Program& program) {
-    for (const std::int64_t t : term.times) events_[t].append(program);
+    const std::size_t times = term.times.size();
+    add_term(std::move(term), std::vector<Program>(times, program));
+}
+
+void Model::add_term(Term term, const std::vector<Program>& programs) {
+    if (programs.size() != term.times.size()) throw Error("internal: a term needs one program per time");
+    for (std::size_t k = 0; k < programs.size(); ++k) events_[term.times[k]].append(programs[k]);
     terms_.push_back(std::move(term));
 }
 

@@ -95,6 +95,9 @@ public:
         bool state = false;
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
+    // Index arrays that other modules may look up ("cage.ends"): null if there is none of that name.
+    void publish_indices(const std::string& name, const Array& indices) { indices_[name] = indices; }
+    const Array* find_indices(const std::string& name) const;
     // True for the first caller with this key: what a module does once for all its instances.
     bool once(const std::string& key);
     // True for the first caller: that launch must define the array (Sum), later ones add to it (Accumulate).
@@ -118,6 +121,8 @@ public:
     // --- objective ---
     // Launches that add to term.value, run after the given numbers of steps.
     void add_term(Term term, const Program& program);
+    // The same with a program of its own for each of term.times.
+    void add_term(Term term, const std::vector<Program>& programs);
     const std::vector<Term>& terms() const { return terms_; }
     const std::map<std::int64_t, Program>& events() const { return events_; }
 
@@ -127,6 +132,7 @@ private:
     std::vector<double> initial_points_;
     std::vector<std::pair<std::string, Range>> bodies_;
     std::map<std::string, Published> arrays_;
+    std::map<std::string, Array> indices_;
     std::map<std::string, bool> done_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     Program prologue_, phases_[phase_count];

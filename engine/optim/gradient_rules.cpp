@@ -1,6 +1,7 @@
 // The rules that step along the gradient, as kernels over the parameter vector. An update is two
 // launches: the gradient in the optimiser's variable, scaled and clipped by entry, with the sum of
-// its squares; then the rule's formula with a factor for the norm, and the projection on the bounds.
+// its squares; then the rule's formula with a factor for the norm, and the projection on the
+// bounds.
 //
 //     x <- project(x - d)  or, with a log scale,  x <- project(x exp(-d)),   d = rate * direction
 //
@@ -21,18 +22,16 @@ using namespace lang;
 
 // dL/du, scaled by a power of two and clipped by entry. The adjoint of x = exp(u) is x dL/dx.
 KernelDef own_gradient_kernel() {
-    return kernel("optimizer_gradient",
-                  {"value", "gradient", "logarithmic", "scale", "limit", "own", "squares"},
-                  [](Int i, Read<Float> value, Read<Float> gradient, Read<Int> logarithmic,
-                     Param<Float> scale, Param<Float> limit, Write<Float> own,
-                     Reduce<Float> squares) {
-                      const Float g =
-                          select(logarithmic[i] != 0, value[i] * gradient[i], gradient[i]);
-                      const Float clipped =
-                          clamp(g, -limit.value(), limit.value()) * scale.value();
-                      own[i] = clipped;
-                      squares += clipped * clipped;
-                  });
+    return kernel(
+        "optimizer_gradient",
+        {"value", "gradient", "logarithmic", "scale", "limit", "own", "squares"},
+        [](Int i, Read<Float> value, Read<Float> gradient, Read<Int> logarithmic,
+           Param<Float> scale, Param<Float> limit, Write<Float> own, Reduce<Float> squares) {
+            const Float g = select(logarithmic[i] != 0, value[i] * gradient[i], gradient[i]);
+            const Float clipped = clamp(g, -limit.value(), limit.value()) * scale.value();
+            own[i] = clipped;
+            squares += clipped * clipped;
+        });
 }
 
 // What every rule's kernel takes to move a value by -d and hold it within its bounds.
@@ -47,54 +46,51 @@ struct Moved {
 };
 
 KernelDef descent_kernel(const Moved& moved) {
-    return kernel("gradient_descent",
-                  {"own", "factor", "rate", "logarithmic", "low", "high", "value"},
-                  [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
-                          Read<Int> logarithmic, Read<Float> low, Read<Float> high,
-                          ReadWrite<Float> value) {
-                      const Float g = own[i] * factor.value();
-                      value[i] = moved(value[i], rate[i] * g, logarithmic[i], low[i], high[i]);
-                  });
+    return kernel(
+        "gradient_descent", {"own", "factor", "rate", "logarithmic", "low", "high", "value"},
+        [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
+                Read<Int> logarithmic, Read<Float> low, Read<Float> high, ReadWrite<Float> value) {
+            const Float g = own[i] * factor.value();
+            value[i] = moved(value[i], rate[i] * g, logarithmic[i], low[i], high[i]);
+        });
 }
 
 KernelDef momentum_kernel(const Moved& moved, bool nesterov) {
-    return kernel("momentum",
-                  {"own", "factor", "rate", "logarithmic", "low", "high", "keep", "velocity",
-                   "value"},
-                  [moved, nesterov](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
-                                    Read<Int> logarithmic, Read<Float> low, Read<Float> high,
-                                    Param<Float> keep, ReadWrite<Float> velocity,
-                                    ReadWrite<Float> value) {
-                      const Float g = own[i] * factor.value();
-                      const Float m = keep.value() * velocity[i] + g;
-                      velocity[i] = m;
-                      const Float direction = nesterov ? g + keep.value() * m : m;
-                      value[i] =
-                          moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
-                  });
+    return kernel(
+        "momentum",
+        {"own", "factor", "rate", "logarithmic", "low", "high", "keep", "velocity", "value"},
+        [moved, nesterov](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
+                          Read<Int> logarithmic, Read<Float> low, Read<Float> high,
+                          Param<Float> keep, ReadWrite<Float> velocity, ReadWrite<Float> value) {
+            const Float g = own[i] * factor.value();
+            const Float m = keep.value() * velocity[i] + g;
+            velocity[i] = m;
+            const Float direction = nesterov ? g + keep.value() * m : m;
+            value[i] = moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
+        });
 }
 
 // Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1; the
 // corrections are 1 / (1 - beta^t).
 KernelDef adam_kernel(const Moved& moved) {
-    return kernel(
-        "adam",
-        {"own", "factor", "rate", "logarithmic", "low", "high", "beta1", "beta2", "epsilon",
-         "correction1", "correction2", "first", "second", "value"},
-        [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
-                Read<Int> logarithmic, Read<Float> low, Read<Float> high, Param<Float> beta1,
-                Param<Float> beta2, Param<Float> epsilon, Param<Float> correction1,
-                Param<Float> correction2, ReadWrite<Float> first, ReadWrite<Float> second,
-                ReadWrite<Float> value) {
-            const Float g = own[i] * factor.value();
-            const Float m = beta1.value() * first[i] + (1.0 - beta1.value()) * g;
-            const Float v = beta2.value() * second[i] + (1.0 - beta2.value()) * (g * g);
-            first[i] = m;
-            second[i] = v;
-            const Float direction = (m * correction1.value()) /
-                                    (sqrt(v * correction2.value()) + epsilon.value());
-            value[i] = moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
-        });
+    return kernel("adam",
+                  {"own", "factor", "rate", "logarithmic", "low", "high", "beta1", "beta2",
+                   "epsilon", "correction1", "correction2", "first", "second", "value"},
+                  [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
+                          Read<Int> logarithmic, Read<Float> low, Read<Float> high,
+                          Param<Float> beta1, Param<Float> beta2, Param<Float> epsilon,
+                          Param<Float> correction1, Param<Float> correction2,
+                          ReadWrite<Float> first, ReadWrite<Float> second, ReadWrite<Float> value) {
+                      const Float g = own[i] * factor.value();
+                      const Float m = beta1.value() * first[i] + (1.0 - beta1.value()) * g;
+                      const Float v = beta2.value() * second[i] + (1.0 - beta2.value()) * (g * g);
+                      first[i] = m;
+                      second[i] = v;
+                      const Float direction = (m * correction1.value()) /
+                                              (sqrt(v * correction2.value()) + epsilon.value());
+                      value[i] =
+                          moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
+                  });
 }
 
 class GradientRule final : public UpdateRule {
@@ -114,13 +110,13 @@ public:
         const std::vector<std::int64_t> flags(variables.logarithmic.begin(),
                                               variables.logarithmic.end());
         logarithmic_.assign_integers(flags);
-        common_ = {own_, 1.0, vector(rates), logarithmic_, vector(variables.low),
-                   vector(variables.high)};
-        own_gradient_ = std::make_unique<Launch>(
-            device_, own_gradient_kernel(), ir::Precision::f64, count_,
-            std::vector<Argument>{value_, gradient_, logarithmic_, 1.0, settings.clip_value, own_,
-                                  squares_},
-            "gradient in the optimiser's variable");
+        common_ = {
+            own_, 1.0, vector(rates), logarithmic_, vector(variables.low), vector(variables.high)};
+        own_gradient_ =
+            std::make_unique<Launch>(device_, own_gradient_kernel(), ir::Precision::f64, count_,
+                                     std::vector<Argument>{value_, gradient_, logarithmic_, 1.0,
+                                                           settings.clip_value, own_, squares_},
+                                     "gradient in the optimiser's variable");
         own_gradient_run_ = own_gradient_->forward();
         make_update(Moved{std::find(flags.begin(), flags.end(), 1) != flags.end()});
         update_run_ = update_->forward();
@@ -178,8 +174,8 @@ private:
         const auto make = [&](const KernelDef& def, std::vector<Argument> own) {
             arguments.insert(arguments.end(), own.begin(), own.end());
             arguments.emplace_back(value_);
-            update_ = std::make_unique<Launch>(device_, def, ir::Precision::f64, count_,
-                                               arguments, "parameter update");
+            update_ = std::make_unique<Launch>(device_, def, ir::Precision::f64, count_, arguments,
+                                               "parameter update");
         };
         switch (settings_.type) {
             case RuleType::momentum:
@@ -188,9 +184,8 @@ private:
                 break;
             case RuleType::adam: {
                 const Array first = memory("first_moment"), second = memory("second_moment");
-                make(adam_kernel(moved),
-                     {settings_.beta1, settings_.beta2, settings_.epsilon, 1.0, 1.0, first,
-                      second});
+                make(adam_kernel(moved), {settings_.beta1, settings_.beta2, settings_.epsilon, 1.0,
+                                          1.0, first, second});
                 break;
             }
             default: make(descent_kernel(moved), {});
@@ -210,8 +205,10 @@ private:
         if (!normalized && settings_.clip_norm == unlimited) return 1;
         // Squares of what is very large or very small leave the range of f64.
         constexpr double tiny = 0x1p-900, step = 0x1p600;
-        if (!(squares_.value(0) <= std::numeric_limits<double>::max())) run_own_gradient(1 / step);
-        else if (squares_.value(0) < tiny) run_own_gradient(step);
+        if (!(squares_.value(0) <= std::numeric_limits<double>::max()))
+            run_own_gradient(1 / step);
+        else if (squares_.value(0) < tiny)
+            run_own_gradient(step);
         const double length = std::sqrt(squares_.value(0));  // times scale_
         if (normalized) return length > 0 ? 1 / length : 0;
         if (length > settings_.clip_norm * scale_) return settings_.clip_norm / length;
@@ -232,8 +229,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings,
-                                               const Variables& variables,
+std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings, const Variables& variables,
                                                const std::shared_ptr<Device>& device) {
     return std::make_unique<GradientRule>(settings, variables, device);
 }

@@ -40,8 +40,8 @@ nlopt::algorithm algorithm_of(RuleType type) {
 struct Plan {
     RuleType type = RuleType::lbfgs;
     std::vector<double> start, low, high;
-    std::vector<double> rate;        // of each entry
-    std::optional<double> step;      // derivative-free: the first steps, times the rate
+    std::vector<double> rate;    // of each entry
+    std::optional<double> step;  // derivative-free: the first steps, times the rate
 };
 
 std::string ending_of(nlopt::result result) {
@@ -99,8 +99,8 @@ public:
         : settings_(settings),
           variables_(variables),
           space_(variables, settings.type == RuleType::lbfgs, device),
-          budget_(settings.evaluations.value_or(100 * std::max<std::int64_t>(
-                                                          1, settings.iterations))) {
+          budget_(
+              settings.evaluations.value_or(100 * std::max<std::int64_t>(1, settings.iterations))) {
         const std::string name = name_of(settings.type);
         if (settings.type == RuleType::bobyqa && variables.size() < 2)
             throw Error("bobyqa needs two parameters or more").remedy("use nelder_mead");
@@ -117,28 +117,24 @@ public:
         for (;;) {
             const std::vector<double>* next = search_->next();
             if (next == nullptr) return {false, {}, ending()};
-            const bool at_start = *next == start_;
+            std::vector<double> at = *next;
+            for (double& x : at) x *= unit_;
+            const bool at_start = at == start_;
             if (!at_start && evaluations_ >= budget_)
                 return {false, {}, "all " + std::to_string(budget_) + " evaluations are used"};
-            const std::vector<double> at = *next;
-            Evaluation trial =
-                at_start ? here : evaluate(space_.values(at), needs_gradient);
+            Evaluation trial = at_start ? here : evaluate(space_.values(at), needs_gradient);
             if (!at_start) ++evaluations_;
             const bool finite = trial.finite();
             const std::vector<double> own = finite && needs_gradient
                                                 ? space_.gradient(trial.values, trial.gradient)
                                                 : std::vector<double>(at.size(), 0.0);
-            if (!finite) ++not_finite_;
+            if (!finite) {
+                ++not_finite_;
+                stepped_back_ = true;
+            }
             const bool accepted = finite && !at_start && accepts(at, trial, own);
             answer(trial.loss, own, finite);
-            if (at_start) {
-                at_ = at;
-                own_ = own;
-            }
-            if (!accepted) {
-                stepped_back_ |= !at_start;
-                continue;
-            }
+            if (!accepted) continue;
             at_ = at;
             own_ = own;
             stepped_back_ = false;
@@ -165,39 +161,48 @@ private:
             log_info("{}: the point has changed; the search starts again from the current one",
                      name_of(settings_.type));
         else if (restored_)
-            log_info("{}: its inner state cannot be saved; the search starts again from the "
-                     "current point",
-                     name_of(settings_.type));
+            log_info(
+                "{}: its inner state cannot be saved; the search starts again from the "
+                "current point",
+                name_of(settings_.type));
         search_.reset();
         base_ = here;
         space_.start_at(here.values);
-        Plan plan{settings_.type,  space_.coordinates(here.values), space_.low(), space_.high(),
+        Plan plan{settings_.type,  space_.coordinates(here.values),
+                  space_.low(),    space_.high(),
                   variables_.rate, settings_.rate};
         start_ = at_ = plan.start;
         own_ = space_.gradient(here.values, here.gradient);
         largest_ = here.loss;
         stepped_back_ = false;
-        loss_scale_ = settings_.type == RuleType::lbfgs ? first_step() : 1;
+        unit_ = loss_scale_ = 1;
+        if (settings_.type == RuleType::lbfgs) set_scales(plan);
         search_ = std::make_unique<PausedSearch>(
             [plan](const PausedSearch::Objective& f) { return minimize(plan, f); });
     }
 
-    // The first point that L-BFGS tries is u - g: the loss is scaled so that this is as far as it
-    // should be. The library's absolute tolerance for the gradient gets a meaning by it, too.
-    double first_step() const {
-        if (settings_.rate) return *settings_.rate;
+    // The first point that L-BFGS tries is w - dL/dw in what it is given as coordinates w and loss
+    // L. With w = u / unit and L scaled, that is u - rate g; and the gradient starts at a length of
+    // 2^20, so that the library's absolute tolerance of 1e-8 for it ends no search too early.
+    void set_scales(Plan& plan) {
         const double length = norm(own_);
-        return length > 0 ? 0.1 * std::max(1.0, norm(at_)) / length : 1;
+        if (length == 0) return;
+        const double rate =
+            settings_.rate.value_or(std::min(0.1 * std::max(1.0, norm(at_)) / length, 1e100));
+        unit_ = std::ldexp(1.0, std::clamp(std::ilogb(rate * length), -500, 500) - 20);
+        loss_scale_ = rate / unit_ / unit_;
+        for (auto* list : {&plan.start, &plan.low, &plan.high})
+            for (double& x : *list) x /= unit_;
     }
 
     void answer(double loss, std::vector<double> own, bool finite) {
         if (finite) largest_ = std::max(largest_, loss);
         if (!finite) {
             // A line search steps back from infinity; models and simplices need a number.
-            loss = settings_.type == RuleType::lbfgs ? unlimited
-                                                     : largest_ + std::fabs(largest_) + 1;
+            loss =
+                settings_.type == RuleType::lbfgs ? unlimited : largest_ + std::fabs(largest_) + 1;
         }
-        for (double& g : own) g *= loss_scale_;
+        for (double& g : own) g *= loss_scale_ * unit_;
         search_->answer(loss * loss_scale_, own);
     }
 
@@ -213,9 +218,11 @@ private:
             on_bound |= d != 0 && (trial.values[k] == variables_.low[k] ||
                                    trial.values[k] == variables_.high[k]);
         }
-        if (trial.loss > base_.loss + enough_decrease * slope0) return false;
-        if (slope >= flat_enough * slope0 || stepped_back_ || on_bound) return true;
-        return false;
+        if (trial.loss > base_.loss + enough_decrease * slope0) {
+            stepped_back_ = true;
+            return false;
+        }
+        return slope >= flat_enough * slope0 || stepped_back_ || on_bound;
     }
 
     std::string ending() const {
@@ -230,10 +237,10 @@ private:
     Variables variables_;
     SearchSpace space_;
     std::int64_t budget_, evaluations_ = 0, not_finite_ = 0;
-    Evaluation base_;                  // the last accepted point
-    std::vector<double> at_, own_;     // its coordinates, and its gradient in them
-    std::vector<double> start_;        // where the search began
-    double loss_scale_ = 1, largest_ = 0;
+    Evaluation base_;               // the last accepted point
+    std::vector<double> at_, own_;  // its coordinates, and its gradient in them
+    std::vector<double> start_;     // where the search began
+    double unit_ = 1, loss_scale_ = 1, largest_ = 0;
     bool stepped_back_ = false, restored_ = false;
     std::unique_ptr<PausedSearch> search_;
 };

@@ -26,9 +26,8 @@ KernelDef values_kernel(bool any_logarithmic) {
 
 KernelDef coordinates_kernel(bool any_logarithmic) {
     return kernel("search_coordinates", {"value", "scale", "origin", "logarithmic", "coordinate"},
-                  [any_logarithmic](Int i, Read<Float> value, Read<Float> scale,
-                                    Read<Float> origin, Read<Int> logarithmic,
-                                    Write<Float> coordinate) {
+                  [any_logarithmic](Int i, Read<Float> value, Read<Float> scale, Read<Float> origin,
+                                    Read<Int> logarithmic, Write<Float> coordinate) {
                       Float su = value[i];
                       if (any_logarithmic)
                           su = select(logarithmic[i] != 0, log(value[i] / origin[i]), value[i]);
@@ -40,8 +39,8 @@ KernelDef gradient_kernel() {
     return kernel("search_gradient", {"value", "gradient", "scale", "logarithmic", "own"},
                   [](Int i, Read<Float> value, Read<Float> gradient, Read<Float> scale,
                      Read<Int> logarithmic, Write<Float> own) {
-                      own[i] = scale[i] * select(logarithmic[i] != 0, value[i] * gradient[i],
-                                                 gradient[i]);
+                      own[i] = scale[i] *
+                               select(logarithmic[i] != 0, value[i] * gradient[i], gradient[i]);
                   });
 }
 
@@ -57,8 +56,8 @@ SearchSpace::SearchSpace(const Variables& variables, bool scaled,
     std::vector<double> scales(variables.size(), 1.0);
     if (scaled)
         for (std::size_t k = 0; k < scales.size(); ++k)
-            scales[k] = std::ldexp(1.0, static_cast<int>(std::lround(
-                                            0.5 * std::log2(variables.rate[k]))));
+            scales[k] =
+                std::ldexp(1.0, static_cast<int>(std::lround(0.5 * std::log2(variables.rate[k]))));
     from_ = Array(ir::Type::f64, {n});
     gradient_ = from_.clone();
     to_ = from_.clone();
@@ -74,10 +73,10 @@ SearchSpace::SearchSpace(const Variables& variables, bool scaled,
         return std::make_unique<Launch>(device, def, ir::Precision::f64, n, std::move(arguments),
                                         name);
     };
-    to_values_ = launch(values_kernel(any),
-                        {from_, scale, origin_, logarithmic, vector(variables.low),
-                         vector(variables.high), to_},
-                        "physical values of a search");
+    to_values_ = launch(
+        values_kernel(any),
+        {from_, scale, origin_, logarithmic, vector(variables.low), vector(variables.high), to_},
+        "physical values of a search");
     to_coordinates_ = launch(coordinates_kernel(any), {from_, scale, origin_, logarithmic, to_},
                              "coordinates of a search");
     to_gradient_ = launch(gradient_kernel(), {from_, gradient_, scale, logarithmic, to_},
@@ -117,8 +116,7 @@ std::vector<double> SearchSpace::gradient(std::span<const double> values,
 std::vector<double> SearchSpace::low() const {
     std::vector<double> bounds = coordinates(variables_.low);
     for (std::size_t k = 0; k < bounds.size(); ++k)
-        if (variables_.logarithmic[k] &&
-            variables_.low[k] <= std::numeric_limits<double>::min())
+        if (variables_.logarithmic[k] && variables_.low[k] <= std::numeric_limits<double>::min())
             bounds[k] = -std::numeric_limits<double>::infinity();
     return bounds;
 }

@@ -16,9 +16,16 @@ using document::Node;
 using document::Range;
 using document::Reader;
 
-constexpr std::string_view type_names[rule_types] = {
-    "gradient_descent", "normalized_gradient_descent", "momentum", "adam",   "lbfgs",
-    "nelder_mead",      "subplex",                     "cobyla",   "bobyqa", "direct"};
+constexpr std::string_view type_names[rule_types] = {"gradient_descent",
+                                                     "normalized_gradient_descent",
+                                                     "momentum",
+                                                     "adam",
+                                                     "lbfgs",
+                                                     "nelder_mead",
+                                                     "subplex",
+                                                     "cobyla",
+                                                     "bobyqa",
+                                                     "direct"};
 
 // Sets of rule types, one bit each.
 constexpr unsigned bit(RuleType type) { return 1u << static_cast<unsigned>(type); }
@@ -94,9 +101,9 @@ void check_keys(const Node& node, RuleType type) {
         std::vector<std::string_view> takers;
         for (int t = 0; t < rule_types; ++t)
             if ((key.types >> t) & 1) takers.push_back(type_names[t]);
-        throw document::fault_at_key(node, index,
-                                     std::string(name_of(type)) + " has no use for '" +
-                                         std::string(key.name) + "'")
+        throw document::fault_at_key(
+            node, index,
+            std::string(name_of(type)) + " has no use for '" + std::string(key.name) + "'")
             .remedy("remove it; it belongs to " + list(takers));
     }
 }
@@ -109,8 +116,8 @@ void read_clip(Reader& reader, Settings& settings) {
     if (value) settings.clip_value = clip.number("value", Range::positive());
     clip.finish();
     if (norm == value)
-        throw document::fault(clip.node(), "\"clip\" needs one rule, not " +
-                                               std::string(norm ? "two" : "none"))
+        throw document::fault(clip.node(),
+                              "\"clip\" needs one rule, not " + std::string(norm ? "two" : "none"))
             .remedy("write {\"norm\": c} or {\"value\": c}");
 }
 
@@ -122,8 +129,7 @@ void read_groups(Reader& reader, Settings& settings, std::span<const std::string
     for (std::size_t k = 0; k < groups->size(); ++k) {
         const std::string& name = groups->key(k);
         if (std::find(known.begin(), known.end(), name) == known.end())
-            throw document::fault_at_key(*groups, k,
-                                         "no parameter is in a group '" + name + "'")
+            throw document::fault_at_key(*groups, k, "no parameter is in a group '" + name + "'")
                 .remedy(names.empty() ? "this scene has no parameters"
                                       : document::suggestion(name, names));
         Reader group(groups->item(k), "a group of parameters");
@@ -139,8 +145,10 @@ void read_stop(Reader& reader, Settings& settings) {
     if (stop.has("gradient_below"))
         settings.gradient_below = stop.number("gradient_below", Range::positive());
     settings.relative_change = stop.number_or("relative_change", 0, Range::at_least(0));
-    if (stop.has("patience")) settings.patience = stop.integer("patience", 1);
-    else if (stop.has("relative_change")) settings.patience = 10;
+    if (stop.has("patience"))
+        settings.patience = stop.integer("patience", 1);
+    else if (stop.has("relative_change"))
+        settings.patience = 10;
     stop.finish();
 }
 
@@ -200,18 +208,18 @@ std::string schema() {
     for (const std::string_view name : type_names)
         types += (types.empty() ? "" : ",") + document::json_quoted(name);
     for (const Key& key : keys)
-        properties += "," + document::json_quoted(key.name) + ":{\"description\":" +
-                      document::json_quoted(key.documentation) + "," + std::string(key.schema) +
-                      "}";
+        properties += "," + document::json_quoted(key.name) +
+                      ":{\"description\":" + document::json_quoted(key.documentation) + "," +
+                      std::string(key.schema) + "}";
     for (int t = 0; t < rule_types; ++t) {
         std::string allowed = "\"type\"";
         for (const Key& key : keys)
             if ((key.types >> t) & 1) allowed += "," + document::json_quoted(key.name);
-        conditions += std::string(conditions.empty() ? "" : ",") +
-                      "{\"if\":{\"properties\":{\"type\":{\"const\":" +
-                      document::json_quoted(type_names[t]) +
-                      "}}},\"then\":{\"propertyNames\":{\"enum\":[" + allowed + "]}" +
-                      (((rated >> t) & 1) ? ",\"required\":[\"rate\"]" : "") + "}}";
+        conditions +=
+            std::string(conditions.empty() ? "" : ",") +
+            "{\"if\":{\"properties\":{\"type\":{\"const\":" + document::json_quoted(type_names[t]) +
+            "}}},\"then\":{\"propertyNames\":{\"enum\":[" + allowed + "]}" +
+            (((rated >> t) & 1) ? ",\"required\":[\"rate\"]" : "") + "}}";
     }
     return "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,"
            "\"properties\":{\"type\":{\"description\":\"how the parameters are updated\","

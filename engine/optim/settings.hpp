@@ -5,7 +5,8 @@
 //                    "stop": {"loss_below": 1e-6, "patience": 20} }
 //
 // Every key is one row of a table in settings.cpp, from which the reader, the JSON schema and the
-// list of what a type accepts all derive. A key that its type does not use is an error, not ignored.
+// list of what a type accepts all derive. A key that its type does not use is an error, not
+// ignored.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ enum class RuleType : std::uint8_t {
 };
 inline constexpr int rule_types = 10;
 const char* name_of(RuleType type);
-bool uses_gradient(RuleType type);   // the update needs the gradient
-bool owns_its_loop(RuleType type);   // a search of NLopt: starts afresh when continued
+bool uses_gradient(RuleType type);  // the update needs the gradient
+bool owns_its_loop(RuleType type);  // a search of NLopt: starts afresh when continued
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -49,13 +50,13 @@ struct Settings {
     // lbfgs: the first point tried is u - rate g (default: a step of a tenth of |u|).
     // Derivative-free, direct excepted: the length of the first steps (default: NLopt's choice).
     std::optional<double> rate;
-    double momentum = 0.9;                // momentum: in [0, 1)
-    bool nesterov = false;                // momentum
-    double beta1 = 0.9, beta2 = 0.999;    // adam: in [0, 1)
-    double epsilon = 1e-8;                // adam: added to the root of the second moment
-    double clip_norm = unlimited;         // "clip": {"norm": c}: longer gradients are shortened to c
-    double clip_value = unlimited;        // "clip": {"value": c}: each entry is held in [-c, c]
-    std::map<std::string, double> groups; // "groups": {NAME: {"rate": factor}}
+    double momentum = 0.9;              // momentum: in [0, 1)
+    bool nesterov = false;              // momentum
+    double beta1 = 0.9, beta2 = 0.999;  // adam: in [0, 1)
+    double epsilon = 1e-8;              // adam: added to the root of the second moment
+    double clip_norm = unlimited;       // "clip": {"norm": c}: longer gradients are shortened to c
+    double clip_value = unlimited;      // "clip": {"value": c}: each entry is held in [-c, c]
+    std::map<std::string, double> groups;  // "groups": {NAME: {"rate": factor}}
     // Searches of NLopt: most roll-outs in one run. Default: 100 for each iteration.
     std::optional<std::int64_t> evaluations;
 

@@ -65,8 +65,7 @@ public:
 // Throws Error for what the rule cannot do, such as direct without bounds.
 std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables& variables,
                                       const std::shared_ptr<Device>& device);
-std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings,
-                                               const Variables& variables,
+std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings, const Variables& variables,
                                                const std::shared_ptr<Device>& device);
 std::unique_ptr<UpdateRule> make_search_rule(const Settings& settings, const Variables& variables,
                                              const std::shared_ptr<Device>& device);

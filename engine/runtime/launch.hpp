@@ -1,16 +1,26 @@
 // A Launch: a kernel bound to its arguments and ready to go, any number of times, in any direction.
 //
 //     Launch pull(device, spring_force, springs, {ends, rest, 100.0, x, v, 0.5, force});
-//     Launch::Replay forward = pull.forward(), backward = pull.adjoint();   // once, before the loop
-//     for (...) { pull.set("damping", d); forward.run(); backward.run(); }  // per iteration: no allocation
+//     const Launch::Replay forward = pull.forward(), backward = pull.adjoint();  // once
+//     for (...) { pull.set("damping", d); forward.run(); backward.run(); }       // no allocation
 //
-// Arguments are checked against the kernel's signature when they are set: arity, type, shape, aliasing. Derivatives are
-// found through the arrays: the adjoint of parameter x is x's array's gradient(), its tangent x's array's tangent(). A
-// number passed by value has a gradient too (gradient_of). adjoint() adds to gradients, except that the gradient of an
-// own element that the launch stored is taken and cleared, and so is that of a Sum.
+// Arguments are checked against the kernel's signature when they are set: arity, type, shape,
+// aliasing; a refused set() changes nothing. Derivatives are found through the arrays: the adjoint
+// of parameter x is x's array's gradient(), its tangent x's array's tangent(). A number passed by
+// value has a gradient too (gradient_of). adjoint() differentiates the launch at its arguments as
+// they stand; it adds to gradients, except that the gradient of an own element that the launch
+// stored is taken and cleared, and so is that of a Sum. What forward() itself has overwritten and
+// adjoint() needs is an error: a Tape or a Rollout keeps it.
+//
+// Where two Accumulates (or the adjoints of two Reads) are bound to one array, each is summed on
+// its own and the sums are added to the array in the order of the parameters.
+//
+// A Launch is a handle: copies are the same launch. What is made of it (kernels, code) is made once
+// and kept.
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +30,7 @@
 #include "engine/lang/kernel.hpp"
 #include "engine/runtime/array.hpp"
 #include "engine/runtime/device.hpp"
+#include "engine/runtime/stream.hpp"
 
 namespace hindcast {
 
@@ -28,12 +39,15 @@ class Argument {
 public:
     static constexpr int most_numbers = 16;
 
-    Argument(const Array& array) : array_(array) {}                              // NOLINT: arguments convert
-    Argument(double number) : numbers_{number}, count_(1) {}                     // NOLINT
-    Argument(int number) : Argument(static_cast<double>(number)) {}              // NOLINT
-    Argument(std::int64_t number) : Argument(static_cast<double>(number)) {}     // NOLINT
-    Argument(std::span<const double> numbers);                                   // NOLINT: Vec3 and the like
-    Argument(const std::vector<double>& numbers) : Argument(std::span<const double>(numbers)) {}  // NOLINT
+    Argument(const Array& array) : array_(array) {}                  // NOLINT: arguments convert
+    Argument(double number) : numbers_{number}, count_(1) {}         // NOLINT
+    Argument(int number) : Argument(static_cast<double>(number)) {}  // NOLINT
+    Argument(std::int64_t number) : Argument(static_cast<double>(number)) {}  // NOLINT
+    Argument(std::span<const double> numbers);  // NOLINT: Vec3 and the like
+    Argument(std::initializer_list<double> numbers)
+        : Argument(std::span<const double>(numbers.begin(), numbers.size())) {}  // NOLINT
+    Argument(const std::vector<double>& numbers)
+        : Argument(std::span<const double>(numbers)) {}  // NOLINT
     // For a Property: one value (f64 array with one element) for all items.
     static Argument shared(const Array& scalar) {
         Argument argument(scalar);
@@ -43,7 +57,9 @@ public:
     bool is_array() const { return static_cast<bool>(array_); }
     bool is_shared() const { return shared_ || !is_array(); }
     const Array& array() const { return array_; }
-    std::span<const double> numbers() const { return {numbers_.data(), static_cast<std::size_t>(count_)}; }
+    std::span<const double> numbers() const {
+        return {numbers_.data(), static_cast<std::size_t>(count_)};
+    }
 
 private:
     Array array_;
@@ -65,9 +81,11 @@ class Launch {
 public:
     class Replay;
 
-    // `description` names the launch in errors and profiles; default: the kernel's name.
-    Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision, std::int64_t items,
-           std::vector<Argument> arguments, std::string description = "");
+    // `description` names the launch in errors and profiles; default: the kernel's name. A Property
+    // that is given a number or Argument::shared holds one value for all items, now and in later
+    // set() calls; given an array, one each.
+    Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
+           std::int64_t items, std::vector<Argument> arguments, std::string description = "");
 
     const std::string& description() const;
     const ir::Kernel& kernel() const;
@@ -76,20 +94,26 @@ public:
 
     void set(int index, const Argument& argument);
     void set(std::string_view parameter, const Argument& argument);
-    void move_to(const std::shared_ptr<Device>& device);  // later replays run there
+    void move_to(const std::shared_ptr<Device>& device);  // replays run there from now on
+    void move_to(const Stream& stream) { move_to(stream.device()); }
 
-    // Only these parameters get gradients or tangents (default: every real one); none at all if the list is empty.
-    // Before the first derived replay is made.
+    // Only these parameters get gradients or tangents (default: every real one); none at all if the
+    // list is empty. Throws Error once a derivative was made, unless it says the same.
     void differentiate_only(std::vector<std::string> parameters);
     bool has_derivative() const;
     // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
     const std::vector<Array>& arrays() const;
+    // Grows when a parameter is bound to another array: what was planned from arrays() before is
+    // out of date.
+    std::uint64_t bindings_version() const;
 
+    // Throws Error for a derivative of a launch that has none.
     Replay replay(Direction direction) const;
     Replay forward() const;
     Replay adjoint() const;
 
-    // The gradient of a number passed by value, one per component; what adjoint() added since it was cleared.
+    // The gradient of a number passed by value, one per component; what adjoint() added since it
+    // was cleared.
     std::vector<double> gradient_of(std::string_view parameter) const;
     void clear_gradients_of_numbers() const;
 
@@ -98,7 +122,8 @@ private:
     std::shared_ptr<State> state_;
 };
 
-// One direction of a launch, compiled and bound. Follows what is set on the launch afterwards. A handle.
+// One direction of a launch, compiled and bound. Follows what is set on the launch afterwards. A
+// handle.
 class Launch::Replay {
 public:
     void run() const;
@@ -106,10 +131,12 @@ public:
     const ir::Kernel& kernel() const;
     const Launch& launch() const;
     Direction direction() const;
-    // The array each parameter of kernel() is bound to (empty for numbers and for parameters that no op uses).
+    // The array each parameter of kernel() is bound to; empty for parameters that no op uses.
     const std::vector<Array>& arrays() const;
-    // Replaces the memory that a Read parameter is bound to (the same type and strides), for this replay only: an older
-    // version of the array. nullptr gives the array's own memory back.
+    // Whether a parameter of kernel() is a gradient, or the tangent of one.
+    bool is_gradient(int parameter) const;
+    // Replaces the memory that a Read parameter is bound to (the same type and strides), for this
+    // replay only: an older version of the array. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
 
 private:

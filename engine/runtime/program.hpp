@@ -1,4 +1,5 @@
-// Program: what runs, as a tree of launches, copies and repetitions. Copies are launches too, so that they have adjoints.
+// Program: what runs, as a tree of launches, copies and repetitions. Copies are launches too, so
+// that they have adjoints.
 #pragma once
 
 #include <memory>
@@ -28,7 +29,8 @@ private:
     std::vector<Node> nodes_;
 };
 
-// What a launch's adjoint reads of the primal: parameters bound to values as they were before the launch.
+// What a launch's adjoint reads of the primal: parameters bound to values as they were before the
+// launch.
 struct Need {
     int parameter = 0;
     Array array;

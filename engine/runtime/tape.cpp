@@ -1,21 +1,45 @@
 #include "engine/runtime/tape.hpp"
 
+#include <utility>
+
 namespace hindcast {
 
-void Tape::launch(const Launch& launch) {
+namespace {
+
+std::string name_of(const Launch::Replay& backward, const Need& need) {
+    return "'" + backward.kernel().parameter(need.parameter).name + "'";
+}
+
+}  // namespace
+
+Tape::Entry Tape::entry_for(const Launch& launch) {
     Entry entry;
-    entry.forward = launch.forward();
-    entry.backward = launch.adjoint();
     entry.is_launch = true;
+    entry.differentiable = launch.has_derivative();
+    entry.bindings_version = launch.bindings_version();
+    entry.forward = launch.forward();
+    if (!entry.differentiable) return entry;
+    entry.backward = launch.adjoint();
     entry.needs = primal_needs(entry.backward);
     entry.versions.resize(entry.needs.size());
     entry.kept.assign(entry.needs.size(), -1);
+    return entry;
+}
+
+void Tape::launch(const Launch& launch) { record(entry_for(launch)); }
+
+void Tape::record(Entry entry) {
+    const std::size_t position = entries_.size(), kept = kept_.size();
     entries_.push_back(std::move(entry));
     try {
-        keep_what_is_overwritten(entries_.size() - 1);
-        run(entries_.size() - 1);
+        keep_what_is_overwritten(position);
+        run(position);
     } catch (...) {
         entries_.pop_back();
+        kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(kept), kept_.end());
+        for (Entry& earlier : entries_)
+            for (int& k : earlier.kept)
+                if (k >= static_cast<int>(kept)) k = -1;
         throw;
     }
 }
@@ -27,10 +51,11 @@ void Tape::copy(const std::shared_ptr<Device>& device, const Array& to, const Ar
 }
 
 void Tape::host(std::function<void()> callback) {
+    if (!callback) throw Error("a tape is given an empty host callback");
+    callback();
     Entry entry;
     entry.callback = std::move(callback);
     entries_.push_back(std::move(entry));
-    entries_.back().callback();
 }
 
 // The launch at `position` is about to write: keep what earlier adjoints, or its own, still need.
@@ -41,12 +66,16 @@ void Tape::keep_what_is_overwritten(std::size_t position) {
             Entry& entry = entries_[e];
             for (std::size_t n = 0; n < entry.needs.size(); ++n) {
                 if (entry.kept[n] >= 0 || !entry.needs[n].array.same_memory(target)) continue;
-                if (e < position && entry.versions[n] != target.version()) continue;  // host wrote since: backward() says so
+                if (e < position && entry.versions[n] != target.version())
+                    continue;  // host wrote since: backward() says so
                 if (policy_ == OverwritePolicy::error)
-                    throw Error("the launch '" + entries_[position].forward.launch().description() + "' overwrites '" +
-                                entry.backward.kernel().parameter(entry.needs[n].parameter).name + "', which the adjoint of '" +
-                                entry.forward.launch().description() + "' still needs")
-                        .remedy("write to another array, or let the tape keep the value (OverwritePolicy::keep)");
+                    throw Error("the launch '" + entries_[position].forward.launch().description() +
+                                "' overwrites " + name_of(entry.backward, entry.needs[n]) +
+                                ", which the adjoint of '" + entry.backward.launch().description() +
+                                "' still needs")
+                        .remedy(
+                            "write to another array, or let the tape keep the value "
+                            "(OverwritePolicy::keep)");
                 if (copy < 0) {
                     copy = static_cast<int>(kept_.size());
                     kept_.push_back({target, target.clone(), position});
@@ -65,37 +94,82 @@ void Tape::run(std::size_t position) {
     }
     for (const Kept& kept : kept_)
         if (kept.before == position) kept.copy.copy_from(kept.source);
-    for (std::size_t n = 0; n < entry.needs.size(); ++n) entry.versions[n] = entry.needs[n].array.version();
+    for (std::size_t n = 0; n < entry.needs.size(); ++n)
+        entry.versions[n] = entry.needs[n].array.version();
     entry.forward.run();
 }
 
+bool Tape::rebound() const {
+    for (const Entry& entry : entries_)
+        if (entry.is_launch && entry.bindings_version != entry.forward.launch().bindings_version())
+            return true;
+    return false;
+}
+
 void Tape::forward() {
-    for (std::size_t e = 0; e < entries_.size(); ++e) run(e);
+    complete_ = false;
+    if (!rebound()) {
+        for (std::size_t e = 0; e < entries_.size(); ++e) run(e);
+        complete_ = true;
+        return;
+    }
+    const std::vector<Entry> recorded = std::exchange(entries_, {});
+    kept_.clear();
+    try {
+        for (const Entry& entry : recorded)
+            record(entry.is_launch ? entry_for(entry.forward.launch()) : entry);
+    } catch (...) {
+        entries_ = recorded;  // still out of date: the next forward() plans again
+        throw;
+    }
+    complete_ = true;
+}
+
+void Tape::check_needs(const Entry& entry) const {
+    for (std::size_t n = 0; n < entry.needs.size(); ++n)
+        if (entry.kept[n] < 0 && entry.versions[n] != entry.needs[n].array.version())
+            throw Error(name_of(entry.backward, entry.needs[n]) +
+                        " was changed after the launch '" + entry.forward.launch().description() +
+                        "' read it, and its adjoint needs the old value")
+                .remedy("run backward() before changing it, or run forward() again");
 }
 
 void Tape::backward() {
-    for (const Entry& entry : entries_)
-        for (std::size_t n = 0; n < entry.needs.size(); ++n)
-            if (entry.kept[n] < 0 && entry.versions[n] != entry.needs[n].array.version())
-                throw Error("'" + entry.backward.kernel().parameter(entry.needs[n].parameter).name + "' was changed after the launch '" +
-                            entry.forward.launch().description() + "' read it, and its adjoint needs the old value")
-                    .remedy("run backward() before changing it, or run forward() again");
+    if (rebound())
+        throw Error("a launch was bound to another array after the tape ran")
+            .remedy("run forward() again before backward()");
+    if (!complete_)
+        throw Error("the last forward() of the tape did not reach the end")
+            .remedy("run forward() again before backward()");
+    for (const Entry& entry : entries_) check_needs(entry);
+    const auto use_own_memory = [](const Entry& entry) {
+        for (const Need& need : entry.needs) entry.backward.bind_memory(need.parameter, nullptr);
+    };
     for (std::size_t e = entries_.size(); e-- > 0;) {
         const Entry& entry = entries_[e];
-        if (!entry.is_launch) continue;
+        if (!entry.differentiable) continue;
+        check_needs(entry);  // an adjoint may have changed what another one reads
         for (std::size_t n = 0; n < entry.needs.size(); ++n)
-            entry.backward.bind_memory(entry.needs[n].parameter, entry.kept[n] < 0 ? nullptr : kept_[static_cast<std::size_t>(entry.kept[n])].copy.data());
-        entry.backward.run();
+            if (entry.kept[n] >= 0)
+                entry.backward.bind_memory(
+                    entry.needs[n].parameter,
+                    kept_[static_cast<std::size_t>(entry.kept[n])].copy.data());
+        try {
+            entry.backward.run();
+        } catch (...) {
+            use_own_memory(entry);
+            throw;
+        }
+        use_own_memory(entry);
     }
-    for (const Entry& entry : entries_)
-        for (const Need& need : entry.needs) entry.backward.bind_memory(need.parameter, nullptr);
 }
 
 void Tape::clear_gradients() {
     for (const Entry& entry : entries_) {
         if (!entry.is_launch) continue;
         for (const Argument& argument : entry.forward.launch().arguments())
-            if (argument.is_array() && argument.array().has_gradient()) argument.array().gradient().clear();
+            if (argument.is_array() && argument.array().has_gradient())
+                argument.array().gradient().clear();
         entry.forward.launch().clear_gradients_of_numbers();
     }
 }

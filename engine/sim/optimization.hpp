@@ -1,9 +1,14 @@
 // Optimisation of a simulation's parameters: the loop around run(), gradient() and an update rule.
 //
-// N iterations are N updates; the history has rows 0 .. N (row k: loss and gradient before update k+1). The optimiser
-// works on its own variable: for a parameter with "scale": "log" that is log(value), and rates and clipping act there;
-// bounds are kept by projection after the update. Gradients that are reported are those of the physical value.
-// Best-so-far is kept. A loss or gradient that is not finite stops the run and says where it arose.
+// N iterations are N updates; the history has rows 0 .. N (row k: loss and gradient before update
+// k+1). The optimiser works on its own variable: for a parameter with "scale": "log" that is
+// log(value), and rates and clipping act there; bounds are kept by projection after the update.
+// Gradients that are reported are those of the physical value. Best-so-far is kept. A loss or
+// gradient that is not finite stops the run and says where it arose; it is no row.
+//
+// run() can be called again: it goes on after the last row that was reported, and a restored one
+// does the same. The update rules, their keys in the scene and the stopping rules are those of
+// engine/optim/settings.hpp.
 #pragma once
 
 #include <functional>
@@ -21,32 +26,41 @@ public:
     struct Row {
         std::int64_t iteration = 0;
         double loss = 0;
-        double gradient_norm = 0;                  // Euclidean, of the physical gradient
+        double gradient_norm = 0;  // Euclidean, of the physical gradient
         std::vector<Simulation::TermValue> terms;
         std::vector<double> parameters, gradient;  // physical, in the order of Parameters::names()
+        std::int64_t evaluations = 0;  // roll-outs so far, those of line searches included
     };
-    // Called once per row; false stops after this row.
+    // Called once per row; false stops after this row. It may call state().
     using Watch = std::function<bool(const Row&)>;
 
     enum class Stop { iterations, converged, stopped, not_finite };
     struct Outcome {
         Stop stop = Stop::iterations;
-        std::string reason;  // in words: which rule, or which launch, element and value is not finite
-        Row best;            // the row with the lowest loss
+        std::string
+            reason;  // in words: which rule, or which launch, element and value is not finite
+        Row best;    // the row with the lowest loss
         Row last;
     };
 
-    // Reads the scene's "optimizer" (or the default). `iterations` >= 0 replaces the scene's number.
+    // Reads the scene's "optimizer" (without one: lbfgs). `iterations` >= 0 replaces the scene's
+    // number. Throws Error if the scene has no parameters or no objective.
     Optimization(Simulation& simulation, std::int64_t iterations = -1);
     ~Optimization();
 
     std::int64_t iterations() const;
     std::string describe() const;  // "gradient_descent, rate 0.5"
 
-    Outcome run(const Watch& watch);
+    // Afterwards the simulation's parameters are those of the last row; if a value was not finite,
+    // those that led to it. A parameter that was changed meanwhile (by hand) is taken as it stands.
+    Outcome run(const Watch& watch = {});
+    // Asked before each roll-out: true ends run() as a false watch does. Searches make many
+    // roll-outs for one row.
+    void set_interrupt(std::function<bool()> interrupt);
 
-    // Everything that a run continues from, bit for bit: parameters, optimiser state, best, iteration. As a JSON node
-    // whose numbers read back exactly; restore() throws Error if it does not fit this scene.
+    // Everything that a run continues from, bit for bit: parameters, optimiser state, best,
+    // iteration. As a JSON node whose numbers read back exactly; restore() throws Error if it does
+    // not fit this scene.
     document::Node state() const;
     void restore(const document::Node& state);
 

@@ -1,6 +1,9 @@
-// One step, semi-implicit Euler: v <- v + h (g + f / m), x <- x + h v. Fixed points (inverse mass 0) keep their velocity,
-// which is zero unless written: a fixed point with a velocity moves on a straight line.
+// One step, semi-implicit Euler: v <- v + h (g + f / m), x <- x + h v. Fixed points (inverse mass
+// 0) keep their velocity, which is zero unless written: a fixed point with a velocity moves on a
+// straight line.
 #include "kernels/particles/particles.hpp"
+
+#include <set>
 
 #include "engine/document/read.hpp"
 
@@ -20,13 +23,16 @@ namespace {
 template <int D>
 KernelDef initialize() {
     using V = Vec<Float, D>;
-    return kernel("particles_initialize", {"positions", "velocity", "mass", "fixed", "first", "x", "v", "w"},
-                  [](Int i, Read<V> positions, Property<V> velocity, Property<Float> mass, Param<Int> fixed, Param<Int> first,
-                     Write<V> x, Write<V> v, Write<Float> w) {
+    return kernel("particles_initialize",
+                  {"positions", "velocity", "mass", "fixed", "first", "x", "v", "m", "w"},
+                  [](Int i, Read<V> positions, Property<V> velocity, Property<Float> mass,
+                     Property<Int> fixed, Param<Int> first, Write<V> x, Write<V> v, Write<Float> m,
+                     Write<Float> w) {
                       const Int j = injective(i + first.value());
                       x[j] = positions[i];
                       v[j] = velocity[i];
-                      w[j] = select(fixed.value() == 0, 1.0 / mass[i], Float(0));
+                      m[j] = mass[i];
+                      w[j] = select(fixed[i] == 0, 1.0 / mass[i], Float(0));
                   });
 }
 
@@ -34,24 +40,27 @@ template <int D>
 KernelDef update_velocity(bool forced) {
     using V = Vec<Float, D>;
     if (!forced)
-        return kernel("velocity_update_free", {"w", "gravity", "h", "v"},
-                      [](Int i, Read<Float> w, Property<V> gravity, Param<Float> h, ReadWrite<V> v) {
-                          const V old = v[i];
-                          v[i] = select(w[i] > 0.0, old + gravity[0] * h.value(), old);
-                      });
+        return kernel(
+            "velocity_update_free", {"w", "gravity", "h", "v"},
+            [](Int i, Read<Float> w, Property<V> gravity, Param<Float> h, ReadWrite<V> v) {
+                const V old = v[i];
+                v[i] = select(w[i] > 0.0, old + gravity[0] * h.value(), old);
+            });
     return kernel("velocity_update", {"w", "force", "gravity", "h", "v"},
-                  [](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h, ReadWrite<V> v) {
+                  [](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
+                     ReadWrite<V> v) {
                       const V old = v[i];
-                      v[i] = select(w[i] > 0.0, old + (gravity[0] + force[i] * w[i]) * h.value(), old);
+                      v[i] =
+                          select(w[i] > 0.0, old + (gravity[0] + force[i] * w[i]) * h.value(), old);
                   });
 }
 
 template <int D>
 KernelDef update_position() {
     using V = Vec<Float, D>;
-    return kernel("position_update", {"v", "h", "x"}, [](Int i, Read<V> v, Param<Float> h, ReadWrite<V> x) {
-        x[i] += v[i] * h.value();
-    });
+    return kernel(
+        "position_update", {"v", "h", "x"},
+        [](Int i, Read<V> v, Param<Float> h, ReadWrite<V> x) { x[i] += v[i] * h.value(); });
 }
 
 class Particles final : public model::Instance {
@@ -64,8 +73,11 @@ public:
         request.functions = model.options().functions;
         request.seed = model.options().seed;
         request.files = model.options().files;
-        const document::Values positions = document::evaluate(*settings_->find("positions"), request);
-        if (positions.shared) throw settings_->error("positions", "one position is given where a list is expected").remedy("write a list of vectors: [[x, y, z]]");
+        const document::Values positions =
+            document::evaluate(*settings_->find("positions"), request);
+        if (positions.shared)
+            throw settings_->error("positions", "one position is given where a list is expected")
+                .remedy("write a list of vectors: [[x, y, z]]");
         initial_ = positions.rows();
         range_ = model.add_points(settings_->name(), positions.count);
         model.set_initial_points(range_.first, initial_);
@@ -77,29 +89,48 @@ public:
         const Argument position = settings_->quantity(model, "positions", n).argument();
         const Argument velocity = settings_->quantity(model, "velocity", n, initial_).argument();
         const Argument mass = settings_->quantity(model, "mass", n, initial_).argument();
-        const int fixed = settings_->boolean("fixed") ? 1 : 0;
-        model.prologue().add(model.launch(model.dimension() == 2 ? initialize<2>() : initialize<3>(), n,
-                                          {position, velocity, mass, fixed, range_.first, a.position, a.velocity, a.inverse_mass},
+        const KernelDef kernel =
+            for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
+        model.prologue().add(model.launch(kernel, n,
+                                          {position, velocity, mass, fixed(model), range_.first,
+                                           a.position, a.velocity, a.mass, a.inverse_mass},
                                           "initialize " + settings_->name()));
     }
 
     void finish(Model& model) override {
         if (!model.once("particles integrate")) return;
         const Arrays a = arrays(model);
-        const Quantity& gravity = *model.find_quantity("gravity");
+        const Argument gravity = model.find_quantity("gravity")->argument();
         const std::int64_t n = model.point_count();
-        const bool flat = model.dimension() == 2, forced = model.has_array("force");
-        if (forced) {
-            model.add(Phase::velocity_update, model.launch(flat ? update_velocity<2>(true) : update_velocity<3>(true), n,
-                                                           {a.inverse_mass, model.array("force"), gravity.argument(), model.step(), a.velocity}, "velocity update"));
-        } else {
-            model.add(Phase::velocity_update, model.launch(flat ? update_velocity<2>(false) : update_velocity<3>(false), n,
-                                                           {a.inverse_mass, gravity.argument(), model.step(), a.velocity}, "velocity update"));
-        }
-        model.add(Phase::position_update, model.launch(flat ? update_position<2>() : update_position<3>(), n, {a.velocity, model.step(), a.position}, "position update"));
+        const bool forced = model.has_array("force");
+        std::vector<Argument> arguments{a.inverse_mass};
+        if (forced) arguments.push_back(model.array("force"));
+        arguments.insert(arguments.end(), {gravity, model.step(), a.velocity});
+        model.add(Phase::velocity_update,
+                  model.launch(for_dimension(model,
+                                             [&](auto dimension) {
+                                                 return update_velocity<dimension>(forced);
+                                             }),
+                               n, std::move(arguments), "velocity update"));
+        model.add(
+            Phase::position_update,
+            model.launch(
+                for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
+                n, {a.velocity, model.step(), a.position}, "position update"));
     }
 
 private:
+    // true, false, or the list of those that are fixed.
+    Argument fixed(const Model& model) const {
+        const document::Node& node = *settings_->find("fixed");
+        if (!node.is_array()) return document::boolean_of(node) ? 1 : 0;
+        std::vector<std::int64_t> flags(static_cast<std::size_t>(range_.count), 0);
+        for (std::size_t k = 0; k < node.size(); ++k)
+            flags[static_cast<std::size_t>(
+                document::integer_of(node.item(k), 0, range_.count - 1))] = 1;
+        return model.index_array(flags, 1);
+    }
+
     std::shared_ptr<Settings> settings_;
     model::Range range_;
     std::vector<double> initial_;
@@ -111,23 +142,85 @@ Arrays arrays(Model& model) {
     if (!model.has_array("position")) {
         model.add_array("position", model.point_count(), model.dimension(), true);
         model.add_array("velocity", model.point_count(), model.dimension(), true);
+        model.add_array("mass", model.point_count(), 1, false);
         model.add_array("inverse_mass", model.point_count(), 1, false);
     }
-    return {model.array("position"), model.array("velocity"), model.array("inverse_mass")};
+    return {model.array("position"), model.array("velocity"), model.array("mass"),
+            model.array("inverse_mass")};
+}
+
+Force force(Model& model) {
+    if (!model.has_array("force"))
+        model.add_array("force", model.point_count(), model.dimension(), false);
+    return {model.array("force"), model.defines("force")};
+}
+
+model::Range body_or_all(const Settings& settings, const Model& model) {
+    if (settings.find("of") != nullptr) return settings.points(model, "of");
+    return {0, model.point_count()};
+}
+
+Selection select_points(const Settings& settings, const Model& model) {
+    Selection selection;
+    selection.body = settings.points(model, "of");
+    if (const document::Node* list = settings.find("points")) {
+        document::array_of(*list, 1);
+        std::set<std::int64_t> seen;
+        for (std::size_t k = 0; k < list->size(); ++k) {
+            const std::int64_t point =
+                document::integer_of(list->item(k), 0, selection.body.count - 1);
+            if (!seen.insert(point).second)
+                throw document::fault(list->item(k),
+                                      "point " + std::to_string(point) + " is listed twice");
+            selection.points.push_back(selection.body.first + point);
+        }
+        selection.listed = true;
+        selection.index = model.index_array(selection.points, 1);
+    } else {
+        selection.index = model.index_array({0}, 1);
+    }
+    return selection;
+}
+
+Field of_field() { return model::body("of").doc("the body"); }
+
+Field points_field() {
+    return model::list("points")
+        .optional()
+        .doc("these points of the body only: their numbers")
+        .schema(R"({"type":"integer","minimum":0})");
 }
 
 }  // namespace particles
 
 void register_particles(Registry& registry) {
     using namespace model;
-    registry.add({Section::bodies,
-                  "particles",
-                  "Point masses, moved by semi-implicit Euler: v <- v + h (g + f/m), x <- x + h v.",
-                  {vectors("positions").unit("m").differentiable().doc("where each particle starts: a list of vectors, or a generator"),
-                   vectors("velocity").unit("m/s").zero().differentiable().doc("initial velocity, one for the body or one per particle"),
-                   values("mass").unit("kg").fallback("1").positive().differentiable().doc("mass of each particle"),
-                   boolean("fixed").fallback("false").doc("forces and gravity do not move the particles")},
-                  [](std::shared_ptr<Settings> s) { return std::make_unique<particles::Particles>(std::move(s)); }});
+    registry.add(
+        {Section::bodies,
+         "particles",
+         "Point masses, moved by semi-implicit Euler: v <- v + h (g + f/m), x <- x + h v. Fixed "
+         "particles keep their velocity.",
+         {vectors("positions")
+              .unit("m")
+              .differentiable()
+              .doc("where each particle starts: a list of vectors, or a generator"),
+          vectors("velocity")
+              .unit("m/s")
+              .zero()
+              .differentiable()
+              .doc("initial velocity, one for the body or one per particle"),
+          values("mass").unit("kg").fallback("1").positive().differentiable().doc(
+              "mass of each particle"),
+          any("fixed")
+              .fallback("false")
+              .doc("forces and gravity do not move the particles: true for all of them, or the "
+                   "list of "
+                   "the numbers of those that are fixed")
+              .schema(
+                  R"({"oneOf":[{"type":"boolean"},{"type":"array","items":{"type":"integer","minimum":0}}]})")},
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<particles::Particles>(std::move(s));
+         }});
 }
 
 }  // namespace hindcast

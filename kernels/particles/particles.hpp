@@ -1,9 +1,13 @@
 // Particles: point masses, free or fixed, integrated by symplectic (semi-implicit) Euler.
 //
 // Publishes the arrays that all point-based modules share, one element per point of any body:
-//   position, velocity   vectors, state          force        N, defined anew in each step by the first force
+//   position, velocity   vectors, state          force        N, defined anew in each step by the
+//   mass                 kg                                   first force of the scene
 //   inverse_mass         1/kg, 0 = fixed
+// and what those modules need to speak of points: the points that "of" names, and the force array.
 #pragma once
+
+#include <type_traits>
 
 #include "engine/model/model.hpp"
 
@@ -15,9 +19,53 @@ namespace particles {
 
 // The arrays above; made by the first body that asks.
 struct Arrays {
-    Array position, velocity, inverse_mass;
+    Array position, velocity, mass, inverse_mass;
 };
 Arrays arrays(model::Model& model);
+
+// The force array, made by the first force. Call once per launch that adds to it: where `defines`
+// is true the launch declares it Sum, otherwise Accumulate.
+struct Force {
+    Array array;
+    bool defines = false;
+};
+Force force(model::Model& model);
+
+// A kernel for points of two or three components: f gets the dimension as a constant.
+template <class F>
+auto for_dimension(const model::Model& model, F f) {
+    return model.dimension() == 2 ? f(std::integral_constant<int, 2>{})
+                                  : f(std::integral_constant<int, 3>{});
+}
+
+// The points of the body that the optional field "of" names; without it, all points of the scene.
+model::Range body_or_all(const model::Settings& settings, const model::Model& model);
+
+// The point of work item i in a range: i + first. No two items have the same.
+inline lang::Int point_at(const lang::Int& i, const lang::Param<lang::Int>& first, bool from_zero) {
+    return from_zero ? i : lang::injective(i + first.value());
+}
+
+// The points of the body that the field "of" names, or those of them that "points" lists.
+struct Selection {
+    model::Range body;
+    bool listed = false;
+    std::vector<std::int64_t> points;  // of the scene, if listed
+    Array index;                       // the same for kernels; one unused element if not listed
+
+    std::int64_t count() const {
+        return listed ? static_cast<std::int64_t>(points.size()) : body.count;
+    }
+    // The point of item i; a kernel has both parameters and uses one.
+    lang::Int point(const lang::Int& i, const lang::Param<lang::Int>& first,
+                    const lang::Read<lang::Int>& index_of) const {
+        return listed ? index_of[i] : i + first.value();
+    }
+};
+Selection select_points(const model::Settings& settings, const model::Model& model);
+// The field rows that select_points() reads.
+model::Field of_field();
+model::Field points_field();
 
 }  // namespace particles
 }  // namespace hindcast

@@ -1,53 +1,96 @@
-// The force on end a of a spring from a to b, with d = x_b - x_a, L = |d| + length_offset, u = d / L:
+// The force on end a of a spring from a to b, with d = x_b - x_a, L = |d| + length_offset, u = d/L:
 //     f = (k (L - r) + c (v_b - v_a).u) u          and -f on end b.
-// A spring whose ends coincide exerts no force (u = 0).
+// A spring whose ends coincide exerts no force (u = 0). A spring that only pulls exerts none while
+// L <= r, one that only pushes none while L >= r.
 #include "kernels/springs/springs.hpp"
 
 #include <cmath>
 
 #include "engine/document/read.hpp"
+#include "kernels/particles/particles.hpp"
 
 namespace hindcast {
 
-namespace {
+namespace springs {
 
 using namespace lang;
 using model::Model;
 using model::Phase;
+using model::Quantity;
 using model::Settings;
 
+namespace {
+
+enum class Acts { both, pull, push };
+
+struct Form {
+    bool damped = false;
+    double length_offset = 0;
+    Acts acts = Acts::both;
+
+    Float length(const Float& distance) const {
+        Float length = length_offset == 0 ? distance : distance + length_offset;
+        return length.name("length");
+    }
+    // The value while the spring acts, otherwise 0.
+    Float while_acting(const Float& stretch, const Float& value) const {
+        if (acts == Acts::both) return value;
+        const Bool active = acts == Acts::pull ? stretch > 0.0 : stretch < 0.0;
+        return select(active, value, Float(0));
+    }
+};
+
 template <int D, template <class> class Into>
-KernelDef spring_force(bool damped, double length_offset) {
+KernelDef spring_force(const Form& form) {
     using V = Vec<Float, D>;
-    const auto pull = [length_offset](const V& d) {
-        const Float length = (length_offset == 0 ? norm(d) : norm(d) + length_offset).name("length");
+    const auto direction = [](const V& d, const Float& length) {
         V u;
         for (int k = 0; k < D; ++k) u[k] = divz(d[k], length);
-        return std::pair<Float, V>(length, u);
+        return u;
     };
-    if (damped)
-        return kernel("spring_force_damped", {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
-                      [pull](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness, Property<Float> damping,
-                             Read<V> x, Read<V> v, Into<V> force) {
+    if (form.damped)
+        return kernel("spring_force_damped",
+                      {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
+                      [form, direction](Int s, Read<Int2> ends, Property<Float> rest_length,
+                                        Property<Float> stiffness, Property<Float> damping,
+                                        Read<V> x, Read<V> v, Into<V> force) {
                           const Int a = ends[s].x(), b = ends[s].y();
-                          const auto [length, u] = pull(x[b] - x[a]);
-                          const V f = u * (stiffness[s] * (length - rest_length[s]) + damping[s] * dot(v[b] - v[a], u));
+                          const V d = x[b] - x[a];
+                          const Float length = form.length(norm(d));
+                          const V u = direction(d, length);
+                          const Float stretch = length - rest_length[s];
+                          const Float tension =
+                              stiffness[s] * stretch + damping[s] * dot(v[b] - v[a], u);
+                          const V f = u * form.while_acting(stretch, tension);
                           force[a] += f;
                           force[b] -= f;
                       });
     return kernel("spring_force", {"ends", "rest_length", "stiffness", "x", "force"},
-                  [pull](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness, Read<V> x, Into<V> force) {
+                  [form, direction](Int s, Read<Int2> ends, Property<Float> rest_length,
+                                    Property<Float> stiffness, Read<V> x, Into<V> force) {
                       const Int a = ends[s].x(), b = ends[s].y();
-                      const auto [length, u] = pull(x[b] - x[a]);
-                      const V f = u * (stiffness[s] * (length - rest_length[s]));
+                      const V d = x[b] - x[a];
+                      const Float length = form.length(norm(d));
+                      const Float stretch = length - rest_length[s];
+                      const V f =
+                          direction(d, length) * form.while_acting(stretch, stiffness[s] * stretch);
                       force[a] += f;
                       force[b] -= f;
                   });
 }
 
 template <int D>
-KernelDef spring_force(bool defines, bool damped, double length_offset) {
-    return defines ? spring_force<D, Sum>(damped, length_offset) : spring_force<D, Accumulate>(damped, length_offset);
+KernelDef elastic_energy(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "spring_energy", {"ends", "rest_length", "stiffness", "x", "scale", "value"},
+        [form](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness,
+               Read<V> x, Param<Float> scale, Reduce<Float> value) {
+            const V d = x[ends[s].y()] - x[ends[s].x()];
+            const Float stretch = form.length(norm(d)) - rest_length[s];
+            const Float energy = 0.5 * stiffness[s] * stretch * stretch;
+            value += form.while_acting(stretch, energy) * scale.value();
+        });
 }
 
 class Springs final : public model::Instance {
@@ -57,45 +100,81 @@ public:
     void build(Model& model) override {
         const std::vector<std::int64_t> ends = read_ends(model);
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
-        const double offset = settings_->number("length_offset");
-        const bool damped = settings_->written("damping");
-        if (!model.has_array("force")) model.add_array("force", model.point_count(), model.dimension(), false);
-        std::vector<Argument> arguments{model.index_array(ends, 2), rest_length(model, ends, offset), settings_->quantity(model, "stiffness", n).argument()};
-        if (damped) arguments.push_back(settings_->quantity(model, "damping", n).argument());
+        const Array end_indices = model.index_array(ends, 2);
+        model.publish_indices(settings_->name() + ".ends", end_indices);
+        Form form;
+        form.damped = settings_->written("damping");
+        form.length_offset = settings_->quantity(model, "length_offset").values.front();
+        const std::string acts = settings_->choice("acts");
+        form.acts = acts == "pull" ? Acts::pull : acts == "push" ? Acts::push : Acts::both;
+        model.publish_indices(settings_->name() + ".acts",
+                              model.index_array({static_cast<int>(form.acts)}, 1));
+
+        std::vector<Argument> arguments{end_indices, rest_length(model, ends, form.length_offset),
+                                        settings_->quantity(model, "stiffness", n).argument()};
+        if (form.damped) arguments.push_back(settings_->quantity(model, "damping", n).argument());
         arguments.push_back(model.array("position"));
-        if (damped) arguments.push_back(model.array("velocity"));
-        arguments.push_back(model.array("force"));
-        const bool defines = model.defines("force");
-        model.add(Phase::forces, model.launch(model.dimension() == 2 ? spring_force<2>(defines, damped, offset) : spring_force<3>(defines, damped, offset), n,
-                                              std::move(arguments), settings_->name() + ": spring forces"));
+        if (form.damped) arguments.push_back(model.array("velocity"));
+        const particles::Force force = particles::force(model);
+        arguments.push_back(force.array);
+        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
+            return force.defines ? spring_force<dimension, Sum>(form)
+                                 : spring_force<dimension, Accumulate>(form);
+        });
+        model.add(Phase::forces, model.launch(kernel, n, std::move(arguments),
+                                              settings_->name() + ": spring forces"));
     }
 
 private:
-    // "connect": [[body, index, body, index], ...], or {"grid": body, "counts": [nx, ny], "patterns": [...]}
+    // "connect": [[body, index, body, index], ...], or
+    // {"grid": body, "counts": [nx, ny], "patterns": [...]}, or {"chain": body}
     std::vector<std::int64_t> read_ends(const Model& model) const {
         const document::Node& connect = *settings_->find("connect");
-        if (connect.is_object()) return grid_ends(model, connect);
+        if (connect.is_object())
+            return connect.find("chain") != nullptr ? chain_ends(model, connect)
+                                                    : grid_ends(model, connect);
         document::array_of(connect, 1);
         std::vector<std::int64_t> ends;
         for (std::size_t s = 0; s < connect.size(); ++s) {
             const document::Node& row = document::array_of(connect.item(s), 4, 4);
-            for (const std::size_t k : {0u, 2u}) {
-                const model::Range body = model.points(document::string_of(row.item(k)), row.item(k));
-                ends.push_back(body.first + document::integer_of(row.item(k + 1), 0, body.count - 1));
+            for (const std::size_t k : {0U, 2U}) {
+                const model::Range body =
+                    model.points(document::string_of(row.item(k)), row.item(k));
+                ends.push_back(body.first +
+                               document::integer_of(row.item(k + 1), 0, body.count - 1));
             }
-            if (ends.end()[-1] == ends.end()[-2]) throw document::fault(row, "a spring joins a point to itself").remedy("give two different points");
+            if (ends.end()[-1] == ends.end()[-2])
+                throw document::fault(row, "a spring joins a point to itself")
+                    .remedy("give two different points");
         }
         return ends;
     }
 
-    std::vector<std::int64_t> grid_ends(const Model& model, const document::Node& node) const {
+    static std::vector<std::int64_t> chain_ends(const Model& model, const document::Node& node) {
+        document::Reader reader(node, "a chain of springs");
+        const document::Node& body_node = reader.require("chain");
+        reader.finish();
+        const model::Range body = model.points(document::string_of(body_node), body_node);
+        if (body.count < 2)
+            throw document::fault(body_node, "a chain needs a body of two points or more");
+        std::vector<std::int64_t> ends;
+        for (std::int64_t i = body.first; i + 1 < body.first + body.count; ++i)
+            ends.insert(ends.end(), {i, i + 1});
+        return ends;
+    }
+
+    static std::vector<std::int64_t> grid_ends(const Model& model, const document::Node& node) {
         document::Reader reader(node, "a grid of springs");
         const document::Node& body_node = reader.require("grid");
         const model::Range body = model.points(document::string_of(body_node), body_node);
         const document::Node& counts = reader.array("counts", 2, 2);
-        const std::int64_t nx = document::integer_of(counts.item(0), 1), ny = document::integer_of(counts.item(1), 1);
+        const std::int64_t nx = document::integer_of(counts.item(0), 1, body.count);
+        const std::int64_t ny = document::integer_of(counts.item(1), 1, body.count);
         if (nx * ny != body.count)
-            throw document::fault(counts, "a grid of " + std::to_string(nx) + " x " + std::to_string(ny) + " does not fit the " + std::to_string(body.count) + " points of the body");
+            throw document::fault(counts, "a grid of " + std::to_string(nx) + " x " +
+                                              std::to_string(ny) + " does not fit the " +
+                                              std::to_string(body.count) + " points of the body")
+                .remedy("give the counts that the body's grid has");
         const document::Node& patterns = reader.array("patterns", 1);
         reader.finish();
         std::vector<std::pair<std::int64_t, std::int64_t>> offsets;
@@ -115,28 +194,37 @@ private:
                     ends.push_back(body.first + i * ny + j);
                     ends.push_back(body.first + (i + di) * ny + j + dj);
                 }
-        if (ends.empty()) throw document::fault(node, "this grid has no springs").remedy("make the grid larger, or choose other patterns");
+        if (ends.empty())
+            throw document::fault(node, "this grid has no springs")
+                .remedy("make the grid larger, or choose other patterns");
         return ends;
     }
 
-    // "initial": the distance at the start, evaluated once in f64; {"initial": factor}: a multiple of it.
+    // "initial": the distance at the start, evaluated once in f64; {"initial": factor}: a multiple.
     Argument rest_length(Model& model, const std::vector<std::int64_t>& ends, double offset) const {
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const document::Node& node = *settings_->find("rest_length");
         const document::Node* factor_node = node.is_object() ? node.find("initial") : nullptr;
-        const bool initial = factor_node != nullptr || (node.is_string() && node.string() == "initial");
+        const bool initial =
+            factor_node != nullptr || (node.is_string() && node.string() == "initial");
         if (!initial) return settings_->quantity(model, "rest_length", n).argument();
-        const double factor = factor_node != nullptr ? document::number_of(*factor_node, document::Range::positive()) : 1;
-        const std::vector<double> x = model.initial_points();
-        const std::size_t dimension = static_cast<std::size_t>(model.dimension());
+        double factor = 1;
+        if (factor_node != nullptr) {
+            document::Reader reader(node, "a rest length");
+            factor = reader.number("initial", document::Range::positive());
+            reader.finish();
+        }
+        const std::vector<double>& x = model.initial_points();
+        const std::int64_t dimension = model.dimension();
         std::vector<double> lengths;
         for (std::size_t s = 0; s < ends.size(); s += 2) {
             double sum = 0;
-            for (std::size_t k = 0; k < dimension; ++k) {
-                const double d = x[static_cast<std::size_t>(ends[s + 1]) * dimension + k] - x[static_cast<std::size_t>(ends[s]) * dimension + k];
+            for (std::int64_t k = 0; k < dimension; ++k) {
+                const double d = x[static_cast<std::size_t>(ends[s + 1] * dimension + k)] -
+                                 x[static_cast<std::size_t>(ends[s] * dimension + k)];
                 sum += d * d;
             }
-            lengths.push_back(factor * std::sqrt(sum) + offset);
+            lengths.push_back(factor * (std::sqrt(sum) + offset));
         }
         return settings_->quantity_of(model, "rest_length", n, std::move(lengths)).argument();
     }
@@ -146,18 +234,68 @@ private:
 
 }  // namespace
 
+void add_elastic_energy(Model& model, const document::Node& name_node, double scale,
+                        const Array& value, Program& program) {
+    const std::string name = document::string_of(name_node);
+    const Array* ends = model.find_indices(name + ".ends");
+    if (ends == nullptr)
+        throw document::fault(name_node, "there are no springs called '" + name + "'")
+            .remedy("name an object of type springs in \"forces\"");
+    Form form;
+    form.length_offset = model.find_quantity(name + ".length_offset")->values.front();
+    form.acts = static_cast<Acts>(
+        static_cast<int>(model.find_indices(name + ".acts")->to_doubles().front()));
+    program.add(
+        model.launch(particles::for_dimension(
+                         model, [&](auto dimension) { return elastic_energy<dimension>(form); }),
+                     ends->elements(),
+                     {*ends, model.find_quantity(name + ".rest_length")->argument(),
+                      model.find_quantity(name + ".stiffness")->argument(), model.array("position"),
+                      scale, value},
+                     name + ": elastic energy"));
+}
+
+}  // namespace springs
+
 void register_springs(Registry& registry) {
     using namespace model;
-    registry.add({Section::forces,
-                  "springs",
-                  "Springs between points. With d = x_b - x_a, L = |d| + length_offset, u = d/L: f_a = (k (L - r) + c (v_b - v_a).u) u = -f_b.",
-                  {any("connect").doc("[[body, index, body, index], ...], or {\"grid\": body, \"counts\": [nx, ny], \"patterns\": [\"structural\", \"shear\", \"bend\"]}")
-                       .schema(R"({"oneOf":[{"type":"array","minItems":1,"items":{"type":"array","minItems":4,"maxItems":4}},{"type":"object","required":["grid","counts","patterns"]}]})"),
-                   values("stiffness").unit("N/m").at_least(0).differentiable().doc("k, one for all springs or one per spring"),
-                   values("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc("c, along the spring"),
-                   values("rest_length").unit("m").fallback("\"initial\"").at_least(0).differentiable().doc("r, \"initial\" (the distance at the start), {\"initial\": factor}, a number, or one per spring"),
-                   number("length_offset").unit("m").fallback("0").at_least(0).doc("added to every length, to keep it away from zero")},
-                  [](std::shared_ptr<Settings> s) { return std::make_unique<Springs>(std::move(s)); }});
+    registry.add(
+        {Section::forces,
+         "springs",
+         "Springs between points. With d = x_b - x_a, L = |d| + length_offset, u = d/L: f_a = "
+         "(k (L - r) + c (v_b - v_a).u) u = -f_b.",
+         {any("connect")
+              .doc("[[body, index, body, index], ...], or {\"chain\": body} (each point to the "
+                   "next), or {\"grid\": body, \"counts\": [nx, ny], \"patterns\": "
+                   "[\"structural\", \"shear\", \"bend\"]} (point i*ny + j lies at (i, j))")
+              .schema(
+                  R"({"oneOf":[{"type":"array","minItems":1,"items":{"type":"array","minItems":4,"maxItems":4}},{"type":"object","required":["chain"]},{"type":"object","required":["grid","counts","patterns"]}]})"),
+          values("stiffness")
+              .unit("N/m")
+              .at_least(0)
+              .differentiable()
+              .doc("k, one for all springs or one per spring"),
+          values("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(
+              "c, along the spring"),
+          values("rest_length")
+              .unit("m")
+              .fallback("\"initial\"")
+              .at_least(0)
+              .differentiable()
+              .doc("r, \"initial\" (the distance at the start), {\"initial\": factor}, a number, "
+                   "or one "
+                   "per spring"),
+          number("length_offset")
+              .unit("m")
+              .fallback("0")
+              .at_least(0)
+              .doc("added to every length, to keep it away from zero"),
+          choice("acts", {"both", "pull", "push"})
+              .fallback("\"both\"")
+              .doc("pull: no force while L <= r, like a rope; push: no force while L >= r")},
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<springs::Springs>(std::move(s));
+         }});
 }
 
 }  // namespace hindcast

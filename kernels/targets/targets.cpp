@@ -1,7 +1,9 @@
-// point_target    mean (or sum) over the body's points of |x_i - target_i|^2
-// center_of_mass  |sum m_i x_i / sum m_i - target|^2, fixed points excepted
-// Both are means over the times given by "at".
+// point_target    mean over points i and times t of |x_i(t) - target_i|^2
+// trajectory      mean over points i and times t_k of |x_i(t_k) - targets_{k,i}|^2
+// A sum over the points, and still a mean over the times, if "sum".
 #include "kernels/targets/targets.hpp"
+
+#include "kernels/particles/particles.hpp"
 
 namespace hindcast {
 
@@ -10,47 +12,89 @@ namespace {
 using namespace lang;
 using model::Model;
 using model::Settings;
+using particles::Selection;
 
+// Item i of n: the point i of the selection; its target stands at i + row.
 template <int D>
-KernelDef point_target() {
+KernelDef squared_distance(const Selection& selection) {
     using V = Vec<Float, D>;
-    return kernel("point_target", {"x", "target", "first", "scale", "value"},
-                  [](Int i, Read<V> x, Property<V> target, Param<Int> first, Param<Float> scale, Reduce<Float> value) {
-                      const V d = x[i + first.value()] - target[i];
-                      value += dot(d, d) * scale.value();
-                  });
+    return kernel(
+        "squared_distance", {"x", "target", "row", "first", "index", "scale", "value"},
+        [selection](Int i, Read<V> x, Property<V> target, Param<Int> row, Param<Int> first,
+                    Read<Int> index, Param<Float> scale, Reduce<Float> value) {
+            const V d = x[selection.point(i, first, index)] - target[i + row.value()];
+            value += dot(d, d) * scale.value();
+        });
 }
 
-class PointTarget final : public model::Instance {
+class Targets final : public model::Instance {
 public:
-    explicit PointTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+    Targets(bool trajectory, std::shared_ptr<Settings> settings)
+        : settings_(std::move(settings)), trajectory_(trajectory) {}
 
     void build(Model& model) override {
-        const model::Range body = settings_->points(model, "of");
+        const Selection selection = particles::select_points(*settings_, model);
+        const std::int64_t n = selection.count();
         model::Term term = settings_->term(model);
-        const double mean = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(body.count);
-        const double scale = mean / static_cast<double>(term.times.size());
-        Program program;
-        program.add(model.launch(model.dimension() == 2 ? point_target<2>() : point_target<3>(), body.count,
-                                 {model.array("position"), settings_->quantity(model, "target", body.count).argument(), body.first, scale, term.value},
-                                 settings_->name() + ": point target"));
-        model.add_term(std::move(term), program);
+        const std::int64_t times = static_cast<std::int64_t>(term.times.size());
+        if (times == 0)
+            throw settings_->error("at", "this objective term has no time")
+                .remedy("name a time, or let the scene make a step");
+        const double per_point = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
+        const double scale = per_point / static_cast<double>(times);
+        const Argument target =
+            settings_
+                ->quantity(model, trajectory_ ? "targets" : "target", trajectory_ ? times * n : n)
+                .argument();
+        const KernelDef kernel = particles::for_dimension(
+            model, [&](auto dimension) { return squared_distance<dimension>(selection); });
+        std::vector<Program> programs;
+        for (std::int64_t k = 0; k < times; ++k) {
+            programs.emplace_back();
+            programs.back().add(
+                model.launch(kernel, n,
+                             {model.array("position"), target, trajectory_ ? k * n : 0,
+                              selection.body.first, selection.index, scale, term.value},
+                             settings_->name() + ": squared distance"));
+            if (!trajectory_) {
+                programs.assign(static_cast<std::size_t>(times), programs.front());
+                break;
+            }
+        }
+        model.add_term(std::move(term), programs);
     }
 
 private:
     std::shared_ptr<Settings> settings_;
+    bool trajectory_;
 };
 
 }  // namespace
 
 void register_targets(Registry& registry) {
     using namespace model;
-    registry.add({Section::objective,
-                  "point_target",
-                  "mean over the body's points of |x_i - target_i|^2; a sum if \"sum\".",
-                  {body("of").doc("the body"), vectors("target").unit("m").differentiable().doc("one position for all points or one per point"),
-                   boolean("sum").fallback("false").doc("sum over the points instead of their mean")},
-                  [](std::shared_ptr<Settings> s) { return std::make_unique<PointTarget>(std::move(s)); }});
+    const auto fields = [](Field targets) {
+        return std::vector<Field>{
+            particles::of_field(), particles::points_field(), std::move(targets),
+            boolean("sum").fallback("false").doc("sum over the points instead of their mean")};
+    };
+    registry.add({Section::objective, "point_target",
+                  "Squared distance to target positions: mean over points and times of "
+                  "|x_i - target_i|^2; a sum over the points if \"sum\".",
+                  fields(vectors("target").unit("m").differentiable().doc(
+                      "one position for all points or one per point")),
+                  [](std::shared_ptr<Settings> s) {
+                      return std::make_unique<Targets>(false, std::move(s));
+                  }});
+    registry.add({Section::objective, "trajectory",
+                  "Squared distance to a course of positions: mean over points and the times t_k "
+                  "of \"at\" of |x_i(t_k) - targets_(k,i)|^2; a sum over the points if \"sum\".",
+                  fields(vectors("targets").unit("m").differentiable().doc(
+                      "positions, for each time of \"at\" in its order those of all points: row "
+                      "k * points + i")),
+                  [](std::shared_ptr<Settings> s) {
+                      return std::make_unique<Targets>(true, std::move(s));
+                  }});
 }
 
 }  // namespace hindcast

@@ -1,4 +1,5 @@
-// Objective terms on points: squared distances to target positions, and of the centre of mass.
+// Objective terms on single points: squared distances to target positions, at one time or along a
+// trajectory.
 #pragma once
 
 #include "engine/model/model.hpp"

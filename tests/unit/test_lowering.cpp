@@ -153,8 +153,7 @@ TEST_CASE("lowered composite ops compute what the op table says, bit for bit") {
     for (const Type type : all_types) {
         for (const OpCode code : composites) {
             if (!defined_for(code, type)) continue;
-            CAPTURE(ir::info(code).name);
-            CAPTURE(ir::name_of(type));
+            INFO(std::string(ir::info(code).name), " of ", std::string(ir::name_of(type)));
             const ir::Kernel lowered = lower(one_op(code, type), Lowering::all);
             CHECK_FALSE(contains_composites(lowered));
             const std::vector<Bits> values = interesting(type, random);
@@ -212,12 +211,13 @@ TEST_CASE("lowering works inside loops and branches and leaves the structure alo
 }
 
 TEST_CASE("ops of an expansion carry the source place and the name of their op") {
-    const int line = __LINE__ + 2;
-    const KernelDef definition =
-        kernel("placed", {"x", "r"}, [](Int i, Read<Float> x, Write<Float> r) {
-            Float e = exp(x[i]).name("energy");
-            r[i] = e;
-        });
+    int line = 0;
+    const auto body = [&line](Int i, Read<Float> x, Write<Float> r) {
+        line = __LINE__ + 1;
+        Float e = exp(x[i]).name("energy");
+        r[i] = e;
+    };
+    const KernelDef definition = kernel("placed", {"x", "r"}, body);
     const ir::Kernel lowered = lower(definition.trace(ir::Precision::f64), Lowering::all);
     int arithmetic = 0, named = 0;
     for (const ir::Value v : lowered.region(0).ops) {

@@ -1,0 +1,87 @@
+// hindcast check SCENE: is the gradient right? Prints the tables of sim/gradient_check.hpp.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
+#include "app/cli/progress.hpp"
+#include "engine/base/log.hpp"
+#include "engine/sim/gradient_check.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+struct Options {
+    SceneOptions scene;
+    GradientCheckOptions check;
+    bool quiet = false;
+};
+
+int run(const Options& options) {
+    const Scene scene = options.scene.load();
+    const SimulationOptions simulation = options.scene.simulation_options();
+    GradientCheckOptions wanted = options.check;
+    GradientReport report;
+    {
+        std::optional<Progress> progress;
+        wanted.go_on = [&](std::int64_t done, std::int64_t total) {
+            if (!progress)
+                progress.emplace("comparison", total, Progress::Pipe::silent, options.quiet);
+            progress->update(done);
+            return !interrupted();
+        };
+        report = check_gradients(scene, registry(), simulation, wanted);
+    }
+    say(options.quiet, "{}: loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n\n{}", scene.name(),
+        report.loss, report.gradient_norm, report.parameters, report.parameters == 1 ? "" : "s",
+        to_text(report));
+    if (report.stopped) {
+        say(options.quiet, "stopped before the end\n");
+        return interrupted_status();
+    }
+    const std::size_t failures = report.failures().size();
+    if (failures > 0)
+        throw Error(fmt::format("{} verdict{} of the gradient check of {} failed", failures,
+                                failures == 1 ? "" : "s", options.scene.scene));
+    say(options.quiet, "\nall verdicts are ok\n");
+    return 0;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("check", "Compare the gradient with differences of the loss");
+    auto options = std::make_shared<Options>();
+    options->scene.precision = "f64";
+    options->scene.add_to(*command);
+    GradientCheckOptions& check = options->check;
+    const char* group = "Check";
+    command->add_option("--entries", check.entries, "So many entries one by one, evenly spread")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(group);
+    command->add_option("--directions", check.directions, "So many random directions")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(group);
+    command->add_flag("--hessian", check.hessian, "Check Hessian-vector products as well")
+        ->group(group);
+    command->add_option("--tolerance", check.tolerance, "Relative error allowed to differences")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group(group);
+    add_quiet(*command, options->quiet);
+    command->footer(
+        "Differences are those of the f64 program; --precision f32 compares the f32 gradient with\n"
+        "the f64 one as well. The exit status is 1 if a verdict failed.\n"
+        "Example: hindcast check scenes/spring_cage.json --hessian");
+    return {command, [options] { return run(*options); }};
+}
+
+}  // namespace hindcast::cli

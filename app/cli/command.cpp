@@ -1,0 +1,163 @@
+#include "app/cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/base/log.hpp"
+#include "engine/document/text.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+constexpr const char* scene_group = "What runs";
+constexpr const char* machine_group = "Machine";
+constexpr const char* result_group = "Results";
+
+// "path=value"; the value is JSON, or a bare word or fraction, for which no quotes are needed.
+void apply(Scene& scene, const std::string& assignment) {
+    const std::size_t sign = assignment.find('=');
+    const std::string path = assignment.substr(0, sign);
+    std::string value = assignment.substr(sign + 1);
+    const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '/' || c == '.' || c == '-';
+    });
+    if (word) {
+        try {
+            document::Document::parse(value);
+        } catch (const Error&) {
+            value = document::json_quoted(value);
+        }
+    }
+    scene.set(path, value);
+}
+
+std::string check_assignment(const std::string& text) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos || sign == 0) return "'" + text + "' is not path=value";
+    return "";
+}
+
+}  // namespace
+
+const Registry& registry() {
+    static const Registry all = [] {
+        Registry fresh;
+        register_all_modules(fresh);
+        return fresh;
+    }();
+    return all;
+}
+
+void MachineOptions::add_to(CLI::App& app) {
+    app.add_option("--device", device,
+                   "What runs the kernels: cpu (compiled), or interpreter (slow)")
+        ->check(CLI::IsMember({"cpu", "interpreter"}))
+        ->capture_default_str()
+        ->group(machine_group);
+    app.add_option("--threads", threads, "Number of threads (default: all that there are)")
+        ->check(CLI::Range(1, ThreadPool::max_threads))
+        ->group(machine_group);
+    app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
+        ->check(CLI::IsMember({1, 4, 8, 16}))
+        ->group(machine_group);
+    app.add_flag("--checked", checked, "Look for wrong indices and numbers that are not finite")
+        ->group(machine_group);
+}
+
+DeviceOptions MachineOptions::device_options() const {
+    return {device_kind(device), threads, width, checked};
+}
+
+void SceneOptions::add_to(CLI::App& app) {
+    app.add_option("scene", scene, "The scene file (JSON)")->required()->type_name("SCENE");
+    app.add_option("--set", set,
+                   "Change a number of the scene, such as cage.stiffness=50; repeatable")
+        ->type_name("PATH=VALUE")
+        ->check(CLI::Validator(check_assignment, ""))
+        ->allow_extra_args(false)
+        ->group(scene_group);
+    app.add_option("--steps", steps, "Make so many steps instead of the scene's number")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{100'000'000}))
+        ->type_name("N")
+        ->group(scene_group);
+    app.add_option("--seed", seed, "Mixed into every random seed of the scene; 0 changes nothing")
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(scene_group);
+    add_allow_path(app, allow_path);
+    app.add_option("--precision", precision, "Numbers of 32 or 64 bits: f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}))
+        ->capture_default_str()
+        ->group(machine_group);
+    machine.add_to(app);
+}
+
+void add_allow_path(CLI::App& app, std::vector<std::string>& folders) {
+    app.add_option("--allow-path", folders,
+                   "A folder, besides the scene's own, whose files the scene may read; repeatable")
+        ->type_name("DIR")
+        ->allow_extra_args(false)
+        ->group(scene_group);
+}
+
+Scene SceneOptions::load() const {
+    Scene loaded = Scene::load(scene);
+    for (const std::string& assignment : set) apply(loaded, assignment);
+    return loaded;
+}
+
+SimulationOptions SceneOptions::simulation_options() const {
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(machine.device_options());
+    options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+    options.seed = seed;
+    options.steps = steps;
+    options.allowed_paths.assign(allow_path.begin(), allow_path.end());
+    return options;
+}
+
+void add_quiet(CLI::App& app, bool& quiet) {
+    app.add_flag("--quiet", quiet, "Print nothing but warnings and errors")->group(result_group);
+}
+
+void ResultOptions::add_to(CLI::App& app) {
+    app.add_option("--output", output, "Folder for the results (default: out/NAME of the scene)")
+        ->type_name("DIR")
+        ->group(result_group);
+    app.add_flag("--profile", profile, "Time every launch and print a table")->group(result_group);
+    add_quiet(app, quiet);
+}
+
+std::filesystem::path ResultOptions::folder(const Scene& scene) const {
+    if (!output.empty()) return output;
+    return std::filesystem::path("out") / scene.file().stem();
+}
+
+std::string duration_text(double seconds) {
+    if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
+    return fmt::format("{:.0f} us", seconds * 1e6);
+}
+
+void print_profile(const Rollout& rollout) {
+    const std::vector<Rollout::Profile> profiles = rollout.profiles();
+    double total = 0;
+    std::size_t width = 6;
+    for (const Rollout::Profile& p : profiles) {
+        total += p.seconds;
+        width = std::max(width, p.launch.size());
+    }
+    fmt::print("\n{:<{}}  {:<15}  {:>9}  {:>11}  {:>10}  {:>6}\n", "launch", width, "direction",
+               "runs", "total ms", "us per run", "share");
+    for (const Rollout::Profile& p : profiles)
+        fmt::print("{:<{}}  {:<15}  {:>9}  {:>11.3f}  {:>10.3f}  {:>5.1f}%\n", p.launch, width,
+                   name_of(p.direction), p.runs, p.seconds * 1e3,
+                   p.runs > 0 ? p.seconds * 1e6 / static_cast<double>(p.runs) : 0.0,
+                   total > 0 ? 100 * p.seconds / total : 0.0);
+    fmt::print("{:<{}}  {:<15}  {:>9}  {:>11.3f}\n", "all launches", width, "", "", total * 1e3);
+}
+
+}  // namespace hindcast::cli

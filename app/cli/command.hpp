@@ -1,0 +1,90 @@
+// The commands of the program, and what they share: options, scene loading, failure, output.
+//
+// Each command has a file of its own with one function add_NAME(app): it adds the subcommand and
+// its options, and returns what is to be done if it was chosen, whose result is the exit status:
+//   0 success; 1 failure, with one message on the error stream; 2 a wrong command line (main.cpp);
+//   128 + signal after Ctrl-C or a termination request, when what was computed has been saved.
+// Results go to the output stream, messages and progress to the error stream.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast::cli {
+
+using Action = std::function<int()>;
+
+struct Command {
+    CLI::App* app = nullptr;
+    Action action;
+};
+
+Command add_run(CLI::App& app);
+Command add_optimize(CLI::App& app);
+Command add_check(CLI::App& app);
+Command add_test(CLI::App& app);
+Command add_info(CLI::App& app);
+
+// Every module that was built in.
+const Registry& registry();
+
+// --device, --threads, --width, --checked: where and how kernels run.
+struct MachineOptions {
+    std::string device = "cpu";
+    int threads = 0, width = 0;
+    bool checked = false;
+
+    void add_to(CLI::App& app);
+    DeviceOptions device_options() const;
+};
+
+// The scene, what is changed in it, and what it runs on.
+struct SceneOptions {
+    std::string scene;
+    std::vector<std::string> set;  // path=value
+    std::int64_t steps = -1;
+    std::uint64_t seed = 0;
+    std::string precision = "f32";
+    std::vector<std::string> allow_path;
+    MachineOptions machine;
+
+    void add_to(CLI::App& app);
+    // With the changes of --set. Throws Error.
+    Scene load() const;
+    SimulationOptions simulation_options() const;
+};
+
+// --output, --quiet, --profile.
+struct ResultOptions {
+    std::string output;
+    bool quiet = false, profile = false;
+
+    void add_to(CLI::App& app);
+    // --output, or out/NAME of the scene file NAME.json.
+    std::filesystem::path folder(const Scene& scene) const;
+};
+
+void add_quiet(CLI::App& app, bool& quiet);
+void add_allow_path(CLI::App& app, std::vector<std::string>& folders);
+
+// Prints to the output stream unless quiet.
+template <class... Args>
+void say(bool quiet, fmt::format_string<Args...> format, Args&&... arguments) {
+    if (!quiet) fmt::print(format, std::forward<Args>(arguments)...);
+}
+
+// "1.25 s", "3.1 ms", "45 us".
+std::string duration_text(double seconds);
+
+// The table that --profile asks for: one line per launch and direction.
+void print_profile(const Rollout& rollout);
+
+}  // namespace hindcast::cli

@@ -1,0 +1,239 @@
+// hindcast info: what this build is, what it found, what scenes may say, and what kernels become.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "app/cli/command.hpp"
+#include "engine/backend/cpu.hpp"
+#include "engine/backend/llvm.hpp"
+#include "engine/base/version.hpp"
+#include "engine/document/text.hpp"
+#include "engine/sim/schema.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+struct Options {
+    bool schema = false;
+    std::string module, kernel, scene, precision = "f32";
+    std::vector<std::string> show, allow_path;
+    int width = 0;
+};
+
+const std::vector<std::string> parts = {"ir", "adjoint", "tangent", "counts", "llvm", "assembly"};
+
+// ---- the build and the machine ----
+
+void print_build() {
+    const backend::LlvmInfo& llvm = backend::llvm_info();
+    fmt::print("hindcast     {}\n", version());
+    fmt::print("build        {}, {}\n\n", build_type(), compiler());
+    fmt::print("devices\n");
+    if (llvm.available) {
+        fmt::print("  cpu          {} threads; lanes: {} in f32, {} in f64\n", hardware_threads(),
+                   backend::cpu_width(ir::Precision::f32), backend::cpu_width(ir::Precision::f64));
+        fmt::print("               {}: {}\n", llvm.cpu, llvm.features);
+        fmt::print("               LLVM {} ({})\n", llvm.version, llvm.path);
+    } else {
+        fmt::print("  cpu          cannot compile: {}\n", llvm.problem);
+    }
+    fmt::print("  interpreter  slow, for comparison\n\n");
+    fmt::print("what scenes may say (info --module NAME says more)\n\n{}", module_list(registry()));
+}
+
+int print_module(const std::string& name) {
+    std::vector<std::string_view> names;
+    bool found = false;
+    for (const model::ModuleType& type : registry().all()) {
+        names.push_back(type.type);
+        if (type.type != name) continue;
+        fmt::print("{}{}", found ? "\n" : "", reference(type));
+        found = true;
+    }
+    if (!found)
+        throw Error("there is no module '" + name + "'").remedy(document::suggestion(name, names));
+    return 0;
+}
+
+// ---- kernels of a scene ----
+
+struct SceneLaunches {
+    std::string when;
+    std::vector<Launch> launches;
+};
+
+std::vector<SceneLaunches> launches_of(Simulation& simulation) {
+    model::Model& model = simulation.model();
+    std::vector<SceneLaunches> all = {{"before the first step", model.prologue().launches()},
+                                      {"every step", model.step_program().launches()}};
+    std::map<std::string, std::vector<Launch>> seen;  // a term runs the same launches at each time
+    SceneLaunches objective{"objective", {}};
+    std::set<std::string> names;
+    for (const auto& [time, program] : model.events())
+        for (const Launch& launch : program.launches())
+            if (names.insert(launch.description()).second) objective.launches.push_back(launch);
+    all.push_back(std::move(objective));
+    return all;
+}
+
+void print_launches(const std::vector<SceneLaunches>& all) {
+    std::size_t width = 6, kernel_width = 6;
+    for (const SceneLaunches& group : all)
+        for (const Launch& launch : group.launches) {
+            width = std::max(width, launch.description().size());
+            kernel_width = std::max(kernel_width, launch.kernel().name.size());
+        }
+    fmt::print("{:<{}}  {:<{}}  {:>9}  {:>5}  {}\n", "launch", width, "kernel", kernel_width,
+               "items", "ops", "differentiated");
+    for (const SceneLaunches& group : all) {
+        if (!group.launches.empty()) fmt::print("{}\n", group.when);
+        for (const Launch& launch : group.launches)
+            fmt::print("{:<{}}  {:<{}}  {:>9}  {:>5}  {}\n", launch.description(), width,
+                       launch.kernel().name, kernel_width, launch.items(),
+                       ir::count_ops(launch.kernel()), launch.has_derivative() ? "yes" : "no");
+    }
+    fmt::print("\ninfo --scene SCENE --kernel NAME prints one of them\n");
+}
+
+constexpr const char* op_names[] = {
+#define HINDCAST_OP(name, ...) #name,
+    HINDCAST_OPS(HINDCAST_OP)
+#undef HINDCAST_OP
+};
+
+void print_counts(const ir::Kernel& kernel) {
+    std::vector<std::pair<int, const char*>> counts;
+    for (std::size_t code = 0; code < std::size(op_names); ++code)
+        if (const int n = ir::count_ops(kernel, static_cast<ir::OpCode>(code)); n > 0)
+            counts.emplace_back(n, op_names[code]);
+    std::ranges::stable_sort(counts, std::greater<>(), &std::pair<int, const char*>::first);
+    fmt::print("{} ops:", ir::count_ops(kernel));
+    for (const auto& [n, name] : counts) fmt::print(" {} {}", n, name);
+    fmt::print("\n");
+}
+
+void print_kernel(const Launch& launch, const Options& options) {
+    const auto wanted = [&](const char* part) {
+        return options.show.empty() || std::ranges::find(options.show, part) != options.show.end();
+    };
+    const auto title = [](const std::string& text) {
+        fmt::print("\n; ---- {} {}\n", text,
+                   std::string(text.size() < 80 ? 80 - text.size() : 0, '-'));
+    };
+    const backend::CompileOptions compile{options.width, false};
+    const auto print_all = [&](const ir::Kernel& kernel, const char* part) {
+        if (wanted(part)) {
+            title(kernel.name);
+            fmt::print("{}", ir::print(kernel));
+        }
+        if (wanted("counts")) {
+            title(kernel.name + ": counts");
+            print_counts(kernel);
+        }
+        if (wanted("llvm")) {
+            title(kernel.name + ": LLVM");
+            fmt::print("{}\n", backend::cpu_llvm_text(kernel, compile));
+        }
+        if (wanted("assembly")) {
+            title(kernel.name + ": assembly");
+            fmt::print("{}\n", backend::cpu_assembly(kernel, compile));
+        }
+    };
+    print_all(launch.kernel(), "ir");
+    if (!launch.has_derivative()) {
+        fmt::print("\n; nothing that this launch computes depends on a parameter: no adjoint\n");
+        return;
+    }
+    print_all(launch.replay(Direction::adjoint).kernel(), "adjoint");
+    if (std::ranges::find(options.show, "tangent") != options.show.end()) {
+        const ir::Kernel& tangent = launch.replay(Direction::tangent).kernel();
+        title(tangent.name);
+        fmt::print("{}", ir::print(tangent));
+    }
+}
+
+int print_scene(const Options& options) {
+    const Scene scene = Scene::load(options.scene);
+    SimulationOptions simulation_options;
+    // Nothing runs here: the interpreter spares the compilation.
+    simulation_options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    simulation_options.precision =
+        options.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+    simulation_options.allowed_paths.assign(options.allow_path.begin(), options.allow_path.end());
+    Simulation simulation(scene, registry(), simulation_options);
+    const std::vector<SceneLaunches> all = launches_of(simulation);
+    if (options.kernel.empty()) {
+        print_launches(all);
+        return 0;
+    }
+    std::vector<std::string> names;
+    for (const SceneLaunches& group : all)
+        for (const Launch& launch : group.launches) {
+            if (launch.kernel().name == options.kernel || launch.description() == options.kernel) {
+                print_kernel(launch, options);
+                return 0;
+            }
+            names.push_back(launch.kernel().name);
+        }
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw Error("the scene has no kernel '" + options.kernel + "'")
+        .remedy(document::suggestion(options.kernel, views, "its kernels are"));
+}
+
+int info(const Options& options) {
+    if (options.schema) {
+        fmt::print("{}\n", scene_schema(registry()).to_text());
+        return 0;
+    }
+    if (!options.module.empty()) return print_module(options.module);
+    if (!options.scene.empty()) return print_scene(options);
+    print_build();
+    return 0;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& app) {
+    CLI::App* command = app.add_subcommand(
+        "info", "Say what this build is, what it found, what scenes may say, what kernels become");
+    auto options = std::make_shared<Options>();
+    command->add_option("--module", options->module, "Print the reference of one module")
+        ->type_name("NAME");
+    command->add_flag("--schema", options->schema, "Print the JSON schema of scenes");
+    const char* group = "Kernels";
+    CLI::Option* scene =
+        command->add_option("--scene", options->scene, "List the launches and kernels of a scene")
+            ->type_name("SCENE")
+            ->group(group);
+    command->add_option("--kernel", options->kernel, "Print a kernel of the scene and its adjoint")
+        ->type_name("NAME")
+        ->needs(scene)
+        ->group(group);
+    command
+        ->add_option("--show", options->show,
+                     "What to print of the kernel: ir, adjoint, tangent, counts, llvm, assembly "
+                     "(default: all but tangent); repeatable")
+        ->check(CLI::IsMember(parts))
+        ->type_name("PART")
+        ->allow_extra_args(false)
+        ->needs(scene)
+        ->group(group);
+    command->add_option("--precision", options->precision, "The kernel in f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}))
+        ->capture_default_str()
+        ->group(group);
+    command->add_option("--width", options->width, "SIMD lanes of the code: 1, 4, 8 or 16")
+        ->check(CLI::IsMember({1, 4, 8, 16}))
+        ->group(group);
+    add_allow_path(*command, options->allow_path);
+    command->footer("Example: hindcast info --scene scenes/spring_cage.json --kernel spring_force");
+    return {command, [options] { return info(*options); }};
+}
+
+}  // namespace hindcast::cli

@@ -1,0 +1,110 @@
+// hindcast run SCENE: the forward simulation, once.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
+#include "app/cli/progress.hpp"
+#include "engine/sim/results.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+struct Options {
+    SceneOptions scene;
+    ResultOptions results;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void print_outcome(Simulation& simulation, double build_seconds, double run_seconds) {
+    const Device::Statistics& compiled = simulation.options().device->statistics();
+    fmt::print("  loss        {}\n", number_text(simulation.loss()));
+    std::size_t width = 0;
+    for (const auto& term : simulation.terms()) width = std::max(width, term.name.size());
+    for (const auto& term : simulation.terms())
+        fmt::print("    {:<{}}  {}  (weight {:g})\n", term.name, width, number_text(term.value),
+                   term.weight);
+    fmt::print("  state hash  {}\n", to_string(simulation.state_hash().digest()));
+    fmt::print("  time        {} to run, {} to build ({} kernels in {})\n",
+               duration_text(run_seconds), duration_text(build_seconds), compiled.kernels,
+               duration_text(compiled.seconds));
+}
+
+int run(const Options& options) {
+    const auto start = std::chrono::steady_clock::now();
+    const bool quiet = options.results.quiet;
+    const Scene scene = options.scene.load();
+    const SimulationOptions simulation_options = options.scene.simulation_options();
+    Simulation simulation(scene, registry(), simulation_options);
+    const std::filesystem::path folder = options.results.folder(scene);
+    StateRecorder recorder(folder, simulation);
+    const std::int64_t total = simulation.steps();
+    say(quiet, "{}\n  device      {}; {}\n  steps       {}{} ({:g} s)\n", scene.name(),
+        simulation_options.device->describe(), name_of(simulation_options.precision),
+        total / scene.substeps(),
+        scene.substeps() > 1 ? fmt::format(" of {} substeps", scene.substeps()) : "",
+        scene.step() * static_cast<double>(total / scene.substeps()));
+    std::fflush(stdout);
+
+    if (options.results.profile) simulation.rollout().profile(true);
+    const double build_seconds = seconds_since(start);
+    const auto run_start = std::chrono::steady_clock::now();
+    std::int64_t done = 0;
+    {
+        Progress progress("step", total, Progress::Pipe::silent, quiet);
+        simulation.run(false, [&](std::int64_t steps_done) {
+            done = steps_done;
+            recorder.watch(done);
+            progress.update(done);
+            return !interrupted();
+        });
+    }
+    recorder.finish();
+    const double run_seconds = seconds_since(run_start);
+    const bool finished = done == total;
+
+    document::Node summary = summary_of("run", simulation);
+    add_outcome(summary, simulation, finished);
+    summary.set("steps_done", done / scene.substeps());
+    summary.set("states", recorder.describe());
+    summary.set("seconds", document::Node::object(
+                               {{"build", build_seconds},
+                                {"compile", simulation_options.device->statistics().seconds},
+                                {"run", run_seconds}}));
+    save_summary(folder, summary);
+
+    if (finished && !quiet) print_outcome(simulation, build_seconds, run_seconds);
+    say(quiet, "  results     {} ({} frames)\n", folder.string(), recorder.frames());
+    if (options.results.profile && !quiet) print_profile(simulation.rollout());
+    if (!finished) {
+        say(quiet, "stopped after {} of {} steps\n", done / scene.substeps(),
+            total / scene.substeps());
+        return interrupted_status();
+    }
+    if (!std::isfinite(simulation.loss()))
+        throw Error("the loss is " + number_text(simulation.loss()))
+            .remedy("run again with --checked to find the launch where that arises");
+    return 0;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("run", "Simulate a scene and save its states");
+    auto options = std::make_shared<Options>();
+    options->scene.add_to(*command);
+    options->results.add_to(*command);
+    command->footer(
+        "The results are summary.json and one array of frames per state in states/.\n"
+        "Example: hindcast run scenes/spring_cage.json --set cage.stiffness=50");
+    return {command, [options] { return run(*options); }};
+}
+
+}  // namespace hindcast::cli

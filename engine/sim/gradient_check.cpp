@@ -1,0 +1,398 @@
+// A Checker holds the f64 program in scaled variables; each kind of comparison is one function of
+// it. Start reading at check_gradients(), at the end.
+#include "engine/sim/gradient_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+#include "engine/base/random.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr std::array<double, 8> step_sizes = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+constexpr double negligible = 1e-3;  // of the largest: smaller numbers are compared with that
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double dot(const Vector& a, const Vector& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+double norm(const Vector& a) { return std::sqrt(dot(a, a)); }
+double largest(const Vector& a) {
+    double most = 0;
+    for (const double x : a) most = std::max(most, std::fabs(x));
+    return most;
+}
+
+double relative(double difference, double scale) {
+    if (difference == 0) return 0;
+    return scale > 0 ? std::fabs(difference) / scale : std::numeric_limits<double>::infinity();
+}
+
+double distance(double a, double b) { return std::fabs(a - b); }
+double distance(const Vector& a, const Vector& b) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return std::sqrt(sum);
+}
+
+template <class T>
+struct Plateau {
+    T value{};
+    double step = nan;  // none was finite
+};
+
+// `difference(h)` for all steps; the result is the one of the two neighbours that differ least
+// which has the smaller step.
+template <class T, class F>
+Plateau<T> sweep(F difference) {
+    Plateau<T> best;
+    double least = std::numeric_limits<double>::infinity();
+    T before = difference(step_sizes[0]);
+    for (std::size_t k = 1; k < step_sizes.size(); ++k) {
+        T value = difference(step_sizes[k]);
+        const double change = distance(value, before);
+        if (change <= least && std::isfinite(change)) {
+            least = change;
+            best = {value, step_sizes[k]};
+        }
+        before = std::move(value);
+    }
+    return best;
+}
+
+class Stopped {};
+
+class Checker {
+public:
+    Checker(Simulation& simulation, const GradientCheckOptions& wanted)
+        : simulation_(simulation), wanted_(wanted) {
+        Parameters& parameters = simulation_.parameters();
+        if (parameters.size() == 0)
+            throw Error("the scene has no parameters, so there is no gradient to check")
+                .remedy("name what may change under \"parameters\"");
+        if (simulation_.model().terms().empty())
+            throw Error("the scene has no objective, so there is no gradient to check")
+                .remedy("say what is wanted under \"objective\"");
+        if (!wanted_.at.empty()) parameters.set_values(wanted_.at);
+        start_ = parameters.values();
+        std::size_t first = 0;
+        for (const Parameter& p : parameters.list()) {
+            double most = 0;
+            for (std::size_t k = 0; k < p.entries.size(); ++k)
+                most = std::max(most, std::fabs(start_[first + k]));
+            scale_.insert(scale_.end(), p.entries.size(), most > 0 ? most : 1.0);
+            first += p.entries.size();
+        }
+    }
+
+    const Vector& scale() const { return scale_; }
+
+    double loss_at(const Vector& direction, double h) {
+        move(direction, h);
+        return simulation_.run(false);
+    }
+    // Scaled: dL/dz = s dL/dp.
+    Vector gradient_at(const Vector& direction, double h) {
+        move(direction, h);
+        simulation_.run(true);
+        return scaled(simulation_.gradient());
+    }
+    Vector scaled(Vector gradient) const {
+        for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] *= scale_[k];
+        return gradient;
+    }
+
+    void start(GradientReport& report) {
+        ask();
+        report.parameters = start_.size();
+        report.loss = simulation_.run(true);
+        const Vector physical = simulation_.gradient();
+        report.gradient_norm = norm(physical);
+        gradient_ = scaled(physical);
+        if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm))
+            throw Error(fmt::format("the loss is {} and its gradient has the norm {}", report.loss,
+                                    report.gradient_norm))
+                .remedy("run the scene with --checked to find where that arises");
+    }
+
+    GradientReport::Entry entry(std::size_t index) {
+        GradientReport::Entry result;
+        Vector direction(start_.size(), 0.0);
+        direction[index] = 1;
+        const Plateau<double> best = differences(direction);
+        const double scale = std::max(
+            {std::fabs(gradient_[index]), std::fabs(best.value), negligible * largest(gradient_)});
+        result.index = index;
+        result.name = simulation_.parameters().names()[index];
+        result.adjoint = gradient_[index] / scale_[index];
+        result.difference = best.value / scale_[index];
+        result.error = relative(gradient_[index] - best.value, scale);
+        result.step = best.step;
+        result.passed = std::isfinite(best.step) && result.error <= wanted_.tolerance;
+        return result;
+    }
+
+    GradientReport::Direction along(const Vector& direction) {
+        GradientReport::Direction result;
+        result.adjoint = dot(gradient_, direction);
+        const Plateau<double> best = differences(direction);
+        result.difference = best.value;
+        result.step = best.step;
+        result.error = relative(result.adjoint - best.value,
+                                std::max({std::fabs(result.adjoint), std::fabs(best.value),
+                                          negligible * norm(gradient_) * norm(direction) /
+                                              std::sqrt(static_cast<double>(direction.size()))}));
+        result.passed = std::isfinite(best.step) && result.error <= wanted_.tolerance;
+
+        ask();
+        move(direction, 0);
+        result.forward = simulation_.directional_derivative(physical(direction));
+        double magnitude = 0;  // of the terms of the sum g.u
+        for (std::size_t k = 0; k < direction.size(); ++k)
+            magnitude += std::fabs(gradient_[k] * direction[k]);
+        result.forward_error = relative(result.adjoint - result.forward,
+                                        std::max(magnitude, std::fabs(result.forward)));
+        result.forward_passed = result.forward_error <= wanted_.forward_tolerance;
+        return result;
+    }
+
+    Vector hessian_product(const Vector& direction) {
+        ask();
+        move(direction, 0);
+        return scaled(simulation_.hessian_product(physical(direction)));
+    }
+
+    GradientReport::Hessian second(const Vector& direction, const Vector& product) {
+        GradientReport::Hessian result;
+        const Plateau<Vector> best = sweep<Vector>([&](double h) {
+            ask();
+            const Vector above = gradient_at(direction, h), below = gradient_at(direction, -h);
+            Vector slope(above.size());
+            for (std::size_t k = 0; k < slope.size(); ++k)
+                slope[k] = (above[k] - below[k]) / (2 * h);
+            return slope;
+        });
+        result.norm = norm(product);
+        result.step = best.step;
+        if (best.value.empty()) return result;
+        result.error = relative(distance(product, best.value),
+                                std::max({norm(product), norm(best.value), floor_of_second()}));
+        result.passed = result.error <= wanted_.hessian_tolerance;
+        return result;
+    }
+
+    // A Hessian that vanishes is compared with the gradient.
+    double floor_of_second() const { return negligible * norm(gradient_); }
+
+    Vector gradient() const { return gradient_; }
+    void restore() { simulation_.parameters().set_values(start_); }
+
+    void ask() {
+        if (wanted_.go_on && !wanted_.go_on(asked_++, total())) throw Stopped();
+    }
+
+private:
+    // How often ask() is called in all.
+    std::int64_t total() const {
+        const auto sweeps = static_cast<std::int64_t>(step_sizes.size());
+        const auto entries = static_cast<std::int64_t>(std::min(wanted_.entries, start_.size()));
+        const std::int64_t directions = wanted_.directions;
+        return 2 + entries * sweeps + directions * (sweeps + 1) * (wanted_.hessian ? 2 : 1);
+    }
+
+    Plateau<double> differences(const Vector& direction) {
+        return sweep<double>([&](double h) {
+            ask();
+            const double above = loss_at(direction, h), below = loss_at(direction, -h);
+            return (above - below) / (2 * h);
+        });
+    }
+
+    void move(const Vector& direction, double h) {
+        Vector values = start_;
+        for (std::size_t k = 0; k < values.size(); ++k) values[k] += h * scale_[k] * direction[k];
+        simulation_.parameters().set_values(values);
+    }
+
+    Vector physical(Vector direction) const {
+        for (std::size_t k = 0; k < direction.size(); ++k) direction[k] *= scale_[k];
+        return direction;
+    }
+
+    Simulation& simulation_;
+    const GradientCheckOptions& wanted_;
+    Vector start_, scale_, gradient_;
+    std::int64_t asked_ = 0;
+};
+
+std::vector<Vector> random_directions(std::size_t size, int count, std::uint64_t seed) {
+    const document::ElementaryTable functions = own_elementary_functions();
+    std::vector<Vector> all;
+    for (int d = 0; d < count; ++d) {
+        const Random random(seed, static_cast<std::uint64_t>(d));
+        Vector direction(size);
+        for (std::size_t k = 0; k < size; ++k) direction[k] = random.normal(k, functions);
+        all.push_back(std::move(direction));
+    }
+    return all;
+}
+
+void check_hessian(Checker& checker, const std::vector<Vector>& directions,
+                   const GradientCheckOptions& wanted, GradientReport& report) {
+    std::vector<Vector> products;
+    for (const Vector& u : directions) products.push_back(checker.hessian_product(u));
+    for (std::size_t d = 0; d < directions.size(); ++d) {
+        GradientReport::Hessian h = checker.second(directions[d], products[d]);
+        const std::size_t next = (d + 1) % directions.size();
+        const double one = dot(directions[next], products[d]);
+        const double other = dot(directions[d], products[next]);
+        // Relative to the products' size: u.Hv itself may be near zero.
+        const double size = std::max(norm(directions[next]) * norm(products[d]),
+                                     norm(directions[d]) * norm(products[next]));
+        h.symmetry_error = relative(one - other, std::max(size, checker.floor_of_second()));
+        h.symmetric = h.symmetry_error <= wanted.symmetry_tolerance;
+        report.hessian.push_back(h);
+    }
+}
+
+GradientReport::Single compare_f32(const Scene& scene, const Registry& registry,
+                                   SimulationOptions options, const GradientCheckOptions& wanted,
+                                   const Checker& checker) {
+    options.precision = ir::Precision::f32;
+    Simulation simulation(scene, registry, options);
+    if (!wanted.at.empty()) simulation.parameters().set_values(wanted.at);
+    simulation.run(true);
+    const Vector g32 = checker.scaled(simulation.gradient()), g64 = checker.gradient();
+    GradientReport::Single result;
+    result.error = relative(distance(g32, g64), norm(g64));
+    const double product = norm(g32) * norm(g64);
+    result.cosine = product > 0 ? dot(g32, g64) / product : 1;
+    result.passed = result.error <= wanted.f32_tolerance && result.cosine >= wanted.f32_cosine;
+    return result;
+}
+
+}  // namespace
+
+GradientReport check_gradients(const Scene& scene, const Registry& registry,
+                               const SimulationOptions& options,
+                               const GradientCheckOptions& wanted) {
+    SimulationOptions in_f64 = options;
+    in_f64.precision = ir::Precision::f64;
+    Simulation simulation(scene, registry, in_f64);
+    GradientReport report;
+    Checker checker(simulation, wanted);
+    try {
+        checker.start(report);
+        const std::size_t size = report.parameters, shown = std::min(wanted.entries, size);
+        for (std::size_t k = 0; k < shown; ++k)
+            report.entries.push_back(checker.entry(k * size / shown));
+        const std::vector<Vector> directions =
+            random_directions(size, wanted.directions, wanted.seed);
+        for (const Vector& u : directions) report.directions.push_back(checker.along(u));
+        if (wanted.hessian) check_hessian(checker, directions, wanted, report);
+        if (options.precision == ir::Precision::f32) {
+            checker.ask();
+            report.f32 = compare_f32(scene, registry, options, wanted, checker);
+        }
+    } catch (const Stopped&) {
+        report.stopped = true;
+    }
+    return report;
+}
+
+bool GradientReport::passed() const { return failures().empty(); }
+
+std::vector<std::string> GradientReport::failures() const {
+    std::vector<std::string> list;
+    for (const Entry& e : entries)
+        if (!e.passed)
+            list.push_back(
+                fmt::format("{}: adjoint {:.9g}, central difference {:.9g}, relative "
+                            "error {:.2g}",
+                            e.name, e.adjoint, e.difference, e.error));
+    for (std::size_t d = 0; d < directions.size(); ++d) {
+        const Direction& u = directions[d];
+        if (!u.passed)
+            list.push_back(
+                fmt::format("direction {}: adjoint {:.9g}, central difference {:.9g}, "
+                            "relative error {:.2g}",
+                            d, u.adjoint, u.difference, u.error));
+        if (!u.forward_passed)
+            list.push_back(
+                fmt::format("direction {}: reverse mode {:.17g}, forward mode {:.17g}, "
+                            "relative error {:.2g}",
+                            d, u.adjoint, u.forward, u.forward_error));
+    }
+    for (std::size_t d = 0; d < hessian.size(); ++d) {
+        if (!hessian[d].passed)
+            list.push_back(
+                fmt::format("direction {}: Hessian product against differences of the "
+                            "adjoint, relative error {:.2g}",
+                            d, hessian[d].error));
+        if (!hessian[d].symmetric)
+            list.push_back(fmt::format("directions {} and {}: u.Hv and v.Hu differ by {:.2g}", d,
+                                       (d + 1) % hessian.size(), hessian[d].symmetry_error));
+    }
+    if (f32 && !f32->passed)
+        list.push_back(
+            fmt::format("f32 adjoint against f64 adjoint: relative error {:.2g}, "
+                        "cosine {:.8f}",
+                        f32->error, f32->cosine));
+    return list;
+}
+
+std::string to_text(const GradientReport& report) {
+    std::string text;
+    const auto put = [&text]<class... A>(fmt::format_string<A...> format, A&&... arguments) {
+        fmt::format_to(std::back_inserter(text), format, std::forward<A>(arguments)...);
+    };
+    const auto verdict = [](bool passed) { return passed ? "ok" : "FAILED"; };
+    std::size_t width = 9;
+    for (const auto& e : report.entries) width = std::max(width, e.name.size());
+    if (!report.entries.empty()) {
+        put("{:<{}}  {:>16}  {:>18}  {:>14}  {:>9}  verdict\n", "parameter", width, "adjoint",
+            "central difference", "relative error", "best step");
+        for (const auto& e : report.entries)
+            put("{:<{}}  {:>16.9g}  {:>18.9g}  {:>14.1e}  {:>9.0e}  {}\n", e.name, width, e.adjoint,
+                e.difference, e.error, e.step, verdict(e.passed));
+        if (report.entries.size() < report.parameters)
+            put("{} of {} entries, evenly spread over the parameter vector (--entries N)\n",
+                report.entries.size(), report.parameters);
+    }
+    if (!report.directions.empty()) {
+        put("\n{:<9}  {:>16}  {:>18}  {:>14}  {:>9}  {:<7}  {:>23}\n", "direction", "adjoint",
+            "central difference", "relative error", "best step", "verdict",
+            "forward against reverse");
+        for (std::size_t d = 0; d < report.directions.size(); ++d) {
+            const auto& u = report.directions[d];
+            put("{:<9}  {:>16.9g}  {:>18.9g}  {:>14.1e}  {:>9.0e}  {:<7}  {:>16.1e} {:>6}\n", d,
+                u.adjoint, u.difference, u.error, u.step, verdict(u.passed), u.forward_error,
+                verdict(u.forward_passed));
+        }
+    }
+    if (!report.hessian.empty()) {
+        put("\n{:<9}  {:>16}  {:>14}  {:>9}  {:<7}  {:>18}\n", "direction", "|H u|",
+            "relative error", "best step", "verdict", "u.Hv against v.Hu");
+        for (std::size_t d = 0; d < report.hessian.size(); ++d) {
+            const auto& h = report.hessian[d];
+            put("{:<9}  {:>16.9g}  {:>14.1e}  {:>9.0e}  {:<7}  {:>11.1e} {:>6}\n", d, h.norm,
+                h.error, h.step, verdict(h.passed), h.symmetry_error, verdict(h.symmetric));
+        }
+    }
+    if (report.f32)
+        put("\nf32 adjoint against f64 adjoint: relative error {:.1e}, cosine {:.8f}  {}\n",
+            report.f32->error, report.f32->cosine, verdict(report.f32->passed));
+    return text;
+}
+
+}  // namespace hindcast

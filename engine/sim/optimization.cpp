@@ -1,0 +1,328 @@
+// The optimisation loop. One pass: evaluate the point, report the row, ask the update rule for the
+// next point. The state that is saved is that between two passes: the point, the rule's memory,
+// what the stopping rules and the best row have seen, and whether the point's row was reported.
+#include "engine/sim/optimization.hpp"
+
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "engine/base/hash.hpp"
+#include "engine/document/read.hpp"
+#include "engine/document/text.hpp"
+#include "engine/optim/update_rule.hpp"
+#include "engine/sim/non_finite.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using document::Node;
+using document::Reader;
+using optim::Evaluation;
+
+struct Interrupted {};  // thrown by an evaluation that must not begin
+
+optim::Settings settings_of(const Simulation& simulation, const Parameters& parameters) {
+    std::set<std::string> groups;
+    for (const Parameter& p : parameters.list()) groups.insert(p.group);
+    const std::vector<std::string> known(groups.begin(), groups.end());
+    return optim::Settings::read(simulation.scene().document().root().find("optimizer"), known);
+}
+
+optim::Variables variables_of(const Parameters& parameters, const optim::Settings& settings) {
+    optim::Variables v;
+    for (const Parameter& p : parameters.list()) {
+        const auto group = settings.groups.find(p.group);
+        const double rate = p.rate * (group != settings.groups.end() ? group->second : 1.0);
+        // A value that reached zero could never leave it on a log scale.
+        const double low =
+            p.log_scale ? std::max(p.low, std::numeric_limits<double>::min()) : p.low;
+        v.low.insert(v.low.end(), p.entries.size(), low);
+        v.high.insert(v.high.end(), p.entries.size(), p.high);
+        v.rate.insert(v.rate.end(), p.entries.size(), rate);
+        v.logarithmic.insert(v.logarithmic.end(), p.entries.size(), p.log_scale);
+    }
+    return v;
+}
+
+std::string digest_of(const std::vector<std::string>& names) {
+    Hasher hasher;
+    for (const std::string& name : names) hasher.text(name);
+    return to_string(hasher.digest());
+}
+
+Node node_of(const Optimization::Row& row) {
+    Node terms = Node::array();
+    for (const Simulation::TermValue& term : row.terms) {
+        const double numbers[] = {term.weight, term.value};
+        terms.push_back(Node::object(
+            {{"name", term.name}, {"weight_and_value", optim::exact_numbers(numbers)}}));
+    }
+    return Node::object({{"iteration", row.iteration},
+                         {"evaluations", row.evaluations},
+                         {"loss", row.loss},
+                         {"gradient_norm", row.gradient_norm},
+                         {"terms", std::move(terms)},
+                         {"parameters", optim::exact_numbers(row.parameters)},
+                         {"gradient", optim::exact_numbers(row.gradient)}});
+}
+
+Optimization::Row row_of(const Node& node, std::size_t count) {
+    Reader reader(node, "a saved row");
+    Optimization::Row row;
+    row.iteration = reader.integer("iteration", 0);
+    row.evaluations = reader.integer("evaluations", 0);
+    row.loss = reader.number("loss");
+    row.gradient_norm = reader.number("gradient_norm");
+    const Node& terms = reader.array("terms");
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+        Reader term(terms.item(k), "a saved term");
+        const std::string name = term.string("name");
+        const std::vector<double> numbers =
+            optim::exact_numbers_of(term.require("weight_and_value"), 2);
+        term.finish();
+        row.terms.push_back({name, numbers[0], numbers[1]});
+    }
+    row.parameters = optim::exact_numbers_of(reader.require("parameters"), count);
+    row.gradient = optim::exact_numbers_of(reader.require("gradient"), count);
+    reader.finish();
+    return row;
+}
+
+}  // namespace
+
+struct Optimization::State {
+    Simulation& simulation;
+    optim::Settings settings;
+    std::unique_ptr<optim::UpdateRule> rule;
+    std::function<bool()> interrupt;
+
+    // What is saved.
+    std::int64_t iteration = 0;  // of the point that stands
+    bool reported = false;       // its row was given to the watch
+    std::vector<double> values;  // of that point
+    std::int64_t evaluations = 0;
+    std::optional<Row> best;
+    std::optional<double> progress_loss;  // at the last row that made progress
+    std::int64_t rows_without_progress = 0;
+
+    Row row;                    // of the point that stands; the last finite one
+    Evaluation last;            // what the simulation holds the results of
+    bool last_is_full = false;  // with its gradient, and nothing has changed since
+
+    explicit State(Simulation& s) : simulation(s) {}
+
+    std::size_t count() const { return simulation.parameters().size(); }
+    Evaluation evaluate(std::span<const double> at, bool gradient);
+    bool look(Outcome& outcome);
+    void report();
+    std::optional<std::string> stopping_rule() const;
+    bool advance(Outcome& outcome);
+    Outcome run(const Watch& watch);
+};
+
+// ---------------------------------------------------------------- one point
+
+Evaluation Optimization::State::evaluate(std::span<const double> at, bool gradient) {
+    if (interrupt && interrupt()) throw Interrupted();
+    last_is_full = false;
+    simulation.parameters().set_values(at);
+    last.values.assign(at.begin(), at.end());
+    last.gradient.clear();
+    ++evaluations;
+    last.loss = simulation.run(gradient);
+    if (gradient && std::isfinite(last.loss)) {
+        last.gradient = simulation.gradient();
+        last_is_full = true;
+    }
+    return last;
+}
+
+// Fills the row of the point that stands; false, with the outcome, if it is not finite.
+bool Optimization::State::look(Outcome& outcome) {
+    if (!last_is_full || last.values != values) evaluate(values, true);
+    Row next;
+    next.iteration = iteration;
+    next.loss = last.loss;
+    next.gradient_norm = optim::norm(last.gradient);
+    next.terms = simulation.terms();
+    next.parameters = values;
+    next.gradient = last.gradient;
+    next.evaluations = evaluations;
+    if (last.finite()) {
+        row = std::move(next);
+        return true;
+    }
+    last_is_full = false;
+    outcome.stop = Stop::not_finite;
+    outcome.reason = "at iteration " + std::to_string(iteration) + " " +
+                     (std::isfinite(last.loss) ? explain_gradient(simulation, last.gradient)
+                                               : explain_loss(simulation));
+    simulation.parameters().set_values(values);
+    if (row.parameters.empty()) row = std::move(next);  // there never was a finite one
+    return false;
+}
+
+// Takes the row into account: best, and progress for the stopping rules.
+void Optimization::State::report() {
+    reported = true;
+    if (!best || row.loss < best->loss) best = row;
+    const bool progress =
+        !progress_loss ||
+        row.loss < *progress_loss - settings.relative_change * std::fabs(*progress_loss);
+    rows_without_progress = progress ? 0 : rows_without_progress + 1;
+    if (progress) progress_loss = row.loss;
+}
+
+std::optional<std::string> Optimization::State::stopping_rule() const {
+    using document::shortest;
+    if (settings.loss_below && row.loss < *settings.loss_below)
+        return "the loss is below " + shortest(*settings.loss_below);
+    if (settings.gradient_below && row.gradient_norm < *settings.gradient_below)
+        return "the norm of the gradient is below " + shortest(*settings.gradient_below);
+    if (settings.patience && rows_without_progress >= *settings.patience)
+        return "no progress in " + std::to_string(rows_without_progress) + " iterations";
+    return std::nullopt;
+}
+
+// ---------------------------------------------------------------- the loop
+
+// One update; false, with the outcome, if there is none.
+bool Optimization::State::advance(Outcome& outcome) {
+    const Evaluation here{values, row.loss, row.gradient};
+    optim::UpdateRule::Step step = rule->step(
+        here, [this](std::span<const double> at, bool gradient) { return evaluate(at, gradient); });
+    if (!step.moved) {
+        outcome.stop = Stop::converged;
+        outcome.reason = step.reason;
+        return false;
+    }
+    values = std::move(step.values);
+    ++iteration;
+    reported = false;
+    return true;
+}
+
+Optimization::Outcome Optimization::State::run(const Watch& watch) {
+    Outcome outcome;
+    const auto go = [&]() -> bool {  // one row; false at the end
+        if (!look(outcome)) return false;
+        if (!reported) {
+            report();
+            if (watch && !watch(row)) {
+                outcome.stop = Stop::stopped;
+                outcome.reason = "stopped on request";
+                return false;
+            }
+        }
+        if (const auto rule_text = stopping_rule()) {
+            outcome.stop = Stop::converged;
+            outcome.reason = *rule_text;
+            return false;
+        }
+        if (iteration >= settings.iterations) {
+            outcome.stop = Stop::iterations;
+            outcome.reason = "all " + std::to_string(settings.iterations) + " iterations are done";
+            return false;
+        }
+        return advance(outcome);
+    };
+    last_is_full = false;  // the scene may have been edited meanwhile
+    values = simulation.parameters().values();
+    try {
+        while (go()) {
+        }
+    } catch (const Interrupted&) {
+        outcome.stop = Stop::stopped;
+        outcome.reason = "stopped on request";
+    }
+    // A search may have tried other points since.
+    if (simulation.parameters().values() != values) simulation.parameters().set_values(values);
+    outcome.last = row;
+    outcome.best = best ? *best : row;
+    return outcome;
+}
+
+Optimization::Optimization(Simulation& simulation, std::int64_t iterations)
+    : state_(std::make_unique<State>(simulation)) {
+    State& s = *state_;
+    if (s.count() == 0)
+        throw Error("the scene has no parameters to optimise")
+            .remedy("list them: \"parameters\": [{\"path\": \"NAME.FIELD\"}]");
+    if (simulation.model().terms().empty())
+        throw Error("the scene has no objective")
+            .remedy("say what is wanted: \"objective\": [{\"type\": \"point_target\", ...}]");
+    s.settings = settings_of(simulation, simulation.parameters());
+    if (iterations >= 0) s.settings.iterations = iterations;
+    s.rule = optim::make_rule(s.settings, variables_of(simulation.parameters(), s.settings),
+                              simulation.options().device);
+    s.values = simulation.parameters().values();
+}
+
+Optimization::~Optimization() = default;
+
+std::int64_t Optimization::iterations() const { return state_->settings.iterations; }
+std::string Optimization::describe() const { return state_->settings.describe(); }
+Optimization::Outcome Optimization::run(const Watch& watch) { return state_->run(watch); }
+void Optimization::set_interrupt(std::function<bool()> interrupt) {
+    state_->interrupt = std::move(interrupt);
+}
+
+// ---------------------------------------------------------------- saving
+
+Node Optimization::state() const {
+    const State& s = *state_;
+    return Node::object({{"optimizer", optim::name_of(s.settings.type)},
+                         {"names", digest_of(s.simulation.parameters().names())},
+                         {"iteration", s.iteration},
+                         {"reported", s.reported},
+                         {"evaluations", s.evaluations},
+                         {"parameters", optim::exact_numbers(s.values)},
+                         {"rule", s.rule->state()},
+                         {"progress_loss", s.progress_loss ? Node(*s.progress_loss) : Node()},
+                         {"rows_without_progress", s.rows_without_progress},
+                         {"best", s.best ? node_of(*s.best) : Node()}});
+}
+
+void Optimization::restore(const Node& node) {
+    State& s = *state_;
+    Reader reader(node, "the state of an optimisation");
+    const std::string type = reader.string("optimizer"), names = reader.string("names");
+    if (type != optim::name_of(s.settings.type))
+        throw document::fault(*node.find("optimizer"), "this state is that of " + type +
+                                                           ", but the scene's optimiser is " +
+                                                           optim::name_of(s.settings.type))
+            .remedy("continue with the scene that the state was saved for");
+    if (names != digest_of(s.simulation.parameters().names()))
+        throw document::fault(*node.find("names"),
+                              "this state is that of other parameters than the scene's")
+            .remedy("continue with the scene that the state was saved for");
+    const std::int64_t iteration = reader.integer("iteration", 0);
+    const bool reported = reader.boolean("reported");
+    const std::int64_t evaluations = reader.integer("evaluations", 0);
+    std::vector<double> values = optim::exact_numbers_of(reader.require("parameters"), s.count());
+    const Node& rule = reader.require("rule");
+    const Node& progress = reader.require("progress_loss");
+    const std::optional<double> progress_loss =
+        progress.is_null() ? std::nullopt : std::optional(document::number_of(progress));
+    const std::int64_t rows = reader.integer("rows_without_progress", 0);
+    const Node& best_node = reader.require("best");
+    std::optional<Row> best;
+    if (!best_node.is_null()) best = row_of(best_node, s.count());
+    reader.finish();
+
+    s.rule->restore(rule);  // the last thing that can fail; it changes nothing if it does
+    s.iteration = iteration;
+    s.reported = reported;
+    s.evaluations = evaluations;
+    s.values = std::move(values);
+    s.progress_loss = progress_loss;
+    s.rows_without_progress = rows;
+    s.best = std::move(best);
+    s.row = Row();
+    s.last_is_full = false;
+    s.simulation.parameters().set_values(s.values);
+}
+
+}  // namespace hindcast

@@ -1,0 +1,24 @@
+// What a scene may say, for people and for editors: the JSON schema (draft 2020-12) and the
+// reference text. Both are derived from the field rows of the Registry, as the reader is, so that
+// the three cannot drift apart. scenes/scene.schema.json is `hindcast info --schema`.
+//
+// Beyond the standard's keywords a field carries "unit" and, if it has a gradient,
+// "differentiable": true. A schema cannot know the names of bodies, the number of elements or the
+// scene's dimension: the reader checks those.
+#pragma once
+
+#include <string>
+
+#include "engine/document/document.hpp"
+#include "engine/model/registry.hpp"
+
+namespace hindcast {
+
+document::Document scene_schema(const Registry& registry);
+
+// One line per field: key, kind, unit, default, bounds, documentation.
+std::string reference(const model::ModuleType& type);
+// The whole list: one line per module type, by section.
+std::string module_list(const Registry& registry);
+
+}  // namespace hindcast

@@ -1,0 +1,10 @@
+// Objective term: where the centre of mass of a body should be.
+#pragma once
+
+#include "engine/model/model.hpp"
+
+namespace hindcast {
+
+void register_center_of_mass(Registry& registry);
+
+}  // namespace hindcast

@@ -1,0 +1,270 @@
+// A collider gives every point x its distance phi(x), negative inside, and the outward normal n:
+//     plane   phi = n.x - offset          sphere  phi = |x - center| - radius
+// With v_n = v.n and v_t = v - v_n n, it answers in one of three ways.
+//   penalty     a force while phi < 0: N = max(0, -stiffness phi - damping v_n) along n (it never
+//               pulls), and friction -friction N v_t / max(|v_t|, slip_speed).
+//   impulse     after the velocity update, where phi <= 0 and v_n < 0: v_n <- -restitution v_n,
+//               and |v_t| shrinks by at most friction (1 + restitution) |v_n|. Coulomb's law, with
+//               sticking: what friction can stop stands still.
+//   projection  at the end of the step, on the new position, where phi < 0 and v_n < 0: v_n <- 0,
+//               and |v_t| shrinks by at most friction |v_n|.
+// The last two change velocities only; positions stay. Fixed points are not affected.
+#include "kernels/colliders/colliders.hpp"
+
+#include <algorithm>
+
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Quantity;
+using model::Settings;
+
+enum class Surface { plane, sphere };
+
+struct Form {
+    Surface surface = Surface::plane;
+    bool friction = false, damping = false, restitution = false, from_zero = true;
+    bool strictly_inside = false;  // velocities change where phi < 0, otherwise where phi <= 0
+};
+
+// Where a point stands relative to the surface, and how it moves.
+template <int D>
+struct Contact {
+    Float distance, normal_speed, tangential_speed;
+    Vec<Float, D> normal, tangential;
+};
+
+template <int D>
+Contact<D> contact(const Form& form, const Vec<Float, D>& x, const Vec<Float, D>& v,
+                   const Vec<Float, D>& vector, const Float& number) {
+    Contact<D> c;
+    if (form.surface == Surface::plane) {
+        c.normal = normalize(vector);
+        c.distance = dot(c.normal, x) - number;
+    } else {
+        const Vec<Float, D> d = x - vector;
+        c.normal = normalize(d);
+        c.distance = norm(d) - number;
+    }
+    c.distance.name("distance");
+    c.normal_speed = dot(v, c.normal);
+    c.tangential = v - c.normal * c.normal_speed;
+    c.tangential_speed = norm(c.tangential);
+    return c;
+}
+
+std::vector<std::string> with_surface(const Form& form, std::vector<std::string> names) {
+    const bool plane = form.surface == Surface::plane;
+    names.insert(names.begin(), {plane ? "normal" : "center", plane ? "offset" : "radius"});
+    return names;
+}
+
+template <int D, template <class> class Into>
+KernelDef penalty(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "contact_penalty",
+        with_surface(
+            form, {"stiffness", "damping", "friction", "slip_speed", "first", "x", "v", "force"}),
+        [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
+               Property<Float> damping, Property<Float> friction, Property<Float> slip_speed,
+               Param<Int> first, Read<V> x, Read<V> v, Into<V> force) {
+            const Int j = particles::point_at(i, first, form.from_zero);
+            const Contact<D> c = contact<D>(form, x[j], v[j], vector[0], number[0]);
+            Float push = -(stiffness[0] * c.distance);
+            if (form.damping) push = max(push - damping[0] * c.normal_speed, 0.0);
+            push = select(c.distance < 0.0, push, Float(0));
+            V f = c.normal * push;
+            if (form.friction)
+                f -= c.tangential * (friction[0] * push / max(c.tangential_speed, slip_speed[0]));
+            force[j] += f;
+        });
+}
+
+// Impulse and projection: the velocity after a contact.
+template <int D>
+KernelDef velocity_change(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(form.strictly_inside ? "contact_projection" : "contact_impulse",
+                  with_surface(form, {"restitution", "friction", "first", "w", "x", "v"}),
+                  [form](Int i, Property<V> vector, Property<Float> number,
+                         Property<Float> restitution, Property<Float> friction, Param<Int> first,
+                         Read<Float> w, Read<V> x, ReadWrite<V> v) {
+                      const Int j = particles::point_at(i, first, form.from_zero);
+                      const V old = v[j];
+                      const Contact<D> c = contact<D>(form, x[j], old, vector[0], number[0]);
+                      V after = c.tangential;
+                      if (form.friction) {
+                          Float limit = friction[0] * -c.normal_speed;
+                          if (form.restitution) limit = limit * (1.0 + restitution[0]);
+                          // At speed 0 with limit 0 nothing is held: the first branch, with its
+                          // slope.
+                          after = select(c.tangential_speed >= limit,
+                                         after * (1.0 - divz(limit, c.tangential_speed)),
+                                         V::filled(Float(0)));
+                      }
+                      if (form.restitution) after -= c.normal * (restitution[0] * c.normal_speed);
+                      const Bool inside =
+                          form.strictly_inside ? c.distance < 0.0 : c.distance <= 0.0;
+                      v[j] = select(inside && c.normal_speed < 0.0 && w[j] > 0.0, after, old);
+                  });
+}
+
+class Collider final : public model::Instance {
+public:
+    Collider(Surface surface, std::shared_ptr<Settings> settings)
+        : settings_(std::move(settings)), surface_(surface) {}
+
+    void build(Model& model) override {
+        const std::string response = settings_->choice("response");
+        check_keys(response);
+        const bool plane = surface_ == Surface::plane;
+        Quantity& vector = settings_->quantity(model, plane ? "normal" : "center");
+        Quantity& number = settings_->quantity(model, plane ? "offset" : "radius");
+        if (plane && std::all_of(vector.values.begin(), vector.values.end(),
+                                 [](double n) { return n == 0; }))
+            throw settings_->error("normal", "the normal is the zero vector")
+                .remedy("give the direction that points out of the obstacle");
+        const model::Range range = particles::body_or_all(*settings_, model);
+        const particles::Arrays a = particles::arrays(model);
+        Form form;
+        form.surface = surface_;
+        form.friction = settings_->written("friction");
+        form.damping = settings_->written("damping");
+        form.restitution = settings_->written("restitution");
+        form.from_zero = range.first == 0;
+        form.strictly_inside = response == "projection";
+        const auto coefficient = [&](const char* key, bool used) {
+            return used ? settings_->quantity(model, key).argument() : Argument(0.0);
+        };
+        if (response == "penalty") {
+            const particles::Force force = particles::force(model);
+            const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
+                return force.defines ? penalty<dimension, Sum>(form)
+                                     : penalty<dimension, Accumulate>(form);
+            });
+            model.add(
+                Phase::forces,
+                model.launch(
+                    kernel, range.count,
+                    {vector.argument(), number.argument(), coefficient("stiffness", true),
+                     coefficient("damping", form.damping), coefficient("friction", form.friction),
+                     coefficient("slip_speed", form.friction), range.first, a.position, a.velocity,
+                     force.array},
+                    settings_->name() + ": contact force"));
+            return;
+        }
+        // The place of the surface only decides whether there is contact: it has no derivative, and
+        // asking for one is an error.
+        number.may_optimize = false;
+        const KernelDef kernel = particles::for_dimension(
+            model, [&](auto dimension) { return velocity_change<dimension>(form); });
+        model.add(form.strictly_inside ? Phase::end : Phase::velocity_constraints,
+                  model.launch(kernel, range.count,
+                               {vector.argument(), number.argument(),
+                                coefficient("restitution", form.restitution),
+                                coefficient("friction", form.friction), range.first, a.inverse_mass,
+                                a.position, a.velocity},
+                               settings_->name() + ": contact"));
+    }
+
+private:
+    // A key that this response does not read would be ignored in silence: an error instead.
+    void check_keys(const std::string& response) const {
+        const auto refuse = [&](const char* key, const char* of) {
+            if (settings_->written(key))
+                throw settings_
+                    ->error(key, std::string("'") + key +
+                                     "' has no meaning for the "
+                                     "response \"" +
+                                     response + "\"")
+                    .remedy(std::string("leave it out, or choose the response ") + of);
+        };
+        if (response != "impulse") refuse("restitution", "\"impulse\"");
+        if (response != "penalty")
+            for (const char* key : {"stiffness", "damping", "slip_speed"})
+                refuse(key, "\"penalty\"");
+        if (response == "penalty" && !settings_->written("stiffness"))
+            throw settings_->error("response", "a penalty needs a stiffness")
+                .remedy("add \"stiffness\" (N/m)");
+        if (settings_->written("slip_speed") && !settings_->written("friction"))
+            throw settings_->error("slip_speed", "'slip_speed' has no meaning without friction")
+                .remedy("add \"friction\", or leave it out");
+    }
+
+    std::shared_ptr<Settings> settings_;
+    Surface surface_;
+};
+
+std::vector<model::Field> with_response(std::vector<model::Field> fields) {
+    using namespace model;
+    fields.push_back(
+        particles::of_field().optional().doc("the body; without it, all points of the scene"));
+    fields.push_back(choice("response", {"penalty", "impulse", "projection"})
+                         .fallback("\"impulse\"")
+                         .doc("penalty: a force while a point is inside; impulse: the velocity "
+                              "changes when it is inside and approaching; projection: the same at "
+                              "the end of the step, without rebound"));
+    fields.push_back(number("restitution")
+                         .fallback("0")
+                         .at_least(0)
+                         .at_most(1)
+                         .differentiable()
+                         .doc("impulse: the part of the normal speed that is given back"));
+    fields.push_back(
+        number("friction").fallback("0").at_least(0).differentiable().doc("Coulomb's coefficient"));
+    fields.push_back(number("stiffness")
+                         .unit("N/m")
+                         .optional()
+                         .at_least(0)
+                         .differentiable()
+                         .doc("penalty: force per depth"));
+    fields.push_back(number("damping").unit("N s/m").optional().at_least(0).differentiable().doc(
+        "penalty: force per normal speed"));
+    fields.push_back(
+        number("slip_speed")
+            .unit("m/s")
+            .fallback("0.01")
+            .positive()
+            .differentiable()
+            .doc(
+                "penalty: friction is full from this tangential speed on, and proportional below"));
+    return fields;
+}
+
+}  // namespace
+
+void register_colliders(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::colliders, "plane",
+         "A half-space: points stay where normal.x >= offset (the normal is made a unit "
+         "vector). Penalty: N = max(0, -stiffness phi - damping v_n) while phi = "
+         "normal.x - offset < 0, friction -friction N v_t / max(|v_t|, slip_speed). "
+         "Impulse: v_n <- -restitution v_n, |v_t| reduced by at most friction "
+         "(1 + restitution) |v_n|. Projection: v_n <- 0, |v_t| reduced by at most "
+         "friction |v_n|.",
+         with_response({vector("normal").differentiable().doc("points out of the obstacle"),
+                        number("offset").unit("m").fallback("0").differentiable().doc(
+                            "distance of the plane from the origin, along the normal")}),
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<Collider>(Surface::plane, std::move(s));
+         }});
+    registry.add(
+        {Section::colliders, "sphere",
+         "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
+         "plane.",
+         with_response({vector("center").unit("m").differentiable().doc("of the ball"),
+                        number("radius").unit("m").positive().differentiable().doc("of the ball")}),
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<Collider>(Surface::sphere, std::move(s));
+         }});
+}
+
+}  // namespace hindcast

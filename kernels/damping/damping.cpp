@@ -1,0 +1,69 @@
+// v <- exp(-rate h) v once per (sub)step h, the exact solution of dv/dt = -rate v over it.
+//     "before": v <- exp(-rate h) v + h (g + f/m)      in phase velocity_decay
+//     "after":  v <- exp(-rate h) (v + h (g + f/m))    first in phase velocity_constraints
+// so collisions see the decayed velocity in both orders. Fixed points keep their velocity.
+#include "kernels/damping/damping.hpp"
+
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+template <int D>
+KernelDef decay(bool from_zero) {
+    using V = Vec<Float, D>;
+    return kernel("velocity_decay", {"rate", "h", "first", "w", "v"},
+                  [from_zero](Int i, Property<Float> rate, Param<Float> h, Param<Int> first,
+                              Read<Float> w, ReadWrite<V> v) {
+                      const Int j = particles::point_at(i, first, from_zero);
+                      const V old = v[j];
+                      const Float factor = exp(-(rate[i] * h.value())).name("decay factor");
+                      v[j] = select(w[j] > 0.0, old * factor, old);
+                  });
+}
+
+class Damping final : public model::Instance {
+public:
+    explicit Damping(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const model::Range range = particles::body_or_all(*settings_, model);
+        const particles::Arrays a = particles::arrays(model);
+        const Phase phase = settings_->choice("order") == "before" ? Phase::velocity_decay
+                                                                   : Phase::velocity_constraints;
+        const KernelDef kernel = particles::for_dimension(
+            model, [&](auto dimension) { return decay<dimension>(range.first == 0); });
+        model.add(phase, model.launch(kernel, range.count,
+                                      {settings_->quantity(model, "rate", range.count).argument(),
+                                       model.step(), range.first, a.inverse_mass, a.velocity},
+                                      settings_->name() + ": velocity decay"));
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_damping(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::forces,
+         "damping",
+         "Velocities decay exponentially: v <- exp(-rate h) v, once per substep h.",
+         {particles::of_field().optional().doc("the body; without it, all points of the scene"),
+          values("rate").unit("1/s").at_least(0).differentiable().doc(
+              "one for all points or one per point"),
+          choice("order", {"before", "after"})
+              .fallback("\"before\"")
+              .doc("before or after the forces are added to the velocity")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Damping>(std::move(s)); }});
+}
+
+}  // namespace hindcast

@@ -1,0 +1,123 @@
+// The medium moves with u(t) = wind + amplitude sin(2 pi frequency t + phase), the same everywhere;
+// t is the time at which the (sub)step begins. The force on a point of velocity v is
+//     f = (linear + quadratic |u - v|) (u - v).
+// With gravity g, a point of mass m falls at last with linear drag at v = u + m g / linear, and
+// with quadratic drag at speed sqrt(m |g| / quadratic).
+#include "kernels/drag/drag.hpp"
+
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+struct Form {
+    bool linear = false, quadratic = false, gusts = false, from_zero = true;
+};
+
+template <int D, template <class> class Into>
+KernelDef drag_force(const Form& form) {
+    using V = Vec<Float, D>;
+    // Parameters that the form does not use stay unbound: no op reads them.
+    return kernel(
+        "drag_force",
+        {"linear", "quadratic", "wind", "amplitude", "frequency", "phase", "step", "h", "first",
+         "v", "force"},
+        [form](Int i, Property<Float> linear, Property<Float> quadratic, Property<V> wind,
+               Property<V> amplitude, Property<Float> frequency, Property<Float> phase,
+               Param<Int> step, Param<Float> h, Param<Int> first, Read<V> v, Into<V> force) {
+            const Int j = particles::point_at(i, first, form.from_zero);
+            V u = wind[0];
+            if (form.gusts) {
+                const Float time = Float(step.value()) * h.value();
+                const Float angle = 6.283185307179586 * frequency[0] * time + phase[0];
+                u += amplitude[0] * sin(angle);
+            }
+            u -= v[j];
+            Float coefficient;
+            if (form.linear) coefficient = linear[i];
+            if (form.quadratic) {
+                const Float growing = quadratic[i] * norm(u);
+                coefficient = form.linear ? coefficient + growing : growing;
+            }
+            force[j] += u * coefficient;
+        });
+}
+
+class Drag final : public model::Instance {
+public:
+    explicit Drag(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const model::Range range = particles::body_or_all(*settings_, model);
+        const Form form{settings_->written("linear"), settings_->written("quadratic"),
+                        settings_->written("amplitude"), range.first == 0};
+        if (!form.linear && !form.quadratic)
+            throw settings_->error("type", "this drag has no coefficient")
+                .remedy("write \"linear\", \"quadratic\", or both");
+        if (form.gusts != settings_->written("frequency") ||
+            (settings_->written("phase") && !form.gusts))
+            throw settings_->error("frequency", "gusts need \"amplitude\" and \"frequency\"")
+                .remedy("write both, or neither (and no \"phase\")");
+        const auto number = [&](const char* key, bool used) {
+            return used ? settings_->quantity(model, key, range.count).argument() : Argument(0.0);
+        };
+        const std::vector<double> still(static_cast<std::size_t>(model.dimension()), 0.0);
+        const Array velocity = particles::arrays(model).velocity;
+        const particles::Force force = particles::force(model);
+        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
+            return force.defines ? drag_force<dimension, Sum>(form)
+                                 : drag_force<dimension, Accumulate>(form);
+        });
+        model.add(
+            Phase::forces,
+            model.launch(
+                kernel, range.count,
+                {number("linear", form.linear), number("quadratic", form.quadratic),
+                 settings_->quantity(model, "wind").argument(),
+                 form.gusts ? settings_->quantity(model, "amplitude").argument() : Argument(still),
+                 number("frequency", form.gusts), number("phase", form.gusts), model.step_counter(),
+                 model.step(), range.first, velocity, force.array},
+                settings_->name() + ": drag"));
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_drag(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::forces,
+         "drag",
+         "The force of a moving medium on points: f = (linear + quadratic |u - v|) (u - v), with "
+         "u(t) = wind + amplitude sin(2 pi frequency t + phase).",
+         {particles::of_field().optional().doc("the body; without it, all points of the scene"),
+          values("linear").unit("N s/m").optional().at_least(0).differentiable().doc(
+              "one for all points or one per point"),
+          values("quadratic")
+              .unit("N s^2/m^2")
+              .optional()
+              .at_least(0)
+              .differentiable()
+              .doc("one for all points or one per point"),
+          vector("wind").unit("m/s").zero().differentiable().doc("the medium's mean velocity"),
+          vector("amplitude").unit("m/s").optional().differentiable().doc("of the gusts"),
+          number("frequency")
+              .unit("Hz")
+              .optional()
+              .at_least(0)
+              .differentiable()
+              .doc("of the gusts"),
+          number("phase").unit("rad").fallback("0").differentiable().doc("of the gusts at time 0")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Drag>(std::move(s)); }});
+}
+
+}  // namespace hindcast

@@ -1,0 +1,63 @@
+// v <- v + change, at the beginning of every (sub)step. With x <- x + h v after it, a constant kick
+// moves a free point by h n (n + 1) / 2 times the change in n steps: sensitivities that accumulate
+// over the whole run. Fixed points keep their velocity.
+#include "kernels/kick/kick.hpp"
+
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+template <int D>
+KernelDef kick(bool from_zero) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "kick", {"change", "first", "w", "v"},
+        [from_zero](Int i, Property<V> change, Param<Int> first, Read<Float> w, ReadWrite<V> v) {
+            const Int j = particles::point_at(i, first, from_zero);
+            const V old = v[j];
+            v[j] = select(w[j] > 0.0, old + change[i], old);
+        });
+}
+
+class Kick final : public model::Instance {
+public:
+    explicit Kick(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const model::Range range = particles::body_or_all(*settings_, model);
+        const particles::Arrays a = particles::arrays(model);
+        const KernelDef kernel = particles::for_dimension(
+            model, [&](auto dimension) { return kick<dimension>(range.first == 0); });
+        model.add(Phase::controllers,
+                  model.launch(kernel, range.count,
+                               {settings_->quantity(model, "change", range.count).argument(),
+                                range.first, a.inverse_mass, a.velocity},
+                               settings_->name() + ": kick"));
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_kick(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::controllers,
+         "kick",
+         "Adds a velocity to points in every substep: v <- v + change.",
+         {particles::of_field().optional().doc("the body; without it, all points of the scene"),
+          vectors("change").unit("m/s").differentiable().doc(
+              "per substep, one for all points or one per point")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Kick>(std::move(s)); }});
+}
+
+}  // namespace hindcast

@@ -1,0 +1,106 @@
+// value = mean (or sum) over the numbers p of a path of (p - reference)^2, components included. The
+// reference is one number, or the values that the scene was loaded with. The term depends on no
+// state: it is evaluated once, before the first step.
+#include "kernels/regularization/regularization.hpp"
+
+#include "engine/document/read.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Quantity;
+using model::Settings;
+
+template <class T>
+KernelDef deviation() {
+    return kernel(
+        "regularization", {"p", "reference", "scale", "value"},
+        [](Int i, Property<T> p, Property<T> reference, Param<Float> scale, Reduce<Float> value) {
+            const T d = p[i] - reference[i];
+            if constexpr (std::is_same_v<T, Float>)
+                value += d * d * scale.value();
+            else
+                value += dot(d, d) * scale.value();
+        });
+}
+
+KernelDef deviation(int components) {
+    switch (components) {
+        case 1: return deviation<Float>();
+        case 2: return deviation<Vec2>();
+        default: return deviation<Vec3>();
+    }
+}
+
+class Regularization final : public model::Instance {
+public:
+    explicit Regularization(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model&) override {}
+
+    // When every quantity is there.
+    void finish(Model& model) override {
+        if (settings_->written("at"))
+            throw settings_->error("at", "a regularisation does not depend on time")
+                .remedy("leave out \"at\"");
+        const document::Node& path = *settings_->find("of");
+        Quantity* quantity = model.find_quantity(settings_->text("of"));
+        if (quantity == nullptr) {
+            std::vector<std::string_view> known;
+            for (const auto& [name, q] : model.quantities())
+                if (q->may_optimize) known.push_back(name);
+            document::choice_of(path, known, "path");  // throws, with "did you mean"
+            throw document::fault(path,
+                                  "the scene has no number at '" + settings_->text("of") + "'");
+        }
+        const Quantity& q = *quantity;
+        const document::Node& reference = *settings_->find("reference");
+        std::vector<double> values = q.values;
+        if (!(reference.is_string() && reference.string() == "initial")) {
+            if (!document::is_number(reference))
+                throw document::mismatch(reference, "\"initial\" or a number");
+            std::fill(values.begin(), values.end(), document::number_of(reference));
+        }
+        const double count = static_cast<double>(values.size());
+        model::Term term = settings_->term(model);
+        term.times = {0};
+        Program program;
+        const Argument target =
+            q.shared ? Argument(values)
+                     : Argument(Array::from(values, model.real(), {q.count, q.components},
+                                            Layout::planar));
+        program.add(model.launch(
+            deviation(q.components), q.rows(),
+            {q.argument(), target, settings_->boolean("sum") ? 1.0 : 1.0 / count, term.value},
+            settings_->name() + ": regularisation"));
+        model.add_term(std::move(term), program);
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_regularization(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::objective,
+         "regularization",
+         "Keeps numbers near a reference: mean over the numbers p of a path, components "
+         "included, of (p - reference)^2; a sum if \"sum\".",
+         {text("of").doc("the path of the numbers, such as cage.rest_length"),
+          any("reference")
+              .fallback("\"initial\"")
+              .doc("\"initial\": the values that the scene is loaded with, or one number")
+              .schema(R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string"}]})"),
+          boolean("sum").fallback("false").doc("sum instead of mean")},
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<Regularization>(std::move(s));
+         }});
+}
+
+}  // namespace hindcast

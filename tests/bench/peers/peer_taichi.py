@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""The workloads in Taichi on its CPU back end: fields with gradients, the gradient kernels called
+one by one in reverse order (cheaper than ti.ad.Tape)."""
+import measure
+from workloads import ClothSprings, SpringCage
+
+import numpy as np
+
+
+def load(options):
+    import taichi as ti
+    ti.init(arch=ti.cpu, default_fp=ti.f32, cpu_max_num_threads=options.threads,
+            offline_cache=False, log_level=ti.ERROR)
+    return ti, ".".join(map(str, ti.__version__))
+
+
+def spring_cage(variant, options):
+    """The whole roll-out is one kernel; every state has a place of its own in x and v."""
+    ti, version = load(options)
+    steps, h, rate = SpringCage.steps, SpringCage.h, SpringCage.rate
+    stiffness, damping = SpringCage.stiffness, SpringCage.damping
+    gravity, target = ti.Vector(SpringCage.gravity), ti.Vector(SpringCage.target)
+    x, v = (ti.Vector.field(3, ti.f32, shape=steps + 1, needs_grad=True) for _ in range(2))
+    rest = ti.field(ti.f32, shape=8, needs_grad=True)
+    loss = ti.field(ti.f32, shape=(), needs_grad=True)
+    anchors, start = ti.Vector.field(3, ti.f32, shape=8), ti.field(ti.f32, shape=8)
+    anchors.from_numpy(SpringCage.anchors.astype(np.float32))
+    start.from_numpy(SpringCage.rest_lengths().astype(np.float32))
+
+    @ti.kernel
+    def roll_out():
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            for t in range(steps):
+                force = gravity
+                for k in ti.static(range(8)):
+                    d = anchors[k] - x[t]
+                    length = d.norm()
+                    u = d / length
+                    force += (stiffness * (length - rest[k]) - damping * u.dot(v[t])) * u
+                v[t + 1] = v[t] + h * force
+                x[t + 1] = x[t] + h * (v[t] + h * force)
+
+    @ti.kernel
+    def evaluate():
+        d = x[steps] - target
+        loss[None] = d.dot(d)
+
+    @ti.kernel
+    def clear_gradients():
+        ti.loop_config(serialize=True)
+        for t in range(steps + 1):
+            x.grad[t] = [0.0, 0.0, 0.0]
+            v.grad[t] = [0.0, 0.0, 0.0]
+        ti.loop_config(serialize=True)
+        for k in range(8):
+            rest.grad[k] = 0.0
+        loss.grad[None] = 1.0
+
+    @ti.kernel
+    def descend():
+        ti.loop_config(serialize=True)
+        for k in range(8):
+            rest[k] -= rate * rest.grad[k]
+
+    def forward():
+        roll_out()
+        evaluate()
+
+    def iteration():
+        clear_gradients()
+        forward()
+        evaluate.grad()
+        roll_out.grad()
+        descend()
+
+    def restart():
+        rest.copy_from(start)
+
+    def results():
+        restart()
+        iteration()
+        return loss[None], {"rest": rest.grad.to_numpy()}
+
+    restart()
+    compile_s = measure.elapsed(iteration)
+    return measure.Program(
+        version=version, threads=options.threads, compile_s=compile_s, forward=forward,
+        forward_backward=iteration, results=results, calls=50, restart=restart)
+
+
+def cloth_springs(variant, options):
+    """particles: one loop over particles that visits the springs at both ends, nothing scattered in
+    the forward pass. springs-serial: one loop over the springs that adds to both ends; serialised,
+    because on this back end atomic additions by several threads are slower than one thread."""
+    ti, version = load(options)
+    by_springs = {"particles": False, "springs-serial": True}[variant]
+    side, n, steps = ClothSprings.side, ClothSprings.n, ClothSprings.steps
+    dt, decay = ClothSprings.dt, ClothSprings.decay
+    gravity, target = ti.Vector(ClothSprings.gravity), ti.Vector(ClothSprings.target)
+    states = (steps + 1, side, side)
+    x, v = (ti.Vector.field(3, ti.f32, shape=states, needs_grad=True) for _ in range(2))
+    stiffness, loss = (ti.field(ti.f32, shape=(), needs_grad=True) for _ in range(2))
+    mean = ti.Vector.field(3, ti.f32, shape=(), needs_grad=True)
+    differentiated = [x, v, stiffness, mean, loss]
+
+    @ti.func
+    def move(t, i, j, force):
+        if i == 0:
+            v[t + 1, i, j] = [0.0, 0.0, 0.0]
+            x[t + 1, i, j] = x[t, i, j]
+        else:
+            moved = decay * (v[t, i, j] + dt * (force + gravity))
+            v[t + 1, i, j] = moved
+            x[t + 1, i, j] = x[t, i, j] + dt * moved
+
+    if by_springs:
+        first_end, second_end, lengths = ClothSprings.springs()
+        count = lengths.size
+        ends = ti.Vector.field(4, ti.i32, shape=count)  # rows and columns of both ends
+        rest = ti.field(ti.f32, shape=count)
+        ends.from_numpy(np.stack([first_end // side, first_end % side,
+                                  second_end // side, second_end % side], axis=1))
+        rest.from_numpy(lengths.astype(np.float32))
+        force = ti.Vector.field(3, ti.f32, shape=(steps, side, side), needs_grad=True)
+        differentiated.append(force)
+
+        @ti.kernel
+        def add_springs(t: ti.i32):
+            ti.loop_config(serialize=True)
+            for s in range(count):
+                e = ends[s]
+                d = x[t, e[2], e[3]] - x[t, e[0], e[1]]
+                pull = (stiffness[None] * (1.0 - rest[s] / d.norm())) * d
+                force[t, e[0], e[1]] += pull
+                force[t, e[2], e[3]] -= pull
+
+        @ti.kernel
+        def move_all(t: ti.i32):
+            ti.loop_config(serialize=True)
+            for i, j in ti.ndrange(side, side):
+                move(t, i, j, force[t, i, j])
+
+        kernels_of_step = [add_springs, move_all]
+    else:
+        around = [((sign * di, sign * dj), ClothSprings.rest_length((di, dj)))
+                  for di, dj in ClothSprings.offsets for sign in (1, -1)]
+
+        @ti.kernel
+        def step(t: ti.i32):
+            for i, j in ti.ndrange(side, side):
+                pull = ti.Vector([0.0, 0.0, 0.0])
+                for offset, length in ti.static(around):
+                    a, b = i + offset[0], j + offset[1]
+                    if 0 <= a and a < side and 0 <= b and b < side:
+                        d = x[t, a, b] - x[t, i, j]
+                        pull += (1.0 - length / d.norm()) * d
+                move(t, i, j, stiffness[None] * pull)
+
+        kernels_of_step = [step]
+
+    @ti.kernel
+    def average():
+        if ti.static(by_springs):
+            ti.loop_config(serialize=True)
+        for i, j in ti.ndrange(side, side):
+            mean[None] += x[steps, i, j] / n
+
+    @ti.kernel
+    def evaluate():
+        d = mean[None] - target
+        loss[None] = d.dot(d)
+
+    def launch_forward():
+        mean.fill(0)
+        if by_springs:
+            force.fill(0)
+        for t in range(steps):
+            for kernel in kernels_of_step:
+                kernel(t)
+        average()
+        evaluate()
+
+    def forward():
+        launch_forward()
+        ti.sync()
+
+    def forward_backward():
+        for field in differentiated:
+            field.grad.fill(0)
+        launch_forward()
+        loss.grad[None] = 1.0
+        evaluate.grad()
+        average.grad()
+        for t in reversed(range(steps)):
+            for kernel in reversed(kernels_of_step):
+                kernel.grad(t)
+        ti.sync()
+
+    @ti.kernel
+    def set_first_state(x0: ti.types.ndarray(), v0: ti.types.ndarray()):
+        for i, j in ti.ndrange(side, side):
+            for c in ti.static(range(3)):
+                x[0, i, j][c] = x0[i, j, c]
+                v[0, i, j][c] = v0[i, j, c]
+
+    @ti.kernel
+    def get_gradient(v0: ti.types.ndarray()):
+        for i, j in ti.ndrange(side, side):
+            for c in ti.static(range(3)):
+                v0[i, j, c] = v.grad[0, i, j][c]
+
+    def results():
+        forward_backward()
+        gradient = np.zeros((side, side, 3), np.float32)
+        get_gradient(gradient)
+        return loss[None], {"v0": gradient, "K": stiffness.grad[None]}
+
+    set_first_state(*(values.astype(np.float32) for values in ClothSprings.inputs()))
+    stiffness[None] = ClothSprings.stiffness
+    compile_s = measure.elapsed(forward_backward) - measure.elapsed(forward_backward)
+    return measure.Program(
+        version=version, threads=options.threads, compile_s=max(compile_s, 0.0), forward=forward,
+        forward_backward=forward_backward, results=results)
+
+
+if __name__ == "__main__":
+    measure.main("taichi", {"spring_cage": spring_cage, "cloth_springs": cloth_springs})

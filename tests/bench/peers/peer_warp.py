@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""The workloads in Warp on its CPU back end, which runs kernels on one thread. A recorded launch
+(record_cmd) is replayed from Python one by one; a CPU graph is a captured sequence of launches,
+replayed by one call without Python in between.
+
+The kernels are compiled into WARP_CACHE_PATH where it is set, else into a folder of this process,
+so that compile_s is the time of a cold cache.
+"""
+import functools
+import os
+import tempfile
+
+import measure
+from workloads import ClothSprings, LaunchOverhead, SpringCage
+
+
+def load():
+    import warp as wp
+    wp.config.log_level = wp.LOG_ERROR
+    if "WARP_CACHE_PATH" not in os.environ:
+        load.cache = tempfile.TemporaryDirectory(prefix="warp-cache-")  # gone with the process
+        wp.config.kernel_cache_dir = load.cache.name
+    wp.init()
+    wp.set_device("cpu")
+    return wp
+
+
+def compile_seconds(wp):
+    """Compiles the kernels defined so far."""
+    return measure.elapsed(lambda: wp.load_module(__name__, device="cpu"))
+
+
+def captured(wp, function):
+    """function's launches as one CPU graph, ready to be called."""
+    with wp.ScopedCapture() as capture:
+        function()
+    return functools.partial(wp.capture_launch, capture.graph)
+
+
+class Recipe:
+    """A fixed list of launches (kernel, size, inputs, outputs) that ends in a scalar loss."""
+
+    def __init__(self, wp, launches, loss, summed, differentiated):
+        self.wp, self.launches, self.loss = wp, launches, loss
+        self.summed = summed  # arrays that launches add to: zeroed first
+        self.differentiated = differentiated
+
+    def forward(self):
+        for array in self.summed:
+            array.zero_()
+        for kernel, size, inputs, outputs in self.launches:
+            self.wp.launch(kernel, size, inputs, outputs)
+
+    def forward_backward(self):
+        for array in self.differentiated:
+            array.grad.zero_()
+        tape = self.wp.Tape()
+        with tape:
+            self.forward()
+        tape.backward(self.loss)
+
+
+def launch_overhead(variant, options):
+    wp = load()
+
+    @wp.kernel
+    def axpy(a: float, x: wp.array(dtype=float), y0: wp.array(dtype=float),
+             y: wp.array(dtype=float)):
+        i = wp.tid()
+        y[i] = a * x[i] + y0[i]
+
+    a, steps = LaunchOverhead.a, LaunchOverhead.steps
+    x, y0 = (wp.array(values, dtype=float, requires_grad=True)
+             for values in LaunchOverhead.inputs())
+    y = wp.zeros(8, dtype=float, requires_grad=True)
+    compile_s = compile_seconds(wp)
+    launch = functools.partial(wp.launch, axpy, 8, [a, x, y0], [y])
+    launch_adjoint = functools.partial(launch, adj_inputs=[0.0, x.grad, y0.grad],
+                                       adj_outputs=[y.grad], adjoint=True)
+
+    def many(call):
+        def loop():
+            for _ in range(steps):
+                call()
+        return loop
+
+    graph = {"recorded-launch": False, "cpu-graph": True}[variant]
+    if graph:
+        forward, adjoint = captured(wp, many(launch)), captured(wp, many(launch_adjoint))
+    else:
+        forward = many(launch(record_cmd=True).launch)
+        adjoint = many(launch_adjoint(record_cmd=True).launch)
+
+    def results():
+        y.grad.fill_(1.0)
+        for array in (x, y0):
+            array.grad.zero_()
+        launch()
+        launch_adjoint()
+        return y.numpy().sum(), {"x": x.grad.numpy().copy()}
+
+    return measure.Program(
+        version=wp.config.version, threads=1, compile_s=compile_s, forward=forward,
+        adjoint=adjoint, forward_backward=lambda: (forward(), adjoint()), results=results)
+
+
+def spring_cage(variant, options):
+    """step-kernel: one launch per step. unrolled-kernel: the whole roll-out in one launch, its loop
+    over steps unrolled by the compiler: Warp's adjoint of a loop that stays a loop is not right
+    when its body is non-linear in what it carries (see "Dynamic Loops" in Warp's manual)."""
+    wp = load()
+    unrolled = {"step-kernel-cpu-graph": False, "unrolled-kernel-cpu-graph": True}[variant]
+    STEPS, H, RATE = SpringCage.steps, wp.constant(SpringCage.h), wp.constant(SpringCage.rate)
+    K, C = wp.constant(SpringCage.stiffness), wp.constant(SpringCage.damping)
+    GRAVITY = wp.constant(wp.vec3(*SpringCage.gravity))
+    TARGET = wp.constant(wp.vec3(*SpringCage.target))
+    vectors, floats = wp.array(dtype=wp.vec3), wp.array(dtype=float)
+
+    @wp.func
+    def acceleration(anchors: vectors, rest: floats, x: wp.vec3, v: wp.vec3):
+        total = GRAVITY
+        for k in range(8):
+            d = anchors[k] - x
+            length = wp.length(d)
+            u = d / length
+            total = total + (K * (length - rest[k]) - C * wp.dot(u, v)) * u
+        return total
+
+    @wp.kernel
+    def evaluate(x: vectors, loss: floats):
+        d = x[0] - TARGET
+        loss[0] = wp.dot(d, d)
+
+    @wp.kernel
+    def descend(rest: floats, gradient: floats):
+        k = wp.tid()
+        rest[k] = rest[k] - RATE * gradient[k]
+
+    def states():
+        return wp.zeros((STEPS + 1, 1), dtype=wp.vec3, requires_grad=True)
+
+    anchors = wp.array(SpringCage.anchors, dtype=wp.vec3)
+    start = wp.array(SpringCage.rest_lengths(), dtype=float)
+    rest = wp.clone(start, requires_grad=True)
+    x, v = states(), states()
+    loss = wp.zeros(1, dtype=float, requires_grad=True)
+
+    if unrolled:
+        wp.set_module_options({"max_unroll": STEPS})
+
+        @wp.kernel
+        def roll_out(anchors: vectors, rest: floats, x_end: vectors):
+            x = wp.vec3(0.0, 0.0, 0.0)
+            v = wp.vec3(0.0, 0.0, 0.0)
+            for t in range(STEPS):
+                v = v + H * acceleration(anchors, rest, x, v)
+                x = x + H * v
+            x_end[0] = x
+
+        launches = [(roll_out, 1, [anchors, rest], [x[STEPS]])]
+    else:
+        @wp.kernel
+        def step(anchors: vectors, rest: floats, x: vectors, v: vectors,
+                 x_next: vectors, v_next: vectors):
+            moved = v[0] + H * acceleration(anchors, rest, x[0], v[0])
+            v_next[0] = moved
+            x_next[0] = x[0] + H * moved
+
+        launches = [(step, 1, [anchors, rest, x[t], v[t]], [x[t + 1], v[t + 1]])
+                    for t in range(STEPS)]
+    launches.append((evaluate, 1, [x[STEPS]], [loss]))
+    recipe = Recipe(wp, launches, loss, summed=[], differentiated=[x, v, rest, loss])
+
+    def iterate():
+        recipe.forward_backward()
+        wp.launch(descend, 8, [rest, rest.grad], record_tape=False)
+
+    compile_s = compile_seconds(wp)
+    forward, iteration = captured(wp, recipe.forward), captured(wp, iterate)
+
+    def restart():
+        wp.copy(rest, start)
+
+    def results():
+        restart()
+        iteration()
+        return loss.numpy()[0], {"rest": rest.grad.numpy().copy()}
+
+    return measure.Program(
+        version=wp.config.version, threads=1, compile_s=compile_s, forward=forward,
+        forward_backward=iteration, results=results, calls=50, restart=restart)
+
+
+def cloth_springs(variant, options):
+    """One launch over the springs that adds to both ends, one over the particles. springs-tape
+    records and plays back from Python; springs-cpu-graph replays the same launches as graphs."""
+    wp = load()
+    graph = {"springs-tape": False, "springs-cpu-graph": True}[variant]
+    side, n, steps = ClothSprings.side, ClothSprings.n, ClothSprings.steps
+    SIDE, COUNT = wp.constant(side), wp.constant(float(n))
+    DT, DECAY = wp.constant(ClothSprings.dt), wp.constant(ClothSprings.decay)
+    GRAVITY = wp.constant(wp.vec3(*ClothSprings.gravity))
+    TARGET = wp.constant(wp.vec3(*ClothSprings.target))
+    vectors, floats, ints = (wp.array(dtype=kind) for kind in (wp.vec3, float, int))
+
+    @wp.kernel
+    def add_springs(stiffness: floats, first: ints, second: ints, rest: floats, x: vectors,
+                    force: vectors):
+        s = wp.tid()
+        a = first[s]
+        b = second[s]
+        d = x[b] - x[a]
+        pull = (stiffness[0] * (1.0 - rest[s] / wp.length(d))) * d
+        wp.atomic_add(force, a, pull)
+        wp.atomic_sub(force, b, pull)
+
+    @wp.kernel
+    def move(x: vectors, v: vectors, force: vectors, x_next: vectors, v_next: vectors):
+        p = wp.tid()
+        if p < SIDE:
+            v_next[p] = wp.vec3(0.0, 0.0, 0.0)
+            x_next[p] = x[p]
+        else:
+            moved = DECAY * (v[p] + DT * (force[p] + GRAVITY))
+            v_next[p] = moved
+            x_next[p] = x[p] + DT * moved
+
+    # The mean in two levels: 65 536 terms added into one float would lose digits.
+    @wp.kernel
+    def add_rows(x: vectors, rows: vectors):
+        p = wp.tid()
+        wp.atomic_add(rows, p / SIDE, x[p])
+
+    @wp.kernel
+    def average(rows: vectors, mean: vectors):
+        wp.atomic_add(mean, 0, rows[wp.tid()] / COUNT)
+
+    @wp.kernel
+    def evaluate(mean: vectors, loss: floats):
+        d = mean[0] - TARGET
+        loss[0] = wp.dot(d, d)
+
+    def zeros(*shape, kind=wp.vec3):
+        return wp.zeros(shape, dtype=kind, requires_grad=True)
+
+    x, v, force = zeros(steps + 1, n), zeros(steps + 1, n), zeros(steps, n)
+    rows, mean, loss = zeros(side), zeros(1), zeros(1, kind=float)
+    stiffness = wp.array([ClothSprings.stiffness], dtype=float, requires_grad=True)
+    x.numpy()[0], v.numpy()[0] = (values.reshape(n, 3) for values in ClothSprings.inputs())
+    first, second, lengths = ClothSprings.springs()
+    count = lengths.size
+    first, second = wp.array(first, dtype=int), wp.array(second, dtype=int)
+    rest = wp.array(lengths, dtype=float)
+
+    launches = []
+    for t in range(steps):
+        launches += [
+            (add_springs, count, [stiffness, first, second, rest, x[t]], [force[t]]),
+            (move, n, [x[t], v[t], force[t]], [x[t + 1], v[t + 1]]),
+        ]
+    launches += [(add_rows, n, [x[steps]], [rows]), (average, side, [rows], [mean]),
+                 (evaluate, 1, [mean], [loss])]
+    recipe = Recipe(wp, launches, loss, summed=[force, rows, mean],
+                    differentiated=[x, v, force, rows, mean, loss, stiffness])
+    compile_s = compile_seconds(wp)
+    forward, forward_backward = recipe.forward, recipe.forward_backward
+    if graph:
+        forward, forward_backward = captured(wp, forward), captured(wp, forward_backward)
+
+    def results():
+        forward_backward()
+        return loss.numpy()[0], {"v0": v.grad.numpy()[0].copy(), "K": stiffness.grad.numpy().copy()}
+
+    return measure.Program(
+        version=wp.config.version, threads=1, compile_s=compile_s, forward=forward,
+        forward_backward=forward_backward, results=results)
+
+
+if __name__ == "__main__":
+    measure.main("warp", {"launch_overhead": launch_overhead, "spring_cage": spring_cage,
+                          "cloth_springs": cloth_springs})

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Loss and gradients of every workload in f64, by NumPy with adjoints written by hand; each adjoint
+is checked here against central differences of the same forward pass.
+
+    reference.py [WORKLOAD...]            computes them and compares with reference.json
+    reference.py [WORKLOAD...] --write    computes them and writes reference.json
+
+`compare` reads reference.json, so that measuring needs neither NumPy nor the minute this takes.
+"""
+import argparse
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+from workloads import DEFINITIONS, ClothSprings, LaunchOverhead, SpringCage, digest
+
+FILE = pathlib.Path(__file__).with_name("reference.json")
+
+
+def launch_overhead():
+    """Linear: the gradient is the coefficient."""
+    x, y0 = LaunchOverhead.inputs()
+
+    def loss(x):
+        return (LaunchOverhead.a * x + y0).sum()
+
+    gradient = np.full(8, LaunchOverhead.a)
+    differences = [(loss(x + e) - loss(x - e)) / 2 for e in np.eye(8)]
+    return loss(x), {"x": gradient}, {"x": relative(gradient, differences)}
+
+
+def spring_cage():
+    k, c, h = SpringCage.stiffness, SpringCage.damping, SpringCage.h
+    gravity, target = np.array(SpringCage.gravity), np.array(SpringCage.target)
+
+    def springs(x, v, rest):
+        d = SpringCage.anchors - x
+        length = np.linalg.norm(d, axis=1)
+        u = d / length[:, None]
+        return u, length, k * (length - rest) - c * (u @ v)
+
+    def roll_out(rest):
+        x, v = np.zeros(3), np.zeros(3)
+        states = [(x, v)]
+        for _ in range(SpringCage.steps):
+            u, _, pull = springs(x, v, rest)
+            v = v + h * (pull @ u + gravity)
+            x = x + h * v
+            states.append((x, v))
+        return ((x - target) ** 2).sum(), states
+
+    def gradient_at(rest):
+        _, states = roll_out(rest)
+        x_bar, v_bar, rest_bar = 2 * (states[-1][0] - target), np.zeros(3), np.zeros(8)
+        for x, v in reversed(states[:-1]):
+            u, length, pull = springs(x, v, rest)
+            v_bar = v_bar + h * x_bar
+            force_bar = h * v_bar
+            pull_bar = u @ force_bar
+            rest_bar -= k * pull_bar
+            v_bar = v_bar - c * (pull_bar @ u)
+            u_bar = np.outer(pull, force_bar) - c * np.outer(pull_bar, v)
+            along = (u * u_bar).sum(axis=1)
+            d_bar = (u_bar - along[:, None] * u) / length[:, None] + (k * pull_bar)[:, None] * u
+            x_bar = x_bar - d_bar.sum(axis=0)
+        return rest_bar
+
+    rest = SpringCage.rest_lengths()
+    gradient = gradient_at(rest)
+    differences = [(roll_out(rest + e)[0] - roll_out(rest - e)[0]) / 2e-5 for e in 1e-5 * np.eye(8)]
+    return roll_out(rest)[0], {"rest": gradient}, {"rest": relative(gradient, differences)}
+
+
+def cloth_springs():
+    """Arrays are 3 x side x side here: one component is contiguous."""
+    dt, decay = ClothSprings.dt, ClothSprings.decay
+    target = np.array(ClothSprings.target)
+    gravity = np.array(ClothSprings.gravity)[:, None, None]
+    x0, v0 = (np.ascontiguousarray(np.moveaxis(a, 2, 0)) for a in ClothSprings.inputs())
+    families = []
+    for offset in ClothSprings.offsets:
+        first, second = ClothSprings.ends(offset)
+        families.append(((slice(None), *first), (slice(None), *second),
+                         ClothSprings.rest_length(offset)))
+
+    def stretched(x):
+        """Per family: its ends, d and r / |d|."""
+        for first, second, rest in families:
+            d = x[second] - x[first]
+            yield first, second, d, rest / np.sqrt(np.einsum("cij,cij->ij", d, d))
+
+    def roll_out(v, stiffness, history=None):
+        x = x0
+        for _ in range(ClothSprings.steps):
+            if history is not None:
+                history.append(x)
+            a = np.broadcast_to(gravity, x.shape).copy()
+            for first, second, d, ratio in stretched(x):
+                pull = (stiffness * (1 - ratio)) * d
+                a[first] += pull
+                a[second] -= pull
+            v = decay * (v + dt * a)
+            v[:, 0] = 0
+            x = x + dt * v
+        return x.mean(axis=(1, 2)) - target
+
+    def gradient_at(v, stiffness):
+        history = []
+        miss = roll_out(v, stiffness, history)
+        x_bar = np.broadcast_to((2 * miss / ClothSprings.n)[:, None, None], x0.shape).copy()
+        v_bar, stiffness_bar = np.zeros(x0.shape), 0.0
+        for x in reversed(history):
+            v_bar = decay * (v_bar + dt * x_bar)
+            v_bar[:, 0] = 0
+            a_bar = dt * v_bar
+            for first, second, d, ratio in stretched(x):
+                pull_bar = a_bar[first] - a_bar[second]
+                along = np.einsum("cij,cij->ij", d, pull_bar)
+                stiffness_bar += ((1 - ratio) * along).sum()
+                squared = np.einsum("cij,cij->ij", d, d)
+                d_bar = stiffness * ((1 - ratio) * pull_bar + (ratio * along / squared) * d)
+                x_bar[first] -= d_bar
+                x_bar[second] += d_bar
+        return (miss ** 2).sum(), v_bar, stiffness_bar
+
+    stiffness = ClothSprings.stiffness
+    loss, v_bar, stiffness_bar = gradient_at(v0, stiffness)
+
+    def difference(direction, step):
+        return sum(sign * (roll_out(v0 + sign * step * direction[0],
+                                    stiffness + sign * step * direction[1]) ** 2).sum()
+                   for sign in (1, -1)) / (2 * step)
+
+    # A slow wave: a fast one would almost cancel against the smooth gradient.
+    wave = np.sin(2e-4 * np.arange(v0.size) + 0.3).reshape(v0.shape)
+    checks = {"v0": relative((v_bar * wave).sum(), difference((wave, 0.0), 1e-5)),
+              "K": relative(stiffness_bar, difference((0.0, 1.0), 1.0))}
+    return loss, {"v0": np.moveaxis(v_bar, 0, 2), "K": stiffness_bar}, checks
+
+
+def relative(value, expected):
+    value, expected = np.asarray(value), np.asarray(expected)
+    return float(np.linalg.norm(value - expected) / np.linalg.norm(expected))
+
+
+def compute(workload):
+    loss, gradients, checks = globals()[workload]()
+    return {"loss": float(loss), **digest(gradients), "central_difference_error": checks}
+
+
+def numbers(entry):
+    """All loss and gradient values of an entry in one vector."""
+    values = [entry["loss"], *entry["grad_norm"].values()]
+    for field in ("grad", "grad_sample"):
+        for components in entry[field].values():
+            values += components
+    return np.array(values)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Reference values of the workloads in f64.")
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(DEFINITIONS))
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    unknown = sorted(set(options.workloads) - set(DEFINITIONS))
+    if unknown:
+        parser.error(f"no workload {', '.join(unknown)}; there are {', '.join(DEFINITIONS)}")
+    stored = json.loads(FILE.read_text()) if FILE.exists() else {}
+    status = 0
+    for workload in options.workloads or DEFINITIONS:
+        entry = compute(workload)
+        checks = entry["central_difference_error"]
+        described = ", ".join(f"{name} {error:.1e}" for name, error in checks.items())
+        print(f"{workload}: loss {entry['loss']:.12g}; adjoint against central differences: "
+              f"{described}")
+        if max(checks.values()) > 1e-6:
+            print(f"{workload}: the adjoint disagrees with central differences")
+            status = 1
+        if options.write:
+            stored[workload] = entry
+        elif workload not in stored:
+            print(f"{workload}: not in {FILE.name}; run with --write")
+            status = 1
+        else:
+            now, before = numbers(entry), numbers(stored[workload])
+            if now.shape != before.shape or not np.allclose(now, before, rtol=1e-9, atol=1e-18):
+                print(f"{workload}: {FILE.name} differs")
+                status = 1
+            else:
+                print(f"{workload}: agrees with {FILE.name}")
+    if options.write and status == 0:
+        FILE.write_text(json.dumps(stored, indent=1) + "\n")
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

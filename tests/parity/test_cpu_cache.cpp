@@ -1,0 +1,122 @@
+// Compiled code on disk and in memory: what is damaged or foreign is compiled again, and never crashes.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engine/backend/code_cache.hpp"
+#include "engine/backend/object_code.hpp"
+#include "engine/base/files.hpp"
+#include "engine/base/log.hpp"
+#include "engine/lang/kernel.hpp"
+#include "tests/parity/cpu_harness.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hindcast::test {
+
+namespace fs = std::filesystem;
+using namespace lang;
+
+namespace {
+
+class Cache {  // a cache of its own for one test
+public:
+    Cache() {
+        if (const char* old = std::getenv("HINDCAST_CACHE")) old_ = old;
+        use(folder_.path().string());
+    }
+    ~Cache() {
+        if (old_.empty()) ::unsetenv("HINDCAST_CACHE");
+        else use(old_);
+    }
+    Cache(const Cache&) = delete;
+    Cache& operator=(const Cache&) = delete;
+    static void use(const std::string& path) { ::setenv("HINDCAST_CACHE", path.c_str(), 1); }
+    fs::path path() const { return folder_.path(); }
+    std::vector<fs::path> entries() const {
+        std::vector<fs::path> found;
+        for (const auto& e : fs::directory_iterator(folder_.path())) found.push_back(e.path());
+        return found;
+    }
+
+private:
+    TemporaryFolder folder_;
+    std::string old_;
+};
+
+const KernelDef scale = kernel("scale", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) { y[i] = sin(x[i].y()) * x[i] + Vec3(0.5, 1.5, 2.5); });
+
+std::vector<std::vector<ir::Bits>> run_scale() {
+    Launch launch(scale.trace(ir::Precision::f32), 20);
+    return launch.run(*backend::compile_cpu(launch.kernel()));
+}
+
+void overwrite(const fs::path& file, const std::string& content) {
+    std::ofstream(file, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+}  // namespace
+
+TEST_CASE("kernel cache: an entry is written, used, and replaced when it is damaged in any way") {
+    HINDCAST_NEEDS_LLVM();
+    Cache cache;
+    set_log_listener([](LogLevel, std::string_view) {});
+    const auto expected = run_scale();
+    REQUIRE(cache.entries().size() == 1);
+    const fs::path file = cache.entries()[0];
+    const std::string good = read_file(file);
+    const auto time = fs::last_write_time(file);
+    CHECK(run_scale() == expected);
+    CHECK(fs::last_write_time(file) == time);  // read, not written
+
+    std::mt19937 random(3);
+    for (int round = 0; round < 40; ++round) {
+        std::string bad = good;
+        if (round % 4 == 0) bad.resize(random() % good.size());
+        else if (round % 4 == 1) bad += "more";
+        else bad[round % 4 == 2 ? random() % 64 : random() % good.size()] ^= static_cast<char>(1 << random() % 8);
+        overwrite(file, bad);
+        CHECK(run_scale() == expected);
+        CHECK(read_file(file) == good);
+    }
+    // An intact entry whose code is none.
+    const std::string key = file.stem().string();
+    backend::write_cached({std::stoull(key.substr(0, 16), nullptr, 16), std::stoull(key.substr(16), nullptr, 16)}, "no code at all");
+    CHECK(run_scale() == expected);
+}
+
+TEST_CASE("kernel cache: a folder that cannot be written costs one warning") {
+    HINDCAST_NEEDS_LLVM();
+    Cache cache;
+    const fs::path blocked = cache.path() / "file";
+    overwrite(blocked, "not a folder");
+    Cache::use((blocked / "cache").string());
+    CHECK_NOTHROW(run_scale());
+    Cache::use("");
+    CHECK_NOTHROW(run_scale());
+}
+
+TEST_CASE("object code: damaged objects are refused, not loaded") {
+    HINDCAST_NEEDS_LLVM();
+    const std::string good = backend::compile_llvm(backend::cpu_llvm_text(scale.trace(ir::Precision::f32)), backend::CodeKind::object);
+    CHECK_NOTHROW(backend::ObjectCode(good, "kernel"));
+    CHECK_THROWS_AS(backend::ObjectCode(good, "other"), Error);
+    CHECK_THROWS_AS(backend::ObjectCode("", "kernel"), Error);
+    std::mt19937 random(1);
+    for (int round = 0; round < 3000; ++round) {
+        std::string bad = good;
+        if (round % 3 == 0) bad.resize(random() % good.size());
+        for (unsigned k = random() % 4; k < 4; ++k) {
+            // mostly in the tables: the header, and the sections behind the code
+            const std::size_t at = random() % 2 == 0 ? random() % 64 : random() % good.size();
+            if (at < bad.size()) bad[at] = static_cast<char>(random());
+        }
+        try {
+            const backend::ObjectCode code(bad, "kernel");  // loading may succeed; it must not crash
+        } catch (const Error&) {
+        }
+    }
+}
+
+}  // namespace hindcast::test

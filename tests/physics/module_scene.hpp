@@ -1,0 +1,97 @@
+// Small scenes for tests of physics modules: a scene from JSON text, run on the interpreter, and
+// the comparison of its gradient with forward mode, differences and Hessian products.
+//
+// The interpreter is the reference; that the other devices give its bits is tested elsewhere.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast::test {
+
+inline const Registry& all_modules() {
+    static const Registry registry = [] {
+        Registry r;
+        register_all_modules(r);
+        return r;
+    }();
+    return registry;
+}
+
+// The text may leave out "format"; it is an object without the outer braces.
+inline std::unique_ptr<Simulation> simulate(const std::string& keys,
+                                            ir::Precision precision = ir::Precision::f64) {
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    options.precision = precision;
+    return std::make_unique<Simulation>(Scene::parse("{\"format\": 1, " + keys + "}"),
+                                        all_modules(), options);
+}
+
+inline double position(Simulation& s, std::int64_t point, int component) {
+    return s.model().array("position").value(point, component);
+}
+inline double velocity(Simulation& s, std::int64_t point, int component) {
+    return s.model().array("velocity").value(point, component);
+}
+
+inline double norm(const std::vector<double>& v) {
+    double sum = 0;
+    for (const double x : v) sum += x * x;
+    return std::sqrt(sum);
+}
+inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+// Relative disagreements of derivatives at the parameters as they stand, along one direction.
+struct GradientErrors {
+    std::vector<double> gradient;
+    double forward = 0;     // forward mode against reverse mode
+    double difference = 0;  // best central difference of the loss against reverse mode
+    double hessian = 0;     // Hessian product against the best difference of the gradient
+};
+inline GradientErrors gradient_errors(Simulation& s, unsigned seed) {
+    GradientErrors e;
+    const std::vector<double> start = s.parameters().values();
+    std::vector<double> direction(start.size());
+    for (std::size_t k = 0; k < direction.size(); ++k)
+        direction[k] = std::sin(1.7 * static_cast<double>(k) + 0.6 + 0.9 * seed);
+    const auto moved = [&](double step) {
+        std::vector<double> p = start;
+        for (std::size_t k = 0; k < p.size(); ++k) p[k] += step * direction[k];
+        s.parameters().set_values(p);
+    };
+    const double loss = s.run(true);
+    e.gradient = s.gradient();
+    const double slope = dot(e.gradient, direction);
+    // What rounding of the loss alone makes of a difference is no disagreement.
+    const double scale = std::max(std::fabs(slope), 1e-6 * std::fabs(loss));
+    e.forward = std::fabs(s.directional_derivative(direction) - slope) / scale;
+    const std::vector<double> product = s.hessian_product(direction);
+    e.difference = e.hessian = 1e300;
+    for (const double step : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
+        moved(step);
+        const double up = s.run(true);
+        const std::vector<double> gradient_up = s.gradient();
+        moved(-step);
+        const double down = s.run(true);
+        const std::vector<double> gradient_down = s.gradient();
+        e.difference = std::min(e.difference, std::fabs((up - down) / (2 * step) - slope) / scale);
+        std::vector<double> miss(product.size());
+        for (std::size_t k = 0; k < miss.size(); ++k)
+            miss[k] = (gradient_up[k] - gradient_down[k]) / (2 * step) - product[k];
+        const double size = std::max(norm(product), 1e-6 * norm(e.gradient));
+        e.hessian = std::min(e.hessian, size > 0 ? norm(miss) / size : norm(miss));
+    }
+    moved(0);
+    return e;
+}
+
+}  // namespace hindcast::test

@@ -1,0 +1,97 @@
+// Damping and drag against closed forms of the discrete equations of motion.
+#include <doctest/doctest.h>
+
+#include "tests/physics/module_scene.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+// One point under gravity (1, -2) with a force, velocity at the end of n steps of 1/64.
+std::unique_ptr<Simulation> falling(int steps, const std::string& force,
+                                    const std::string& gravity = "[1, -2]") {
+    return simulate(R"("dimension": 2, "time": {"step": "1/64", "steps": )" +
+                    std::to_string(steps) + R"(}, "gravity": )" + gravity + R"(,
+        "bodies": [{"type": "particles", "name": "p", "positions": [[0, 0]], "mass": 2,
+                    "velocity": [3, 0.5]}],
+        "forces": [)" +
+                    force + "]");
+}
+
+}  // namespace
+
+TEST_CASE("damping before and after the forces") {
+    // before: v <- a v + h g, so v_n = a^n v_0 + h g (1 - a^n) / (1 - a); after: h g times a.
+    const double h = 1.0 / 64, a = std::exp(-1.5 * h), n = 50, an = std::exp(-1.5 * h * n);
+    const double g[2] = {1, -2}, v0[2] = {3, 0.5};
+    for (const bool after : {false, true}) {
+        const auto sim = falling(50, std::string(R"({"type": "damping", "rate": 1.5, "order": ")") +
+                                         (after ? "after" : "before") + "\"}");
+        sim->run();
+        for (int k = 0; k < 2; ++k) {
+            const double driven = h * g[k] * (1 - an) / (1 - a);
+            CHECK(velocity(*sim, 0, k) ==
+                  doctest::Approx(an * v0[k] + (after ? a * driven : driven)).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("damping of one body leaves others and fixed points alone") {
+    const auto sim = simulate(R"("time": {"step": 0.5, "steps": 1}, "gravity": [0, 0, 0],
+        "bodies": [{"type": "particles", "name": "a", "positions": [[0,0,0]], "velocity": [1,0,0]},
+                   {"type": "particles", "name": "b", "positions": [[0,0,0], [1,0,0]],
+                    "velocity": [1,0,0], "fixed": [0]}],
+        "forces": [{"type": "damping", "of": "b", "rate": [5, 2]}])");
+    sim->run();
+    CHECK(velocity(*sim, 0, 0) == 1);
+    CHECK(velocity(*sim, 1, 0) == 1);
+    CHECK(velocity(*sim, 2, 0) == doctest::Approx(std::exp(-1.0)).epsilon(1e-14));
+}
+
+TEST_CASE("linear drag: v - v_end shrinks by 1 - h c / m per step, v_end = wind + m g / c") {
+    const double m = 2, c = 3, h = 1.0 / 64, wind[2] = {4, -1}, g[2] = {1, -2}, v0[2] = {3, 0.5};
+    for (const int n : {1, 40, 4000}) {
+        const auto sim = falling(n, R"({"type": "drag", "linear": 3, "wind": [4, -1]})");
+        sim->run();
+        for (int k = 0; k < 2; ++k) {
+            const double end = wind[k] + m * g[k] / c;
+            CHECK(velocity(*sim, 0, k) ==
+                  doctest::Approx(end + (v0[k] - end) * std::pow(1 - h * c / m, n)).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("quadratic drag: the terminal speed is sqrt(m g / q) relative to the wind") {
+    const double speed = std::sqrt(2 * 9.81 / 0.7);
+    const auto sim =
+        falling(4000, R"({"type": "drag", "quadratic": 0.7, "wind": [1.5, 0.25]})", "[0, -9.81]");
+    sim->run();
+    CHECK(velocity(*sim, 0, 0) == doctest::Approx(1.5).epsilon(1e-9));
+    CHECK(velocity(*sim, 0, 1) == doctest::Approx(0.25 - speed).epsilon(1e-9));
+}
+
+TEST_CASE("both drags and gusts against a loop written here") {
+    const auto sim = falling(77, R"({"type": "drag", "linear": 0.4, "quadratic": 0.3,
+        "wind": [2, 0], "amplitude": [1, 0.5], "frequency": 1.25, "phase": 0.3})");
+    sim->run();
+    double v[2] = {3, 0.5};
+    const double h = 1.0 / 64, g[2] = {1, -2}, wind[2] = {2, 0}, amplitude[2] = {1, 0.5};
+    for (int n = 0; n < 77; ++n) {
+        double u[2];
+        const double gust = std::sin(2 * std::acos(-1.0) * 1.25 * n * h + 0.3);
+        for (int k = 0; k < 2; ++k) u[k] = wind[k] + amplitude[k] * gust - v[k];
+        const double c = 0.4 + 0.3 * std::hypot(u[0], u[1]);
+        for (int k = 0; k < 2; ++k) v[k] += h * (g[k] + c * u[k] / 2);
+    }
+    for (int k = 0; k < 2; ++k) CHECK(velocity(*sim, 0, k) == doctest::Approx(v[k]).epsilon(1e-12));
+}
+
+TEST_CASE("drag that says too little, or too much, is an error") {
+    CHECK_THROWS_WITH_AS(falling(1, R"({"type": "drag", "wind": [1, 0]})"),
+                         doctest::Contains("no coefficient"), Error);
+    CHECK_THROWS_WITH_AS(falling(1, R"({"type": "drag", "linear": 1, "amplitude": [1, 0]})"),
+                         doctest::Contains("gusts need"), Error);
+    CHECK_THROWS_WITH_AS(falling(1, R"({"type": "drag", "linear": 1, "phase": 1})"),
+                         doctest::Contains("gusts need"), Error);
+}

@@ -1,0 +1,193 @@
+// Gradient coverage: every field that a module marks as differentiable has a scene here in which
+// reverse mode, forward mode and differences agree, Hessian products too, and f32 comes near.
+// A new differentiable field without a line in the table below fails the test.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/physics/module_scene.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+// Fields ("section/type.field") and the paths under which a scene has them as parameters.
+struct Covering {
+    const char* name;
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::string scene;
+};
+
+const char* const springs_in_wind = R"("time": {"step": "1/50", "substeps": 2, "steps": 20},
+    "gravity": [0.5, -1, -9.81],
+    "bodies": [
+        {"type": "particles", "name": "chain", "mass": [1, 0.5, 0.8, 1.2], "fixed": [0],
+         "positions": [[0, 0, 0], [1, 0.1, 0], [2, 0, 0.2], [3, 0.2, 0.1]],
+         "velocity": [0.3, 0.5, -0.2]},
+        {"type": "particles", "name": "post", "positions": [[2, 2, 2], [4, 1, 0]], "fixed": true}],
+    "forces": [
+        {"type": "springs", "name": "links", "connect": {"chain": "chain"}, "stiffness": [90, 70, 80],
+         "damping": 0.7, "rest_length": [0.9, 1, 1.2], "length_offset": 1e-3},
+        {"type": "springs", "name": "rope", "connect": [["post", 0, "chain", 2]], "stiffness": 30,
+         "damping": [0.4], "rest_length": 1.5, "acts": "pull"},
+        {"type": "drag", "name": "wind", "linear": 0.2, "quadratic": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
+         "wind": [3, 1, 0.5], "amplitude": [0.5, 1, 0.25], "frequency": 1.3, "phase": 0.4},
+        {"type": "damping", "name": "air", "of": "chain", "rate": [0.1, 0.2, 0.3, 0.4]},
+        {"type": "damping", "name": "water", "rate": 0.3, "order": "after"}],
+    "controllers": [{"type": "kick", "name": "engine", "of": "chain", "change": [0.02, 0, 0.05]}],
+    "objective": [
+        {"type": "point_target", "name": "hit", "of": "chain", "target": [1, 0.5, 0.25]},
+        {"type": "trajectory", "name": "track", "of": "chain", "points": [1, 3], "at": [0.1, 0.3],
+         "targets": [[1, 0, 0], [3, 0, 0], [1, 0.5, 0], [3, 0.5, 0.25]], "weight": 2},
+        {"type": "center_of_mass", "name": "center", "of": "chain", "at": [0.2, 0.4],
+         "target": [1.5, 1, 0]},
+        {"type": "volume", "name": "volume", "of": "chain", "target": 0.3,
+         "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
+        {"type": "energy", "name": "energy", "at": "all", "springs": ["links", "rope"],
+         "weight": 0.1},
+        {"type": "regularization", "name": "stay", "of": "chain.velocity", "reference": 0}])";
+
+// Two bodies of points against planes and spheres; none is near a kink at a step.
+std::string contacts(const char* response) {
+    const std::string coefficients = response;
+    return R"("dimension": 2, "time": {"step": "1/200", "steps": 60}, "gravity": [0.2, -9.81],
+    "bodies": [
+        {"type": "particles", "name": "stones", "mass": [1, 0.6, 0.8],
+         "positions": [[0, 0.11], [0.7, 0.32], [-0.5, 0.2]],
+         "velocity": [[1, -0.4], [-0.9, -1.6], [0.6, -1]]}],
+    "colliders": [
+        {"type": "plane", "name": "floor", "normal": [0.1, 1], "offset": 0.05, )" +
+           coefficients + R"(},
+        {"type": "sphere", "name": "rock", "center": [0.35, 0.1], "radius": 0.25, )" +
+           coefficients + R"(}],
+    "objective": [
+        {"type": "point_target", "name": "hit", "of": "stones", "target": [0.3, 0.5]},
+        {"type": "area", "name": "area", "of": "stones", "target": 0.2, "at": [0.1, 0.3]}])";
+}
+
+const std::vector<Covering>& coverings() {
+    static const std::vector<Covering> list = {
+        {"springs in wind",
+         {{"bodies/particles.positions", "chain.positions"},
+          {"bodies/particles.velocity", "chain.velocity"},
+          {"bodies/particles.mass", "chain.mass"},
+          {"scene/gravity", "gravity"},
+          {"forces/springs.stiffness", "links.stiffness"},
+          {"forces/springs.stiffness", "rope.stiffness"},
+          {"forces/springs.damping", "links.damping"},
+          {"forces/springs.damping", "rope.damping"},
+          {"forces/springs.rest_length", "links.rest_length"},
+          {"forces/springs.rest_length", "rope.rest_length"},
+          {"forces/drag.linear", "wind.linear"},
+          {"forces/drag.quadratic", "wind.quadratic"},
+          {"forces/drag.wind", "wind.wind"},
+          {"forces/drag.amplitude", "wind.amplitude"},
+          {"forces/drag.frequency", "wind.frequency"},
+          {"forces/drag.phase", "wind.phase"},
+          {"forces/damping.rate", "air.rate"},
+          {"forces/damping.rate", "water.rate"},
+          {"controllers/kick.change", "engine.change"},
+          {"objective/point_target.target", "hit.target"},
+          {"objective/trajectory.targets", "track.targets"},
+          {"objective/center_of_mass.target", "center.target"},
+          {"objective/volume.target", "volume.target"}},
+         springs_in_wind},
+        {"penalty contact",
+         {{"colliders/plane.normal", "floor.normal"},
+          {"colliders/plane.offset", "floor.offset"},
+          {"colliders/plane.stiffness", "floor.stiffness"},
+          {"colliders/plane.damping", "floor.damping"},
+          {"colliders/plane.friction", "floor.friction"},
+          {"colliders/plane.slip_speed", "floor.slip_speed"},
+          {"colliders/sphere.center", "rock.center"},
+          {"colliders/sphere.radius", "rock.radius"},
+          {"colliders/sphere.stiffness", "rock.stiffness"},
+          {"colliders/sphere.damping", "rock.damping"},
+          {"colliders/sphere.friction", "rock.friction"},
+          {"colliders/sphere.slip_speed", "rock.slip_speed"},
+          {"objective/area.target", "area.target"},
+          {"bodies/particles.velocity", "stones.velocity"}},
+         contacts(R"("response": "penalty", "stiffness": 900, "damping": 3, "friction": 0.4,
+                     "slip_speed": 0.8)")},
+        {"impulses",
+         {{"colliders/plane.normal", "floor.normal"},
+          {"colliders/plane.restitution", "floor.restitution"},
+          {"colliders/plane.friction", "floor.friction"},
+          {"colliders/sphere.center", "rock.center"},
+          {"colliders/sphere.restitution", "rock.restitution"},
+          {"colliders/sphere.friction", "rock.friction"},
+          {"bodies/particles.velocity", "stones.velocity"}},
+         contacts(R"("response": "impulse", "restitution": 0.6, "friction": 0.1)")},
+        {"projections",
+         {{"colliders/plane.normal", "floor.normal"},
+          {"colliders/plane.friction", "floor.friction"},
+          {"colliders/sphere.center", "rock.center"},
+          {"colliders/sphere.friction", "rock.friction"},
+          {"bodies/particles.velocity", "stones.velocity"}},
+         contacts(R"("response": "projection", "friction": 0.1)")},
+    };
+    return list;
+}
+
+std::unique_ptr<Simulation> with_parameter(const Covering& covering, const std::string& path,
+                                           ir::Precision precision = ir::Precision::f64) {
+    return simulate(covering.scene + R"(, "parameters": [{"path": ")" + path + "\"}]", precision);
+}
+
+}  // namespace
+
+TEST_CASE("every differentiable field of every module is in the table") {
+    std::set<std::string> covered;
+    for (const Covering& covering : coverings())
+        for (const auto& [field, path] : covering.fields) covered.insert(field);
+    std::set<std::string> known{"scene/gravity"};
+    for (const model::ModuleType& type : all_modules().all())
+        for (const model::Field& field : type.fields)
+            if (field.may_optimize)
+                known.insert(std::string(model::name_of(type.section)) + "/" + type.type + "." +
+                             field.key);
+    for (const std::string& field : known) {
+        CAPTURE(field);
+        CHECK_MESSAGE(covered.contains(field),
+                      "no scene of this file has this field as a parameter: add one");
+    }
+    for (const std::string& field : covered) {
+        CAPTURE(field);
+        CHECK_MESSAGE(known.contains(field), "no module has this differentiable field any more");
+    }
+}
+
+TEST_CASE("reverse mode, forward mode, differences and Hessian products agree on every field") {
+    for (const Covering& covering : coverings())
+        for (const auto& [field, path] : covering.fields) {
+            CAPTURE(covering.name);
+            CAPTURE(path);
+            const auto sim = with_parameter(covering, path);
+            for (const unsigned seed : {0U, 1U}) {
+                const GradientErrors e = gradient_errors(*sim, seed);
+                CHECK(norm(e.gradient) > 0);
+                CHECK(e.forward < 1e-12);
+                CHECK(e.difference < 1e-6);
+                CHECK(e.hessian < 1e-6);
+            }
+        }
+}
+
+TEST_CASE("gradients in f32 are within 1e-3 of those in f64 on every field") {
+    for (const Covering& covering : coverings())
+        for (const auto& [field, path] : covering.fields) {
+            CAPTURE(covering.name);
+            CAPTURE(path);
+            const auto wide = with_parameter(covering, path);
+            const auto narrow = with_parameter(covering, path, ir::Precision::f32);
+            wide->run(true);
+            narrow->run(true);
+            const std::vector<double> exact = wide->gradient(), found = narrow->gradient();
+            std::vector<double> miss = found;
+            for (std::size_t k = 0; k < miss.size(); ++k) miss[k] -= exact[k];
+            CHECK(norm(miss) < 1e-3 * norm(exact));
+            CHECK(dot(found, exact) > 0.9999 * norm(found) * norm(exact));
+        }
+}

@@ -1,0 +1,48 @@
+// The devices that a test runs on: one test body, every back end.
+//
+//     for (const auto& device : test::devices()) {
+//         CAPTURE(device->describe());
+//         ...
+//     }
+//
+// The interpreter always; the CPU back end if LLVM is there and the environment variable
+// HINDCAST_TEST_DEVICES does not say otherwise (tests/run --full: sanitizers cannot see generated
+// code, so they test the interpreter).
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend/llvm.hpp"
+#include "engine/runtime/device.hpp"
+
+namespace hindcast::test {
+
+inline std::shared_ptr<Device> interpreter_device() {
+    static const auto device =
+        std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::interpreter});
+    return device;
+}
+
+inline bool has_cpu_device() {
+    const char* wanted = std::getenv("HINDCAST_TEST_DEVICES");
+    if (wanted != nullptr && std::string(wanted).find("cpu") == std::string::npos) return false;
+    return backend::llvm_info().available;
+}
+
+// Two threads, the machine's own width. Only if has_cpu_device().
+inline std::shared_ptr<Device> cpu_device() {
+    static const auto device =
+        std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cpu, .threads = 2});
+    return device;
+}
+
+inline std::vector<std::shared_ptr<Device>> devices() {
+    std::vector<std::shared_ptr<Device>> list{interpreter_device()};
+    if (has_cpu_device()) list.push_back(cpu_device());
+    return list;
+}
+
+}  // namespace hindcast::test

@@ -31,6 +31,7 @@ Command add_run(CLI::App& app);
 Command add_optimize(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_test(CLI::App& app);
+Command add_bench(CLI::App& app);
 Command add_info(CLI::App& app);
 
 // Every module that was built in.

@@ -28,6 +28,18 @@ const std::vector<std::string> parts = {"ir", "adjoint", "tangent", "counts", "l
 
 // ---- the build and the machine ----
 
+// Of the some hundred features that LLVM names, those that matter to kernels.
+std::string notable_features(const std::string& all) {
+    std::string text;
+    for (const char* name :
+         {"avx2", "fma", "bmi2", "avx512f", "avx512vl", "avx512dq", "avx512bw"}) {
+        const std::string entry = std::string("+") + name;
+        if (("," + all + ",").find("," + entry + ",") == std::string::npos) continue;
+        text += (text.empty() ? "" : " ") + std::string(name);
+    }
+    return text;
+}
+
 void print_build() {
     const backend::LlvmInfo& llvm = backend::llvm_info();
     fmt::print("hindcast     {}\n", version());
@@ -36,7 +48,7 @@ void print_build() {
     if (llvm.available) {
         fmt::print("  cpu          {} threads; lanes: {} in f32, {} in f64\n", hardware_threads(),
                    backend::cpu_width(ir::Precision::f32), backend::cpu_width(ir::Precision::f64));
-        fmt::print("               {}: {}\n", llvm.cpu, llvm.features);
+        fmt::print("               {}: {}\n", llvm.cpu, notable_features(llvm.features));
         fmt::print("               LLVM {} ({})\n", llvm.version, llvm.path);
     } else {
         fmt::print("  cpu          cannot compile: {}\n", llvm.problem);

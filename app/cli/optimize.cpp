@@ -69,7 +69,7 @@ public:
         OutputPlan::read(simulation_);  // a mistake there must not come out at the end
         written_ = simulation_.parameters().values();
         if (resume) load_resume(options_.resume, simulation_, optimization_);
-        start_folder(folder_, resume ? std::optional<fs::path>(options_.resume) : std::nullopt);
+        prepare_results(folder_, options_.resume);
         history_.emplace(folder_ / "history.csv", simulation_, resume);
     }
 

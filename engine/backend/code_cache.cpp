@@ -36,14 +36,17 @@ static_assert(sizeof(Header) == 64);
 // Empty: no cache.
 fs::path folder() {
     if (const char* own = std::getenv("HINDCAST_CACHE")) return own;
-    if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/') return fs::path(caches) / "hindcast";
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache" / "hindcast";
+    if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
+        return fs::path(caches) / "hindcast";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+        return fs::path(home) / ".cache" / "hindcast";
     return {};
 }
 
 void warn_once(const fs::path& where, const std::string& why) {
     static std::atomic<bool> warned{false};
-    if (!warned.exchange(true)) log_warning("kernel cache {}: {}; kernels are compiled again", where.string(), why);
+    if (!warned.exchange(true))
+        log_warning("kernel cache {}: {}; kernels are compiled again", where.string(), why);
 }
 
 // Once per process, by whoever writes first.
@@ -74,11 +77,14 @@ std::optional<std::string> read_cached(const Hash128& key) {
         if (content.size() < sizeof header) throw Error("an entry is cut off");
         std::memcpy(&header, content.data(), sizeof header);
         content.erase(0, sizeof header);
-        if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.format != expected.format || header.key != key || header.reserved != 0)
+        if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 ||
+            header.format != expected.format || header.key != key || header.reserved != 0)
             throw Error("an entry is not ours");
-        if (header.size != content.size() || header.checksum != hash_text(content)) throw Error("an entry is damaged");
+        if (header.size != content.size() || header.checksum != hash_text(content))
+            throw Error("an entry is damaged");
         const auto now = fs::file_time_type::clock::now();
-        if (now - fs::last_write_time(file, ignored) > touched_after) fs::last_write_time(file, now, ignored);
+        if (now - fs::last_write_time(file, ignored) > touched_after)
+            fs::last_write_time(file, now, ignored);
         return content;
     } catch (const std::exception& error) {
         warn_once(where, error.what());
@@ -100,12 +106,15 @@ void write_cached(const Hash128& key, std::string_view code) noexcept {
         header.key = key;
         header.checksum = hash_text(code);
         header.size = code.size();
-        // Written beside and renamed. Not forced to the disk: what a crash damages is found by its checksum.
+        // Written beside and renamed. Not forced to the disk: what a crash damages is found by its
+        // checksum.
         static std::atomic<unsigned> counter{0};
         const fs::path name = where / (to_string(key) + extension);
-        const fs::path beside = where / (to_string(key) + "-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + extension);
+        const fs::path beside = where / (to_string(key) + "-" + std::to_string(::getpid()) + "-" +
+                                         std::to_string(counter++) + extension);
         std::ofstream file(beside, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(&header), sizeof header).write(code.data(), static_cast<std::streamsize>(code.size()));
+        file.write(reinterpret_cast<const char*>(&header), sizeof header)
+            .write(code.data(), static_cast<std::streamsize>(code.size()));
         file.close();
         std::error_code failure;
         if (file) fs::rename(beside, name, failure);

@@ -3,11 +3,13 @@
 //     auto executable = compile_cpu(kernel);
 //     executable->run(bindings, items, {&pool});
 //
-// Start reading at cpu_plan.hpp (what is decided), then cpu_emit.hpp (what is written), gather.hpp (accumulation),
-// llvm.hpp, object_code.hpp and code_cache.hpp (how text becomes code). Code is specialised on the layout of the
-// arrays; a layout that was not seen before is compiled when it is first run, or prepared.
+// Start reading at cpu_plan.hpp (what is decided), then cpu_emit.hpp (what is written), gather.hpp
+// (accumulation), llvm.hpp, object_code.hpp and code_cache.hpp (how text becomes code). Code is
+// specialised on the layout of the arrays; a layout that was not seen before is compiled when it is
+// first run, or prepared.
 //
-// HINDCAST_DUMP=FOLDER writes IR, LLVM text and assembly of every kernel that is compiled into that folder.
+// HINDCAST_DUMP=FOLDER writes IR, LLVM text and assembly of every kernel that is compiled into that
+// folder.
 #pragma once
 
 #include <memory>
@@ -17,8 +19,10 @@
 
 namespace hindcast::backend {
 
-// Throws Error if the kernel cannot be compiled; LLVM is needed only for code that the cache does not hold.
-std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel, const CompileOptions& options = {});
+// Throws Error if the kernel cannot be compiled; LLVM is needed only for code that the cache does
+// not hold.
+std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel,
+                                        const CompileOptions& options = {});
 
 // What is compiled for C-contiguous arrays, for people to read.
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options = {});

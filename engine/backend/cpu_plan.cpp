@@ -11,13 +11,13 @@ using ir::Kernel;
 using ir::Op;
 using ir::OpCode;
 using ir::Parameter;
-using ir::Type;
 using ir::Value;
 
 namespace {
 
-bool accumulates(const Parameter& p) { return p.access == Access::accumulate || p.access == Access::sum; }
-bool by_value(const Parameter& p) { return p.access == Access::value || p.access == Access::reduce; }
+bool accumulates(const Parameter& p) {
+    return p.access == Access::accumulate || p.access == Access::sum;
+}
 
 class Planner {
 public:
@@ -27,9 +27,9 @@ public:
         plan_.checked = options.checked;
         plan_.width = options.width > 0 ? options.width : natural_width(lowered.precision);
         for (Op& op : kernel_.ops)
-            if (op.code == OpCode::accumulate && form[static_cast<std::size_t>(op.symbol)].same_as >= 0)
-                op.symbol = form[static_cast<std::size_t>(op.symbol)].same_as;
-        for (std::size_t p = 0; p < kernel_.parameters.size(); ++p)
+            if (op.code == OpCode::accumulate && form[op.symbol].same_as >= 0)
+                op.symbol = form[op.symbol].same_as;
+        for (std::size_t p = 0; p < form.size(); ++p)
             if (form[p].same_as >= 0 && kernel_.parameters[p].access == Access::sum)
                 kernel_.parameter(form[p].same_as).access = Access::sum;
     }
@@ -40,21 +40,29 @@ public:
         plan_.rows.resize(n);
         plan_.totals.assign(n, -1);
         plan_.scratch.assign(n, -1);
-        last_row_.resize(n);
+        next_row_.resize(n);
         classify(0, false, 1);
         collect_rows(0);
+        std::size_t bytes = 0;
         for (std::size_t p = 0; p < n; ++p) {
+            const Parameter& parameter = kernel_.parameters[p];
             if (plan_.summation[p] == Summation::direct) plan_.serial = true;
-            if (kernel_.parameters[p].access == Access::reduce) {
+            if (parameter.access == Access::reduce) {
                 plan_.totals[p] = plan_.total_count;
-                plan_.total_count += kernel_.parameters[p].components;
+                plan_.total_count += parameter.components;
             }
-            if (plan_.rows[p].empty()) continue;
-            plan_.scratch[p] = plan_.scratch_count;
-            plan_.scratch_count += static_cast<int>(plan_.rows[p].size()) * group_count(kernel_.parameters[p].components);
+            plan_.scratch[p] = static_cast<int>(plan_.scratch_offset.size());
+            for (int g = 0; g < group_count(parameter.components); ++g)
+                for (std::size_t r = 0; r < plan_.rows[p].size(); ++r) {
+                    plan_.scratch_offset.push_back(bytes);
+                    bytes += padded(group_size(parameter.components, g)) * ir::size_of(parameter.type);
+                }
         }
+        plan_.scratch_offset.push_back(bytes);
         if (plan_.serial) plan_.width = 1;
         plan_.varies.assign(kernel_.ops.size(), 0);
+        for (std::size_t v = 0; v < kernel_.ops.size(); ++v)
+            plan_.varies[v] = kernel_.ops[v].code == OpCode::item;
         do changed_ = false, spread(0);
         while (changed_);
         place_locals();
@@ -67,69 +75,69 @@ private:
             const Op& op = kernel_.op(v);
             plan_.work += times * (op.code == OpCode::div || op.code == OpCode::sqrt ? 4 : 1);
             if (op.code == OpCode::accumulate) {
-                Summation& s = plan_.summation[static_cast<std::size_t>(op.symbol)];
+                Summation& s = plan_.summation[op.symbol];
                 const bool own = kernel_.op(op.operand[0]).code == OpCode::item;
+                const bool gatherable = !in_loop && is_static_index(kernel_, op.operand[0]);
                 if (!ir::is_real(op.type)) s = Summation::atomic;
-                else if (in_loop && !own) s = Summation::direct;
                 else if (!own && s != Summation::direct)
-                    s = is_static_index(kernel_, op.operand[0]) ? Summation::gathered : Summation::direct;
-                if (own && in_loop) looped_own_.push_back(op.symbol);
+                    s = gatherable ? Summation::gathered : Summation::direct;
+                if (own && in_loop) own_in_loop_.push_back(op.symbol);
             }
             if (op.nest < 0) continue;
-            double trips = 1;
-            if (op.code != OpCode::if_) trips = 8;
+            double trips = op.code == OpCode::if_ ? 1 : 8;
             if (op.code == OpCode::for_ && kernel_.op(op.operand[0]).code == OpCode::constant)
                 trips = static_cast<double>(kernel_.op(op.operand[0]).bits);
             for (const int inner : kernel_.nest(op).region)
                 if (inner >= 0) classify(inner, in_loop || op.code != OpCode::if_, times * trips);
         }
         if (region != 0) return;
-        for (const int symbol : looped_own_)  // an own site in a loop beside a foreign one
-            if (plan_.summation[static_cast<std::size_t>(symbol)] == Summation::gathered)
-                plan_.summation[static_cast<std::size_t>(symbol)] = Summation::direct;
+        for (const int symbol : own_in_loop_)  // beside a site that would be gathered
+            if (plan_.summation[symbol] == Summation::gathered)
+                plan_.summation[symbol] = Summation::direct;
     }
 
-    // Sites with one index form a row, as long as every component meets its rows in the order executed.
+    // Sites with one index form a row, as long as every component meets its rows in the order
+    // executed.
     void collect_rows(int region) {
         for (const Value v : kernel_.region(region).ops) {
             const Op& op = kernel_.op(v);
             if (op.nest >= 0)
                 for (const int inner : kernel_.nest(op).region)
                     if (inner >= 0) collect_rows(inner);
-            if (op.code != OpCode::accumulate) continue;
-            const auto p = static_cast<std::size_t>(op.symbol), c = static_cast<std::size_t>(op.component);
-            if (plan_.summation[p] != Summation::gathered) continue;
-            std::vector<Row>& rows = plan_.rows[p];
-            std::vector<std::size_t>& next = last_row_[p];  // per component: the first row it may still join
-            next.resize(static_cast<std::size_t>(kernel_.parameters[p].components), 0);
-            std::size_t r = next[c];
+            if (op.code != OpCode::accumulate ||
+                plan_.summation[op.symbol] != Summation::gathered)
+                continue;
+            std::vector<Row>& rows = plan_.rows[op.symbol];
+            std::vector<std::size_t>& next = next_row_[op.symbol];
+            next.resize(kernel_.parameter(op.symbol).components, 0);
+            std::size_t r = next[op.component];
             while (r < rows.size() && rows[r].index != op.operand[0]) ++r;
-            if (r == rows.size()) rows.push_back({op.operand[0], std::vector<Value>(next.size(), ir::no_value)});
-            rows[r].sites[c] = v;
-            next[c] = r + 1;
+            if (r == rows.size())
+                rows.push_back({op.operand[0], std::vector<Value>(next.size(), ir::no_value)});
+            rows[r].sites[op.component] = v;
+            next[op.component] = r + 1;
         }
     }
 
-    bool varying(Value v) const { return v >= 0 && plan_.varies[static_cast<std::size_t>(v)] != 0; }
-    void vary(Value v) {
-        if (varying(v)) return;
-        plan_.varies[static_cast<std::size_t>(v)] = 1;
+    bool varying(Value v) const { return v >= 0 && plan_.varies[v] != 0; }
+    void vary(Value v, bool if_true) {
+        if (!if_true || varying(v)) return;
+        plan_.varies[v] = 1;
         changed_ = true;
     }
 
-    // One round of "depends on the item"; the caller repeats it until nothing changes.
+    // One round of "depends on the item"; repeated until nothing changes.
     void spread(int region) {
-        for (std::size_t v = 0; v < kernel_.ops.size() && region == 0; ++v)
-            if (kernel_.ops[v].code == OpCode::item) vary(static_cast<Value>(v));
         for (const Value v : kernel_.region(region).ops) {
             const Op& op = kernel_.op(v);
             if (op.nest >= 0) {
                 nest(op);
             } else if (op.code == OpCode::load) {
-                if (varying(op.operand[0]) && plan_.form[static_cast<std::size_t>(op.symbol)].layout != Layout::shared) vary(v);
-            } else if (op.code == OpCode::own_load || op.code == OpCode::local_load || op.code == OpCode::take ||
-                       varying(op.operand[0]) || varying(op.operand[1]) || varying(op.operand[2])) {
-                vary(v);
+                vary(v, varying(op.operand[0]) && plan_.form[op.symbol].layout != Layout::shared);
+            } else {
+                vary(v, op.code == OpCode::own_load || op.code == OpCode::local_load ||
+                            op.code == OpCode::take || varying(op.operand[0]) ||
+                            varying(op.operand[1]) || varying(op.operand[2]));
             }
         }
     }
@@ -139,17 +147,18 @@ private:
         bool control = varying(op.operand[0]);
         if (op.code == OpCode::while_)
             for (const Value x : kernel_.region(nest.region[0]).ops)
-                if (kernel_.op(x).code == OpCode::break_unless) control |= varying(kernel_.op(x).operand[0]);
-        const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
+                if (kernel_.op(x).code == OpCode::break_unless)
+                    control |= varying(kernel_.op(x).operand[0]);
         for (std::size_t k = 0; k < nest.results.size(); ++k) {
             bool any = control;
             for (const int r : nest.region)
                 if (r >= 0) any |= varying(kernel_.region(r).yields[k]);
             if (op.code != OpCode::if_) {
                 any |= varying(nest.inits[k]);
-                if (any) vary(kernel_.region(nest.region[0]).arguments[k + first]);
+                const std::vector<Value>& arguments = kernel_.region(nest.region[0]).arguments;
+                vary(arguments[k + (op.code == OpCode::for_)], any);
             }
-            if (any) vary(nest.results[k]);
+            vary(nest.results[k], any);
         }
         for (const int r : nest.region)
             if (r >= 0) spread(r);
@@ -160,19 +169,21 @@ private:
         for (std::size_t v = 0; v < kernel_.ops.size(); ++v) {
             Op& op = kernel_.ops[v];
             if (op.code != OpCode::local) continue;
-            if (op.bits == 0 && kernel_.op(op.operand[0]).code == OpCode::constant) op.bits = kernel_.op(op.operand[0]).bits;
+            const Op& size = kernel_.op(op.operand[0]);
+            if (op.bits == 0 && size.code == OpCode::constant) op.bits = size.bits;
             if (op.bits == 0)
-                throw Error("internal: a local array has no capacity").in_kernel(kernel_.name).at(kernel_.place_of(static_cast<Value>(v)));
+                throw Error("internal: a local array has no capacity")
+                    .in_kernel(kernel_.name)
+                    .at(kernel_.place_of(static_cast<Value>(v)));
             plan_.local_offset[v] = plan_.arena_bytes;
-            const std::uint64_t bytes = op.bits * static_cast<std::uint64_t>(plan_.width) * ir::size_of(op.type);
-            plan_.arena_bytes += (bytes + 63) & ~std::uint64_t{63};
+            plan_.arena_bytes += (op.bits * plan_.width * ir::size_of(op.type) + 63) & ~63ull;
         }
     }
 
     Plan plan_;
     Kernel& kernel_ = plan_.kernel;
-    std::vector<int> looped_own_;
-    std::vector<std::vector<std::size_t>> last_row_;
+    std::vector<int> own_in_loop_;
+    std::vector<std::vector<std::size_t>> next_row_;  // per component: the first it may still join
     bool changed_ = false;
 };
 
@@ -183,32 +194,42 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
     for (std::size_t p = 0; p < form.size(); ++p) {
         const Parameter& parameter = kernel.parameters[p];
         const Binding& b = bindings[p];
-        if (by_value(parameter)) continue;
+        if (parameter.access == Access::value || parameter.access == Access::reduce) continue;
         ParameterForm& f = form[p];
         if (b.element_stride == 1) f.layout = Layout::planes;
-        else if (b.element_stride == 0 && parameter.access == Access::read) f.layout = Layout::shared;
-        else if (b.element_stride == parameter.components && b.component_stride == 1) f.layout = Layout::elements;
-        else f.layout = Layout::strided;
-        const auto reach = [](std::int64_t n, std::int64_t stride) { return static_cast<double>(n) * std::abs(static_cast<double>(stride)); };
-        f.wide = reach(b.count, b.element_stride) + reach(parameter.components, b.component_stride) >= 2147483648.0;
+        else if (b.element_stride == 0 && parameter.access == Access::read)
+            f.layout = Layout::shared;
+        else if (b.element_stride != parameter.components || b.component_stride != 1)
+            f.layout = Layout::strided;
+        const auto reach = [](std::int64_t n, std::int64_t stride) {
+            return static_cast<double>(n) * std::abs(static_cast<double>(stride));
+        };
+        f.wide = reach(b.count, b.element_stride) +
+                     reach(parameter.components, b.component_stride) >=
+                 0x1p31;
         if (!accumulates(parameter) || b.data == nullptr) continue;
         for (std::size_t q = 0; q < p && f.same_as < 0; ++q)
-            if (accumulates(kernel.parameters[q]) && bindings[q].data == b.data) f.same_as = static_cast<std::int32_t>(q);
+            if (accumulates(kernel.parameters[q]) && bindings[q].data == b.data)
+                f.same_as = static_cast<std::int32_t>(q);
     }
     return form;
 }
 
 Form usual_form(const Kernel& kernel) {
     std::vector<Binding> bindings(kernel.parameters.size());
-    for (std::size_t p = 0; p < bindings.size(); ++p) bindings[p].element_stride = kernel.parameters[p].components;
+    for (std::size_t p = 0; p < bindings.size(); ++p)
+        bindings[p].element_stride = kernel.parameters[p].components;
     return form_of(kernel, bindings.data());
 }
 
-Plan make_plan(const Kernel& lowered, const Form& form, const CompileOptions& options) { return Planner(lowered, form, options).run(); }
+Plan make_plan(const Kernel& lowered, const Form& form, const CompileOptions& options) {
+    return Planner(lowered, form, options).run();
+}
 
 int natural_width(ir::Precision precision) {
-    static const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    static const bool wide =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     return (wide ? 16 : 8) / (precision == ir::Precision::f64 ? 2 : 1);
 }
 

@@ -1,17 +1,16 @@
 // What the CPU back end decides about a kernel before it writes code.
 //
-// Code is specialised on the form of the parameters (their layout, not their address), so a kernel may be compiled more
-// than once. Accumulation needs no floating-point atomics; each accumulated parameter goes one of these ways, all with
-// the bits of the definition in executable.hpp:
+// Code is specialised on the form of the parameters (their layout, not their address), so a kernel
+// may be compiled more than once. Accumulation needs no floating-point atomics; each accumulated
+// parameter goes one of these ways, all with the bits of the definition in executable.hpp:
 //   own       every site adds to the item's own element: read, add, write, in vectors
-//   gathered  every site stands outside loops and its index is static (a function of the item and integer inputs):
-//             contributions are written to scratch memory, then each target adds up its own (gather.hpp)
+//   gathered  every site stands outside loops and its index is static (a function of the item and
+//             integer inputs): contributions go to scratch memory, then each target adds up its own
 //   direct    anything else: the kernel runs on one lane of one thread, in order of item
 //   atomic    integers: exact in any order
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "engine/backend/executable.hpp"
@@ -27,7 +26,7 @@ enum class Layout : std::uint8_t {
 };
 struct ParameterForm {
     Layout layout = Layout::elements;
-    bool wide = false;        // offsets may exceed 32 bits
+    bool wide = false;          // offsets may exceed 32 bits
     std::int32_t same_as = -1;  // accumulated: the first parameter bound to the same buffer
     bool operator==(const ParameterForm&) const = default;
 };
@@ -43,9 +42,11 @@ struct Row {
     std::vector<ir::Value> sites;  // per component: the accumulate op, or no_value
 };
 
-// Scratch memory of a row holds groups of up to four components, each padded to 1, 2 or 4.
-inline int group_count(int components) { return (components + 3) / 4; }
-inline int group_size(int components, int group) { return components - 4 * group < 4 ? components - 4 * group : 4; }
+// Scratch memory holds groups of up to four components, each padded to 1, 2 or 4.
+constexpr int group_count(int components) { return (components + 3) / 4; }
+constexpr int group_size(int components, int group) {
+    return components - 4 * group < 4 ? components - 4 * group : 4;
+}
 constexpr int padded(int size) { return size == 3 ? 4 : size; }
 
 struct Plan {
@@ -59,11 +60,12 @@ struct Plan {
     std::vector<char> varies;            // per value: depends on the work item
     std::vector<std::uint64_t> local_offset;  // per local op: bytes from the start of the arena
     std::uint64_t arena_bytes = 0;
-    std::vector<int> totals;    // per reduce parameter: position of its first component; else -1
+    std::vector<int> totals;  // per reduce parameter: position of its first component
     int total_count = 0;
-    std::vector<int> scratch;   // per gathered parameter: position of its first scratch pointer; else -1
-    int scratch_count = 0;      // pointer of (row, group): scratch + row * group_count + group
-    double work = 0;            // estimated ops per item
+    // One scratch array per group and row; that of a parameter is scratch + group * rows + row.
+    std::vector<int> scratch;
+    std::vector<std::size_t> scratch_offset;  // bytes per item in all arrays before; and their sum
+    double work = 0;                          // estimated ops per item
 };
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options);
 

@@ -21,22 +21,26 @@ namespace {
 
 constexpr unsigned wanted_major = 19;
 constexpr const char* triple = "x86_64-unknown-linux-gnu";
-// The emitter already shares and hoists; what is left is turning variables into values, tidying what that exposes, and
-// moving vector loads and broadcasts out of inner loops. Larger pipelines took longer and made nothing faster.
+// The emitter already shares and hoists; what is left is turning variables into values, tidying
+// what that exposes, and moving vector loads and broadcasts out of inner loops. Larger pipelines
+// took longer and made nothing faster.
 constexpr const char* passes =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>)";
 
-#define HINDCAST_LLVM_FUNCTIONS(F)                                                               \
-    F(GetVersion) F(ContextCreate) F(ContextDispose) F(ContextSetDiagnosticHandler)              \
-    F(CreateMemoryBufferWithMemoryRangeCopy) F(ParseIRInContext) F(DisposeModule) F(SetTarget)   \
-    F(DisposeMessage) F(CreatePassBuilderOptions) F(DisposePassBuilderOptions) F(RunPasses)      \
-    F(GetErrorMessage) F(DisposeErrorMessage) F(InitializeX86TargetInfo) F(InitializeX86Target)  \
-    F(InitializeX86TargetMC) F(InitializeX86AsmPrinter) F(GetTargetFromTriple)                   \
-    F(CreateTargetMachine) F(DisposeTargetMachine) F(CreateTargetDataLayout)                     \
-    F(SetModuleDataLayout) F(DisposeTargetData) F(TargetMachineEmitToMemoryBuffer)               \
-    F(GetBufferStart) F(GetBufferSize) F(DisposeMemoryBuffer) F(GetHostCPUName)                  \
-    F(GetHostCPUFeatures) F(GetDiagInfoDescription) F(GetDiagInfoSeverity)
+#define HINDCAST_LLVM_FUNCTIONS(F)                                                                 \
+    F(GetVersion)                                                                                  \
+    F(ContextCreate) F(ContextDispose) F(ContextSetDiagnosticHandler)                              \
+        F(CreateMemoryBufferWithMemoryRangeCopy) F(ParseIRInContext) F(DisposeModule) F(SetTarget) \
+            F(DisposeMessage) F(CreatePassBuilderOptions) F(DisposePassBuilderOptions)             \
+                F(RunPasses) F(GetErrorMessage) F(DisposeErrorMessage) F(InitializeX86TargetInfo)  \
+                    F(InitializeX86Target) F(InitializeX86TargetMC) F(InitializeX86AsmPrinter)     \
+                        F(GetTargetFromTriple) F(CreateTargetMachine) F(DisposeTargetMachine)      \
+                            F(CreateTargetDataLayout) F(SetModuleDataLayout) F(DisposeTargetData)  \
+                                F(TargetMachineEmitToMemoryBuffer) F(GetBufferStart)               \
+                                    F(GetBufferSize) F(DisposeMemoryBuffer) F(GetHostCPUName)      \
+                                        F(GetHostCPUFeatures) F(GetDiagInfoDescription)            \
+                                            F(GetDiagInfoSeverity)
 
 // The functions of the library that was opened, and the processor it sees.
 struct Library {
@@ -47,8 +51,12 @@ struct Library {
     LlvmInfo info;
 
     Library() {
-        constexpr std::array names{"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so", "/usr/lib/llvm-19/lib/libLLVM.so.19.1",
-                                   "/usr/lib/llvm-19/lib/libLLVM-19.so", "/usr/local/lib/libLLVM.so.19.1"};
+        constexpr std::array names{"libLLVM.so.19.1",
+                                   "libLLVM-19.so.1",
+                                   "libLLVM-19.so",
+                                   "/usr/lib/llvm-19/lib/libLLVM.so.19.1",
+                                   "/usr/lib/llvm-19/lib/libLLVM-19.so",
+                                   "/usr/local/lib/libLLVM.so.19.1"};
         void* handle = nullptr;
         for (const char* name : names)
             if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -56,14 +64,17 @@ struct Library {
             info.problem = "libLLVM 19 was not found";
             return;
         }
-#define HINDCAST_LLVM_LOAD(name)                                                                      \
-    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "LLVM" #name));                           \
-    if (name == nullptr && info.problem.empty()) info.problem = "libLLVM has no function LLVM" #name;
+#define HINDCAST_LLVM_LOAD(name)                                            \
+    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "LLVM" #name)); \
+    if (name == nullptr && info.problem.empty())                            \
+        info.problem = "libLLVM has no function LLVM" #name;
         HINDCAST_LLVM_FUNCTIONS(HINDCAST_LLVM_LOAD)
 #undef HINDCAST_LLVM_LOAD
         if (!info.problem.empty()) return;
         Dl_info where{};
-        if (::dladdr(reinterpret_cast<void*>(GetVersion), &where) != 0 && where.dli_fname != nullptr) info.path = where.dli_fname;
+        if (::dladdr(reinterpret_cast<void*>(GetVersion), &where) != 0 &&
+            where.dli_fname != nullptr)
+            info.path = where.dli_fname;
         unsigned version[3];
         GetVersion(&version[0], &version[1], &version[2]);
         info.version = fmt::format("{}.{}.{}", version[0], version[1], version[2]);
@@ -123,18 +134,21 @@ public:
 
     std::string run(const std::string& text, CodeKind kind) {
         char* message = nullptr;
-        LLVMMemoryBufferRef source = llvm_.CreateMemoryBufferWithMemoryRangeCopy(text.data(), text.size(), "kernel");
+        LLVMMemoryBufferRef source =
+            llvm_.CreateMemoryBufferWithMemoryRangeCopy(text.data(), text.size(), "kernel");
         if (llvm_.ParseIRInContext(context_, source, &module_, &message) != 0)  // takes the buffer
             fail("does not parse", llvm_.take(message), text);
-        machine_ = llvm_.CreateTargetMachine(llvm_.target, triple, llvm_.info.cpu.c_str(), llvm_.info.features.c_str(),
-                                             LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        machine_ = llvm_.CreateTargetMachine(llvm_.target, triple, llvm_.info.cpu.c_str(),
+                                             llvm_.info.features.c_str(), LLVMCodeGenLevelDefault,
+                                             LLVMRelocPIC, LLVMCodeModelSmall);
         if (machine_ == nullptr) fail("has no target", llvm_.info.cpu, text);
         llvm_.SetTarget(module_, triple);
         const LLVMTargetDataRef layout = llvm_.CreateTargetDataLayout(machine_);
         llvm_.SetModuleDataLayout(module_, layout);
         llvm_.DisposeTargetData(layout);
         options_ = llvm_.CreatePassBuilderOptions();
-        if (const LLVMErrorRef error = llvm_.RunPasses(module_, passes, machine_, options_); error != nullptr) {
+        if (const LLVMErrorRef error = llvm_.RunPasses(module_, passes, machine_, options_);
+            error != nullptr) {
             char* why = llvm_.GetErrorMessage(error);
             const std::string reason = why;
             llvm_.DisposeErrorMessage(why);
@@ -148,7 +162,8 @@ public:
     }
 
 private:
-    [[noreturn]] static void fail(const char* what, const std::string& why, const std::string& text) {
+    [[noreturn]] static void fail(const char* what, const std::string& why,
+                                  const std::string& text) {
         throw Error(fmt::format("internal: the LLVM text of a kernel {}: {}", what, why))
             .remedy("this is a defect: please report it with this message")
             .note(text);
@@ -171,14 +186,17 @@ std::string compile_llvm(const std::string& text, CodeKind kind) {
     const Library& llvm = library();
     if (!llvm.info.available)
         throw Error("kernels cannot be compiled for the CPU: " + llvm.info.problem)
-            .remedy("install LLVM 19 (Debian: apt-get install libllvm19), or use the device 'interpreter'");
+            .remedy(
+                "install LLVM 19 (Debian: apt-get install libllvm19), or use the device "
+                "'interpreter'");
     return Compilation(llvm).run(text, kind);
 }
 
 Hash128 code_target() {
     Hasher hash;
     hash.text(passes).integer(wanted_major);
-    // Family, model and feature flags; the flags of leaf 1 without the number of the processor it runs on.
+    // Family, model and feature flags; the flags of leaf 1 without the number of the processor it
+    // runs on.
     constexpr unsigned leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0x80000001u, 0}};
     for (const auto& leaf : leaves) {
         unsigned a = 0, b = 0, c = 0, d = 0;

@@ -1,8 +1,9 @@
 // LLVM, opened at run time: text of LLVM IR in, machine code for this processor out.
 //
-// Nothing of LLVM is linked. The library is searched and opened when the first kernel is compiled that the cache does
-// not hold; a machine without it runs cached kernels and gets a clear Error for others. No option that could change a
-// bit of a floating-point result is ever set: no fast-math flags, no contraction, no re-association.
+// Nothing of LLVM is linked. The library is searched and opened when the first kernel is compiled
+// that the cache does not hold; a machine without it runs cached kernels and gets a clear Error for
+// others. No option that could change a bit of a floating-point result is ever set: no fast-math
+// flags, no contraction, no re-association.
 #pragma once
 
 #include <string>
@@ -22,11 +23,12 @@ const LlvmInfo& llvm_info();
 
 enum class CodeKind { object, assembly };
 
-// Machine code (a relocatable ELF object without external symbols) or assembly text. Throws Error if LLVM is not there
-// or refuses the text. Any number of threads may compile at once.
+// Machine code (a relocatable ELF object without external symbols) or assembly text. Throws Error
+// if LLVM is not there or refuses the text. Any number of threads may compile at once.
 std::string compile_llvm(const std::string& text, CodeKind kind);
 
-// Identifies this processor and the LLVM release that compile_llvm needs, without opening LLVM: part of cache keys.
+// Identifies this processor and the LLVM release that compile_llvm needs, without opening LLVM:
+// part of cache keys.
 Hash128 code_target();
 
 }  // namespace hindcast::backend

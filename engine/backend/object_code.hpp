@@ -1,8 +1,9 @@
 // Machine code in memory: loads a relocatable ELF object as the compiler makes it.
 //
-// Kernels call nothing outside themselves, so loading means: copy the sections into one mapping, apply the few kinds of
-// relative relocation, make it executable. That takes microseconds and needs no LLVM. The object may come from a
-// damaged file: every offset is checked, and anything unexpected is an Error.
+// Kernels call nothing outside themselves, so loading means: copy the sections into one mapping,
+// apply the few kinds of relative relocation, make it executable. That takes microseconds and needs
+// no LLVM. The object may come from a damaged file: every offset is checked, and anything
+// unexpected is an Error.
 #pragma once
 
 #include <cstddef>

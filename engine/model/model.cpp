@@ -212,6 +212,8 @@ Term Settings::term(const Model& model) const {
     term.name = name_;
     if (const Node* weight = node_.find("weight")) term.weight = document::number_of(*weight);
     term.times = times(model);
+    if (term.times.empty())  // "all" of no steps: its mean does not exist
+        throw error("at", "this objective term has no time").remedy("name a time, or let the scene make a step");
     term.value = Array(ir::Type::f64, {1});
     return term;
 }

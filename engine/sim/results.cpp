@@ -30,6 +30,12 @@ void make_folder(const fs::path& folder) {
             .remedy("choose another folder with --output");
 }
 
+void remove_states(const fs::path& folder) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder / "states", ignored))
+        if (entry.path().extension() == ".npy") fs::remove(entry.path(), ignored);
+}
+
 document::NpyType npy_type_of(ir::Type type) {
     switch (type) {
         case ir::Type::f32: return document::NpyType::F4;
@@ -79,6 +85,23 @@ std::string number_text(double value) {
     return value > 0 ? "inf" : "-inf";
 }
 
+void prepare_results(const fs::path& folder, const fs::path& resume) {
+    make_folder(folder);
+    std::error_code error;
+    remove_states(folder);
+    for (const char* name : {"summary.json", "optimized_scene.json"})
+        fs::remove(folder / name, error);
+    if (resume.empty()) {
+        for (const char* name : {"history.csv", "resume.json"}) fs::remove(folder / name, error);
+    } else if (!fs::equivalent(folder, resume, error)) {
+        fs::copy_file(resume / "history.csv", folder / "history.csv",
+                      fs::copy_options::overwrite_existing, error);
+        if (error)
+            throw Error("the history in " + resume.string() +
+                        " cannot be copied: " + error.message());
+    }
+}
+
 // ---------------------------------------------------------------- states
 
 OutputPlan OutputPlan::read(Simulation& simulation) {
@@ -115,9 +138,7 @@ StateRecorder::StateRecorder(const fs::path& folder, Simulation& simulation)
     : simulation_(simulation), plan_(OutputPlan::read(simulation)) {
     const fs::path states = folder / "states";
     make_folder(states);
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(states, ignored))
-        if (entry.path().extension() == ".npy") fs::remove(entry.path(), ignored);
+    remove_states(folder);
     for (const std::string& name : plan_.arrays) {
         const Array array = simulation.model().array(name);
         std::vector<std::int64_t> frame = {array.elements()};

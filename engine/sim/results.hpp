@@ -33,6 +33,10 @@ document::Node number_node(double value);
 // The shortest decimal that reads back to the same bits, or nan, inf, -inf.
 std::string number_text(double value);
 
+// Makes the folder ready for an optimisation: takes away what an earlier one left there. With
+// `resume`, what goes on there stays, and the history is fetched from that folder.
+void prepare_results(const std::filesystem::path& folder, const std::filesystem::path& resume = {});
+
 // ---- states -----------------------------------------------------------------------------------
 
 struct OutputPlan {

@@ -1,444 +1,28 @@
-// A Runner acts out one script in one precision; Findings collect what does not agree.
+// Finds tests, runs them and reports; what a test's steps do is in test_runner.cpp.
 #include "engine/sim/scripted_test.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <set>
 
-#include "engine/document/formula.hpp"
-#include "engine/document/text.hpp"
-#include "engine/sim/gradient_check.hpp"
-#include "engine/sim/path.hpp"
 #include "engine/sim/results.hpp"
-#include "engine/sim/test_script.hpp"
+#include "engine/sim/test_runner.hpp"
 
 namespace hindcast {
 
 namespace {
 
 namespace fs = std::filesystem;
-using document::Node;
 using Verdict = TestOutcome::Verdict;
-using Step = TestScript::Step;
-using Action = TestScript::Action;
-
-constexpr double negligible = 1e-3;  // of the largest number in a list
-constexpr std::size_t most_messages = 12;
-
-struct Stopped {};
 
 template <class T>
 bool contains(const std::vector<T>& list, const T& value) {
     return std::ranges::find(list, value) != list.end();
 }
-
-bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-
-double largest(std::span<const double> numbers) {
-    double most = 0;
-    for (const double x : numbers) most = std::max(most, std::fabs(x));
-    return most;
-}
-
-// Compares numbers and remembers what is wrong.
-class Findings {
-public:
-    explicit Findings(std::vector<std::string>& messages) : messages_(messages) {}
-
-    void add(std::string message) {
-        if (messages_.size() < most_messages)
-            messages_.push_back(std::move(message));
-        else if (messages_.size() == most_messages)
-            messages_.push_back("and more");
-    }
-    void compare(const std::string& what, double expected, double found, double tolerance,
-                 double scale = 0) {
-        const double size = std::max(std::fabs(expected), scale);
-        if (std::fabs(found - expected) <= tolerance * size) return;
-        add(fmt::format("{}: expected {} within {:.3g}, found {} (off by {:.3g})", what,
-                        number_text(expected), tolerance * size, number_text(found),
-                        std::fabs(found - expected)));
-    }
-
-private:
-    std::vector<std::string>& messages_;
-};
-
-// A folder that is removed at the end.
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        std::string name = (fs::temp_directory_path() / "hindcast-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw Error("the folder " + name + " cannot be made");
-        path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
-
-// The sum of a formula over the elements of the arrays that it names.
-class Sum {
-public:
-    Sum(const Node& formula, Simulation& simulation) {
-        static const document::ElementaryTable functions = own_elementary_functions();
-        std::vector<std::string> names;
-        for (const auto& [name, published] : simulation.model().arrays()) {
-            const int components = published.array.components();
-            if (components > 3) continue;
-            for (int c = 0; c < components; ++c) {
-                names.push_back(components == 1 ? name : name + "_" + "xyz"[c]);
-                columns_.push_back({published.array, c});
-            }
-        }
-        const std::vector<std::string_view> views(names.begin(), names.end());
-        formula_.emplace(formula, functions, views);
-        for (std::size_t k = 0; k < columns_.size(); ++k) {
-            if (!formula_->uses(k)) continue;
-            const std::int64_t n = columns_[k].array.elements();
-            if (count_ >= 0 && n != count_)
-                throw document::fault(formula, "it names arrays of different lengths");
-            count_ = n;
-        }
-        if (count_ < 0) throw document::fault(formula, "it names no array of the scene");
-        values_.resize(columns_.size());
-    }
-
-    struct Value {
-        double sum = 0, magnitude = 0;
-    };
-    Value evaluate() {
-        Value value;
-        for (std::int64_t e = 0; e < count_; ++e) {
-            for (std::size_t k = 0; k < columns_.size(); ++k)
-                if (formula_->uses(k))
-                    values_[k] = columns_[k].array.value(e, columns_[k].component);
-            const double term = (*formula_)(values_);
-            value.sum += term;
-            value.magnitude += std::fabs(term);
-        }
-        return value;
-    }
-
-private:
-    struct Column {
-        Array array;
-        int component;
-    };
-    std::vector<Column> columns_;
-    std::vector<double> values_;
-    std::optional<document::Formula> formula_;
-    std::int64_t count_ = -1;
-};
-
-// What a run or an optimisation came to: what "pinned" and "unchanged" compare.
-struct Figures {
-    std::string hash;
-    double loss = 0;
-};
-
-class Runner {
-public:
-    Runner(TestScript& script, ir::Precision precision, const Registry& registry,
-           const TestOptions& options, std::vector<std::string>& messages,
-           std::vector<std::string>& updates)
-        : script_(script),
-          precision_(precision),
-          registry_(registry),
-          test_(options),
-          findings_(messages),
-          updates_(updates) {
-        options_.device = std::make_shared<Device>(options.device);
-        options_.precision = precision;
-        options_.allowed_paths = options.allowed_paths;
-    }
-
-    void run() {
-        for (std::size_t k = 0; k < script_.steps.size(); ++k) {
-            const Step& step = script_.steps[k];
-            if (!contains(step.precisions, precision_)) continue;
-            if (test_.go_on && !test_.go_on()) throw Stopped();
-            where_ = fmt::format("step {} ({})", k, name_of(step.action));
-            if (!act(step)) return;
-        }
-    }
-
-private:
-    // False if the test cannot go on.
-    bool act(const Step& step) {
-        const auto& wanted = step.expect.error;
-        try {
-            if (!scene_) scene_ = Scene::load(script_.scene);
-            perform(step);
-        } catch (const Stopped&) {
-            throw;
-        } catch (const std::exception& error) {
-            const std::string what = error.what();
-            if (wanted && what.find(*wanted) != std::string::npos) {
-                simulation_.reset();
-                return true;
-            }
-            findings_.add(wanted ? fmt::format("{}: expected an error with '{}', found: {}", where_,
-                                               *wanted, what)
-                                 : fmt::format("{}: {}", where_, what));
-            return false;
-        }
-        if (!wanted) return true;
-        findings_.add(
-            fmt::format("{}: expected an error with '{}', but there was none", where_, *wanted));
-        return false;
-    }
-
-    void perform(const Step& step) {
-        switch (step.action) {
-            case Action::set: set(step); break;
-            case Action::run: run_scene(step); break;
-            case Action::optimize: optimize(step); break;
-            case Action::check_gradients: check(step); break;
-            case Action::save:
-                if (!folder_) folder_.emplace();
-                save_scene(simulation(), folder_->path(), "saved.json");
-                saved_ = folder_->path() / "saved.json";
-                break;
-            case Action::reload:
-                scene_ = Scene::load(saved_.empty() ? script_.scene : saved_);
-                simulation_.reset();
-                break;
-        }
-    }
-
-    Simulation& simulation() {
-        if (!simulation_) simulation_.emplace(*scene_, registry_, options_);
-        return *simulation_;
-    }
-
-    void set(const Step& step) {
-        Scene next = *scene_;
-        next.set(step.path, step.value);
-        simulation_.reset();
-        simulation_.emplace(next, registry_, options_);
-        scene_ = std::move(next);
-    }
-
-    // ---- run ----
-
-    void run_scene(const Step& step) {
-        std::optional<Simulation> shorter;
-        if (step.count >= 0) {
-            SimulationOptions options = options_;
-            options.steps = step.count;
-            shorter.emplace(*scene_, registry_, options);
-            shorter->parameters().set_values(simulation().parameters().values());
-        }
-        Simulation& sim = shorter ? *shorter : simulation();
-        std::vector<Sum> sums;
-        std::vector<Sum::Value> first;
-        std::vector<bool> broken(step.expect.conserved.size(), false);
-        for (const auto& conserved : step.expect.conserved)
-            sums.emplace_back(conserved.formula, sim);
-        const double loss = sim.run(false, [&](std::int64_t done) {
-            for (std::size_t k = 0; k < sums.size(); ++k) {
-                const Sum::Value now = sums[k].evaluate();
-                if (done == 0) first.push_back(now);
-                if (broken[k]) continue;
-                const double scale = std::max(now.magnitude, first[k].magnitude);
-                const double allowed = step.expect.conserved[k].tolerance.of(precision_) * scale;
-                if (std::fabs(now.sum - first[k].sum) <= allowed) continue;
-                broken[k] = true;
-                findings_.add(fmt::format(
-                    "{}: the sum of {}: expected {} within {:.3g}, found {} after {} substeps",
-                    where_, step.expect.conserved[k].formula.string(), number_text(first[k].sum),
-                    allowed, number_text(now.sum), done));
-            }
-            return !test_.go_on || test_.go_on();
-        });
-        if (test_.go_on && !test_.go_on()) throw Stopped();
-        const Figures figures{to_string(sim.state_hash().digest()), loss};
-        const double tolerance = step.tolerance.of(precision_);
-        if (step.expect.loss)
-            findings_.compare(where_ + ": loss", *step.expect.loss, loss, tolerance);
-        compare_terms(where_, step.expect.terms, sim.terms(), tolerance);
-        for (const auto& [path, expected] : step.expect.state)
-            compare_state(sim, path, expected, tolerance);
-        if (step.expect.unchanged) compare_with_previous(figures);
-        finish(step, figures);
-    }
-
-    void compare_state(Simulation& sim, const std::string& text, double expected,
-                       double tolerance) {
-        const Path path = Path::parse(text);
-        const Array array = sim.model().array(path.base());
-        const double found = array.value(path.element.value_or(0), path.component.value_or(0));
-        findings_.compare(where_ + ": " + text, expected, found, tolerance,
-                          negligible * largest(array.to_doubles()));
-    }
-
-    void compare_terms(const std::string& where, const std::map<std::string, double>& expected,
-                       const std::vector<Simulation::TermValue>& terms, double tolerance) {
-        for (const auto& [name, value] : expected) {
-            const auto found = std::ranges::find(terms, name, &Simulation::TermValue::name);
-            if (found == terms.end()) throw Error("the objective has no term '" + name + "'");
-            findings_.compare(where + ": term " + name, value, found->value, tolerance);
-        }
-    }
-
-    // ---- optimize ----
-
-    void optimize(const Step& step) {
-        Simulation& sim = simulation();
-        Optimization optimization(sim, step.count);
-        std::map<std::int64_t, const TestScript::HistoryRow*> wanted;
-        for (const TestScript::HistoryRow& row : step.expect.history)
-            if (contains(row.precisions, precision_)) wanted[row.iteration] = &row;
-        double before = 0;
-        const Optimization::Outcome outcome = optimization.run([&](const Optimization::Row& row) {
-            if (const auto found = wanted.find(row.iteration); found != wanted.end()) {
-                compare_row(*found->second, row);
-                wanted.erase(found);
-            }
-            if (step.expect.decreases && row.iteration > 0 && !(row.loss < before))
-                findings_.add(
-                    fmt::format("{}: the loss does not decrease in iteration {}: {} "
-                                "after {}",
-                                where_, row.iteration, number_text(row.loss), number_text(before)));
-            before = row.loss;
-            return !test_.go_on || test_.go_on();
-        });
-        if (test_.go_on && !test_.go_on()) throw Stopped();
-        for (const auto& [iteration, row] : wanted)
-            findings_.add(fmt::format("{}: iteration {} was never reached: {}", where_, iteration,
-                                      outcome.reason));
-        static constexpr const char* stops[] = {"iterations", "converged", "stopped", "not_finite"};
-        const std::string stop = stops[static_cast<std::size_t>(outcome.stop)];
-        if (step.expect.stop && *step.expect.stop != stop)
-            findings_.add(fmt::format("{}: expected the stop '{}', found '{}': {}", where_,
-                                      *step.expect.stop, stop, outcome.reason));
-        if (!step.expect.stop && outcome.stop == Optimization::Stop::not_finite)
-            findings_.add(where_ + ": " + outcome.reason);
-        if (step.expect.best_below && !(outcome.best.loss < *step.expect.best_below))
-            findings_.add(
-                fmt::format("{}: expected a loss below {}, the best is {} in iteration "
-                            "{}",
-                            where_, *step.expect.best_below, number_text(outcome.best.loss),
-                            outcome.best.iteration));
-        // A search may have run elsewhere since: the state is made to be that of the last row.
-        sim.parameters().set_values(outcome.last.parameters);
-        sim.run(false);
-        finish(step, {to_string(sim.state_hash().digest()), outcome.last.loss});
-    }
-
-    void compare_row(const TestScript::HistoryRow& expected, const Optimization::Row& row) {
-        const std::string at = fmt::format("{}: iteration {}", where_, row.iteration);
-        const double tolerance = expected.tolerance.of(precision_);
-        const double for_gradient = expected.gradient_tolerance.of(precision_);
-        if (expected.loss) findings_.compare(at + ": loss", *expected.loss, row.loss, tolerance);
-        if (expected.gradient_norm)
-            findings_.compare(at + ": gradient norm", *expected.gradient_norm, row.gradient_norm,
-                              for_gradient);
-        compare_terms(at, expected.terms, row.terms, tolerance);
-        compare_numbers(at + ": gradient of ", expected.gradient, row.gradient, for_gradient);
-        compare_numbers(at + ": ", expected.parameters, row.parameters, tolerance);
-    }
-
-    void compare_numbers(const std::string& what, const TestScript::Numbers& expected,
-                         const std::vector<double>& found, double tolerance) {
-        if (!expected.given) return;
-        const std::vector<std::string>& names = simulation_->parameters().names();
-        const double scale = negligible * largest(found);
-        if (!expected.all.empty() && expected.all.size() != found.size())
-            throw Error(fmt::format("the test lists {} numbers for {} parameters",
-                                    expected.all.size(), found.size()));
-        for (std::size_t k = 0; k < expected.all.size(); ++k)
-            findings_.compare(what + names[k], expected.all[k], found[k], tolerance, scale);
-        for (const auto& [name, value] : expected.some) {
-            std::size_t k =
-                static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-            const char* end = name.data() + name.size();
-            if (k == names.size() && std::from_chars(name.data(), end, k).ptr != end)
-                k = names.size();
-            if (k >= names.size()) throw Error("the scene has no parameter '" + name + "'");
-            findings_.compare(what + names[k], value, found[k], tolerance, scale);
-        }
-    }
-
-    // ---- check_gradients ----
-
-    void check(const Step& step) {
-        GradientCheckOptions wanted;
-        wanted.entries = step.entries;
-        wanted.directions = step.directions;
-        wanted.hessian = step.hessian;
-        wanted.tolerance = step.difference_tolerance;
-        wanted.at = simulation().parameters().values();
-        wanted.go_on = [this](std::int64_t, std::int64_t) { return !test_.go_on || test_.go_on(); };
-        const GradientReport report = check_gradients(*scene_, registry_, options_, wanted);
-        if (report.stopped) throw Stopped();
-        for (const std::string& failure : report.failures()) findings_.add(where_ + ": " + failure);
-    }
-
-    // ---- figures ----
-
-    void compare_with_previous(const Figures& now) {
-        if (!previous_) throw Error("\"unchanged\" needs a run or optimize before it");
-        if (!same_bits(previous_->loss, now.loss))
-            findings_.add(fmt::format("{}: loss: expected the {} of the step before, found {}",
-                                      where_, number_text(previous_->loss), number_text(now.loss)));
-        if (previous_->hash != now.hash)
-            findings_.add(
-                fmt::format("{}: state: expected the hash {} of the step before, found {}", where_,
-                            previous_->hash, now.hash));
-    }
-
-    void finish(const Step& step, const Figures& now) {
-        previous_ = now;
-        if (step.pinned == nullptr) return;
-        const Node* pinned = script_.document.find(step.pointer + "/pinned");
-        const Node* entry = pinned->find(name_of(precision_));
-        const Node fresh = Node::object({{"hash", now.hash}, {"loss", number_node(now.loss)}});
-        if (entry != nullptr && *entry == fresh) return;
-        const std::string old = entry != nullptr ? document::to_line(*entry) : "nothing";
-        if (test_.update) {
-            updates_.push_back(fmt::format("{}: {} -> {}", where_, old, document::to_line(fresh)));
-            script_.document.set(step.pointer + "/pinned/" + name_of(precision_), fresh);
-        } else if (entry == nullptr) {
-            findings_.add(where_ + ": nothing is pinned; fill it in with --update");
-        } else {
-            findings_.add(
-                fmt::format("{}: pinned {}, found {}; if the change is meant, accept it "
-                            "with --update",
-                            where_, old, document::to_line(fresh)));
-        }
-    }
-
-    TestScript& script_;
-    ir::Precision precision_;
-    const Registry& registry_;
-    const TestOptions& test_;
-    SimulationOptions options_;
-    Findings findings_;
-    std::vector<std::string>& updates_;
-    std::string where_;
-    std::optional<Scene> scene_;
-    std::optional<Simulation> simulation_;
-    std::optional<ScratchFolder> folder_;
-    fs::path saved_;
-    std::optional<Figures> previous_;
-};
 
 // ---------------------------------------------------------------- determinism
 
@@ -447,19 +31,30 @@ struct Bits {
     std::vector<double> gradient;
 };
 
+// With "steps" the roll-out stops early. Objective terms may then not have run, so the gradient is
+// that of the sum of the state.
 Bits bits_on(const DeviceOptions& device, const TestScript& script, ir::Precision precision,
              const Registry& registry, const TestOptions& test) {
     SimulationOptions options;
     options.device = std::make_shared<Device>(device);
     options.precision = precision;
-    options.steps = script.determinism.steps;
     options.allowed_paths = test.allowed_paths;
     Simulation simulation(Scene::load(script.scene), registry, options);
-    const bool derivative =
-        simulation.parameters().size() > 0 && !simulation.model().terms().empty();
-    simulation.run(derivative);
+    const bool derivative = simulation.parameters().size() > 0;
+    const std::int64_t last = script.determinism.steps * simulation.scene().substeps();
+    const bool early = last >= 0 && last < simulation.steps();
+    simulation.run(derivative, [&](std::int64_t done) { return !early || done < last; });
     Bits bits{to_string(simulation.state_hash().digest()), {}};
-    if (derivative) bits.gradient = simulation.gradient();
+    if (!derivative) return bits;
+    if (early) {
+        std::vector<Rollout::Seed> seeds;
+        for (const auto& [name, published] : simulation.model().arrays())
+            if (published.state) seeds.push_back({published.array, 1});
+        simulation.rollout().backward(seeds);
+        bits.gradient = simulation.parameters().gradient();
+    } else {
+        bits.gradient = simulation.gradient();
+    }
     return bits;
 }
 
@@ -472,7 +67,7 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
     if (script.determinism.interpreter) devices.push_back({DeviceKind::interpreter, 1, 0, false});
     std::optional<Bits> first;
     for (const DeviceOptions& device : devices) {
-        if (test.go_on && !test.go_on()) throw Stopped();
+        if (test.go_on && !test.go_on()) throw TestStopped();
         const Bits bits = bits_on(device, script, precision, registry, test);
         if (!first) first = bits;
         const std::string name = Device(device).describe();
@@ -544,7 +139,7 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         bool stopped = false;
         try {
             body(outcome.messages, updates);
-        } catch (const Stopped&) {
+        } catch (const TestStopped&) {
             stopped = true;
         } catch (const std::exception& error) {
             outcome.messages.emplace_back(error.what());
@@ -572,7 +167,7 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         if (!in_scope(precision)) continue;
         const bool done =
             run(std::string(", ") + name_of(precision), [&](auto& messages, auto& updates) {
-                Runner(*script, precision, registry, options, messages, updates).run();
+                run_script(*script, precision, registry, options, messages, updates);
             });
         if (!done) return;
     }

@@ -1,14 +1,15 @@
 // area     A = 1/2 sum (x_k - x_0) x (x_{k+1} - x_0) over the polygon's points in order; positive
 // if
 //          they go round counter-clockwise
-// volume   V = 1/6 sum (a - o).((b - o) x (c - o)) over the triangles (a, b, c) of a closed mesh, o
-//          its first point; positive if they are counter-clockwise seen from outside
+// volume   V = 1/6 sum (a - o).((b - o) x (c - o)) over the triangles (a, b, c) of a closed mesh,
+//          o its first point; positive if they are counter-clockwise seen from outside
 // value = mean over the times of (measure - target)^2. One work item goes over the terms in order;
 // relative to a point of the body, the sums do not lose digits where it is far from the origin.
+#include "kernels/area/area.hpp"
+
 #include <map>
 
 #include "engine/document/read.hpp"
-#include "kernels/area/area.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -157,8 +158,8 @@ void register_area(Registry& registry) {
           list("triangles")
               .doc("[[a, b, c], ...]: numbers of points of the body, "
                    "counter-clockwise seen from outside")
-              .schema(
-                  R"({"type":"array","minItems":3,"maxItems":3,"items":{"type":"integer","minimum":0}})"),
+              .schema(R"({"type":"array","minItems":3,"maxItems":3,)"
+                      R"("items":{"type":"integer","minimum":0}})"),
           number("target").unit("m^3").differentiable().doc("the volume wanted")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Volume>(std::move(s)); }});
 }

@@ -216,8 +216,8 @@ void register_particles(Registry& registry) {
               .doc("forces and gravity do not move the particles: true for all of them, or the "
                    "list of "
                    "the numbers of those that are fixed")
-              .schema(
-                  R"({"oneOf":[{"type":"boolean"},{"type":"array","items":{"type":"integer","minimum":0}}]})")},
+              .schema(R"({"oneOf":[{"type":"boolean"},)"
+                      R"({"type":"array","items":{"type":"integer","minimum":0}}]})")},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<particles::Particles>(std::move(s));
          }});

@@ -268,8 +268,10 @@ void register_springs(Registry& registry) {
               .doc("[[body, index, body, index], ...], or {\"chain\": body} (each point to the "
                    "next), or {\"grid\": body, \"counts\": [nx, ny], \"patterns\": "
                    "[\"structural\", \"shear\", \"bend\"]} (point i*ny + j lies at (i, j))")
-              .schema(
-                  R"({"oneOf":[{"type":"array","minItems":1,"items":{"type":"array","minItems":4,"maxItems":4}},{"type":"object","required":["chain"]},{"type":"object","required":["grid","counts","patterns"]}]})"),
+              .schema(R"({"oneOf":[{"type":"array","minItems":1,)"
+                      R"("items":{"type":"array","minItems":4,"maxItems":4}},)"
+                      R"({"type":"object","required":["chain"]},)"
+                      R"({"type":"object","required":["grid","counts","patterns"]}]})"),
           values("stiffness")
               .unit("N/m")
               .at_least(0)

@@ -37,9 +37,6 @@ public:
         const std::int64_t n = selection.count();
         model::Term term = settings_->term(model);
         const std::int64_t times = static_cast<std::int64_t>(term.times.size());
-        if (times == 0)
-            throw settings_->error("at", "this objective term has no time")
-                .remedy("name a time, or let the scene make a step");
         const double per_point = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
         const double scale = per_point / static_cast<double>(times);
         const Argument target =

@@ -1,11 +1,13 @@
-// Runs one launch on the interpreter and on the CPU back end, and compares every byte that it wrote.
+// Runs one launch on the interpreter and on the CPU back end, and compares every byte that it
+// wrote.
 //
 //     Launch launch(kernel, 100);
 //     launch.set("x", values).set("ends", {0, 1, 1, 2});
 //     CHECK(launch.differences() == "");
 //
-// Arrays that are not set hold reproducible numbers between -2 and 2; integer arrays that are not set hold 0. NaNs are
-// all equal. The widths compared are 1, 4, 8 and 16; `threads` adds runs on a pool.
+// Arrays that are not set hold reproducible numbers between -2 and 2; integer arrays that are not
+// set hold 0. NaNs are all equal. The widths compared are 1, 4, 8 and 16; `threads` adds runs on a
+// pool.
 #pragma once
 
 #include <cmath>
@@ -29,15 +31,18 @@ enum class Form { elements, planes, strided, shared };  // shared: one element f
 
 class Launch {
 public:
-    Launch(ir::Kernel kernel, std::int64_t items) : kernel_(std::move(kernel)), items_(items), arrays_(kernel_.parameters.size()) {
+    Launch(ir::Kernel kernel, std::int64_t items)
+        : kernel_(std::move(kernel)), items_(items), arrays_(kernel_.parameters.size()) {
         std::mt19937_64 random(7);
         std::uniform_real_distribution<double> uniform(-2, 2);
         for (std::size_t p = 0; p < arrays_.size(); ++p) {
             const ir::Parameter& parameter = kernel_.parameters[p];
             const bool one = is_one(parameter);
-            arrays_[p].values.assign(static_cast<std::size_t>((one ? 1 : items) * parameter.components), 0);
+            arrays_[p].values.assign(
+                static_cast<std::size_t>((one ? 1 : items) * parameter.components), 0);
             for (ir::Bits& v : arrays_[p].values)
-                if (ir::is_real(parameter.type)) v = ir::bits_of(uniform(random), memory_type(parameter));
+                if (ir::is_real(parameter.type))
+                    v = ir::bits_of(uniform(random), memory_type(parameter));
         }
     }
 
@@ -46,7 +51,9 @@ public:
         const ir::Type type = memory_type(kernel_.parameters[p]);
         arrays_[p].values.clear();
         for (const double v : values)
-            arrays_[p].values.push_back(ir::is_real(type) ? ir::bits_of(v, type) : static_cast<ir::Bits>(static_cast<std::int64_t>(v)));
+            arrays_[p].values.push_back(ir::is_real(type)
+                                            ? ir::bits_of(v, type)
+                                            : static_cast<ir::Bits>(static_cast<std::int64_t>(v)));
         return *this;
     }
     Launch& set_bits(const std::string& name, std::vector<ir::Bits> values) {
@@ -55,7 +62,8 @@ public:
     }
     Launch& resize(const std::string& name, std::int64_t elements) {  // 0 everywhere
         const std::size_t p = find(name);
-        arrays_[p].values.assign(static_cast<std::size_t>(elements * kernel_.parameters[p].components), 0);
+        arrays_[p].values.assign(
+            static_cast<std::size_t>(elements * kernel_.parameters[p].components), 0);
         return *this;
     }
     Launch& form(const std::string& name, Form form) {
@@ -69,29 +77,37 @@ public:
     const ir::Kernel& kernel() const { return kernel_; }
 
     // Contents of all arrays after a run, in logical order.
-    std::vector<std::vector<ir::Bits>> run(backend::Executable& executable, ThreadPool* pool = nullptr) const {
+    std::vector<std::vector<ir::Bits>> run(backend::Executable& executable,
+                                           ThreadPool* pool = nullptr) const {
         std::vector<std::vector<std::byte>> memory(arrays_.size());
         std::vector<backend::Binding> bindings(arrays_.size());
         const auto each = [&](const auto& visit) {
             for (std::size_t p = 0; p < arrays_.size(); ++p) {
                 const ir::Parameter& parameter = kernel_.parameters[p];
                 const std::size_t size = ir::size_of(memory_type(parameter));
-                const auto n = static_cast<std::int64_t>(arrays_[p].values.size()) / parameter.components;
+                const auto n =
+                    static_cast<std::int64_t>(arrays_[p].values.size()) / parameter.components;
                 for (std::int64_t i = 0; i < n; ++i)
                     for (int c = 0; c < parameter.components; ++c) {
-                        const std::int64_t at = i * bindings[p].element_stride + c * bindings[p].component_stride;
-                        visit(p, static_cast<std::size_t>(i * parameter.components + c), static_cast<std::byte*>(bindings[p].data) + at * static_cast<std::int64_t>(size), size);
+                        const std::int64_t at =
+                            i * bindings[p].element_stride + c * bindings[p].component_stride;
+                        visit(p, static_cast<std::size_t>(i * parameter.components + c),
+                              static_cast<std::byte*>(bindings[p].data) +
+                                  at * static_cast<std::int64_t>(size),
+                              size);
                     }
             }
         };
         for (std::size_t p = 0; p < arrays_.size(); ++p) {
             const ir::Parameter& parameter = kernel_.parameters[p];
-            const std::int64_t c = parameter.components, n = static_cast<std::int64_t>(arrays_[p].values.size()) / c;
+            const std::int64_t c = parameter.components,
+                               n = static_cast<std::int64_t>(arrays_[p].values.size()) / c;
             backend::Binding& b = bindings[p];
             b = {nullptr, n, c, 1, ++version_};
             if (arrays_[p].form == Form::planes) b.element_stride = 1, b.component_stride = n + 3;
             if (arrays_[p].form == Form::shared) b.element_stride = 0, b.count = items_;
-            if (arrays_[p].form == Form::strided) b.element_stride = 2 * c + 1, b.component_stride = 2;
+            if (arrays_[p].form == Form::strided)
+                b.element_stride = 2 * c + 1, b.component_stride = 2;
             memory[p].resize(static_cast<std::size_t>((n + 3) * (2 * c + 1)) * 8);
             b.data = memory[p].data();
             if (arrays_[p].same_as >= 0) b = bindings[static_cast<std::size_t>(arrays_[p].same_as)];
@@ -106,17 +122,20 @@ public:
             ir::Bits bits = 0;
             std::memcpy(&bits, at, size);
             const ir::Type type = memory_type(kernel_.parameters[p]);
-            if (ir::is_real(type) && std::isnan(ir::real_of(bits, type))) bits = ir::bits_of(std::nan(""), type);
+            if (ir::is_real(type) && std::isnan(ir::real_of(bits, type)))
+                bits = ir::bits_of(std::nan(""), type);
             out[p][k] = bits;
         });
         return out;
     }
 
-    // "" if the CPU gives the interpreter's bits at every width and number of threads; else what differs first.
+    // "" if the CPU gives the interpreter's bits at every width and number of threads; else what
+    // differs first.
     std::string differences(bool checked = false, const std::vector<int>& threads = {}) const {
         const auto expected = run(*backend::interpret(kernel_));
         for (const int width : {1, 4, 8, 16}) {
-            const auto executable = backend::compile_cpu(kernel_, {.width = width, .checked = checked});
+            const auto executable =
+                backend::compile_cpu(kernel_, {.width = width, .checked = checked});
             std::string found = compare(expected, run(*executable), width, 0);
             for (const int n : threads) {
                 ThreadPool pool(n);
@@ -141,8 +160,11 @@ public:
         const std::string expected = error(*backend::interpret(kernel_));
         if (expected.empty()) return "the interpreter raises nothing";
         for (const int width : {1, 4, 8, 16}) {
-            const std::string found = error(*backend::compile_cpu(kernel_, {.width = width, .checked = checked}));
-            if (found != expected) return "width " + std::to_string(width) + ": '" + found + "' instead of '" + expected + "'";
+            const std::string found =
+                error(*backend::compile_cpu(kernel_, {.width = width, .checked = checked}));
+            if (found != expected)
+                return "width " + std::to_string(width) + ": '" + found + "' instead of '" +
+                       expected + "'";
         }
         return "";
     }
@@ -154,15 +176,21 @@ private:
         int same_as = -1;
     };
 
-    static bool is_one(const ir::Parameter& p) { return p.access == ir::Access::value || p.access == ir::Access::reduce; }
-    static ir::Type memory_type(const ir::Parameter& p) { return is_one(p) && ir::is_real(p.type) ? ir::Type::f64 : p.type; }
+    static bool is_one(const ir::Parameter& p) {
+        return p.access == ir::Access::value || p.access == ir::Access::reduce;
+    }
+    static ir::Type memory_type(const ir::Parameter& p) {
+        return is_one(p) && ir::is_real(p.type) ? ir::Type::f64 : p.type;
+    }
     std::size_t find(const std::string& name) const {
         const int p = kernel_.find_parameter(name);
         if (p < 0) throw Error("no parameter '" + name + "'");
         return static_cast<std::size_t>(p);
     }
 
-    std::string compare(const std::vector<std::vector<ir::Bits>>& expected, const std::vector<std::vector<ir::Bits>>& found, int width, int threads) const {
+    std::string compare(const std::vector<std::vector<ir::Bits>>& expected,
+                        const std::vector<std::vector<ir::Bits>>& found, int width,
+                        int threads) const {
         for (std::size_t p = 0; p < expected.size(); ++p)
             for (std::size_t k = 0; k < expected[p].size(); ++k) {
                 if (expected[p][k] == found[p][k]) continue;
@@ -170,13 +198,18 @@ private:
                 const ir::Type type = memory_type(parameter);
                 const auto text = [&](ir::Bits bits) {
                     char buffer[80];
-                    if (ir::is_real(type)) std::snprintf(buffer, sizeof buffer, "%.17g", ir::real_of(bits, type));
-                    else std::snprintf(buffer, sizeof buffer, "%lld", static_cast<long long>(ir::integer_of(bits, type)));
+                    if (ir::is_real(type))
+                        std::snprintf(buffer, sizeof buffer, "%.17g", ir::real_of(bits, type));
+                    else
+                        std::snprintf(buffer, sizeof buffer, "%lld",
+                                      static_cast<long long>(ir::integer_of(bits, type)));
                     return std::string(buffer);
                 };
-                return "width " + std::to_string(width) + ", threads " + std::to_string(threads) + ": " + parameter.name + "[" +
-                       std::to_string(k / static_cast<std::size_t>(parameter.components)) + "]." + std::to_string(k % static_cast<std::size_t>(parameter.components)) +
-                       " is " + text(found[p][k]) + " instead of " + text(expected[p][k]);
+                return "width " + std::to_string(width) + ", threads " + std::to_string(threads) +
+                       ": " + parameter.name + "[" +
+                       std::to_string(k / static_cast<std::size_t>(parameter.components)) + "]." +
+                       std::to_string(k % static_cast<std::size_t>(parameter.components)) + " is " +
+                       text(found[p][k]) + " instead of " + text(expected[p][k]);
             }
         return "";
     }
@@ -190,5 +223,6 @@ private:
 }  // namespace hindcast::test
 
 // Kernels cannot be compiled without LLVM: such tests are skipped, with the reason.
-#define HINDCAST_NEEDS_LLVM() \
-    if (!::hindcast::backend::llvm_info().available) HINDCAST_SKIP(::hindcast::backend::llvm_info().problem)
+#define HINDCAST_NEEDS_LLVM()                        \
+    if (!::hindcast::backend::llvm_info().available) \
+    HINDCAST_SKIP(::hindcast::backend::llvm_info().problem)

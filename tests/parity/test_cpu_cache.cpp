@@ -1,4 +1,5 @@
-// Compiled code on disk and in memory: what is damaged or foreign is compiled again, and never crashes.
+// Compiled code on disk and in memory: what is damaged or foreign is compiled again, and never
+// crashes.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -27,8 +28,10 @@ public:
         use(folder_.path().string());
     }
     ~Cache() {
-        if (old_.empty()) ::unsetenv("HINDCAST_CACHE");
-        else use(old_);
+        if (old_.empty())
+            ::unsetenv("HINDCAST_CACHE");
+        else
+            use(old_);
     }
     Cache(const Cache&) = delete;
     Cache& operator=(const Cache&) = delete;
@@ -45,7 +48,9 @@ private:
     std::string old_;
 };
 
-const KernelDef scale = kernel("scale", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) { y[i] = sin(x[i].y()) * x[i] + Vec3(0.5, 1.5, 2.5); });
+const KernelDef scale = kernel("scale", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) {
+    y[i] = sin(x[i].y()) * x[i] + Vec3(0.5, 1.5, 2.5);
+});
 
 std::vector<std::vector<ir::Bits>> run_scale() {
     Launch launch(scale.trace(ir::Precision::f32), 20);
@@ -53,7 +58,8 @@ std::vector<std::vector<ir::Bits>> run_scale() {
 }
 
 void overwrite(const fs::path& file, const std::string& content) {
-    std::ofstream(file, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+    std::ofstream(file, std::ios::binary)
+        .write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
 }  // namespace
@@ -73,16 +79,22 @@ TEST_CASE("kernel cache: an entry is written, used, and replaced when it is dama
     std::mt19937 random(3);
     for (int round = 0; round < 40; ++round) {
         std::string bad = good;
-        if (round % 4 == 0) bad.resize(random() % good.size());
-        else if (round % 4 == 1) bad += "more";
-        else bad[round % 4 == 2 ? random() % 64 : random() % good.size()] ^= static_cast<char>(1 << random() % 8);
+        if (round % 4 == 0)
+            bad.resize(random() % good.size());
+        else if (round % 4 == 1)
+            bad += "more";
+        else
+            bad[round % 4 == 2 ? random() % 64 : random() % good.size()] ^=
+                static_cast<char>(1 << random() % 8);
         overwrite(file, bad);
         CHECK(run_scale() == expected);
         CHECK(read_file(file) == good);
     }
     // An intact entry whose code is none.
     const std::string key = file.stem().string();
-    backend::write_cached({std::stoull(key.substr(0, 16), nullptr, 16), std::stoull(key.substr(16), nullptr, 16)}, "no code at all");
+    backend::write_cached(
+        {std::stoull(key.substr(0, 16), nullptr, 16), std::stoull(key.substr(16), nullptr, 16)},
+        "no code at all");
     CHECK(run_scale() == expected);
 }
 
@@ -99,7 +111,8 @@ TEST_CASE("kernel cache: a folder that cannot be written costs one warning") {
 
 TEST_CASE("object code: damaged objects are refused, not loaded") {
     HINDCAST_NEEDS_LLVM();
-    const std::string good = backend::compile_llvm(backend::cpu_llvm_text(scale.trace(ir::Precision::f32)), backend::CodeKind::object);
+    const std::string good = backend::compile_llvm(
+        backend::cpu_llvm_text(scale.trace(ir::Precision::f32)), backend::CodeKind::object);
     CHECK_NOTHROW(backend::ObjectCode(good, "kernel"));
     CHECK_THROWS_AS(backend::ObjectCode(good, "other"), Error);
     CHECK_THROWS_AS(backend::ObjectCode("", "kernel"), Error);
@@ -113,7 +126,8 @@ TEST_CASE("object code: damaged objects are refused, not loaded") {
             if (at < bad.size()) bad[at] = static_cast<char>(random());
         }
         try {
-            const backend::ObjectCode code(bad, "kernel");  // loading may succeed; it must not crash
+            const backend::ObjectCode code(bad,
+                                           "kernel");  // loading may succeed; it must not crash
         } catch (const Error&) {
         }
     }

@@ -20,7 +20,8 @@ std::vector<double> counting(int n, int modulus, int offset = 0) {
 }
 
 // Forward, and the adjoint and tangent of it.
-void check_all(const KernelDef& definition, const std::function<void(Launch&)>& set, std::int64_t items = 53) {
+void check_all(const KernelDef& definition, const std::function<void(Launch&)>& set,
+               std::int64_t items = 53) {
     for (const Precision precision : {Precision::f32, Precision::f64}) {
         const ir::Kernel k = definition.trace(precision);
         for (const ir::Kernel& kernel : {k, ad::adjoint(k), ad::tangent(k)}) {
@@ -36,7 +37,9 @@ void check_all(const KernelDef& definition, const std::function<void(Launch&)>& 
 
 TEST_CASE("CPU: masked tails of every length") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("tail", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) { y[i] = x[i] * 2.0 + Vec3(1, 2, 3); });
+    const KernelDef k = kernel("tail", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) {
+        y[i] = x[i] * 2.0 + Vec3(1, 2, 3);
+    });
     for (int items = 0; items <= 34; ++items) {
         CAPTURE(items);
         Launch launch(k.trace(Precision::f32), items);
@@ -48,16 +51,26 @@ TEST_CASE("CPU: masked tails of every length") {
 
 TEST_CASE("CPU: branches, nested, with and without effects") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("branches", {"x", "n", "scale", "y"}, [](Int i, Read<Float> x, Read<Int> n, Param<Float> scale, Write<Float> y) {
-        Float a = x[i], b = 0.0;
-        if_(a > 0.0, [&] { b = a * a; }, [&] { b = -a; });                                      // cheap: no branch
-        if_(n[i] > 2, [&] {                                                                     // loads inside
-            Float c = x[n[i]];
-            if_(c > b, [&] { b = sqrt(abs(c)) + 1.0; a = a / (c + 5.0) / (b + 3.0) / (a + 9.0); }, [&] { a = c * b; });
+    const KernelDef k = kernel(
+        "branches", {"x", "n", "scale", "y"},
+        [](Int i, Read<Float> x, Read<Int> n, Param<Float> scale, Write<Float> y) {
+            Float a = x[i], b = 0.0;
+            if_(
+                a > 0.0, [&] { b = a * a; }, [&] { b = -a; });  // cheap: no branch
+            if_(n[i] > 2, [&] {                                 // loads inside
+                Float c = x[n[i]];
+                if_(
+                    c > b,
+                    [&] {
+                        b = sqrt(abs(c)) + 1.0;
+                        a = a / (c + 5.0) / (b + 3.0) / (a + 9.0);
+                    },
+                    [&] { a = c * b; });
+            });
+            if_(
+                Float(scale) > 0.0, [&] { b = b * scale; }, [&] { a = a + scale; });  // uniform
+            y[i] = a + b;
         });
-        if_(Float(scale) > 0.0, [&] { b = b * scale; }, [&] { a = a + scale; });                // uniform
-        y[i] = a + b;
-    });
     for (const double scale : {1.5, -2.0})
         check_all(k, [&](Launch& l) { l.set("n", counting(53, 11)).set("scale", {scale}); });
 }
@@ -75,62 +88,83 @@ TEST_CASE("CPU: a load in a branch that no lane may execute elsewhere") {
 
 TEST_CASE("CPU: loops with bounds that differ from lane to lane") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("loops", {"x", "n", "y"}, [](Int i, Read<Float> x, Read<Int> n, ReadWrite<Float> y) {
-        Float sum = y[i], product = 1.0;
-        for_(0, n[i], [&](Int j) {
-            sum += Float(x[j]) * product;
-            for_(j, n[j] - 1, Int(2), [&](Int m) { product = product * 0.9 + Float(x[m]) * 0.01; }, 20);
-        }, 20);
-        for_(0, 12, [&](Int j) { sum = sum * 0.5 + Float(j); });  // uniform
-        y[i] = sum + product;
-    });
+    const KernelDef k =
+        kernel("loops", {"x", "n", "y"}, [](Int i, Read<Float> x, Read<Int> n, ReadWrite<Float> y) {
+            Float sum = y[i], product = 1.0;
+            for_(
+                0, n[i],
+                [&](Int j) {
+                    sum += Float(x[j]) * product;
+                    for_(
+                        j, n[j] - 1, Int(2),
+                        [&](Int m) { product = product * 0.9 + Float(x[m]) * 0.01; }, 20);
+                },
+                20);
+            for_(0, 12, [&](Int j) { sum = sum * 0.5 + Float(j); });  // uniform
+            y[i] = sum + product;
+        });
     check_all(k, [](Launch& l) { l.set("n", counting(53, 13)); });
 }
 
 TEST_CASE("CPU: while with early ends, and a loop inside it") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("whiles", {"x", "n", "y", "count"}, [](Int i, Read<Float> x, Read<Int> n, Write<Float> y, Write<Int> count) {
-        Float a = abs(Float(x[i])) + 0.5;
-        Int steps = 0;
-        while_([&] { return a < 3.0 && steps < n[i]; }, [&] {
-            for_(0, steps, [&](Int) { a = a * 1.03; }, 40);
-            a = a * 1.1;
-            steps = steps + 1;
-        }, 40);
-        y[i] = a;
-        count[i] = steps;
-    });
+    const KernelDef k =
+        kernel("whiles", {"x", "n", "y", "count"},
+               [](Int i, Read<Float> x, Read<Int> n, Write<Float> y, Write<Int> count) {
+                   Float a = abs(Float(x[i])) + 0.5;
+                   Int steps = 0;
+                   while_([&] { return a < 3.0 && steps < n[i]; },
+                          [&] {
+                              for_(
+                                  0, steps, [&](Int) { a = a * 1.03; }, 40);
+                              a = a * 1.1;
+                              steps = steps + 1;
+                          },
+                          40);
+                   y[i] = a;
+                   count[i] = steps;
+               });
     check_all(k, [](Launch& l) { l.set("n", counting(53, 19)); });
 }
 
 TEST_CASE("CPU: a uniform while") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("uniform_while", {"x", "limit", "y"}, [](Int i, Read<Float> x, Param<Float> limit, Write<Float> y) {
-        Float a = 1.0, b = x[i];
-        while_([&] { return a < limit; }, [&] { a = a * 1.5; b = b + a; }, 30);
-        y[i] = b;
-    });
+    const KernelDef k = kernel("uniform_while", {"x", "limit", "y"},
+                               [](Int i, Read<Float> x, Param<Float> limit, Write<Float> y) {
+                                   Float a = 1.0, b = x[i];
+                                   while_([&] { return a < limit; },
+                                          [&] {
+                                              a = a * 1.5;
+                                              b = b + a;
+                                          },
+                                          30);
+                                   y[i] = b;
+                               });
     check_all(k, [](Launch& l) { l.set("limit", {20}); });
 }
 
 TEST_CASE("CPU: carried values that swap, booleans and integers among them") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("swap", {"x", "n", "y", "z"}, [](Int i, Read<Float> x, Read<Int> n, Write<Float> y, Write<Int> z) {
-        Float a = x[i], b = 1.0;
-        Int p = 0, q = 1;
-        Bool flag = a > 0.0;
-        for_(0, n[i], [&](Int j) {
-            Float t = a;
-            a = b;
-            b = t * 0.99;
-            Int u = p + q;
-            p = q;
-            q = u;
-            flag = (flag && j < 5) || a > 1.0;
-        }, 30);
-        y[i] = a - b + select(flag, Float(1.0), Float(0.0));
-        z[i] = p;
-    });
+    const KernelDef k = kernel("swap", {"x", "n", "y", "z"},
+                               [](Int i, Read<Float> x, Read<Int> n, Write<Float> y, Write<Int> z) {
+                                   Float a = x[i], b = 1.0;
+                                   Int p = 0, q = 1;
+                                   Bool flag = a > 0.0;
+                                   for_(
+                                       0, n[i],
+                                       [&](Int j) {
+                                           Float t = a;
+                                           a = b;
+                                           b = t * 0.99;
+                                           Int u = p + q;
+                                           p = q;
+                                           q = u;
+                                           flag = (flag && j < 5) || a > 1.0;
+                                       },
+                                       30);
+                                   y[i] = a - b + select(flag, Float(1.0), Float(0.0));
+                                   z[i] = p;
+                               });
     check_all(k, [](Launch& l) { l.set("n", counting(53, 23)); });
 }
 
@@ -138,7 +172,8 @@ TEST_CASE("CPU: faults of loops name the lowest item") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef loop = kernel("over", {"n", "y"}, [](Int i, Read<Int> n, Write<Int> y) {
         Int s = 0;
-        for_(0, n[i], [&](Int j) { s = s + j; }, 10);
+        for_(
+            0, n[i], [&](Int j) { s = s + j; }, 10);
         y[i] = s;
     });
     const KernelDef whiles = kernel("endless", {"n", "y"}, [](Int i, Read<Int> n, Write<Int> y) {
@@ -154,7 +189,8 @@ TEST_CASE("CPU: faults of loops name the lowest item") {
         Launch over(k.trace(Precision::f64), 100);
         over.set("n", n);
         CHECK(over.error_differences(false) == "");
-        CHECK(over.error(*backend::compile_cpu(over.kernel())).find("item 37") != std::string::npos);
+        CHECK(over.error(*backend::compile_cpu(over.kernel())).find("item 37") !=
+              std::string::npos);
     }
     // Masked lanes raise nothing.
     std::vector<double> n(100, 3);
@@ -167,7 +203,8 @@ TEST_CASE("CPU: a fault on several threads is that of the lowest item") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef k = kernel("over_many", {"n", "y"}, [](Int i, Read<Int> n, Write<Int> y) {
         Int s = 0;
-        for_(0, n[i], [&](Int j) { s = s + j; }, 10);
+        for_(
+            0, n[i], [&](Int j) { s = s + j; }, 10);
         y[i] = s;
     });
     std::vector<double> n(40000, 10);
@@ -175,16 +212,19 @@ TEST_CASE("CPU: a fault on several threads is that of the lowest item") {
     Launch launch(k.trace(Precision::f64), 40000);
     launch.set("n", n);
     ThreadPool pool(3);
-    CHECK(launch.error(*backend::compile_cpu(launch.kernel()), &pool).find("item 12345") != std::string::npos);
+    CHECK(launch.error(*backend::compile_cpu(launch.kernel()), &pool).find("item 12345") !=
+          std::string::npos);
 }
 
 TEST_CASE("CPU: the adjoint of an overrun loop stays within its tapes") {
     HINDCAST_NEEDS_LLVM();
-    const KernelDef k = kernel("taped", {"x", "n", "y"}, [](Int i, Read<Float> x, Read<Int> n, Write<Float> y) {
-        Float a = x[i];
-        for_(0, n[i], [&](Int) { a = a * a * 0.5; }, 4);
-        y[i] = a;
-    });
+    const KernelDef k =
+        kernel("taped", {"x", "n", "y"}, [](Int i, Read<Float> x, Read<Int> n, Write<Float> y) {
+            Float a = x[i];
+            for_(
+                0, n[i], [&](Int) { a = a * a * 0.5; }, 4);
+            y[i] = a;
+        });
     const ir::Kernel adjoint = ad::adjoint(k.trace(Precision::f64));
     Launch launch(adjoint, 20);
     std::vector<double> n(20, 4);

@@ -1,5 +1,6 @@
-// Random kernels: nested branches and loops, loads at computed indices, accumulation of every kind. The CPU must have
-// the interpreter's bits at every width. HINDCAST_RANDOM_KERNELS sets how many are tried.
+// Random kernels: nested branches and loops, loads at computed indices, accumulation of every kind.
+// The CPU must have the interpreter's bits at every width. HINDCAST_RANDOM_KERNELS sets how many
+// are tried.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -20,9 +21,16 @@ constexpr int elements = 24;
 // Writes one random program into the builder that is current.
 class Author {
 public:
-    Author(unsigned seed, Int item, Read<Float>& x, Read<Int>& n, Param<Float>& p, Accumulate<Vec2>& sum,
-           Accumulate<Float>& own, Reduce<Float>& total)
-        : random_(seed), item_(item), x_(x), n_(n), sum_(sum), own_(own), total_(total), scattered_(below(3) == 0) {
+    Author(unsigned seed, Int item, Read<Float>& x, Read<Int>& n, Param<Float>& p,
+           Accumulate<Vec2>& sum, Accumulate<Float>& own, Reduce<Float>& total)
+        : random_(seed),
+          item_(item),
+          x_(x),
+          n_(n),
+          sum_(sum),
+          own_(own),
+          total_(total),
+          scattered_(below(3) == 0) {
         reals_ = {Float(x[item]), Float(p), Float(0.5), Float(-1.25)};
         whole_ = {Int(n[item]), Int(item % 7), Int(3)};
     }
@@ -66,29 +74,38 @@ private:
             case 4: whole() = (whole() * 3 + whole()) % 11; break;
             case 5:
                 if (scattered_ || !in_loop) {  // an index that is static or not
-                    if (scattered_) sum_[index()] += Vec2(real(), real());
-                    else sum_[(item_ * (1 + below(5)) + below(4)) % elements] += Vec2(real(), real());
+                    if (scattered_)
+                        sum_[index()] += Vec2(real(), real());
+                    else
+                        sum_[(item_ * (1 + below(5)) + below(4)) % elements] +=
+                            Vec2(real(), real());
                 }
                 break;
             case 6: own_[item_] += real(); break;
             case 7: total_ += real(); break;
             case 8:
             case 9:
-                if_(condition(), [&] { statements(1 + below(3), depth - 1, in_loop); },
+                if_(
+                    condition(), [&] { statements(1 + below(3), depth - 1, in_loop); },
                     [&] { statements(below(3), depth - 1, in_loop); });
                 break;
             case 10:
-                for_(0, abs(whole()) % 5 + below(2), [&](Int j) {
-                    whole() = j + below(3);
-                    statements(1 + below(3), depth - 1, true);
-                }, 8);
+                for_(
+                    0, abs(whole()) % 5 + below(2),
+                    [&](Int j) {
+                        whole() = j + below(3);
+                        statements(1 + below(3), depth - 1, true);
+                    },
+                    8);
                 break;
             default: {
                 Int left = abs(whole()) % 4;
-                while_([&] { return left > 0 && real() < 7.0; }, [&] {
-                    left = left - 1;
-                    statements(1 + below(2), depth - 1, true);
-                }, 6);
+                while_([&] { return left > 0 && real() < 7.0; },
+                       [&] {
+                           left = left - 1;
+                           statements(1 + below(2), depth - 1, true);
+                       },
+                       6);
             }
         }
     }
@@ -113,26 +130,30 @@ TEST_CASE("CPU: random kernels have the interpreter's bits") {
     const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 25;
     for (unsigned seed = 1; seed <= count; ++seed) {
         CAPTURE(seed);
-        const KernelDef k = kernel("random" + std::to_string(seed), {"x", "n", "p", "sum", "own", "total", "y"},
-                                   [seed](Int i, Read<Float> x, Read<Int> n, Param<Float> p, Accumulate<Vec2> sum,
-                                          Accumulate<Float> own, Reduce<Float> total, Write<Float> y) {
-                                       Author author(seed, i, x, n, p, sum, own, total);
-                                       author.statements(12, 3, false);
-                                       y[i] = author.result();
-                                   });
+        const KernelDef k =
+            kernel("random" + std::to_string(seed), {"x", "n", "p", "sum", "own", "total", "y"},
+                   [seed](Int i, Read<Float> x, Read<Int> n, Param<Float> p, Accumulate<Vec2> sum,
+                          Accumulate<Float> own, Reduce<Float> total, Write<Float> y) {
+                       Author author(seed, i, x, n, p, sum, own, total);
+                       author.statements(12, 3, false);
+                       y[i] = author.result();
+                   });
         const ir::Kernel forward = k.trace(seed % 2 == 0 ? ir::Precision::f32 : ir::Precision::f64);
         std::vector<ir::Kernel> kernels{forward};
         if (seed % 3 == 0) kernels.push_back(ad::adjoint(forward));
         for (const ir::Kernel& kernel : kernels) {
             Launch launch(kernel, elements - static_cast<int>(seed % 8));
             for (const ir::Parameter& p : kernel.parameters)
-                if (p.access == ir::Access::read || p.access == ir::Access::accumulate) launch.resize(p.name, elements);
+                if (p.access == ir::Access::read || p.access == ir::Access::accumulate)
+                    launch.resize(p.name, elements);
             std::vector<double> x, n;
-            for (int i = 0; i < elements; ++i) x.push_back(std::sin(i * 1.7) * 2), n.push_back(i * 5 % 9 - 2);
+            for (int i = 0; i < elements; ++i)
+                x.push_back(std::sin(i * 1.7) * 2), n.push_back(i * 5 % 9 - 2);
             launch.set("x", x).set("n", n);
             for (const ir::Parameter& p : kernel.parameters)
                 if (p.access == ir::Access::read && p.name.find(".a1") != std::string::npos) {
-                    std::vector<double> seeds(static_cast<std::size_t>(elements * p.components), 0.75);
+                    std::vector<double> seeds(static_cast<std::size_t>(elements * p.components),
+                                              0.75);
                     launch.set(p.name, seeds);
                 }
             CHECK(launch.differences(seed % 5 == 0, {2}) == "");

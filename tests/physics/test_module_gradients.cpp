@@ -28,8 +28,8 @@ const char* const springs_in_wind = R"("time": {"step": "1/50", "substeps": 2, "
          "velocity": [0.3, 0.5, -0.2]},
         {"type": "particles", "name": "post", "positions": [[2, 2, 2], [4, 1, 0]], "fixed": true}],
     "forces": [
-        {"type": "springs", "name": "links", "connect": {"chain": "chain"}, "stiffness": [90, 70, 80],
-         "damping": 0.7, "rest_length": [0.9, 1, 1.2], "length_offset": 1e-3},
+        {"type": "springs", "name": "links", "connect": {"chain": "chain"},
+         "stiffness": [90, 70, 80], "damping": 0.7, "rest_length": [0.9, 1, 1.2], "length_offset": 1e-3},
         {"type": "springs", "name": "rope", "connect": [["post", 0, "chain", 2]], "stiffness": 30,
          "damping": [0.4], "rest_length": 1.5, "acts": "pull"},
         {"type": "drag", "name": "wind", "linear": 0.2, "quadratic": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],

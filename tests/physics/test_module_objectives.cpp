@@ -181,6 +181,14 @@ TEST_CASE("terms at all steps are means over them") {
           doctest::Approx(slope_center + 0.5 * slope_energy + 2 * slope_track).epsilon(1e-13));
 }
 
+TEST_CASE("a term at all steps of a scene without steps is an error") {
+    CHECK_THROWS_WITH_AS(at_rest(2, R"("positions": [[0, 0]])",
+                                 R"({"type": "center_of_mass", "of": "b", "at": "all",
+                                     "target": [0, 0]})",
+                                 "b.positions"),
+                         doctest::Contains("has no time"), Error);
+}
+
 TEST_CASE("energy: its parts, and the springs that count") {
     const auto energy = [](const std::string& keys) {
         const auto sim = simulate(R"("dimension": 2, "time": {"step": 1, "steps": 0},

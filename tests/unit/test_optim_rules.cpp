@@ -2,6 +2,8 @@
 // C++ on quadratics L = sum a_k (x_k - c_k)^2 / 2, whose gradient is a_k (x_k - c_k).
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -220,6 +222,35 @@ TEST_CASE("a log scale is descent in u = log x with the gradient x dL/dx") {
     // A zero gradient moves nothing, not even by rounding; bounds hold for x.
     CHECK(rule->step({{0.1, 0}, 0, {0, 0}}, {}).values == Vector{0.1, 0});
     CHECK(rule->step({{0.1, 0}, 0, {1e4, 0}}, {}).values == Vector{1e-3, 0});
+}
+
+TEST_CASE("updates have the same bits on every device, width and number of threads") {
+    const std::size_t n = 5000;
+    Vector x(n), g(n);
+    Variables variables = unbounded(n);
+    for (std::size_t k = 0; k < n; ++k) {
+        const double t = static_cast<double>(k);
+        x[k] = 1.5 + std::sin(t);
+        g[k] = std::cos(3 * t) * std::exp(std::sin(t));
+        variables.logarithmic[k] = k % 3 == 0;
+        variables.rate[k] = 1 + t / n;
+        variables.low[k] = k % 5 == 0 ? 1.0 : 0.1;
+    }
+    for (const RuleType type :
+         {RuleType::normalized_gradient_descent, RuleType::momentum, RuleType::adam}) {
+        CAPTURE(name_of(type));
+        Settings s = settings_of(type, 0.05);
+        s.clip_norm = 20;
+        const auto f = [&](const Vector& at) { return Evaluation{at, 0, g}; };
+        const auto reference = path(*make_rule(s, variables, interpreter()), x, 3, f);
+        for (const int width : {1, 4, 8, 16}) {
+            DeviceOptions options;
+            options.width = width;
+            options.threads = width == 8 ? 3 : 1;
+            const auto device = std::make_shared<Device>(options);
+            CHECK(path(*make_rule(s, variables, device), x, 3, f) == reference);
+        }
+    }
 }
 
 TEST_CASE("a rule that is saved and restored goes on with the same bits") {

@@ -1,0 +1,182 @@
+// What the program says, and how it exits, when something is wrong: one message on the error
+// stream, nothing on the output stream, status 1 (2 for a wrong command line).
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+
+struct Bad {
+    std::string scene;  // text of bad.json; empty: the spring cage
+    std::vector<std::string> more;
+    std::string message;  // must be part of the error
+    int status = 1;
+};
+
+std::string scene_with(const std::string& spring) {
+    return R"({
+  "format": 1,
+  "time": { "step": "1/30", "steps": 3 },
+  "bodies": [{ "type": "particles", "name": "ball", "positions": [[0, 0, 0], [1, 0, 0]] }],
+  "forces": [{ "type": "springs", "name": "cage", )" +
+           spring + R"( }],
+  "objective": [{ "type": "point_target", "of": "ball", "target": [0, 0, 1] }]
+})";
+}
+
+const std::string fine = R"("connect": [["ball", 0, "ball", 1]], "stiffness": 100)";
+
+void check(const Bad& bad, const std::string& command = "run") {
+    const TemporaryFolder folder;
+    std::ofstream(folder / "bad.json") << bad.scene;
+    std::vector<std::string> words = {command, bad.scene.empty() ? cage : "bad.json", "--device",
+                                      test_device()};
+    words.insert(words.end(), bad.more.begin(), bad.more.end());
+    CAPTURE(bad.scene);
+    CAPTURE(bad.message);
+    const Finished run = run_program(words, folder.path());
+    CAPTURE(run.err);
+    CHECK(run.status == bad.status);
+    CHECK(run.out == "");
+    CHECK(run.err.find(bad.message) != std::string::npos);
+    // One message: no second line that begins another one, no trace of internals.
+    CHECK(run.err.find("terminate called") == std::string::npos);
+    if (bad.status == 1) {
+        CHECK(run.err.starts_with("hindcast: "));
+        CHECK(run.err.find("hindcast: ", 1) == std::string::npos);
+    }
+    CHECK(!fs::exists(folder / "out"));  // a failed load leaves nothing behind
+}
+
+}  // namespace
+
+TEST_CASE("cli errors: scenes that are wrong") {
+    HINDCAST_NEEDS_PROGRAM();
+    check({scene_with(fine + R"(, "stifness": 3)"), {}, "did you mean 'stiffness'"});
+    check({scene_with(fine + R"(, "stifness": 3)"), {}, "bad.json:5:"});
+    check({scene_with(R"("connect": [["ball", 0, "ball", 1]], "stiffness": "much")"),
+           {},
+           "at /forces/0/stiffness: expected a number"});
+    check({scene_with(R"("connect": [["bell", 0, "ball", 1]], "stiffness": 1)"),
+           {},
+           "did you mean 'ball'"});
+    check({scene_with(R"("connect": [["ball", 0, "ball", 7]], "stiffness": 1)"), {}, "7"});
+    check({scene_with(R"("stiffness": 1)"), {}, "'connect'"});
+    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "bodys": []})",
+           {},
+           "did you mean 'bodies'"});
+    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "bodies": [{"type": "particle"}]})",
+           {},
+           "did you mean 'particles'"});
+    check({R"({"format": 99, "time": {"step": 0.1, "steps": 3}})", {}, "update the program"});
+    check({R"({"time": {"step": 0.1, "steps": 3}})", {}, "'format'"});
+    check({R"({"format": 1, "time": {"step": -0.1, "steps": 3}})", {}, "above 0"});
+    check({R"({"format": 1,, "time": 3})", {}, "bad.json:1:"});
+    check({"{", {}, "bad.json:1:"});
+    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3},
+               "bodies": [{"type": "particles", "positions": {"file": "../x.npy"}}]})",
+           {},
+           "--allow-path"});
+    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "outputs": {"arrays": ["positon"]},
+               "bodies": [{"type": "particles", "positions": [[0, 0, 0]]}]})",
+           {},
+           "did you mean 'position'"});
+}
+
+TEST_CASE("cli errors: files") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const Finished missing = run_program({"run", "nowhere.json"}, folder.path());
+    CHECK(missing.status == 1);
+    CHECK(missing.err.find("nowhere.json") != std::string::npos);
+    const Finished directory = run_program({"run", folder.path().string()}, folder.path());
+    CHECK(directory.status == 1);
+    const Finished no_folder =
+        run_program({"run", cage, "--device", test_device(), "--output", "/proc/nowhere/x"});
+    CHECK(no_folder.status == 1);
+    CHECK(no_folder.err.find("--output") != std::string::npos);
+    const Finished no_resume = run_program(
+        {"optimize", cage, "--device", test_device(), "--resume", "nowhere"}, folder.path());
+    CHECK(no_resume.status == 1);
+    CHECK(no_resume.err.find("resume.json") != std::string::npos);
+    CHECK(!fs::exists(folder / "nowhere"));
+    const Finished no_test = run_program({"test", folder.path().string()}, folder.path());
+    CHECK(no_test.status == 1);
+    CHECK(no_test.err.find("NAME.test.json") != std::string::npos);
+}
+
+TEST_CASE("cli errors: --set") {
+    HINDCAST_NEEDS_PROGRAM();
+    check({"", {"--set", "cage.stifness=3"}, "did you mean 'stiffness'"});
+    check({"", {"--set", "cage.stiffness=soft"}, "found the string 'soft'"});
+    check({"", {"--set", "cage.stiffness=-5"}, "at least 0"});
+    check({"", {"--set", "cgae.stiffness=5"}, "nothing at the path 'cgae.stiffness'"});
+    check({"", {"--set", "gravity=[0, 1]"}, "3 numbers"});
+    check({"", {"--set", "cage.stiffness=[1,"}, "cage.stiffness"});
+    check({"", {"--set", "cage..stiffness=1"}, "is not a path"});
+    check({"", {"--set", "cage.stiffness"}, "path=value", 2});
+}
+
+TEST_CASE("cli errors: the command line") {
+    HINDCAST_NEEDS_PROGRAM();
+    check({"", {"--device", "gpu"}, "gpu", 2});
+    check({"", {"--width", "3"}, "3", 2});
+    check({"", {"--steps", "-4"}, "-4", 2});
+    check({"", {"--precision", "f16"}, "f16", 2});
+    check({"", {"--threads", "0"}, "0", 2});
+    check({"", {"--colour"}, "--colour", 2});
+    const Finished none = run_program({});
+    CHECK(none.status == 2);
+    const Finished slip = run_program({"optimise", cage});
+    CHECK(slip.status == 2);
+    CHECK(slip.err.find("did you mean 'optimize'") != std::string::npos);
+    const Finished no_scene = run_program({"run"});
+    CHECK(no_scene.status == 2);
+    CHECK(no_scene.err.find("scene") != std::string::npos);
+}
+
+TEST_CASE("cli errors: nothing to differentiate") {
+    HINDCAST_NEEDS_PROGRAM();
+    const std::string plain = scene_with(fine);
+    check({plain, {}, "parameters"}, "optimize");
+    check({plain, {}, "parameters"}, "check");
+}
+
+TEST_CASE("cli errors: info") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Finished module = run_program({"info", "--module", "spring"});
+    CHECK(module.status == 1);
+    CHECK(module.err.find("did you mean 'springs'") != std::string::npos);
+    const Finished kernel = run_program({"info", "--scene", cage, "--kernel", "velocity_updat"});
+    CHECK(kernel.status == 1);
+    CHECK(kernel.err.find("velocity") != std::string::npos);
+    const Finished no_scene = run_program({"info", "--kernel", "x"});
+    CHECK(no_scene.status == 2);
+}
+
+TEST_CASE("cli: every command has help") {
+    HINDCAST_NEEDS_PROGRAM();
+    for (const char* command : {"run", "optimize", "check", "test", "info"}) {
+        CAPTURE(command);
+        const Finished help = run_program({command, "--help"});
+        CHECK(help.status == 0);
+        CHECK(help.err == "");
+        CHECK(help.out.find("Example: hindcast ") != std::string::npos);
+    }
+    const Finished all = run_program({"--help"});
+    CHECK(all.status == 0);
+    CHECK(all.out.find("optimize") != std::string::npos);
+    const Finished version = run_program({"--version"});
+    CHECK(version.status == 0);
+    CHECK(version.out.starts_with("hindcast "));
+}

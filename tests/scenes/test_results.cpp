@@ -1,0 +1,355 @@
+// What `run` and `optimize` leave behind: readable, exact, complete after Ctrl-C, and continued bit
+// for bit by --resume.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "engine/base/files.hpp"
+#include "engine/document/npy.hpp"
+#include "engine/sim/results.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+
+// A ball that flies for `steps` steps, recorded every `every` steps.
+std::string flight(std::int64_t steps, std::int64_t every) {
+    return R"({"format": 1, "name": "flight", "time": {"step": 0.5, "steps": )" +
+           std::to_string(steps) + R"(}, "gravity": [0, 0, -8], "outputs": {"every": )" +
+           std::to_string(every) + R"(},
+        "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 0], [1, 2, 3]],
+                    "velocity": [0, 1, 2]}],
+        "objective": [{"type": "point_target", "name": "aim", "of": "ball", "target": [0, 0, 0]}],
+        "parameters": [{"path": "ball.velocity"}],
+        "optimizer": {"type": "gradient_descent", "rate": 0.01, "iterations": 8}})";
+}
+
+struct Folder : TemporaryFolder {
+    explicit Folder(const std::string& scene) { std::ofstream(*this / "scene.json") << scene; }
+    Finished run(std::vector<std::string> words) const {
+        words.insert(words.begin() + 2, {"--device", test_device()});
+        return run_program(words, path());
+    }
+    document::Document json(const std::string& name) const {
+        return document::Document::load(*this / name);
+    }
+};
+
+bool same_bits(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+const document::Node& at(const document::Document& document, const std::string& pointer) {
+    return document.at(pointer);
+}
+
+}  // namespace
+
+TEST_CASE("results: run") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(5, 2));
+    const Finished run = folder.run({"run", "scene.json", "--precision", "f64", "--output", "r"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    for (const char* part : {"flight", "loss", "aim", "state hash", "5 (2.5 s)"})
+        CHECK_MESSAGE(run.out.find(part) != std::string::npos, part);
+
+    // Frames after 0, 2, 4 and, since that is the end, 5 steps: x = x0 + n h v0 + g h^2 n(n+1)/2.
+    const document::NpyArray x = document::read_npy(folder / "r/states/position.npy");
+    REQUIRE(x.shape == std::vector<std::int64_t>{4, 2, 3});
+    const std::vector<double> values = x.to_f64();
+    const double steps[] = {0, 2, 4, 5};
+    for (std::size_t f = 0; f < 4; ++f) {
+        const double n = steps[f];
+        CHECK(values[f * 6 + 1] == doctest::Approx(0.5 * n));
+        CHECK(values[f * 6 + 2] == doctest::Approx(2 * 0.5 * n - 8 * 0.25 * n * (n + 1) / 2));
+        CHECK(values[f * 6 + 3] == 1);
+    }
+    const document::Document summary = folder.json("r/summary.json");
+    CHECK(at(summary, "/finished").boolean());
+    CHECK(at(summary, "/precision").string() == "f64");
+    CHECK(at(summary, "/states/frames").integer() == 4);
+    CHECK(at(summary, "/loss").real() ==
+          doctest::Approx(0.5 * (2.5 * 2.5 + 625) + 0.5 * (1 + 4.5 * 4.5 + 22 * 22)));
+    CHECK(run.out.find(at(summary, "/state_hash").string()) != std::string::npos);
+}
+
+TEST_CASE("results: f32 states are f32, and the scene chooses the arrays") {
+    HINDCAST_NEEDS_PROGRAM();
+    std::string text = flight(3, 1);
+    text.replace(text.find("\"every\": 1"), 10, "\"arrays\": [\"velocity\"]");
+    const Folder folder(text);
+    REQUIRE(folder.run({"run", "scene.json"}).status == 0);
+    CHECK(!fs::exists(folder / "out/scene/states/position.npy"));
+    const document::NpyArray v = document::read_npy(folder / "out/scene/states/velocity.npy");
+    CHECK(v.type == document::NpyType::F4);
+    CHECK(v.shape == std::vector<std::int64_t>{4, 2, 3});
+}
+
+TEST_CASE("results: a later run leaves no frames of an earlier one") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(3, 1));
+    REQUIRE(folder.run({"run", "scene.json", "--output", "r"}).status == 0);
+    std::string text = flight(3, 1);
+    text.replace(text.find("\"every\": 1"), 10, "\"arrays\": [\"velocity\"]");
+    std::ofstream(folder / "scene.json") << text;
+    REQUIRE(folder.run({"run", "scene.json", "--output", "r"}).status == 0);
+    CHECK(!fs::exists(folder / "r/states/position.npy"));
+}
+
+TEST_CASE("results: --quiet prints nothing") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    for (const char* command : {"run", "optimize", "check"}) {
+        CAPTURE(command);
+        const Finished run = folder.run({command, "scene.json", "--quiet"});
+        CHECK(run.status == 0);
+        CHECK(run.out == "");
+        CHECK(run.err == "");
+    }
+    CHECK(fs::exists(folder / "out/scene/summary.json"));
+}
+
+TEST_CASE("results: --profile names the launches") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    const Finished run = folder.run({"run", "scene.json", "--profile"});
+    CHECK(run.status == 0);
+    CHECK(run.out.find("position update") != std::string::npos);
+    const Finished optimize = folder.run({"optimize", "scene.json", "--profile"});
+    CHECK(optimize.out.find("adjoint") != std::string::npos);
+}
+
+TEST_CASE("results: the history of an optimisation reads back bit for bit") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    for (const char* precision : {"f64", "f32"}) {
+        const Finished run = folder.run({"optimize", "scene.json", "--precision", precision,
+                                         "--iterations", "5", "--output", "o"});
+        CAPTURE(run.err);
+        REQUIRE(run.status == 0);
+        CHECK(run.err.find("iteration 5/5") != std::string::npos);  // a pipe: lines, no bar
+        CHECK(run.err.find('\r') == std::string::npos);
+
+        // The same in this process.
+        Registry registry;
+        register_all_modules(registry);
+        SimulationOptions options;
+        DeviceOptions device;
+        device.kind = device_kind(test_device());
+        options.device = std::make_shared<Device>(device);
+        options.precision =
+            precision == std::string("f64") ? ir::Precision::f64 : ir::Precision::f32;
+        Simulation simulation(Scene::load(folder / "scene.json"), registry, options);
+        Optimization optimization(simulation, 5);
+        std::vector<Optimization::Row> rows;
+        optimization.run([&](const Optimization::Row& row) {
+            rows.push_back(row);
+            return true;
+        });
+
+        const HistoryTable table = read_history(folder / "o/history.csv");
+        REQUIRE(table.columns == std::vector<std::string>{"iteration", "loss", "gradient_norm",
+                                                          "aim", "ball.velocity.x",
+                                                          "ball.velocity.y", "ball.velocity.z"});
+        REQUIRE(table.rows.size() == rows.size());
+        REQUIRE(rows.size() == 6);
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            CHECK(table.rows[k][0] == static_cast<double>(k));
+            CHECK(same_bits(table.rows[k][1], rows[k].loss));
+            CHECK(same_bits(table.rows[k][2], rows[k].gradient_norm));
+            CHECK(same_bits(table.rows[k][3], rows[k].terms[0].value));
+            for (std::size_t p = 0; p < 3; ++p)
+                CHECK(same_bits(table.rows[k][4 + p], rows[k].parameters[p]));
+        }
+
+        // The optimised scene is a scene, and its loss is the best one.
+        const Finished again = folder.run(
+            {"run", "o/optimized_scene.json", "--precision", precision, "--output", "b"});
+        CHECK(again.status == 0);
+        const document::Document best = folder.json("o/summary.json");
+        const document::Document rerun = folder.json("b/summary.json");
+        CHECK(same_bits(at(best, "/best/loss").real(), at(rerun, "/loss").real()));
+        CHECK(at(best, "/state_hash").string() == at(rerun, "/state_hash").string());
+        CHECK(same_bits(at(best, "/initial_loss").real(), rows[0].loss));
+    }
+}
+
+TEST_CASE("results: the optimised scene finds the files of the scene") {
+    HINDCAST_NEEDS_PROGRAM();
+    std::string text = flight(4, 1);
+    text.replace(text.find("[[0, 0, 0], [1, 2, 3]]"), 22, R"({"file": "data/x.npy"})");
+    const Folder folder(text);
+    fs::create_directory(folder / "data");
+    const std::vector<double> x = {0, 0, 0, 1, 2, 3};
+    const std::vector<std::int64_t> shape = {2, 3};
+    document::write_npy<double>(folder / "data/x.npy", shape, x);
+    REQUIRE(folder.run({"optimize", "scene.json", "--iterations", "2"}).status == 0);
+    const Finished run = folder.run({"run", "out/scene/optimized_scene.json"});
+    CAPTURE(run.err);
+    CHECK(run.status == 0);
+}
+
+TEST_CASE("results: --resume goes on as if there had been no break") {
+    HINDCAST_NEEDS_PROGRAM();
+    for (const char* optimizer : {R"({"type": "gradient_descent", "rate": 0.01, "iterations": 8})",
+                                  R"({"type": "adam", "rate": 0.05, "iterations": 8})",
+                                  R"({"type": "momentum", "rate": 0.005, "iterations": 8})"}) {
+        CAPTURE(optimizer);
+        std::string text = flight(4, 1);
+        const std::size_t begin = text.find("\"optimizer\": ") + 13;
+        text.replace(begin, text.find('}', begin) + 1 - begin, optimizer);
+        const Folder folder(text);
+        REQUIRE(folder.run({"optimize", "scene.json", "--output", "whole"}).status == 0);
+        REQUIRE(folder.run({"optimize", "scene.json", "--output", "part", "--iterations", "3"})
+                    .status == 0);
+        CHECK(read_history(folder / "part/history.csv").rows.size() == 4);
+        const Finished resumed =
+            folder.run({"optimize", "scene.json", "--resume", "part", "--iterations", "8"});
+        CAPTURE(resumed.err);
+        REQUIRE(resumed.status == 0);
+        const bool same =
+            read_file(folder / "part/history.csv") == read_file(folder / "whole/history.csv");
+        CHECK(same);
+        const document::Document whole = folder.json("whole/resume.json");
+        const document::Document part = folder.json("part/resume.json");
+        CHECK(at(whole, "/optimization/parameters") == at(part, "/optimization/parameters"));
+        CHECK(at(whole, "/optimization/rule") == at(part, "/optimization/rule"));
+        CHECK(at(whole, "/optimization/best/loss") == at(part, "/optimization/best/loss"));
+        CHECK(read_file(folder / "whole/optimized_scene.json") ==
+              read_file(folder / "part/optimized_scene.json"));
+        CHECK(at(folder.json("whole/summary.json"), "/state_hash") ==
+              at(folder.json("part/summary.json"), "/state_hash"));
+
+        // Once more, with nothing left to do: the history stays.
+        REQUIRE(folder.run({"optimize", "scene.json", "--resume", "part"}).status == 0);
+        const bool still =
+            read_file(folder / "part/history.csv") == read_file(folder / "whole/history.csv");
+        CHECK(still);
+    }
+}
+
+TEST_CASE("results: --resume after a kill: a history that is ahead comes right") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    REQUIRE(folder.run({"optimize", "scene.json", "--output", "whole"}).status == 0);
+    REQUIRE(
+        folder.run({"optimize", "scene.json", "--output", "part", "--iterations", "3"}).status ==
+        0);
+    std::ofstream(folder / "part/history.csv", std::ios::app)
+        << "4,1.0,1.0,1.0,1.0,1.0,1.0\n5,1.0,1.0,1";  // the last line was cut off
+    REQUIRE(
+        folder.run({"optimize", "scene.json", "--resume", "part", "--iterations", "8"}).status ==
+        0);
+    const bool same =
+        read_file(folder / "part/history.csv") == read_file(folder / "whole/history.csv");
+    CHECK(same);
+}
+
+TEST_CASE("results: --resume into another folder, and what it refuses") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    REQUIRE(folder.run({"optimize", "scene.json", "--output", "a", "--iterations", "3"}).status ==
+            0);
+    const std::string before = read_file(folder / "a/history.csv");
+    REQUIRE(folder.run({"optimize", "scene.json", "--resume", "a", "--output", "b"}).status == 0);
+    CHECK(read_file(folder / "a/history.csv") == before);
+    CHECK(read_file(folder / "b/history.csv").starts_with(before));
+
+    const Finished precision =
+        folder.run({"optimize", "scene.json", "--resume", "a", "--precision", "f64"});
+    CHECK(precision.status == 1);
+    CHECK(precision.err.find("--precision f32") != std::string::npos);
+    const Finished steps = folder.run({"optimize", "scene.json", "--resume", "a", "--steps", "2"});
+    CHECK(steps.status == 1);
+    CHECK(steps.err.find("--steps 4") != std::string::npos);
+    CHECK(read_file(folder / "a/history.csv") == before);
+
+    std::ofstream(folder / "a/resume.json") << R"({"format": 1, "precision": "f32"})";
+    const Finished broken = folder.run({"optimize", "scene.json", "--resume", "a"});
+    CHECK(broken.status == 1);
+    CHECK(broken.err.find("resume.json") != std::string::npos);
+    CHECK(read_file(folder / "a/history.csv") == before);
+}
+
+namespace {
+
+// Waits until the file has more than `bytes`; false after a minute.
+bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
+    for (int k = 0; k < 6000; ++k) {
+        std::error_code error;
+        const std::uintmax_t size = fs::file_size(file, error);
+        if (!error && size > bytes) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("results: Ctrl-C stops a run at the next step and saves") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(100'000'000, 100));
+    Child child({"run", "scene.json", "--device", test_device(), "--output", "r"}, folder.path());
+    REQUIRE(grows_beyond(folder / "r/states/position.npy", 4000));
+    child.signal(SIGINT);
+    const Finished run = child.wait();
+    CHECK(run.status == 130);
+    CHECK(run.out.find("stopped after") != std::string::npos);
+    const document::Document summary = folder.json("r/summary.json");
+    CHECK_FALSE(at(summary, "/finished").boolean());
+    CHECK(at(summary, "/loss").is_null());
+    const std::int64_t steps = at(summary, "/steps_done").integer();
+    const document::NpyArray x = document::read_npy(folder / "r/states/position.npy");
+    REQUIRE(x.shape.size() == 3);
+    CHECK(x.shape[0] == at(summary, "/states/frames").integer());
+    CHECK(x.shape[0] == steps / 100 + (steps % 100 == 0 ? 1 : 2));
+    const document::NpyArray v = document::read_npy(folder / "r/states/velocity.npy");
+    CHECK(v.shape[0] == x.shape[0]);
+}
+
+TEST_CASE("results: Ctrl-C stops an optimisation, and --resume goes on") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(flight(4, 1));
+    Child child({"optimize", "scene.json", "--device", test_device(), "--output", "o",
+                 "--iterations", "100000000"},
+                folder.path());
+    REQUIRE(grows_beyond(folder / "o/history.csv", 2000));
+    child.signal(SIGINT);
+    const Finished run = child.wait();
+    CHECK(run.status == 130);
+    const document::Document summary = folder.json("o/summary.json");
+    CHECK(at(summary, "/stop").string() == "stopped");
+    const HistoryTable history = read_history(folder / "o/history.csv");
+    const std::int64_t done = at(summary, "/iterations").integer();
+    CHECK(static_cast<std::int64_t>(history.rows.size()) == done + 1);
+    CHECK(fs::exists(folder / "o/optimized_scene.json"));
+
+    const std::string all = std::to_string(done + 5);
+    REQUIRE(folder.run({"optimize", "scene.json", "--resume", "o", "--iterations", all}).status ==
+            0);
+    REQUIRE(folder.run({"optimize", "scene.json", "--output", "w", "--iterations", all}).status ==
+            0);
+    const bool same = read_file(folder / "o/history.csv") == read_file(folder / "w/history.csv");
+    CHECK(same);
+}
+
+TEST_CASE("results: numbers as text") {
+    CHECK(number_text(0.1) == "0.1");
+    CHECK(number_text(1) == "1.0");
+    CHECK(number_text(std::nan("")) == "nan");
+    CHECK(number_text(-std::numeric_limits<double>::infinity()) == "-inf");
+    CHECK(number_node(std::nan("")).string() == "nan");
+}

@@ -59,18 +59,27 @@ Command add_bench(CLI::App& app) {
         bool json = false;
         MachineOptions machine;
     };
-    CLI::App* command = app.add_subcommand("bench", "Time the workloads by which the project is measured");
+    CLI::App* command =
+        app.add_subcommand("bench", "Time the workloads by which the project is measured");
     auto options = std::make_shared<Options>();
-    command->add_option("WORKLOAD", options->workloads, "launch_overhead, spring_cage, cloth_springs (default: all)");
-    command->add_option("--precision", options->precision, "f32 or f64")->check(CLI::IsMember({"f32", "f64"}));
-    command->add_option("--repeats", options->repeats, "Repeats of each measurement, at least; the fastest counts")->check(CLI::Range(1, 1000));
+    command->add_option("WORKLOAD", options->workloads,
+                        "launch_overhead, spring_cage, cloth_springs (default: all)");
+    command->add_option("--precision", options->precision, "f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
+    command
+        ->add_option("--repeats", options->repeats,
+                     "Repeats of each measurement, at least; the fastest counts")
+        ->check(CLI::Range(1, 1000));
     command->add_flag("--json", options->json, "One JSON object a line");
     options->machine.add_to(*command);
-    command->footer("Times are the fastest of the repeats. tests/bench/compare sets them against other simulators.");
+    command->footer(
+        "Times are the fastest of the repeats. tests/bench/compare sets them against other "
+        "simulators.");
     return {command, [options] {
                 BenchOptions bench_options;
                 bench_options.device = options->machine.device_options();
-                bench_options.precision = options->precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+                bench_options.precision =
+                    options->precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
                 bench_options.repeats = options->repeats;
                 return bench(options->workloads, bench_options, options->json);
             }};

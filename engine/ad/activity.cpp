@@ -9,13 +9,21 @@ using ir::OpCode;
 using ir::Value;
 
 Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active)
-    : kernel_(kernel), active_(active), varied_(kernel.ops.size()), useful_(kernel.ops.size()), gated_(kernel.ops.size()) {
+    : kernel_(kernel),
+      active_(active),
+      varied_(kernel.ops.size()),
+      useful_(kernel.ops.size()),
+      gated_(kernel.ops.size()) {
     spread_forward();
     spread_backward();
 }
 
 Activity::Activity(const ir::Kernel& kernel, const std::set<Value>& inputs, Value output)
-    : kernel_(kernel), active_(kernel.parameters.size(), 0), varied_(kernel.ops.size()), useful_(kernel.ops.size()), gated_(kernel.ops.size()) {
+    : kernel_(kernel),
+      active_(kernel.parameters.size(), 0),
+      varied_(kernel.ops.size()),
+      useful_(kernel.ops.size()),
+      gated_(kernel.ops.size()) {
     for (const Value v : inputs) mark(varied_, v);
     mark(useful_, output);
     spread_forward();
@@ -50,7 +58,9 @@ void Activity::link(std::vector<char>& set, const Op& op, bool forward) {
 }
 
 void Activity::spread_forward() {
-    const auto is = [&](const std::vector<char>& set, Value v) { return set[static_cast<std::size_t>(v)] != 0; };
+    const auto is = [&](const std::vector<char>& set, Value v) {
+        return set[static_cast<std::size_t>(v)] != 0;
+    };
     do {
         changed_ = false;
         for (std::size_t n = 0; n < kernel_.ops.size(); ++n) {
@@ -74,14 +84,17 @@ void Activity::spread_forward() {
                     break;
                 default:
                     for (int i = 0; i < 3; ++i)
-                        if (differentiable(kernel_, op, i) && is(varied_, op.operand[i])) mark(varied_, v);
+                        if (differentiable(kernel_, op, i) && is(varied_, op.operand[i]))
+                            mark(varied_, v);
             }
         }
     } while (changed_);
 }
 
 void Activity::spread_backward() {
-    const auto is = [&](const std::vector<char>& set, Value v) { return set[static_cast<std::size_t>(v)] != 0; };
+    const auto is = [&](const std::vector<char>& set, Value v) {
+        return set[static_cast<std::size_t>(v)] != 0;
+    };
     do {
         changed_ = false;
         for (std::size_t n = kernel_.ops.size(); n-- > 0;) {
@@ -111,7 +124,8 @@ void Activity::spread_backward() {
                     if (is(gated_, op.operand[0])) mark(gated_, op.operand[2]);
                     break;
                 default: {
-                    const bool gate = op.code == OpCode::select || op.code == OpCode::min || op.code == OpCode::max;
+                    const bool gate = op.code == OpCode::select || op.code == OpCode::min ||
+                                      op.code == OpCode::max;
                     for (int i = 0; i < 3; ++i) {
                         if (!differentiable(kernel_, op, i)) continue;
                         if (is(useful_, v)) mark(useful_, op.operand[i]);

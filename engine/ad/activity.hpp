@@ -16,7 +16,8 @@ class Activity {
 public:
     // `active` has one entry per parameter of the kernel.
     Activity(const ir::Kernel& kernel, const std::vector<char>& active);
-    // For grad(): derivatives of the value `output` with respect to the values `inputs`, nothing else.
+    // For grad(): derivatives of the value `output` with respect to the values `inputs`, nothing
+    // else.
     Activity(const ir::Kernel& kernel, const std::set<ir::Value>& inputs, ir::Value output);
 
     bool varied(ir::Value v) const { return varied_[static_cast<std::size_t>(v)] != 0; }

@@ -57,7 +57,8 @@ std::vector<char> used_parameters(const Kernel& kernel) {
         }
     }
     for (std::size_t v = 0; v < kernel.ops.size(); ++v)
-        if (kernel.ops[v].code == OpCode::parameter && read[v]) used[static_cast<std::size_t>(kernel.ops[v].symbol)] = 1;
+        if (kernel.ops[v].code == OpCode::parameter && read[v])
+            used[static_cast<std::size_t>(kernel.ops[v].symbol)] = 1;
     return used;
 }
 
@@ -65,12 +66,16 @@ namespace {
 
 std::vector<char> active_parameters(const Kernel& kernel, const std::vector<std::string>& active) {
     std::vector<char> on(kernel.parameters.size(), 0);
-    for (std::size_t p = 0; p < on.size(); ++p) on[p] = active.empty() && ir::is_real(kernel.parameters[p].type);
+    for (std::size_t p = 0; p < on.size(); ++p)
+        on[p] = active.empty() && ir::is_real(kernel.parameters[p].type);
     for (const std::string& name : active) {
         const int p = kernel.find_parameter(name);
-        if (p < 0) throw Error("there is no parameter '" + name + "' to differentiate").in_kernel(kernel.name);
+        if (p < 0)
+            throw Error("there is no parameter '" + name + "' to differentiate")
+                .in_kernel(kernel.name);
         if (!ir::is_real(kernel.parameter(p).type))
-            throw Error("'" + name + "' is not real, so it has no derivative").in_kernel(kernel.name);
+            throw Error("'" + name + "' is not real, so it has no derivative")
+                .in_kernel(kernel.name);
         on[static_cast<std::size_t>(p)] = 1;
     }
     return on;
@@ -81,7 +86,8 @@ void check_tapes(const Kernel& kernel) {
     std::map<Value, Value> writer;  // the tape's array -> the op in the loop that fills it
     for (const ir::Region& region : kernel.regions)
         for (const Value v : region.ops)
-            if (kernel.op(v).code == OpCode::local_accumulate) writer.try_emplace(kernel.op(v).operand[0], v);
+            if (kernel.op(v).code == OpCode::local_accumulate)
+                writer.try_emplace(kernel.op(v).operand[0], v);
     std::uint64_t bytes = 0;
     for (const ir::Region& region : kernel.regions) {
         for (const Value v : region.ops) {
@@ -89,20 +95,27 @@ void check_tapes(const Kernel& kernel) {
             if (op.code != OpCode::local) continue;
             const auto fail = [&](const std::string& what, const std::string& remedy) {
                 const auto loop = writer.find(v);
-                const std::string variable = op.name >= 0 ? "'" + kernel.names[static_cast<std::size_t>(op.name)] + "'" : "a variable";
+                const std::string variable =
+                    op.name >= 0 ? "'" + kernel.names[static_cast<std::size_t>(op.name)] + "'"
+                                 : "a variable";
                 throw Error(what)
                     .in_kernel(kernel.name)
                     .at(kernel.place_of(loop != writer.end() ? loop->second : v))
-                    .note("stored per trip: " + variable + " (" + ir::name_of(op.type) + "), declared at " + to_string(kernel.place_of(v)))
+                    .note("stored per trip: " + variable + " (" + ir::name_of(op.type) +
+                          "), declared at " + to_string(kernel.place_of(v)))
                     .remedy(remedy);
             };
             if (op.bits == 0)
-                fail("the adjoint of this loop must store values per trip, but its trip count has no limit",
-                     "give the for_ a max_trips; exceeding it raises");
+                fail(
+                    "the adjoint of this loop must store values per trip, but its trip count has "
+                    "no limit",
+                    "give the for_ a max_trips; exceeding it raises");
             bytes += op.bits * std::max<std::size_t>(ir::size_of(op.type), 1);
             if (bytes > static_cast<std::uint64_t>(tape_limit_bytes))
-                fail("the adjoint of this loop would store " + std::to_string(op.bits) + " " + ir::name_of(op.type) +
-                         " values per work item; all tapes of the kernel take " + std::to_string(bytes) + " bytes per item, over the limit of " +
+                fail("the adjoint of this loop would store " + std::to_string(op.bits) + " " +
+                         ir::name_of(op.type) +
+                         " values per work item; all tapes of the kernel take " +
+                         std::to_string(bytes) + " bytes per item, over the limit of " +
                          std::to_string(tape_limit_bytes),
                      "lower max_trips, or split the loop over several launches");
         }
@@ -121,7 +134,9 @@ Kernel finished(Builder& builder, bool keep_while, const char* stage) {
 class Tangent final : public ir::Cloner {
 public:
     Tangent(const Kernel& source, Builder& target, const std::vector<char>& active)
-        : Cloner(source, target), activity_(source, active), tangents_(source.ops.size(), no_value) {
+        : Cloner(source, target),
+          activity_(source, active),
+          tangents_(source.ops.size(), no_value) {
         for (std::size_t p = 0; p < source.parameters.size(); ++p) {
             Parameter parameter = source.parameters[p];
             parameter.name = tangent_name(source, parameter.name);
@@ -142,18 +157,24 @@ protected:
                 if (symbol >= 0 && tangent(op.operand[0]) != no_value)
                     target_.effect(op.code, symbol, op.component, tangent(op.operand[0]));
                 return;
-            case OpCode::own_store:  // also when the stored value does not vary: the old tangent is dead
-                if (symbol >= 0) target_.write(target_.own(symbol, index(), op.component), tangent_or_zero(op.operand[1]));
+            case OpCode::own_store:  // also when the stored value does not vary: the old tangent is
+                                     // dead
+                if (symbol >= 0)
+                    target_.write(target_.own(symbol, index(), op.component),
+                                  tangent_or_zero(op.operand[1]));
                 return;
             case OpCode::store_once:
-                if (symbol >= 0) target_.effect(op.code, symbol, op.component, index(), tangent_or_zero(op.operand[1]));
+                if (symbol >= 0)
+                    target_.effect(op.code, symbol, op.component, index(),
+                                   tangent_or_zero(op.operand[1]));
                 return;
             case OpCode::take:
                 if (symbol >= 0) set_tangent(v, target_.take(symbol, op.component, index()));
                 return;
             case OpCode::local_accumulate:
                 if (tangent(op.operand[0]) != no_value && tangent(op.operand[2]) != no_value)
-                    target_.local_accumulate(tangent(op.operand[0]), at(op.operand[1]), tangent(op.operand[2]));
+                    target_.local_accumulate(tangent(op.operand[0]), at(op.operand[1]),
+                                             tangent(op.operand[2]));
                 return;
             default: break;
         }
@@ -165,8 +186,11 @@ protected:
         slots.clear();
         const ir::Nest& nest = source_.nest(op);
         for (std::size_t k = 0; k < nest.results.size(); ++k) {
-            slots.push_back(activity_.varied(nest.results[k]) ? target_.declare(source_.op(nest.results[k]).type) : -1);
-            if (slots[k] >= 0 && op.code != OpCode::if_) target_.write(slots[k], tangent_or_zero(nest.inits[k]));
+            slots.push_back(activity_.varied(nest.results[k])
+                                ? target_.declare(source_.op(nest.results[k]).type)
+                                : -1);
+            if (slots[k] >= 0 && op.code != OpCode::if_)
+                target_.write(slots[k], tangent_or_zero(nest.inits[k]));
         }
     }
     void at_body_start(Value v, const Op& op) override {
@@ -187,7 +211,8 @@ protected:
     void after_nest(Value v, const Op& op) override {
         const std::vector<ir::Slot>& slots = slots_[v];
         for (std::size_t k = 0; k < slots.size(); ++k)
-            if (slots[k] >= 0) set_tangent(source_.nest(op).results[k], target_.read_or_zero(slots[k]));
+            if (slots[k] >= 0)
+                set_tangent(source_.nest(op).results[k], target_.read_or_zero(slots[k]));
     }
 
 private:
@@ -208,7 +233,8 @@ private:
     Value tangent_of(const Op& op, Value v, int symbol) {
         switch (op.code) {
             case OpCode::local: return target_.local(at(op.operand[0]), op.type, op.bits);
-            case OpCode::local_load: return target_.local_load(tangent(op.operand[0]), at(op.operand[1]));
+            case OpCode::local_load:
+                return target_.local_load(tangent(op.operand[0]), at(op.operand[1]));
             case OpCode::load: return target_.load(symbol, op.component, at(op.operand[0]));
             case OpCode::own_load: return target_.own_load(symbol, at(op.operand[0]), op.component);
             default: break;
@@ -237,7 +263,8 @@ private:
 
 Kernel adjoint(const Kernel& kernel, const std::vector<std::string>& active) {
     const std::vector<char> on = active_parameters(kernel, active);
-    Builder builder(kernel.name + ".a" + std::to_string(kernel.adjoint_order + 1), kernel.precision);
+    Builder builder(kernel.name + ".a" + std::to_string(kernel.adjoint_order + 1),
+                    kernel.precision);
     builder.set_orders(kernel.adjoint_order + 1, kernel.tangent_order);
     std::vector<int> symbols;
     for (Parameter p : kernel.parameters) {
@@ -266,7 +293,8 @@ Kernel adjoint(const Kernel& kernel, const std::vector<std::string>& active) {
 
 Kernel tangent(const Kernel& kernel, const std::vector<std::string>& active) {
     const std::vector<char> on = active_parameters(kernel, active);
-    Builder builder(kernel.name + ".t" + std::to_string(kernel.tangent_order + 1), kernel.precision);
+    Builder builder(kernel.name + ".t" + std::to_string(kernel.tangent_order + 1),
+                    kernel.precision);
     builder.copy_signature(kernel);
     builder.set_orders(kernel.adjoint_order, kernel.tangent_order + 1);
     Tangent tangent(kernel, builder, on);

@@ -1,15 +1,18 @@
-// Kernel -> kernel: reverse mode (adjoint) and forward mode (tangent). The results are ordinary kernels: the adjoint of
-// an adjoint, or the tangent of an adjoint (Hessian-vector products), needs nothing special.
+// Kernel -> kernel: reverse mode (adjoint) and forward mode (tangent). The results are ordinary
+// kernels: the adjoint of an adjoint, or the tangent of an adjoint (Hessian-vector products), needs
+// nothing special.
 //
-// adjoint(K) has K's parameters first (buffers as Read: the version before the launch), then for each active one x its
-// adjoint x.a1 with the dual access:
-//     Read -> Accumulate      Write, ReadWrite -> ReadWrite      Accumulate, Sum -> Read      WriteSlice -> WriteSlice
-//     Reduce -> Param         Param -> Reduce
-// It adds to the adjoints of inputs; the adjoint of an own element or slice element that was stored is taken and cleared.
-// A Sum clears its array first, so the caller clears its adjoint after the launch. The second derivative's names are
-// x.a1.a2 and so on. Parameters that no op uses any more need not be bound (used_parameters).
+// adjoint(K) has K's parameters first (buffers as Read: the version before the launch), then for
+// each active one x its adjoint x.a1 with the dual access:
+//     Read -> Accumulate      Write, ReadWrite -> ReadWrite      Accumulate, Sum -> Read WriteSlice
+//     -> WriteSlice Reduce -> Param         Param -> Reduce
+// It adds to the adjoints of inputs; the adjoint of an own element or slice element that was stored
+// is taken and cleared. A Sum clears its array first, so the caller clears its adjoint after the
+// launch. The second derivative's names are x.a1.a2 and so on. Parameters that no op uses any more
+// need not be bound (used_parameters).
 //
-// tangent(K) is K with a tangent x.t1 of the same access behind the parameters, for each active parameter.
+// tangent(K) is K with a tangent x.t1 of the same access behind the parameters, for each active
+// parameter.
 #pragma once
 
 #include <string>
@@ -19,7 +22,8 @@
 
 namespace hindcast::ad {
 
-// Tapes (values a loop's adjoint stores per trip) may take this much per work item; beyond it is an error.
+// Tapes (values a loop's adjoint stores per trip) may take this much per work item; beyond it is an
+// error.
 inline constexpr std::int64_t tape_limit_bytes = 256 * 1024;
 
 // `active` names the real parameters that have adjoints (tangents); empty means all real ones.

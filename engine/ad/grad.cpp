@@ -23,12 +23,15 @@ namespace {
 // Whether an op with regions has a result, or writes to a tape, that the expression depends on.
 bool takes_part(const ir::Kernel& kernel, const Activity& activity, const Op& op) {
     const ir::Nest& nest = kernel.nest(op);
-    if (std::any_of(nest.results.begin(), nest.results.end(), [&](Value r) { return activity.on(r); })) return true;
+    if (std::any_of(nest.results.begin(), nest.results.end(),
+                    [&](Value r) { return activity.on(r); }))
+        return true;
     for (const int r : nest.region) {
         if (r < 0) continue;
         for (const Value v : kernel.region(r).ops) {
             const Op& inner = kernel.op(v);
-            if (inner.code == OpCode::local_accumulate && activity.on(inner.operand[0])) return true;
+            if (inner.code == OpCode::local_accumulate && activity.on(inner.operand[0]))
+                return true;
             if (inner.nest >= 0 && takes_part(kernel, activity, inner)) return true;
         }
     }
@@ -36,10 +39,12 @@ bool takes_part(const ir::Kernel& kernel, const Activity& activity, const Op& op
 }
 }  // namespace
 
-std::vector<Float> gradient(const Float& expression, const std::vector<Float>& variables, const lang::Location& location) {
+std::vector<Float> gradient(const Float& expression, const std::vector<Float>& variables,
+                            const lang::Location& location) {
     const lang::PlaceScope scope(location);
     ir::Builder& b = lang::builder();
-    const ir::Kernel so_far = b.kernel();  // the sweep records into the same builder, so it walks a copy
+    const ir::Kernel so_far =
+        b.kernel();  // the sweep records into the same builder, so it walks a copy
     const int region = b.current_region();
     std::set<Value> inputs;
     for (const Float& v : variables) {
@@ -47,7 +52,9 @@ std::vector<Float> gradient(const Float& expression, const std::vector<Float>& v
         const Op& op = so_far.op(value);
         if (op.code != OpCode::variable)
             throw b.error("grad() differentiates by a value that was not made by variable()")
-                .remedy("write x = variable(x) before computing the expression, and do not assign x in between");
+                .remedy(
+                    "write x = variable(x) before computing the expression, and do not assign x in "
+                    "between");
         if (op.region != region)
             throw b.error("variable() and grad() stand in different branches or loops")
                 .note("variable() at " + to_string(so_far.place_of(value)))
@@ -56,7 +63,8 @@ std::vector<Float> gradient(const Float& expression, const std::vector<Float>& v
     }
     const Value output = expression.value();
     Reverse reverse(so_far, b, Activity(so_far, inputs, output));
-    for (std::size_t v = 0; v < so_far.ops.size(); ++v) reverse.cloner.set(static_cast<Value>(v), static_cast<Value>(v));
+    for (std::size_t v = 0; v < so_far.ops.size(); ++v)
+        reverse.cloner.set(static_cast<Value>(v), static_cast<Value>(v));
     reverse.enter(region);
     reverse.open_locals(region);  // tapes of an earlier grad(), if this is a second derivative
     reverse.add(output, b.real_constant(1, b.type_of(output)));
@@ -64,7 +72,8 @@ std::vector<Float> gradient(const Float& expression, const std::vector<Float>& v
     for (std::size_t n = ops.size(); n-- > 0;) {
         const Op& op = so_far.op(ops[n]);
         if (inputs.contains(ops[n])) continue;
-        if (!ir::has_regions(op.code) || takes_part(so_far, reverse.activity(), op)) reverse.walk_op(ops[n], op);
+        if (!ir::has_regions(op.code) || takes_part(so_far, reverse.activity(), op))
+            reverse.walk_op(ops[n], op);
     }
     std::vector<Float> result;
     for (const Float& v : variables) {
@@ -74,22 +83,27 @@ std::vector<Float> gradient(const Float& expression, const std::vector<Float>& v
     return result;
 }
 
-std::vector<std::vector<Float>> hessian(const Float& expression, const std::vector<Float>& variables, const lang::Location& location) {
+std::vector<std::vector<Float>> hessian(const Float& expression,
+                                        const std::vector<Float>& variables,
+                                        const lang::Location& location) {
     const std::vector<Float> g = gradient(expression, variables, location);
     const std::size_t n = variables.size();
     std::vector<std::vector<Float>> h(n, std::vector<Float>(n));
     for (std::size_t i = 0; i < n; ++i) {
-        const std::vector<Float> row = gradient(g[i], {variables.begin() + static_cast<std::ptrdiff_t>(i), variables.end()}, location);
+        const std::vector<Float> row = gradient(
+            g[i], {variables.begin() + static_cast<std::ptrdiff_t>(i), variables.end()}, location);
         for (std::size_t j = i; j < n; ++j) h[i][j] = h[j][i] = row[j - i];
     }
     return h;
 }
 
-Floats custom_gradient(const Floats& inputs, const std::function<Floats(const Floats&)>& f,
-                       const std::function<Floats(const Floats&, const Floats&, const Floats&)>& adjoint) {
+Floats custom_gradient(
+    const Floats& inputs, const std::function<Floats(const Floats&)>& f,
+    const std::function<Floats(const Floats&, const Floats&, const Floats&)>& adjoint) {
     Floats outputs = f(inputs);
     for (Float& y : outputs) y = stop_gradient(y);
-    // The second pass sees the outputs move with the inputs: a Jacobian that uses them has the right derivative too.
+    // The second pass sees the outputs move with the inputs: a Jacobian that uses them has the
+    // right derivative too.
     Floats results = outputs;
     for (int pass = 0; pass < 2; ++pass) {
         Floats next = outputs;
@@ -99,12 +113,14 @@ Floats custom_gradient(const Floats& inputs, const std::function<Floats(const Fl
             const Floats row = adjoint(seeds, inputs, results);
             if (row.size() != inputs.size())
                 throw lang::builder()
-                    .error("the adjoint of a custom_gradient returned " + std::to_string(row.size()) + " values for " +
+                    .error("the adjoint of a custom_gradient returned " +
+                           std::to_string(row.size()) + " values for " +
                            std::to_string(inputs.size()) + " inputs")
                     .remedy("return one adjoint per input, in order");
             ir::Builder& b = lang::builder();
             for (std::size_t i = 0; i < inputs.size(); ++i)
-                next[k] = Float::from(b.emit(OpCode::attach_slope, b.type_of(next[k].value()), next[k].value(), inputs[i].value(), row[i].value()));
+                next[k] = Float::from(b.emit(OpCode::attach_slope, b.type_of(next[k].value()),
+                                             next[k].value(), inputs[i].value(), row[i].value()));
         }
         results = next;
     }
@@ -113,7 +129,8 @@ Floats custom_gradient(const Floats& inputs, const std::function<Floats(const Fl
 
 Float implicit_root(const Floats& inputs, const std::function<Float(const Floats&)>& solve,
                     const std::function<Float(const Float&, const Floats&)>& residual) {
-    // y* = stop(root) - (r(y, x) - stop(r(y, x))) / stop(dr/dy): the value is the root, the derivative Newton's.
+    // y* = stop(root) - (r(y, x) - stop(r(y, x))) / stop(dr/dy): the value is the root, the
+    // derivative Newton's.
     const Float root = stop_gradient(solve(inputs));
     const auto newton = [&](const Float& y) {
         const Float at = variable(y);

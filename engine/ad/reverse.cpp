@@ -10,7 +10,11 @@ using ir::OpCode;
 using ir::Value;
 
 Reverse::Reverse(const ir::Kernel& source, ir::Builder& target, Activity activity)
-    : cloner(source, target), source_(source), b_(target), activity_(std::move(activity)), slots_(source.ops.size(), -1),
+    : cloner(source, target),
+      source_(source),
+      b_(target),
+      activity_(std::move(activity)),
+      slots_(source.ops.size(), -1),
       home_(source.regions.size(), 0) {
     cloner.tapes = true;
     cloner.effects = false;
@@ -26,9 +30,12 @@ void Reverse::add(Value v, Value g) {
     const Op& op = source_.op(v);
     if (op.code == OpCode::constant) return;
     ir::Slot& slot = slots_[static_cast<std::size_t>(v)];
-    if (slot < 0) slot = b_.declare(op.type, op.code == OpCode::parameter ? 0 : home_[static_cast<std::size_t>(op.region)]);
+    if (slot < 0)
+        slot = b_.declare(
+            op.type, op.code == OpCode::parameter ? 0 : home_[static_cast<std::size_t>(op.region)]);
     const Value old = b_.read(slot);
-    b_.write(slot, old == no_value || b_.is_real_constant(old, 0) ? g : b_.binary(OpCode::add, old, g));
+    b_.write(slot,
+             old == no_value || b_.is_real_constant(old, 0) ? g : b_.binary(OpCode::add, old, g));
 }
 
 void Reverse::enter(int region) {
@@ -46,7 +53,8 @@ void Reverse::enter(int region) {
 void Reverse::open_locals(int region) {
     for (const Value v : source_.region(region).ops)
         if (source_.op(v).code == OpCode::local && activity_.on(v))
-            local_adjoint_[v] = b_.local(cloner.at(source_.op(v).operand[0]), source_.op(v).type, source_.op(v).bits);
+            local_adjoint_[v] = b_.local(cloner.at(source_.op(v).operand[0]), source_.op(v).type,
+                                         source_.op(v).bits);
 }
 
 void Reverse::walk(int region) {
@@ -57,9 +65,12 @@ void Reverse::walk(int region) {
 
 void Reverse::walk_op(Value v, const Op& op) {
     cloner.place_like(op);
-    if (ir::has_regions(op.code)) nested(v, op);
-    else if (ir::is_effect(op.code)) effect(op, v);
-    else if (ir::is_real(op.type) && op.code != OpCode::local && activity_.on(v)) arithmetic(v, op);
+    if (ir::has_regions(op.code))
+        nested(v, op);
+    else if (ir::is_effect(op.code))
+        effect(op, v);
+    else if (ir::is_real(op.type) && op.code != OpCode::local && activity_.on(v))
+        arithmetic(v, op);
 }
 
 void Reverse::arithmetic(Value v, const Op& op) {
@@ -76,7 +87,8 @@ void Reverse::arithmetic(Value v, const Op& op) {
         if (operand >= 0) operands.push_back(cloner.at(operand));
     for (int i = 0; i < 3; ++i)
         if (differentiable(source_, op, i) && activity_.on(op.operand[i]))
-            add(op.operand[i], contribution(b_, op, i, g, operands, cloner.at(v), activity_.gated(v)));
+            add(op.operand[i],
+                contribution(b_, op, i, g, operands, cloner.at(v), activity_.gated(v)));
 }
 
 int Reverse::dual_of(const Op& op) const {
@@ -113,19 +125,24 @@ void Reverse::effect(const Op& op, Value v) {
     if (symbol < 0) return;
     switch (op.code) {
         case OpCode::accumulate:
-            if (activity_.on(op.operand[1])) add(op.operand[1], b_.load(symbol, op.component, cloner.at(op.operand[0])));
+            if (activity_.on(op.operand[1]))
+                add(op.operand[1], b_.load(symbol, op.component, cloner.at(op.operand[0])));
             break;
-        case OpCode::own_store: {  // take the adjoint and clear it, also when the stored value is inactive
+        case OpCode::own_store: {  // take the adjoint and clear it, also when the stored value is
+                                   // inactive
             const ir::Slot own = b_.own(symbol, cloner.at(op.operand[0]), op.component);
             const Value g = b_.read(own);
             b_.write(own, b_.zero(op.type));
             add(op.operand[1], g);
             break;
         }
-        case OpCode::store_once: add(op.operand[1], b_.take(symbol, op.component, cloner.at(op.operand[0]))); break;
+        case OpCode::store_once:
+            add(op.operand[1], b_.take(symbol, op.component, cloner.at(op.operand[0])));
+            break;
         case OpCode::take: {
             const Value g = activity_.on(v) ? get(v) : no_value;
-            b_.effect(OpCode::store_once, symbol, op.component, cloner.at(op.operand[0]), g == no_value ? b_.zero(op.type) : g);
+            b_.effect(OpCode::store_once, symbol, op.component, cloner.at(op.operand[0]),
+                      g == no_value ? b_.zero(op.type) : g);
             break;
         }
         case OpCode::reduce: add(op.operand[0], b_.parameter(symbol, op.component)); break;
@@ -134,10 +151,13 @@ void Reverse::effect(const Op& op, Value v) {
 }
 
 void Reverse::nested(Value v, const Op& op) {
-    // In grad() only what the expression depends on is walked; in adjoint() dead code disappears afterwards.
+    // In grad() only what the expression depends on is walked; in adjoint() dead code disappears
+    // afterwards.
     const auto saved = cloner.fresh_locals;
-    if (op.code == OpCode::if_) branch(op);
-    else loop(v, op);
+    if (op.code == OpCode::if_)
+        branch(op);
+    else
+        loop(v, op);
     cloner.fresh_locals = saved;
 }
 
@@ -152,16 +172,19 @@ void Reverse::branch(const Op& op) {
         for (std::size_t k = 0; k < seeds.size(); ++k) add(source_.region(r).yields[k], seeds[k]);
         walk(r);
     };
-    b_.if_(cloner.at(op.operand[0]), [&] { side(nest.region[0]); }, [&] { side(nest.region[1]); });
+    b_.if_(
+        cloner.at(op.operand[0]), [&] { side(nest.region[0]); }, [&] { side(nest.region[1]); });
 }
 
 void Reverse::loop(Value v, const Op& op) {
-    if (!cloner.tape_of.contains(v)) cloner.nested(v, op);  // grad(): the loop was recorded without a tape
+    if (!cloner.tape_of.contains(v))
+        cloner.nested(v, op);  // grad(): the loop was recorded without a tape
     const ir::Nest& nest = source_.nest(op);
     const ir::Region& body = source_.region(nest.region[0]);
     const ir::Cloner::Tape tape = cloner.tape_of[v];
     const std::size_t first = op.code == OpCode::for_ ? 1 : 0, n = nest.results.size();
-    // Carried adjoints: that of the result flows into the last yield, that of the argument into the one before.
+    // Carried adjoints: that of the result flows into the last yield, that of the argument into the
+    // one before.
     std::vector<ir::Slot> carried(n, -1);
     for (std::size_t k = 0; k < n; ++k) {
         if (!activity_.on(body.arguments[k + first]) && !activity_.on(nest.results[k])) continue;
@@ -175,10 +198,12 @@ void Reverse::loop(Value v, const Op& op) {
         const Value trip = b_.emit(OpCode::sub, ir::Type::i32, last, t);
         enter(nest.region[0]);
         if (first) cloner.set(body.arguments[0], trip);
-        for (std::size_t k = 0; k < n; ++k) cloner.set(body.arguments[k + first], b_.local_load(tape.arrays[k], trip));
+        for (std::size_t k = 0; k < n; ++k)
+            cloner.set(body.arguments[k + first], b_.local_load(tape.arrays[k], trip));
         cloner.fresh_locals.clear();
         cloner.region(nest.region[0], true);
-        std::vector<Value> seeds(n, no_value);  // all read before any is added: carried values may swap
+        std::vector<Value> seeds(
+            n, no_value);  // all read before any is added: carried values may swap
         for (std::size_t k = 0; k < n; ++k)
             if (carried[k] >= 0) seeds[k] = b_.read(carried[k]);
         for (std::size_t k = 0; k < n; ++k) add(body.yields[k], seeds[k]);

@@ -1,7 +1,10 @@
 // Conventions that are easy to get wrong, fixed here:
-//  - min, max, select: the derivative of the branch taken (ties as the op table says); d|x| = 0 at 0.
-//  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0, mulz(0, inf) = 0. Elsewhere
-//    infinities are kept. These are ops, not selects, so their own derivatives are right too (kernel_language, rule 1).
+//  - min, max, select: the derivative of the branch taken (ties as the op table says); d|x| = 0 at
+//  0.
+//  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0, mulz(0,
+//  inf) = 0. Elsewhere
+//    infinities are kept. These are ops, not selects, so their own derivatives are right too
+//    (kernel_language, rule 1).
 //  - norm at zero: x_i/|x| is taken as mulz(x_i, divz(seed, |x|)) = 0 in both modes.
 #include "engine/ad/rules.hpp"
 
@@ -14,7 +17,8 @@ using ir::Type;
 using ir::Value;
 
 bool differentiable(const ir::Kernel& kernel, const Op& op, int i) {
-    if (i >= ir::info(op.code).operands || !ir::is_real(op.type) || !ir::is_pure(op.code)) return false;
+    if (i >= ir::info(op.code).operands || !ir::is_real(op.type) || !ir::is_pure(op.code))
+        return false;
     if (!ir::is_real(kernel.op(op.operand[i]).type)) return false;
     switch (op.code) {
         case OpCode::floor:
@@ -48,7 +52,8 @@ struct Record {
 
 }  // namespace
 
-Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<Value>& a, Value r, bool gated) {
+Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<Value>& a, Value r,
+                   bool gated) {
     const Record e{b, op.type};
     const auto product = [&](Value x, Value y) { return gated ? e.mulz(x, y) : e.mul(x, y); };
     const Value zero = e.number(0);
@@ -79,18 +84,21 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::cbrt: return e.divz(g, e.mul(e.number(3), e.mul(r, r)));
         case OpCode::norm2:
         case OpCode::norm3: return e.mulz(a[static_cast<std::size_t>(i)], e.divz(g, r));
-        case OpCode::convert:  // the one op whose seed has another type in forward mode than in reverse mode
+        case OpCode::convert:  // the one op whose seed has another type in forward mode than in
+                               // reverse mode
             return b.emit(OpCode::convert, b.type_of(g) == op.type ? b.type_of(a[0]) : op.type, g);
         case OpCode::sin: return product(g, e.op(OpCode::cos, a[0]));
         case OpCode::cos: return e.neg(product(g, e.op(OpCode::sin, a[0])));
         case OpCode::tan: return product(g, b.emit(OpCode::fma, op.type, r, r, e.number(1)));
         case OpCode::asin:
         case OpCode::acos: {
-            const Value q = e.divz(g, e.op(OpCode::sqrt, e.mul(e.sub(e.number(1), a[0]), e.add(e.number(1), a[0]))));
+            const Value q = e.divz(
+                g, e.op(OpCode::sqrt, e.mul(e.sub(e.number(1), a[0]), e.add(e.number(1), a[0]))));
             return op.code == OpCode::asin ? q : e.neg(q);
         }
         case OpCode::atan: return e.divz(g, b.emit(OpCode::fma, op.type, a[0], a[0], e.number(1)));
-        case OpCode::atan2: {  // d atan2(y, x) = (x dy - y dx) / (x^2 + y^2), each factor over the radius
+        case OpCode::atan2: {  // d atan2(y, x) = (x dy - y dx) / (x^2 + y^2), each factor over the
+                               // radius
             const Value radius = b.emit(OpCode::norm2, op.type, a[0], a[1]);
             const Value q = e.divz(e.mulz(e.divz(g, radius), a[other]), radius);
             return i == 0 ? q : e.neg(q);
@@ -103,7 +111,8 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::log: return e.divz(g, a[0]);
         case OpCode::log1p: return e.divz(g, e.add(e.number(1), a[0]));
         case OpCode::pow:
-            if (i == 0) return e.mulz(e.mulz(g, a[1]), e.op(OpCode::pow, a[0], e.sub(a[1], e.number(1))));
+            if (i == 0)
+                return e.mulz(e.mulz(g, a[1]), e.op(OpCode::pow, a[0], e.sub(a[1], e.number(1))));
             return e.mulz(e.mulz(g, r), e.op(OpCode::log, a[0]));
         default: break;
     }

@@ -46,7 +46,11 @@ std::unique_ptr<ObjectCode> make_code(const Plan& plan) {
     dump(plan, text);
     const Hash128 target = code_target();
     Hasher hash;
-    hash.integer(code_format).integer(target.high).integer(target.low).integer(plan.width).text(text);
+    hash.integer(code_format)
+        .integer(target.high)
+        .integer(target.low)
+        .integer(plan.width)
+        .text(text);
     const Hash128 key = hash.digest();
     if (const auto cached = read_cached(key)) {
         try {
@@ -145,7 +149,8 @@ private:
             const Binding& b = bindings[p];
             const Summation how = plan_.summation[p];
             if (how == Summation::gathered && items > 0) continue;  // each target starts from 0
-            const auto size = static_cast<std::int64_t>(ir::size_of(plan_.kernel.parameters[p].type));
+            const auto size =
+                static_cast<std::int64_t>(ir::size_of(plan_.kernel.parameters[p].type));
             std::int64_t i = how == Summation::own ? std::min(items, b.count) : 0;
             for (; i < b.count; ++i)
                 for (int c = 0; c < plan_.kernel.parameters[p].components; ++c) {
@@ -181,7 +186,7 @@ private:
         for (std::int64_t at = begin; at < end; at += reduce_chunk) {
             std::fill_n(lanes, count * reduce_lanes, 0.0);
             function_(bindings, at, std::min(end, at + reduce_chunk), &context);
-            for (int k = 0; k < count; ++k) {
+            for (std::int64_t k = 0; k < count; ++k) {
                 double* lane = lanes + k * reduce_lanes;
                 for (int half = reduce_lanes / 2; half > 0; half /= 2)
                     for (int l = 0; l < half; ++l) lane[l] += lane[l + half];

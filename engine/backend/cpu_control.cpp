@@ -160,8 +160,9 @@ void Emitter::while_loop(Value v, const Op& op) {
         if (!uniform) mask_ = both(mask_, vector(holds));
         const std::string go_on = uniform ? scalar(holds) : any(mask_);
         const std::string within = pure("icmp slt i32 {}, {}", now, nest.max_trips);
-        when(pure("and i1 {}, {}", go_on, pure("xor i1 {}, true", within)),
-             [&] { fault(mask_, v, ""); }, true);
+        when(
+            pure("and i1 {}, {}", go_on, pure("xor i1 {}, true", within)),
+            [&] { fault(mask_, v, ""); }, true);
         return pure("and i1 {}, {}", go_on, within);
     };
     loop(condition, [&] {

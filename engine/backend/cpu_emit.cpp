@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstddef>
 
 #include "engine/ir/evaluate.hpp"
@@ -74,9 +75,11 @@ no:
   ret void
 }}
 )",
-            offsetof(Context, fault_item), offsetof(Context, fault_index), offsetof(Context, fault_op));
-    return text + fmt::format(
-                      R"(define void @kernel(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias %context) nounwind "prefer-vector-width"="512" {{
+            offsetof(Context, fault_item), offsetof(Context, fault_index),
+            offsetof(Context, fault_op));
+    return text +
+           fmt::format(
+               R"(define void @kernel(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias %context) nounwind "prefer-vector-width"="512" {{
 {}{}  br label %loop
 loop:
   %titem = phi i64 [ %begin, %0 ], [ %tnext, %next ]
@@ -91,7 +94,7 @@ exit:
 !0 = !{{}}
 !1 = !{{!"branch_weights", i32 1, i32 100000}}
 )",
-                      variables_, front_, body_, width_);
+               variables_, front_, body_, width_);
 }
 
 // ---------------------------------------------------------------- lines
@@ -122,7 +125,7 @@ std::string Emitter::call(const std::string& result, const std::string& name,
     std::string types, values;
     for (const auto& [type, value] : arguments) {
         types += (types.empty() ? "" : ", ") + type;
-        values += (values.empty() ? "" : ", ") + type + " " + value;
+        values += fmt::format("{}{} {}", values.empty() ? "" : ", ", type, value);
     }
     declarations_.insert(fmt::format("declare {} @llvm.{}({})", result, name, types));
     return fmt::format("call {} @llvm.{}({})", result, name, values);
@@ -284,9 +287,6 @@ void Emitter::fault(const std::string& mask, Value op, const std::string& index)
 // ---------------------------------------------------------------- ops
 
 void Emitter::op(Value v, const Op& op) {
-    const auto at_operand = [&](auto function) {
-        return (this->*function)(v, op.symbol, op.operand[0], {op.component});
-    };
     switch (op.code) {
         case OpCode::if_: is_scalar(op.operand[0]) ? if_uniform(op) : if_varying(op); break;
         case OpCode::for_: for_loop(v, op); break;
@@ -298,8 +298,9 @@ void Emitter::op(Value v, const Op& op) {
             store_element(v, op.symbol, op.operand[0], {op.component}, {vector(op.operand[1])});
             break;
         case OpCode::take:
-            define(v, at_operand(&Emitter::load_element)[0]);
-            store_element(v, op.symbol, op.operand[0], {op.component}, {zero(scalar_type(op.type))});
+            define(v, load_element(v, op.symbol, op.operand[0], {op.component})[0]);
+            store_element(v, op.symbol, op.operand[0], {op.component},
+                          {zero(scalar_type(op.type))});
             break;
         case OpCode::accumulate: accumulate(v, op); break;
         case OpCode::reduce: reduce(op); break;
@@ -341,7 +342,9 @@ void Emitter::pure_op(Value v, const Op& op) {
                            type(v), as(op.operand[2], s)));
             return;
         case OpCode::convert: define(v, convert(op, s)); return;
-        case OpCode::bitcast: define(v, cast("bitcast", type_as(from, s), as(a, s), type(v))); return;
+        case OpCode::bitcast:
+            define(v, cast("bitcast", type_as(from, s), as(a, s), type(v)));
+            return;
         case OpCode::div:
         case OpCode::rem:
             if (ir::is_real(op.type)) break;
@@ -359,7 +362,8 @@ void Emitter::pure_op(Value v, const Op& op) {
     const ir::OpInfo& row = ir::info(op.code);
     const char* text = ir::is_real(from) ? row.llvm_real : row.llvm_integer;
     if (*text == 0)
-        throw Error(fmt::format("internal: the CPU back end has no {} of {}", row.name, name_of(from)))
+        throw Error(
+            fmt::format("internal: the CPU back end has no {} of {}", row.name, name_of(from)))
             .in_kernel(kernel_.name)
             .at(kernel_.place_of(v));
     define(v, from_table(text, op, s));
@@ -413,11 +417,13 @@ std::string Emitter::convert(const Op& op, bool s) {
     const bool sign = ir::is_signed(to);
     const int bits = static_cast<int>(ir::size_of(to)) * 8 - sign;
     const double limit = std::ldexp(1.0, bits);
-    const ir::Bits bottom = sign ? ir::Bits{1} << bits : 0, top = ~(~ir::Bits{0} << (bits - 1) << 1);
+    const ir::Bits bottom = sign ? ir::Bits{1} << bits : 0,
+                   top = ~(~ir::Bits{0} << (bits - 1) << 1);
     const auto literal = [&](Type t, ir::Bits b) {
         return s ? constant(t, b) : splat(scalar_type(t), constant(t, b));
     };
-    const auto pick = [&](const char* test, double edge, ir::Bits result, const std::string& other) {
+    const auto pick = [&](const char* test, double edge, ir::Bits result,
+                          const std::string& other) {
         const std::string c =
             pure("fcmp {} {} {}, {}", test, ft, x, literal(from, ir::bits_of(edge, from)));
         return pure("select {} {}, {} {}, {} {}", type_as(Type::boolean, s), c, tt,
@@ -439,7 +445,8 @@ std::string Emitter::divide(const Op& op, bool s) {
     // Processors divide no integer vectors. In f64 the truncated quotient of 32 bits is exact.
     const std::string d = lanes_of("double");
     const char* to_real = sign ? "sitofp" : "uitofp";
-    const std::string real = pure("fdiv {} {}, {}", d, cast(to_real, t, a, d), cast(to_real, t, b, d));
+    const std::string real =
+        pure("fdiv {} {}, {}", d, cast(to_real, t, a, d), cast(to_real, t, b, d));
     const std::string q = cast(sign ? "fptosi" : "fptoui", d, real, t);
     return quotient ? q : pure("sub {} {}, {}", t, a, pure("mul {} {}, {}", t, q, b));
 }

@@ -5,8 +5,8 @@
 // runs items begin .. end-1, W at a time; the last block has a mask. What is the same for all items
 // is scalar, and its control flow real branches; what depends on the item is a vector of W lanes
 // (one lane: everything is scalar). Where lanes part ways both sides run under masks; effects never
-// touch memory for a lane that is masked out, and loads read element 0 for it. Values that change in
-// a region are stack variables, which LLVM turns into registers.
+// touch memory for a lane that is masked out, and loads read element 0 for it. Values that change
+// in a region are stack variables, which LLVM turns into registers.
 //
 // Every pure line is shared by its text within the scopes that it dominates, and stands in front of
 // the loop over items if nothing in it changes there. Names tell: %u... stands in front of that
@@ -87,7 +87,8 @@ private:
                      const std::string& to);
     std::string pointer(const std::string& element, const std::string& base,
                         const std::string& index);
-    std::string still(const std::string& type, const std::string& at);  // load of what never changes
+    std::string still(const std::string& type,
+                      const std::string& at);  // load of what never changes
     std::string context_field(std::size_t offset);
     std::string label() { return "b" + std::to_string(next_++); }
     void start(const std::string& block) { body_ += block + ":\n"; }
@@ -96,7 +97,9 @@ private:
     void when(const std::string& condition, const Block& then, bool unlikely = false);
     void loop(const std::function<std::string()>& condition, const Block& body);
     Variable variable(std::string type, const std::string& first);
-    void store(const Variable& v, const std::string& x) { put("store {} {}, ptr {}", v.type, x, v.name); }
+    void store(const Variable& v, const std::string& x) {
+        put("store {} {}, ptr {}", v.type, x, v.name);
+    }
     std::string load(const Variable& v) { return let("load {}, ptr {}", v.type, v.name); }
 
     // --- types and values ---
@@ -111,7 +114,7 @@ private:
     std::string as(ir::Value v, bool as_scalar) { return as_scalar ? scalar(v) : vector(v); }
     std::string value(ir::Value v) { return as(v, is_scalar(v)); }
     std::string splat(const std::string& scalar_type, const std::string& scalar);
-    static std::string constant(ir::Type type, ir::Bits bits);
+    static std::string constant(ir::Type type, std::uint64_t bits);
     std::string zero(const std::string& scalar_type) const;
     void define(ir::Value v, const std::string& name) { names_[v] = name; }
 

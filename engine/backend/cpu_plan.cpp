@@ -55,7 +55,8 @@ public:
             for (int g = 0; g < group_count(parameter.components); ++g)
                 for (std::size_t r = 0; r < plan_.rows[p].size(); ++r) {
                     plan_.scratch_offset.push_back(bytes);
-                    bytes += padded(group_size(parameter.components, g)) * ir::size_of(parameter.type);
+                    bytes +=
+                        padded(group_size(parameter.components, g)) * ir::size_of(parameter.type);
                 }
         }
         plan_.scratch_offset.push_back(bytes);
@@ -78,7 +79,8 @@ private:
                 Summation& s = plan_.summation[op.symbol];
                 const bool own = kernel_.op(op.operand[0]).code == OpCode::item;
                 const bool gatherable = !in_loop && is_static_index(kernel_, op.operand[0]);
-                if (!ir::is_real(op.type)) s = Summation::atomic;
+                if (!ir::is_real(op.type))
+                    s = Summation::atomic;
                 else if (!own && s != Summation::direct)
                     s = gatherable ? Summation::gathered : Summation::direct;
                 if (own && in_loop) own_in_loop_.push_back(op.symbol);
@@ -104,8 +106,7 @@ private:
             if (op.nest >= 0)
                 for (const int inner : kernel_.nest(op).region)
                     if (inner >= 0) collect_rows(inner);
-            if (op.code != OpCode::accumulate ||
-                plan_.summation[op.symbol] != Summation::gathered)
+            if (op.code != OpCode::accumulate || plan_.summation[op.symbol] != Summation::gathered)
                 continue;
             std::vector<Row>& rows = plan_.rows[op.symbol];
             std::vector<std::size_t>& next = next_row_[op.symbol];
@@ -196,7 +197,8 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
         const Binding& b = bindings[p];
         if (parameter.access == Access::value || parameter.access == Access::reduce) continue;
         ParameterForm& f = form[p];
-        if (b.element_stride == 1) f.layout = Layout::planes;
+        if (b.element_stride == 1)
+            f.layout = Layout::planes;
         else if (b.element_stride == 0 && parameter.access == Access::read)
             f.layout = Layout::shared;
         else if (b.element_stride != parameter.components || b.component_stride != 1)
@@ -204,9 +206,9 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
         const auto reach = [](std::int64_t n, std::int64_t stride) {
             return static_cast<double>(n) * std::abs(static_cast<double>(stride));
         };
-        f.wide = reach(b.count, b.element_stride) +
-                     reach(parameter.components, b.component_stride) >=
-                 0x1p31;
+        f.wide =
+            reach(b.count, b.element_stride) + reach(parameter.components, b.component_stride) >=
+            0x1p31;
         if (!accumulates(parameter) || b.data == nullptr) continue;
         for (std::size_t q = 0; q < p && f.same_as < 0; ++q)
             if (accumulates(kernel.parameters[q]) && bindings[q].data == b.data)

@@ -54,10 +54,10 @@ struct Plan {
     Form form;
     bool checked = false;
     int width = 1;
-    bool serial = false;                 // runs on one thread in order of item
-    std::vector<Summation> summation;    // per parameter
-    std::vector<std::vector<Row>> rows;  // per gathered parameter
-    std::vector<char> varies;            // per value: depends on the work item
+    bool serial = false;                      // runs on one thread in order of item
+    std::vector<Summation> summation;         // per parameter
+    std::vector<std::vector<Row>> rows;       // per gathered parameter
+    std::vector<char> varies;                 // per value: depends on the work item
     std::vector<std::uint64_t> local_offset;  // per local op: bytes from the start of the arena
     std::uint64_t arena_bytes = 0;
     std::vector<int> totals;  // per reduce parameter: position of its first component

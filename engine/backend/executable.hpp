@@ -1,16 +1,23 @@
 // What every back end offers: a kernel made ready to run, and what its parameters are bound to.
 //
-// Semantics common to all back ends (the interpreter is the definition, the others are tested against it bit by bit):
+// Semantics common to all back ends (the interpreter is the definition, the others are tested
+// against it bit by bit):
 //  - items run 0 .. items-1; nothing an item computes depends on another item of the same launch.
-//  - accumulate: each target component receives its terms in order of item, and within an item in the order executed,
-//    starting from what was there, each sum rounded to the parameter's type. `sum` clears the whole array first.
-//  - reduce: an item's terms are added in f64 in the order executed, starting from +0. Items are cut into chunks of
-//    reduce_chunk; within a chunk, lane l of reduce_lanes adds the totals of items i = l mod reduce_lanes in order;
-//    the lanes are added pairwise (0+8, 1+9, ...; then 0+4, ...; 0+2, ...; 0+1); chunk totals are added in order of
-//    chunk, starting from +0; the launch adds that total to the target, which is f64 in both precisions.
+//  - accumulate: each target component receives its terms in order of item, and within an item in
+//  the order executed,
+//    starting from what was there, each sum rounded to the parameter's type. `sum` clears the whole
+//    array first.
+//  - reduce: an item's terms are added in f64 in the order executed, starting from +0. Items are
+//  cut into chunks of
+//    reduce_chunk; within a chunk, lane l of reduce_lanes adds the totals of items i = l mod
+//    reduce_lanes in order; the lanes are added pairwise (0+8, 1+9, ...; then 0+4, ...; 0+2, ...;
+//    0+1); chunk totals are added in order of chunk, starting from +0; the launch adds that total
+//    to the target, which is f64 in both precisions.
 //  - a real launch parameter is f64 in memory and rounded once to the kernel's real type.
-//  - faults (loop over its limit, index out of range in checked mode) end the launch with an Error that names the
-//    kernel, the source place and the lowest item concerned; what the launch wrote is then undefined.
+//  - faults (loop over its limit, index out of range in checked mode) end the launch with an Error
+//  that names the
+//    kernel, the source place and the lowest item concerned; what the launch wrote is then
+//    undefined.
 #pragma once
 
 #include <cstdint>
@@ -30,34 +37,38 @@ inline constexpr int reduce_lanes = 16;
 
 // What one parameter of a launch is bound to. Strides are in scalars.
 struct Binding {
-    void* data = nullptr;               // component 0 of element 0. Value and reduce parameters: see below.
-    std::int64_t count = 0;             // elements (value, reduce: 1)
-    std::int64_t element_stride = 0;    // 0: every index reads the one element (read only)
-    std::int64_t component_stride = 1;  // C-contiguous arrays of vectors: element_stride = components, this = 1
-    std::uint64_t version = 0;          // changes whenever the contents change, and is never used again at this address:
-                                        // index arrays are inverted once per version
-    // Value parameters: data points to `components` scalars, f64 for real parameters, else the parameter's own type.
-    // Reduce parameters: data points to `components` f64.
+    void* data = nullptr;    // component 0 of element 0. Value and reduce parameters: see below.
+    std::int64_t count = 0;  // elements (value, reduce: 1)
+    std::int64_t element_stride = 0;  // 0: every index reads the one element (read only)
+    std::int64_t component_stride =
+        1;  // C-contiguous arrays of vectors: element_stride = components, this = 1
+    std::uint64_t version = 0;  // changes whenever the contents change, and is never used again at
+                                // this address: index arrays are inverted once per version
+    // Value parameters: data points to `components` scalars, f64 for real parameters, else the
+    // parameter's own type. Reduce parameters: data points to `components` f64.
 };
 
 struct RunOptions {
     ThreadPool* pool = nullptr;  // nullptr: on the calling thread
 };
 
-// A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at a time.
+// A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at
+// a time.
 class Executable {
 public:
     virtual ~Executable() = default;
-    // `bindings` has one entry per kernel parameter, in order, already checked by the caller (types, aliasing). A
-    // parameter that no op uses may have null data.
+    // `bindings` has one entry per kernel parameter, in order, already checked by the caller
+    // (types, aliasing). A parameter that no op uses may have null data.
     virtual void run(const Binding* bindings, std::int64_t items, const RunOptions& options) = 0;
-    // Compiles what such a run() needs, so that the first run does not wait for it. Only counts and strides are looked at.
+    // Compiles what such a run() needs, so that the first run does not wait for it. Only counts and
+    // strides are looked at.
     virtual void prepare(const Binding* /*bindings*/, std::int64_t /*items*/) {}
     virtual const ir::Kernel& kernel() const = 0;
 };
 
 struct CompileOptions {
-    int width = 0;         // SIMD lanes: 1, 4, 8, 16; 0 = chosen from the machine. Never changes a bit of the result.
+    int width = 0;  // SIMD lanes: 1, 4, 8, 16; 0 = chosen from the machine. Never changes a bit of
+                    // the result.
     bool checked = false;  // bounds, second stores, non-finite values
 };
 

@@ -54,7 +54,9 @@ public:
                 in[k] = op.operand[k] < 0 ? out : values_[op.operand[k]].data();
             switch (op.code) {
                 case OpCode::constant: std::fill_n(out, count, op.bits); break;
-                case OpCode::parameter: std::fill_n(out, count, parameter_bits(op, bindings_)); break;
+                case OpCode::parameter:
+                    std::fill_n(out, count, parameter_bits(op, bindings_));
+                    break;
                 case OpCode::item:
                     for (std::int64_t i = 0; i < count; ++i)
                         out[i] = static_cast<std::uint32_t>(begin + i);
@@ -212,8 +214,10 @@ void Gather::run_group(const Binding& b, const char* scratch, int component, std
         for (; e != stop; ++e) {
             V term{};
             const T* from = terms + static_cast<std::size_t>(entries[e]) * padded(N);
-            if constexpr (N == 1) term[0] = *from;
-            else std::memcpy(&term, from, sizeof term);
+            if constexpr (N == 1)
+                term[0] = *from;
+            else
+                std::memcpy(&term, from, sizeof term);
             sum += term;
         }
 #pragma GCC unroll 4
@@ -241,7 +245,8 @@ void Gather::run(const Binding& target, char* const* scratch, std::int64_t begin
                  std::int64_t end) const {
     if (plan_.kernel.parameter(symbol_).type == ir::Type::f64)
         run_type<double>(target, scratch, begin, end);
-    else run_type<float>(target, scratch, begin, end);
+    else
+        run_type<float>(target, scratch, begin, end);
 }
 
 }  // namespace hindcast::backend::cpu

@@ -2,8 +2,8 @@
 //
 // A kernel that adds to force[a[i]] and force[b[i]] writes its contributions to scratch memory in
 // order of item. The inverse index lists for every target which contributions are its own, in order
-// of item and, within an item, in the order executed. A second pass lets each target add them up: no
-// atomics, and the same bits for any number of threads. Inverting costs about as much as ten
+// of item and, within an item, in the order executed. A second pass lets each target add them up:
+// no atomics, and the same bits for any number of threads. Inverting costs about as much as ten
 // launches; it is done once per version of the index buffers.
 #pragma once
 

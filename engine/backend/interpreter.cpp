@@ -29,7 +29,8 @@ class Interpreter final : public Executable {
 public:
     Interpreter(Kernel kernel, const CompileOptions& options)
         : kernel_(std::move(kernel)),
-          lowered_(has_elementary(kernel_) ? lang::lower(kernel_, lang::Lowering::elementary) : kernel_),
+          lowered_(has_elementary(kernel_) ? lang::lower(kernel_, lang::Lowering::elementary)
+                                           : kernel_),
           checked_(options.checked),
           values_(lowered_.ops.size()),
           locals_(lowered_.ops.size()) {}
@@ -45,7 +46,8 @@ public:
             for (std::int64_t i = chunk; i < std::min(items, chunk + reduce_chunk); ++i) {
                 run_item(i);
                 for (std::size_t r = 0; r < item_totals_.size(); ++r)
-                    lanes[r * reduce_lanes + static_cast<std::size_t>(i % reduce_lanes)] += item_totals_[r];
+                    lanes[r * reduce_lanes + static_cast<std::size_t>(i % reduce_lanes)] +=
+                        item_totals_[r];
             }
             for (std::size_t r = 0; r < item_totals_.size(); ++r) {
                 double* lane = &lanes[r * reduce_lanes];
@@ -56,7 +58,8 @@ public:
         }
         if (items == 0) return;
         for (const auto& [key, r] : reduce_index_)
-            static_cast<double*>(bindings[key.first].data)[key.second] += total[static_cast<std::size_t>(r)];
+            static_cast<double*>(bindings[key.first].data)[key.second] +=
+                total[static_cast<std::size_t>(r)];
     }
 
     void trace(const Binding* bindings, std::int64_t item, const Trace& visit) {
@@ -74,13 +77,15 @@ private:
         for (std::size_t v = 0; v < lowered_.ops.size(); ++v) {
             const Op& op = lowered_.ops[v];
             if (op.code == OpCode::constant) values_[v] = op.bits;
-            if (op.code == OpCode::parameter && bindings[op.symbol].data != nullptr) values_[v] = parameter(op);
+            if (op.code == OpCode::parameter && bindings[op.symbol].data != nullptr)
+                values_[v] = parameter(op);
             if (op.code == OpCode::item) item_value_ = static_cast<Value>(v);
         }
         for (std::size_t p = 0; p < lowered_.parameters.size(); ++p)
             if (lowered_.parameters[p].access == ir::Access::reduce && bindings[p].data != nullptr)
                 for (int c = 0; c < lowered_.parameters[p].components; ++c)
-                    reduce_index_.try_emplace({static_cast<int>(p), c}, static_cast<int>(reduce_index_.size()));
+                    reduce_index_.try_emplace({static_cast<int>(p), c},
+                                              static_cast<int>(reduce_index_.size()));
         item_totals_.assign(reduce_index_.size(), 0.0);
     }
 
@@ -108,31 +113,42 @@ private:
     char* address(int symbol, int component, std::int64_t index) const {
         const Binding& b = bindings_[symbol];
         const std::int64_t offset = index * b.element_stride + component * b.component_stride;
-        return static_cast<char*>(b.data) + offset * static_cast<std::int64_t>(ir::size_of(lowered_.parameter(symbol).type));
+        return static_cast<char*>(b.data) +
+               offset * static_cast<std::int64_t>(ir::size_of(lowered_.parameter(symbol).type));
     }
 
-    [[noreturn]] void fault(const Op& op, const std::string& what, const std::string& remedy) const {
-        throw Error(what).in_kernel(kernel_.name).at_item(item_).at(lowered_.place_of(static_cast<Value>(&op - lowered_.ops.data()))).remedy(remedy);
+    [[noreturn]] void fault(const Op& op, const std::string& what,
+                            const std::string& remedy) const {
+        throw Error(what)
+            .in_kernel(kernel_.name)
+            .at_item(item_)
+            .at(lowered_.place_of(static_cast<Value>(&op - lowered_.ops.data())))
+            .remedy(remedy);
     }
 
     // The address of the element that operand 0 indexes, in range.
     char* element(const Op& op) const {
         const std::int64_t index = integer(op, 0);
         if (index < 0 || index >= bindings_[op.symbol].count)
-            fault(op, "index " + std::to_string(index) + " is out of range: '" + lowered_.parameter(op.symbol).name + "' has " +
-                          std::to_string(bindings_[op.symbol].count) + " elements",
+            fault(op,
+                  "index " + std::to_string(index) + " is out of range: '" +
+                      lowered_.parameter(op.symbol).name + "' has " +
+                      std::to_string(bindings_[op.symbol].count) + " elements",
                   "check the index, or the size of the array that is bound");
         return address(op.symbol, op.component, index);
     }
 
-    Bits operand(const Op& op, int k) const { return values_[static_cast<std::size_t>(op.operand[k])]; }
+    Bits operand(const Op& op, int k) const {
+        return values_[static_cast<std::size_t>(op.operand[k])];
+    }
     std::int64_t integer(const Op& op, int k) const {
         return ir::integer_of(operand(op, k), lowered_.op(op.operand[k]).type);
     }
 
     void run_item(std::int64_t item) {
         item_ = item;
-        if (item_value_ >= 0) values_[static_cast<std::size_t>(item_value_)] = static_cast<std::uint32_t>(item);
+        if (item_value_ >= 0)
+            values_[static_cast<std::size_t>(item_value_)] = static_cast<std::uint32_t>(item);
         std::fill(item_totals_.begin(), item_totals_.end(), 0.0);
         region(0);
     }
@@ -145,21 +161,27 @@ private:
                 if (!operand(op, 0)) return false;
                 continue;
             }
-            if (op.nest >= 0) nested(op);
-            else execute(v, op);
-            if (visit_ != nullptr && op.type != Type::none && !is_effect(op.code)) (*visit_)(v, values_[static_cast<std::size_t>(v)]);
+            if (op.nest >= 0)
+                nested(op);
+            else
+                execute(v, op);
+            if (visit_ != nullptr && op.type != Type::none && !is_effect(op.code))
+                (*visit_)(v, values_[static_cast<std::size_t>(v)]);
             if (checked_ && visit_ == nullptr) check_finite(v, op);
         }
         return true;
     }
 
     void check_finite(Value v, const Op& op) const {
-        if (!ir::is_real(op.type) || !(op.code == OpCode::own_store || op.code == OpCode::accumulate ||
-                                       op.code == OpCode::store_once || op.code == OpCode::reduce))
+        if (!ir::is_real(op.type) ||
+            !(op.code == OpCode::own_store || op.code == OpCode::accumulate ||
+              op.code == OpCode::store_once || op.code == OpCode::reduce))
             return;
         const Bits bits = operand(op, op.code == OpCode::reduce ? 0 : 1);
         if (std::isfinite(ir::real_of(bits, op.type))) return;
-        fault(lowered_.op(v), "a value that is not finite is stored into '" + lowered_.parameter(op.symbol).name + "'",
+        fault(lowered_.op(v),
+              "a value that is not finite is stored into '" + lowered_.parameter(op.symbol).name +
+                  "'",
               "look at the operands of this statement for a division by zero or an overflow");
     }
 
@@ -177,7 +199,9 @@ private:
             case OpCode::store_once: {
                 char* at = element(op);
                 if (!dry_ && stored_[at]++)
-                    fault(op, "element " + std::to_string(integer(op, 0)) + " of '" + lowered_.parameter(op.symbol).name + "' is stored a second time",
+                    fault(op,
+                          "element " + std::to_string(integer(op, 0)) + " of '" +
+                              lowered_.parameter(op.symbol).name + "' is stored a second time",
                           "store_once must reach each element at most once per launch");
                 store(at, op, operand(op, 1));
                 break;
@@ -188,23 +212,31 @@ private:
             case OpCode::atomic_min: accumulate(op, OpCode::min); break;
             case OpCode::atomic_max: accumulate(op, OpCode::max); break;
             case OpCode::reduce:
-                item_totals_[static_cast<std::size_t>(reduce_index_.at({op.symbol, op.component}))] +=
+                item_totals_[static_cast<std::size_t>(
+                    reduce_index_.at({op.symbol, op.component}))] +=
                     ir::real_of(operand(op, 0), lowered_.op(op.operand[0]).type);
                 break;
             case OpCode::local:
-                locals_[static_cast<std::size_t>(v)].assign(static_cast<std::size_t>(std::max<std::int64_t>(0, integer(op, 0))), ir::local_start(op.type));
+                locals_[static_cast<std::size_t>(v)].assign(
+                    static_cast<std::size_t>(std::max<std::int64_t>(0, integer(op, 0))),
+                    ir::local_start(op.type));
                 break;
-            case OpCode::local_load: result = local(op)[static_cast<std::size_t>(integer(op, 1))]; break;
+            case OpCode::local_load:
+                result = local(op)[static_cast<std::size_t>(integer(op, 1))];
+                break;
             case OpCode::local_accumulate: {
                 Bits& at = local(op)[static_cast<std::size_t>(integer(op, 1))];
-                if (op.type == Type::boolean) at |= operand(op, 2);
-                else at = ir::evaluate_op(OpCode::add, op.type, op.type, at, operand(op, 2), 0);
+                if (op.type == Type::boolean)
+                    at |= operand(op, 2);
+                else
+                    at = ir::evaluate_op(OpCode::add, op.type, op.type, at, operand(op, 2), 0);
                 break;
             }
             default: {
                 const int n = ir::info(op.code).operands;
-                result = ir::evaluate_op(op.code, op.type, lowered_.op(op.operand[0]).type, operand(op, 0),
-                                         n > 1 ? operand(op, 1) : 0, n > 2 ? operand(op, 2) : 0);
+                result = ir::evaluate_op(op.code, op.type, lowered_.op(op.operand[0]).type,
+                                         operand(op, 0), n > 1 ? operand(op, 1) : 0,
+                                         n > 2 ? operand(op, 2) : 0);
             }
         }
     }
@@ -215,14 +247,18 @@ private:
 
     void accumulate(const Op& op, OpCode how) const {
         char* at = element(op);
-        store(at, op, ir::evaluate_op(how, op.type, op.type, read_scalar(at, op.type), operand(op, 1), 0));
+        store(at, op,
+              ir::evaluate_op(how, op.type, op.type, read_scalar(at, op.type), operand(op, 1), 0));
     }
 
     std::vector<Bits>& local(const Op& op) {
         std::vector<Bits>& array = locals_[static_cast<std::size_t>(op.operand[0])];
         const std::int64_t index = integer(op, 1);
         if (index < 0 || index >= static_cast<std::int64_t>(array.size()))
-            fault(op, "internal: tape index " + std::to_string(index) + " of " + std::to_string(array.size()), "this is a defect: please report it");
+            fault(op,
+                  "internal: tape index " + std::to_string(index) + " of " +
+                      std::to_string(array.size()),
+                  "this is a defect: please report it");
         return array;
     }
 
@@ -244,7 +280,9 @@ private:
         for (const Value init : nest.inits) carried.push_back(value(init));
         const std::int64_t trips = counted ? integer(op, 0) : nest.max_trips + 1;
         const auto over = [&] {
-            fault(op, "a loop makes more than its max_trips of " + std::to_string(nest.max_trips) + " trips",
+            fault(op,
+                  "a loop makes more than its max_trips of " + std::to_string(nest.max_trips) +
+                      " trips",
                   "raise max_trips, or check the condition or bounds");
         };
         if (counted && nest.max_trips > 0 && trips > nest.max_trips) over();
@@ -264,8 +302,10 @@ private:
         for (const Value v : lowered_.region(r).ops) {
             const Op& op = lowered_.op(v);
             if (op.code == OpCode::break_unless) return operand(op, 0) != 0;
-            if (op.nest >= 0) nested(op);
-            else execute(v, op);
+            if (op.nest >= 0)
+                nested(op);
+            else
+                execute(v, op);
         }
         return false;
     }
@@ -276,8 +316,9 @@ private:
     std::vector<Bits> values_;
     std::vector<std::vector<Bits>> locals_;
     std::vector<double> item_totals_;
-    std::map<std::pair<int, int>, int> reduce_index_;  // (parameter, component) -> position in item_totals_
-    std::map<const void*, int> stored_;                // slice elements stored in this launch
+    std::map<std::pair<int, int>, int>
+        reduce_index_;                   // (parameter, component) -> position in item_totals_
+    std::map<const void*, int> stored_;  // slice elements stored in this launch
     Value item_value_ = ir::no_value;
     std::int64_t item_ = 0;
     const Trace* visit_ = nullptr;
@@ -289,7 +330,8 @@ std::shared_ptr<Executable> interpret(const Kernel& kernel, const CompileOptions
     return std::make_shared<Interpreter>(kernel, options);
 }
 
-void trace_item(const Kernel& kernel, const Binding* bindings, std::int64_t item, const Trace& visit) {
+void trace_item(const Kernel& kernel, const Binding* bindings, std::int64_t item,
+                const Trace& visit) {
     Interpreter(kernel, {}).trace(bindings, item, visit);
 }
 

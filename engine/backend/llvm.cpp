@@ -3,6 +3,7 @@
 #include <cpuid.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/IRReader.h>
@@ -28,23 +29,25 @@ constexpr const char* passes =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
     "loop-mssa(licm),early-cse,instcombine<no-verify-fixpoint>)";
 
-#define HINDCAST_LLVM_FUNCTIONS(F)                                                                 \
-    F(GetVersion)                                                                                  \
-    F(ContextCreate) F(ContextDispose) F(ContextSetDiagnosticHandler)                              \
-        F(CreateMemoryBufferWithMemoryRangeCopy) F(ParseIRInContext) F(DisposeModule) F(SetTarget) \
-            F(DisposeMessage) F(CreatePassBuilderOptions) F(DisposePassBuilderOptions)             \
-                F(RunPasses) F(GetErrorMessage) F(DisposeErrorMessage) F(InitializeX86TargetInfo)  \
-                    F(InitializeX86Target) F(InitializeX86TargetMC) F(InitializeX86AsmPrinter)     \
-                        F(GetTargetFromTriple) F(CreateTargetMachine) F(DisposeTargetMachine)      \
-                            F(CreateTargetDataLayout) F(SetModuleDataLayout) F(DisposeTargetData)  \
-                                F(TargetMachineEmitToMemoryBuffer) F(GetBufferStart)               \
-                                    F(GetBufferSize) F(DisposeMemoryBuffer) F(GetHostCPUName)      \
-                                        F(GetHostCPUFeatures) F(GetDiagInfoDescription)            \
+#define HINDCAST_LLVM_FUNCTIONS(F)                                                                \
+    F(GetVersion)                                                                                 \
+    F(ContextCreate)                                                                              \
+    F(ContextDispose)                                                                             \
+    F(ContextSetDiagnosticHandler) F(CreateMemoryBufferWithMemoryRangeCopy) F(ParseIRInContext)   \
+        F(VerifyModule) F(DisposeModule) F(SetTarget) F(DisposeMessage)                           \
+            F(CreatePassBuilderOptions) F(DisposePassBuilderOptions) F(RunPasses)                 \
+                F(GetErrorMessage) F(DisposeErrorMessage) F(InitializeX86TargetInfo)              \
+                    F(InitializeX86Target) F(InitializeX86TargetMC) F(InitializeX86AsmPrinter)    \
+                        F(GetTargetFromTriple) F(CreateTargetMachine) F(DisposeTargetMachine)     \
+                            F(CreateTargetDataLayout) F(SetModuleDataLayout) F(DisposeTargetData) \
+                                F(TargetMachineEmitToMemoryBuffer) F(GetBufferStart)              \
+                                    F(GetBufferSize) F(DisposeMemoryBuffer) F(GetHostCPUName)     \
+                                        F(GetHostCPUFeatures) F(GetDiagInfoDescription)           \
                                             F(GetDiagInfoSeverity)
 
 // The functions of the library that was opened, and the processor it sees.
 struct Library {
-#define HINDCAST_LLVM_MEMBER(name) decltype(&::LLVM##name) name = nullptr;
+#define HINDCAST_LLVM_MEMBER(name) decltype(&::LLVM##name) name = nullptr;  // NOLINT
     HINDCAST_LLVM_FUNCTIONS(HINDCAST_LLVM_MEMBER)
 #undef HINDCAST_LLVM_MEMBER
     LLVMTargetRef target = nullptr;
@@ -64,10 +67,12 @@ struct Library {
             info.problem = "libLLVM 19 was not found";
             return;
         }
-#define HINDCAST_LLVM_LOAD(name)                                            \
-    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "LLVM" #name)); \
-    if (name == nullptr && info.problem.empty())                            \
-        info.problem = "libLLVM has no function LLVM" #name;
+        const auto find = [&](auto& function, const char* symbol) {
+            function = reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, symbol));
+            if (function == nullptr && info.problem.empty())
+                info.problem = std::string("libLLVM has no function ") + symbol;
+        };
+#define HINDCAST_LLVM_LOAD(name) find(name, "LLVM" #name);
         HINDCAST_LLVM_FUNCTIONS(HINDCAST_LLVM_LOAD)
 #undef HINDCAST_LLVM_LOAD
         if (!info.problem.empty()) return;
@@ -97,7 +102,7 @@ struct Library {
     }
 
     std::string take(char* message) const {
-        const std::string text = message != nullptr ? message : "";
+        std::string text = message != nullptr ? message : "";
         if (message != nullptr) DisposeMessage(message);
         return text;
     }
@@ -138,6 +143,9 @@ public:
             llvm_.CreateMemoryBufferWithMemoryRangeCopy(text.data(), text.size(), "kernel");
         if (llvm_.ParseIRInContext(context_, source, &module_, &message) != 0)  // takes the buffer
             fail("does not parse", llvm_.take(message), text);
+        if (llvm_.VerifyModule(module_, LLVMReturnStatusAction, &message) != 0)
+            fail("is not valid", llvm_.take(message), text);
+        llvm_.take(message);  // empty
         machine_ = llvm_.CreateTargetMachine(llvm_.target, triple, llvm_.info.cpu.c_str(),
                                              llvm_.info.features.c_str(), LLVMCodeGenLevelDefault,
                                              LLVMRelocPIC, LLVMCodeModelSmall);

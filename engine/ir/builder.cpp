@@ -1,4 +1,5 @@
-// Builder: leaves, pure ops, effects and places. Folding is in fold.cpp, variables and regions in regions.cpp.
+// Builder: leaves, pure ops, effects and places. Folding is in fold.cpp, variables and regions in
+// regions.cpp.
 #include "engine/ir/builder.hpp"
 
 #include <atomic>
@@ -20,7 +21,8 @@ Builder::Builder(std::string name, Precision precision) : serial_(next_builder_s
 
 int Builder::add_parameter(Parameter parameter) {
     if (kernel_.find_parameter(parameter.name) >= 0)
-        throw error("two parameters are called '" + parameter.name + "'").remedy("give each its own name");
+        throw error("two parameters are called '" + parameter.name + "'")
+            .remedy("give each its own name");
     kernel_.parameters.push_back(std::move(parameter));
     return static_cast<int>(kernel_.parameters.size()) - 1;
 }
@@ -32,7 +34,8 @@ void Builder::copy_signature(const Kernel& of) {
 
 int Builder::intern_place(const SourcePlace& place) {
     if (!place.known()) return -1;
-    const auto [entry, fresh] = place_index_.try_emplace(to_string(place), static_cast<int>(kernel_.places.size()));
+    const auto [entry, fresh] =
+        place_index_.try_emplace(to_string(place), static_cast<int>(kernel_.places.size()));
     if (fresh) kernel_.places.push_back(place);
     return entry->second;
 }
@@ -42,6 +45,7 @@ void Builder::set_place(const std::source_location& location) {
 }
 
 void Builder::name_value(Value value, const std::string& name) {
+    if (is_constant(value)) return;  // one constant stands for all its uses
     kernel_.names.push_back(name);
     kernel_.op(value).name = static_cast<int>(kernel_.names.size()) - 1;
 }
@@ -86,22 +90,28 @@ Value Builder::item() {
 Value Builder::parameter(int symbol, int component) {
     const auto [entry, fresh] = parameters_.try_emplace({symbol, component}, no_value);
     if (fresh)
-        entry->second = leaf({.code = OpCode::parameter, .type = kernel_.parameter(symbol).type, .symbol = symbol,
+        entry->second = leaf({.code = OpCode::parameter,
+                              .type = kernel_.parameter(symbol).type,
+                              .symbol = symbol,
                               .component = component});
     return entry->second;
 }
 
 bool Builder::is_real_constant(Value value, double number) const {
-    return is_constant(value) && is_real(type_of(value)) && op(value).bits == bits_of(number, type_of(value));
+    return is_constant(value) && is_real(type_of(value)) &&
+           op(value).bits == bits_of(number, type_of(value));
 }
 
 bool Builder::is_integer_constant(Value value, std::int64_t number) const {
-    return is_constant(value) && !is_real(type_of(value)) && integer_of(op(value).bits, type_of(value)) == number;
+    return is_constant(value) && !is_real(type_of(value)) &&
+           integer_of(op(value).bits, type_of(value)) == number;
 }
 
 std::size_t Builder::KeyHash::operator()(const Key& key) const {
-    std::uint64_t h = static_cast<std::uint64_t>(key.code) * 64 + static_cast<std::uint64_t>(key.type);
-    for (const std::int32_t n : key.n) h = (h ^ static_cast<std::uint32_t>(n)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
+    std::uint64_t h =
+        static_cast<std::uint64_t>(key.code) * 64 + static_cast<std::uint64_t>(key.type);
+    for (const std::int32_t n : key.n)
+        h = (h ^ static_cast<std::uint32_t>(n)) * 0x9E3779B97F4A7C15ull, h ^= h >> 29;
     return h;
 }
 
@@ -110,13 +120,14 @@ Value Builder::emit(OpCode code, Type type, Value a, Value b, Value c) {
     if (const Value fused = contracted(code, type, a, b); fused != no_value) return fused;
     if (const Value folded = fold(code, type, a, b, c); folded != no_value) return folded;
     // Commutative operands in order of definition; never those of min and max (ties, NaN, -0).
-    const bool commutes = code == OpCode::add || code == OpCode::mul || code == OpCode::mulz || code == OpCode::eq ||
-                          code == OpCode::fma || code == OpCode::bit_and || code == OpCode::bit_or ||
-                          code == OpCode::bit_xor;
+    const bool commutes = code == OpCode::add || code == OpCode::mul || code == OpCode::mulz ||
+                          code == OpCode::eq || code == OpCode::fma || code == OpCode::bit_and ||
+                          code == OpCode::bit_or || code == OpCode::bit_xor;
     if (commutes && b < a) std::swap(a, b);
     const Key key{code, type, {a, b, c, -1, 0}};
     for (std::size_t l = layers_.size(); l-- > 0;)
-        if (const auto found = layers_[l].shared.find(key); found != layers_[l].shared.end()) return found->second;
+        if (const auto found = layers_[l].shared.find(key); found != layers_[l].shared.end())
+            return found->second;
     const Value value = append({.code = code, .type = type, .operand = {a, b, c}});
     layers_.back().shared.emplace(key, value);
     return value;
@@ -125,32 +136,46 @@ Value Builder::emit(OpCode code, Type type, Value a, Value b, Value c) {
 Value Builder::load(int symbol, int component, Value index) {
     const Key key{OpCode::load, Type::none, {index, symbol, component, -1, 0}};
     for (std::size_t l = layers_.size(); l-- > 0;)
-        if (const auto found = layers_[l].shared.find(key); found != layers_[l].shared.end()) return found->second;
-    const Value value = append({.code = OpCode::load, .type = kernel_.parameter(symbol).type,
-                                .operand = {index, no_value, no_value}, .symbol = symbol, .component = component});
+        if (const auto found = layers_[l].shared.find(key); found != layers_[l].shared.end())
+            return found->second;
+    const Value value = append({.code = OpCode::load,
+                                .type = kernel_.parameter(symbol).type,
+                                .operand = {index, no_value, no_value},
+                                .symbol = symbol,
+                                .component = component});
     layers_.back().shared.emplace(key, value);
     return value;
 }
 
 Value Builder::variable(Value of) {
-    return append({.code = OpCode::variable, .type = type_of(of), .operand = {of, no_value, no_value}});
+    return append(
+        {.code = OpCode::variable, .type = type_of(of), .operand = {of, no_value, no_value}});
 }
 
 Value Builder::local(Value size, Type type, std::uint64_t capacity) {
-    return append({.code = OpCode::local, .type = type, .operand = {size, no_value, no_value}, .bits = capacity});
+    return append({.code = OpCode::local,
+                   .type = type,
+                   .operand = {size, no_value, no_value},
+                   .bits = capacity});
 }
 
 Value Builder::local_load(Value array, Value index) {
-    return append({.code = OpCode::local_load, .type = type_of(array), .operand = {array, index, no_value}});
+    return append(
+        {.code = OpCode::local_load, .type = type_of(array), .operand = {array, index, no_value}});
 }
 
 void Builder::local_accumulate(Value array, Value index, Value value) {
-    append({.code = OpCode::local_accumulate, .type = type_of(array), .operand = {array, index, value}});
+    append({.code = OpCode::local_accumulate,
+            .type = type_of(array),
+            .operand = {array, index, value}});
 }
 
 Value Builder::take(int symbol, int component, Value index) {
-    return append({.code = OpCode::take, .type = kernel_.parameter(symbol).type,
-                   .operand = {index, no_value, no_value}, .symbol = symbol, .component = component});
+    return append({.code = OpCode::take,
+                   .type = kernel_.parameter(symbol).type,
+                   .operand = {index, no_value, no_value},
+                   .symbol = symbol,
+                   .component = component});
 }
 
 void Builder::not_in_condition() const {
@@ -161,7 +186,10 @@ void Builder::not_in_condition() const {
 
 void Builder::effect(OpCode code, int symbol, int component, Value a, Value b) {
     not_in_condition();
-    append({.code = code, .type = kernel_.parameter(symbol).type, .operand = {a, b, no_value}, .symbol = symbol,
+    append({.code = code,
+            .type = kernel_.parameter(symbol).type,
+            .operand = {a, b, no_value},
+            .symbol = symbol,
             .component = component});
 }
 

@@ -1,11 +1,14 @@
-// Records a kernel: value numbering, exact folding, contraction, structured regions, mutable variables.
+// Records a kernel: value numbering, exact folding, contraction, structured regions, mutable
+// variables.
 //
-// A variable is a slot. Every open region is a layer that maps slots to their current values; closing a region turns
-// what it changed into results of the op that owns it, so neither phi nodes nor lists of state are needed. Reading an
-// outer variable inside a loop gives an argument of the loop, because a later statement of the body may assign it; when
-// the loop closes, arguments that were never assigned are replaced by the outer value.
+// A variable is a slot. Every open region is a layer that maps slots to their current values;
+// closing a region turns what it changed into results of the op that owns it, so neither phi nodes
+// nor lists of state are needed. Reading an outer variable inside a loop gives an argument of the
+// loop, because a later statement of the body may assign it; when the loop closes, arguments that
+// were never assigned are replaced by the outer value.
 //
-// Tracing (lang), simplification, recomputation, tangent and adjoint (ad) all record through this one class.
+// Tracing (lang), simplification, recomputation, tangent and adjoint (ad) all record through this
+// one class.
 #pragma once
 
 #include <array>
@@ -36,10 +39,14 @@ public:
     const Op& op(Value value) const { return kernel_.op(value); }
     Type type_of(Value value) const { return op(value).type; }
     Type real() const { return real_type(kernel_.precision); }
-    std::uint32_t serial() const { return serial_; }  // identifies this builder among all of the process
+    std::uint32_t serial() const {
+        return serial_;
+    }  // identifies this builder among all of the process
     int add_parameter(Parameter parameter);
-    void copy_signature(const Kernel& of);            // parameters and derivative orders
-    void set_orders(int adjoint, int tangent) { kernel_.adjoint_order = adjoint, kernel_.tangent_order = tangent; }
+    void copy_signature(const Kernel& of);  // parameters and derivative orders
+    void set_orders(int adjoint, int tangent) {
+        kernel_.adjoint_order = adjoint, kernel_.tangent_order = tangent;
+    }
 
     // --- where the next ops come from ---
     void set_place(const std::source_location& location);
@@ -47,7 +54,7 @@ public:
     int place() const { return place_; }
     int intern_place(const SourcePlace& place);
     void name_value(Value value, const std::string& name);
-    Error error(std::string happened) const;          // with kernel and current place
+    Error error(std::string happened) const;  // with kernel and current place
 
     // --- leaves ---
     Value constant(Type type, std::uint64_t bits);
@@ -58,7 +65,7 @@ public:
     Value item();
     Value parameter(int symbol, int component);
     bool is_constant(Value value) const { return value >= 0 && op(value).code == OpCode::constant; }
-    bool is_real_constant(Value value, double number) const;    // exact, -0 differs from 0
+    bool is_real_constant(Value value, double number) const;  // exact, -0 differs from 0
     bool is_integer_constant(Value value, std::int64_t number) const;
 
     // --- pure ops: contract, fold, share, append ---
@@ -67,8 +74,8 @@ public:
     Value compare(OpCode code, Value a, Value b) { return emit(code, Type::boolean, a, b); }
     Value select(Value c, Value a, Value b) { return emit(OpCode::select, type_of(a), c, a, b); }
     Value load(int symbol, int component, Value index);
-    Value variable(Value of);                          // opaque copy: never shared or folded
-    bool contract = true;                              // fuse a*b + c while the author's expressions are recorded
+    Value variable(Value of);  // opaque copy: never shared or folded
+    bool contract = true;      // fuse a*b + c while the author's expressions are recorded
 
     // --- memory and effects, in order ---
     Value local(Value size, Type type, std::uint64_t capacity);
@@ -79,9 +86,10 @@ public:
     void break_unless(Value condition);
 
     // --- variables ---
-    Slot declare(Type type, int home_depth = -1);      // absent until written; -1: the innermost open region
+    Slot declare(Type type,
+                 int home_depth = -1);  // absent until written; -1: the innermost open region
     void write(Slot slot, Value value);
-    Value read(Slot slot);                             // no_value if absent (never written, no loop crossed)
+    Value read(Slot slot);  // no_value if absent (never written, no loop crossed)
     Value read_or_zero(Slot slot);
     Type slot_type(Slot slot) const { return slots_[static_cast<std::size_t>(slot)].type; }
 
@@ -90,21 +98,25 @@ public:
     Value own_load(int symbol, Value index, int component);
     void declare_injective(Value index) { injective_.insert(resolve(index)); }
     bool is_injective(Value index) const { return injective_.contains(index); }
-    Value resolve(Value index);                        // looks through loop arguments, verified when the loop closes
+    Value resolve(Value index);  // looks through loop arguments, verified when the loop closes
 
     // --- regions ---
     int depth() const { return static_cast<int>(layers_.size()) - 1; }
     int current_region() const { return layers_.back().region; }
     std::uint32_t current_layer_serial() const { return layers_.back().serial; }
-    int layer_region(int at_depth) const { return layers_[static_cast<std::size_t>(at_depth)].region; }
-    void if_(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise);
+    int layer_region(int at_depth) const {
+        return layers_[static_cast<std::size_t>(at_depth)].region;
+    }
+    void if_(Value condition, const std::function<void()>& then,
+             const std::function<void()>& otherwise);
     // body(t) for t = 0 .. trips-1, trips >= 0.
     void for_(Value trips, std::int64_t max_trips, const std::function<void(Value)>& body);
     // body() must call break_unless exactly once, at its top level.
     void while_(std::int64_t max_trips, const std::function<void()>& body);
 
-    // Between these, writing a variable from outside the loop or recording an effect is an error (while_ conditions).
-    // What the first returns is handed to the second: conditions may contain loops.
+    // Between these, writing a variable from outside the loop or recording an effect is an error
+    // (while_ conditions). What the first returns is handed to the second: conditions may contain
+    // loops.
     int begin_condition() { return std::exchange(condition_depth_, depth()); }
     void end_condition(int outer) { condition_depth_ = outer; }
 
@@ -133,18 +145,19 @@ private:
     };
     struct SlotInfo {
         Type type = Type::none;
-        int home = 0;                 // depth of the layer that declared it
-        std::uint32_t layer = 0;      // serial of that layer: using the slot when it is closed is an error
+        int home = 0;  // depth of the layer that declared it
+        std::uint32_t layer =
+            0;  // serial of that layer: using the slot when it is closed is an error
         int place = -1;
-        int required = -1;            // own element of a Write parameter: must be stored on every path
-        int written = -1;             // place of the last assignment
+        int required = -1;  // own element of a Write parameter: must be stored on every path
+        int written = -1;   // place of the last assignment
     };
 
     Value append(Op op, bool listed = true);
     void not_in_condition() const;
     Value leaf(Op op);
-    Value fold(OpCode code, Type type, Value a, Value b, Value c);   // no_value: nothing to fold
-    Value contracted(OpCode code, Type type, Value a, Value b);      // no_value: nothing to fuse
+    Value fold(OpCode code, Type type, Value a, Value b, Value c);  // no_value: nothing to fold
+    Value contracted(OpCode code, Type type, Value a, Value b);     // no_value: nothing to fuse
     void check_types(OpCode code, Type type, Value a, Value b, Value c) const;
     Value read_at(Slot slot, int depth);
     Value start_of_loop(Slot slot, int depth);

@@ -3,8 +3,12 @@
 namespace hindcast::ir {
 
 Cloner::Cloner(const Kernel& source, Builder& target)
-    : source_(source), target_(target), clones_(source.ops.size(), no_value), places_(source.places.size(), -2) {
-    for (std::size_t p = 0; p < source.parameters.size(); ++p) symbols.push_back(static_cast<int>(p));
+    : source_(source),
+      target_(target),
+      clones_(source.ops.size(), no_value),
+      places_(source.places.size(), -2) {
+    for (std::size_t p = 0; p < source.parameters.size(); ++p)
+        symbols.push_back(static_cast<int>(p));
 }
 
 Value Cloner::at(Value source_value) {
@@ -13,12 +17,15 @@ Value Cloner::at(Value source_value) {
     switch (op.code) {
         case OpCode::constant: return target_.constant(op.type, op.bits);
         case OpCode::item: return target_.item();
-        case OpCode::parameter: return target_.parameter(symbols[static_cast<std::size_t>(op.symbol)], op.component);
+        case OpCode::parameter:
+            return target_.parameter(symbols[static_cast<std::size_t>(op.symbol)], op.component);
         default: break;
     }
     const Value clone = clones_[static_cast<std::size_t>(source_value)];
     if (clone < 0)
-        throw Error("internal: %" + std::to_string(source_value) + " has no clone yet").in_kernel(source_.name).note(print(source_));
+        throw Error("internal: %" + std::to_string(source_value) + " has no clone yet")
+            .in_kernel(source_.name)
+            .note(print(source_));
     return clone;
 }
 
@@ -28,7 +35,8 @@ void Cloner::place_like(const Op& op) {
         return;
     }
     int& place = places_[static_cast<std::size_t>(op.place)];
-    if (place == -2) place = target_.intern_place(source_.places[static_cast<std::size_t>(op.place)]);
+    if (place == -2)
+        place = target_.intern_place(source_.places[static_cast<std::size_t>(op.place)]);
     target_.set_place(place);
 }
 
@@ -66,7 +74,9 @@ void Cloner::record(Value value, const Op& op) {
             set(value, target_.local(at(op.operand[0]), op.type, op.bits));
             fresh_locals.insert(value);
             break;
-        case OpCode::local_load: set(value, target_.local_load(at(op.operand[0]), at(op.operand[1]))); break;
+        case OpCode::local_load:
+            set(value, target_.local_load(at(op.operand[0]), at(op.operand[1])));
+            break;
         case OpCode::local_accumulate:
             if (effects || fresh_locals.contains(op.operand[0]))
                 target_.local_accumulate(at(op.operand[0]), at(op.operand[1]), at(op.operand[2]));
@@ -76,7 +86,9 @@ void Cloner::record(Value value, const Op& op) {
                                : target_.load(symbol, op.component, at(op.operand[0])));
             break;
         case OpCode::own_store:
-            if (effects) target_.write(target_.own(symbol, at(op.operand[0]), op.component), at(op.operand[1]));
+            if (effects)
+                target_.write(target_.own(symbol, at(op.operand[0]), op.component),
+                              at(op.operand[1]));
             break;
         case OpCode::accumulate:
         case OpCode::reduce:
@@ -84,7 +96,8 @@ void Cloner::record(Value value, const Op& op) {
         case OpCode::atomic_add:
         case OpCode::atomic_min:
         case OpCode::atomic_max:
-            if (effects) target_.effect(op.code, symbol, op.component, at(op.operand[0]), at(op.operand[1]));
+            if (effects)
+                target_.effect(op.code, symbol, op.component, at(op.operand[0]), at(op.operand[1]));
             break;
         case OpCode::variable: set(value, at(op.operand[0])); break;
         default: set(value, emit(op, at(op.operand[0]), at(op.operand[1]), at(op.operand[2])));
@@ -100,7 +113,8 @@ void Cloner::nested(Value source_value, const Op& op) {
     std::vector<Slot> slots;
     for (std::size_t k = 0; k < nest.results.size(); ++k) {
         const std::vector<Value>& arguments = source_.region(nest.region[0]).arguments;
-        const Value variable = op.code == OpCode::if_ ? nest.results[k] : arguments[k + (op.code == OpCode::for_)];
+        const Value variable =
+            op.code == OpCode::if_ ? nest.results[k] : arguments[k + (op.code == OpCode::for_)];
         place_like(source_.op(variable));
         slots.push_back(target_.declare(source_.op(variable).type));
     }
@@ -109,14 +123,17 @@ void Cloner::nested(Value source_value, const Op& op) {
     if (op.code == OpCode::if_) {
         const auto branch = [&](int r) {
             region(r);
-            for (std::size_t k = 0; k < slots.size(); ++k) target_.write(slots[k], at(source_.region(r).yields[k]));
+            for (std::size_t k = 0; k < slots.size(); ++k)
+                target_.write(slots[k], at(source_.region(r).yields[k]));
             at_yield(source_value, op, r);
         };
-        target_.if_(at(op.operand[0]), [&] { branch(nest.region[0]); }, [&] { branch(nest.region[1]); });
+        target_.if_(
+            at(op.operand[0]), [&] { branch(nest.region[0]); }, [&] { branch(nest.region[1]); });
     } else {
         loop(source_value, op, slots);
     }
-    for (std::size_t k = 0; k < slots.size(); ++k) set(nest.results[k], target_.read_or_zero(slots[k]));
+    for (std::size_t k = 0; k < slots.size(); ++k)
+        set(nest.results[k], target_.read_or_zero(slots[k]));
     after_nest(source_value, op);
 }
 
@@ -132,9 +149,10 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
     if (tapes) {
         Tape& tape = tape_of[source_value];
         tape.arrays.clear();
-        // The tape's capacity: the trips where they are constant, else the declared limit; 0 = unknown, an error
-        // only if something live reads the tape.
-        std::uint64_t capacity = nest.max_trips > 0 ? static_cast<std::uint64_t>(nest.max_trips) + 1 : 0;
+        // The tape's capacity: the trips where they are constant, else the declared limit; 0 =
+        // unknown, an error only if something live reads the tape.
+        std::uint64_t capacity =
+            nest.max_trips > 0 ? static_cast<std::uint64_t>(nest.max_trips) + 1 : 0;
         if (target_.is_constant(trips)) capacity = target_.op(trips).bits;
         for (std::size_t k = 0; k < nest.results.size(); ++k) {
             const Value argument = body.arguments[k + first];
@@ -142,7 +160,8 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
             tape.arrays.push_back(target_.local(trips, source_.op(argument).type, capacity));
             for (const Value named : {nest.inits[k], body.yields[k], argument})
                 if (const int name = source_.op(named).name; name >= 0)
-                    target_.name_value(tape.arrays[k], source_.names[static_cast<std::size_t>(name)]);
+                    target_.name_value(tape.arrays[k],
+                                       source_.names[static_cast<std::size_t>(name)]);
         }
         place_like(op);
         if (!counted) {
@@ -152,10 +171,12 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
     }
     const auto record_body = [&](Value trip) {
         if (counted) set(body.arguments[0], trip);
-        for (std::size_t k = 0; k < slots.size(); ++k) set(body.arguments[k + first], target_.read(slots[k]));
+        for (std::size_t k = 0; k < slots.size(); ++k)
+            set(body.arguments[k + first], target_.read(slots[k]));
         at_body_start(source_value, op);
         std::function<void()> store;
-        const std::vector<Value> arrays = tapes ? tape_of[source_value].arrays : std::vector<Value>{};
+        const std::vector<Value> arrays =
+            tapes ? tape_of[source_value].arrays : std::vector<Value>{};
         if (tapes)
             store = [&] {
                 const Value t = counted ? trip : target_.read(counter);
@@ -167,11 +188,14 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
         for (const Value y : body.yields) yields.push_back(at(y));
         for (std::size_t k = 0; k < slots.size(); ++k) target_.write(slots[k], yields[k]);
         if (counter >= 0)
-            target_.write(counter, target_.emit(OpCode::add, Type::i32, target_.read(counter), target_.integer(1)));
+            target_.write(counter, target_.emit(OpCode::add, Type::i32, target_.read(counter),
+                                                target_.integer(1)));
         at_yield(source_value, op, nest.region[0]);
     };
-    if (counted) target_.for_(trips, nest.max_trips, record_body);
-    else target_.while_(nest.max_trips, [&] { record_body(no_value); });
+    if (counted)
+        target_.for_(trips, nest.max_trips, record_body);
+    else
+        target_.while_(nest.max_trips, [&] { record_body(no_value); });
     if (tapes) tape_of[source_value].trips = counted ? trips : target_.read(counter);
 }
 
@@ -181,7 +205,8 @@ namespace {
 
 class Liveness {
 public:
-    Liveness(Kernel& kernel, bool keep_while) : kernel_(kernel), keep_while_(keep_while), live_(kernel.ops.size(), 0) {}
+    Liveness(Kernel& kernel, bool keep_while)
+        : kernel_(kernel), keep_while_(keep_while), live_(kernel.ops.size(), 0) {}
 
     void run() {
         roots(0);
@@ -205,8 +230,10 @@ private:
     void roots(int region) {
         for (const Value v : kernel_.region(region).ops) {
             const Op& op = kernel_.op(v);
-            if (op.code == OpCode::local_accumulate) writes_[op.operand[0]].push_back(v);
-            else if (is_effect(op.code) && op.code != OpCode::break_unless) mark(v);
+            if (op.code == OpCode::local_accumulate)
+                writes_[op.operand[0]].push_back(v);
+            else if (is_effect(op.code) && op.code != OpCode::break_unless)
+                mark(v);
             if (op.code == OpCode::while_ && keep_while_) mark(v);
             if (op.code == OpCode::for_ && keep_while_ && kernel_.nest(op).max_trips > 0) mark(v);
             if (op.nest < 0) continue;
@@ -251,7 +278,8 @@ private:
         kernel_.region(region).ops = std::move(kept);
     }
 
-    // Drops the results of an op with regions that nobody reads, with their inits, arguments and yields.
+    // Drops the results of an op with regions that nobody reads, with their inits, arguments and
+    // yields.
     void compact(Value v) {
         const Op op = kernel_.op(v);
         Nest& nest = kernel_.nest(op);
@@ -267,7 +295,8 @@ private:
             kernel_.op(nest.results[k]).symbol = position;
             results.push_back(nest.results[k]);
             for (int side = 0; side < 2; ++side)
-                if (nest.region[side] >= 0) yields[side].push_back(kernel_.region(nest.region[side]).yields[k]);
+                if (nest.region[side] >= 0)
+                    yields[side].push_back(kernel_.region(nest.region[side]).yields[k]);
             if (!loop) continue;
             const Value argument = kernel_.region(nest.region[0]).arguments[k + first];
             kernel_.op(argument).symbol = position;
@@ -277,7 +306,8 @@ private:
         nest.results = std::move(results);
         nest.inits = std::move(inits);
         for (int side = 0; side < 2; ++side)
-            if (nest.region[side] >= 0) kernel_.region(nest.region[side]).yields = std::move(yields[side]);
+            if (nest.region[side] >= 0)
+                kernel_.region(nest.region[side]).yields = std::move(yields[side]);
         if (op.code != OpCode::if_) kernel_.region(nest.region[0]).arguments = std::move(arguments);
         for (const int inner : {kernel_.nest(op).region[0], kernel_.nest(op).region[1]})
             if (inner >= 0) sweep(inner);

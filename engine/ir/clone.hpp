@@ -1,5 +1,6 @@
-// Cloner: records a kernel again through a builder. It is the simplifier (a clone folds and shares what the first
-// recording could not see), the recomputation in an adjoint, and the base of the tangent.
+// Cloner: records a kernel again through a builder. It is the simplifier (a clone folds and shares
+// what the first recording could not see), the recomputation in an adjoint, and the base of the
+// tangent.
 #pragma once
 
 #include <functional>
@@ -19,22 +20,30 @@ public:
 
     // The value of the clone that stands for a source value (leaves are made on demand).
     Value at(Value source_value);
-    void set(Value source_value, Value clone) { clones_[static_cast<std::size_t>(source_value)] = clone; }
-    bool has(Value source_value) const { return clones_[static_cast<std::size_t>(source_value)] >= 0; }
-    // Records the ops of one region. `start` runs where the loop body proper begins: at the front, or behind
-    // break_unless. `skip_break` leaves break_unless out (recomputing one known trip of a while_).
-    void region(int source_region, bool skip_break = false, const std::function<void()>& start = {});
+    void set(Value source_value, Value clone) {
+        clones_[static_cast<std::size_t>(source_value)] = clone;
+    }
+    bool has(Value source_value) const {
+        return clones_[static_cast<std::size_t>(source_value)] >= 0;
+    }
+    // Records the ops of one region. `start` runs where the loop body proper begins: at the front,
+    // or behind break_unless. `skip_break` leaves break_unless out (recomputing one known trip of a
+    // while_).
+    void region(int source_region, bool skip_break = false,
+                const std::function<void()>& start = {});
     void nested(Value source_value, const Op& op);
     // What follows is placed where this source op stands.
     void place_like(const Op& op);
 
-    std::vector<int> symbols;       // source parameter -> parameter of the clone
-    bool effects = true;            // false: recomputation, only values
-    bool tapes = false;             // store every carried value of every loop, per trip
-    bool own_as_load = false;       // own elements are read as the unchanging version before the launch
-    std::set<Value> fresh_locals;   // local arrays declared by the clone since last cleared: their writes are recomputed
+    std::vector<int> symbols;  // source parameter -> parameter of the clone
+    bool effects = true;       // false: recomputation, only values
+    bool tapes = false;        // store every carried value of every loop, per trip
+    bool own_as_load = false;  // own elements are read as the unchanging version before the launch
+    std::set<Value> fresh_locals;  // local arrays declared by the clone since last cleared: their
+                                   // writes are recomputed
 
-    // What tapes leave for the reverse sweep: per loop, one local array per carried value, and the trips made.
+    // What tapes leave for the reverse sweep: per loop, one local array per carried value, and the
+    // trips made.
     struct Tape {
         std::vector<Value> arrays;
         Value trips = no_value;
@@ -49,7 +58,9 @@ protected:
     virtual void at_yield(Value, const Op&, int /*region*/) {}
     virtual void after_nest(Value, const Op&) {}
     // Hook of the lowering: records one pure op; a, b, c are the clones of its operands.
-    virtual Value emit(const Op& op, Value a, Value b, Value c) { return target_.emit(op.code, op.type, a, b, c); }
+    virtual Value emit(const Op& op, Value a, Value b, Value c) {
+        return target_.emit(op.code, op.type, a, b, c);
+    }
 
     const Kernel& source_;
     Builder& target_;
@@ -62,7 +73,8 @@ private:
     std::vector<int> places_;
 };
 
-// Removes what nothing live reads. A while_ whose results are dead is kept if `keep_while` (it may raise).
+// Removes what nothing live reads. A while_ whose results are dead is kept if `keep_while` (it may
+// raise).
 void remove_dead_ops(Kernel& kernel, bool keep_while);
 // Clone and dead-code elimination, twice: folds what loops hid, drops what nobody reads.
 Kernel simplify(const Kernel& kernel, bool keep_while);

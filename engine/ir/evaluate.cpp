@@ -24,7 +24,8 @@ Bits with_type(Type type, F f) {
 }
 
 [[noreturn]] void no_such_op(OpCode code, Type type) {
-    throw Error(std::string("internal: op ") + info(code).name + " cannot be evaluated on " + name_of(type));
+    throw Error(std::string("internal: op ") + info(code).name + " cannot be evaluated on " +
+                name_of(type));
 }
 
 template <class T>

@@ -1,8 +1,9 @@
 // Builder: contraction and exact folding.
 //
-// Contraction is part of the language's meaning: a product that is directly an operand of + or - is fused when the
-// expression is recorded (`contract`), by definition of the operand, never by counting uses and never on cloned ops.
-// Folding changes no bit: no x*0 -> 0 (infinities), no x+0 -> x (the sign of zero), but x + (-0), x - 0, x*1, x/1.
+// Contraction is part of the language's meaning: a product that is directly an operand of + or - is
+// fused when the expression is recorded (`contract`), by definition of the operand, never by
+// counting uses and never on cloned ops. Folding changes no bit: no x*0 -> 0 (infinities), no x+0
+// -> x (the sign of zero), but x + (-0), x - 0, x*1, x/1.
 #include "engine/ir/builder.hpp"
 #include "engine/ir/evaluate.hpp"
 
@@ -25,7 +26,8 @@ Value Builder::contracted(OpCode code, Type type, Value a, Value b) {
 
 Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
     if (code == OpCode::variable) return no_value;
-    if (can_evaluate(code) && code != OpCode::attach_slope && is_constant(a) && (b < 0 || is_constant(b)) && (c < 0 || is_constant(c))) {
+    if (can_evaluate(code) && code != OpCode::attach_slope && is_constant(a) &&
+        (b < 0 || is_constant(b)) && (c < 0 || is_constant(c))) {
         const auto bits = [&](Value v) { return v < 0 ? 0 : op(v).bits; };
         return constant(type, evaluate_op(code, type, type_of(a), bits(a), bits(b), bits(c)));
     }
@@ -92,7 +94,8 @@ Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
             if (is_constant(b) && op(a).code == OpCode::add)
                 for (const int k : {0, 1})
                     if (is_constant(op(a).operand[k]))
-                        return emit(code, type, op(a).operand[1 - k], emit(code, type, op(a).operand[k], b));
+                        return emit(code, type, op(a).operand[1 - k],
+                                    emit(code, type, op(a).operand[k], b));
             break;
         case OpCode::sub:
             if (is_integer_constant(b, 0)) return a;
@@ -118,23 +121,29 @@ Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
 
 void Builder::check_types(OpCode code, Type type, Value a, Value b, Value c) const {
     const OpInfo& row = info(code);
-    const auto fail = [&](const std::string& why) { throw error("internal: op " + std::string(row.name) + " " + why); };
+    const auto fail = [&](const std::string& why) {
+        throw error("internal: op " + std::string(row.name) + " " + why);
+    };
     const Value operand[3] = {a, b, c};
     for (int k = 0; k < 3; ++k) {
-        if ((k < row.operands) != (operand[k] != no_value)) fail("got the wrong number of operands");
+        if ((k < row.operands) != (operand[k] != no_value))
+            fail("got the wrong number of operands");
         if (k >= row.operands) break;
-        if (operand[k] < 0 || operand[k] >= static_cast<Value>(kernel_.ops.size())) fail("got an unknown operand");
+        if (operand[k] < 0 || operand[k] >= static_cast<Value>(kernel_.ops.size()))
+            fail("got an unknown operand");
         const Type found = type_of(operand[k]);
         switch (row.op_class) {
             case OpClass::arithmetic:
             case OpClass::elementary:
-                if (found != type) fail(std::string("mixes ") + name_of(found) + " and " + name_of(type));
+                if (found != type)
+                    fail(std::string("mixes ") + name_of(found) + " and " + name_of(type));
                 break;
             case OpClass::comparison:
                 if (found != type_of(a)) fail("compares different types");
                 break;
             case OpClass::selection:
-                if (found != (k == 0 ? Type::boolean : type)) fail("selects between different types");
+                if (found != (k == 0 ? Type::boolean : type))
+                    fail("selects between different types");
                 break;
             case OpClass::conversion: break;
             default: fail("is not pure");

@@ -39,7 +39,8 @@ std::uint64_t bits_of(double number, Type type) {
 }
 
 double real_of(std::uint64_t bits, Type type) {
-    return type == Type::f32 ? static_cast<double>(from_bits<float>(bits)) : from_bits<double>(bits);
+    return type == Type::f32 ? static_cast<double>(from_bits<float>(bits))
+                             : from_bits<double>(bits);
 }
 
 std::int64_t integer_of(std::uint64_t bits, Type type) {
@@ -75,7 +76,8 @@ public:
 
 private:
     std::string value(Value v) const {
-        if (v < 0 || static_cast<std::size_t>(v) >= kernel_.ops.size()) return "absent";  // the verifier prints broken kernels
+        if (v < 0 || static_cast<std::size_t>(v) >= kernel_.ops.size())
+            return "absent";  // the verifier prints broken kernels
         const Op& op = kernel_.op(v);
         switch (op.code) {
             case OpCode::constant: return constant(op);
@@ -90,12 +92,14 @@ private:
         if (op.type == Type::u64) return std::to_string(op.bits);
         if (!is_real(op.type)) return std::to_string(integer_of(op.bits, op.type));
         char buffer[32];
-        std::snprintf(buffer, sizeof buffer, op.type == Type::f32 ? "%.9g" : "%.17g", real_of(op.bits, op.type));
+        std::snprintf(buffer, sizeof buffer, op.type == Type::f32 ? "%.9g" : "%.17g",
+                      real_of(op.bits, op.type));
         return buffer;
     }
 
     std::string element(const Op& op) const {
-        if (op.symbol < 0 || static_cast<std::size_t>(op.symbol) >= kernel_.parameters.size()) return "@absent";
+        if (op.symbol < 0 || static_cast<std::size_t>(op.symbol) >= kernel_.parameters.size())
+            return "@absent";
         const Parameter& p = kernel_.parameter(op.symbol);
         return "@" + p.name + (p.components > 1 ? "." + std::to_string(op.component) : "");
     }
@@ -121,7 +125,8 @@ private:
             for (const Value operand : op.operand)
                 if (operand >= 0) out_ += " " + value(operand);
             if (op.symbol >= 0) out_ += " " + element(op);
-            if (op.name >= 0) out_ += "  \"" + kernel_.names[static_cast<std::size_t>(op.name)] + "\"";
+            if (op.name >= 0)
+                out_ += "  \"" + kernel_.names[static_cast<std::size_t>(op.name)] + "\"";
             if (op.place >= 0) out_ += "  ; " + to_string(kernel_.place_of(v));
             out_ += "\n";
             if (op.nest >= 0) nested(op, indent, pad);

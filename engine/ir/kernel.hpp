@@ -1,18 +1,23 @@
-// A kernel: a scalar SSA program over one work item, in structured regions. One IR from tracing to emission.
+// A kernel: a scalar SSA program over one work item, in structured regions. One IR from tracing to
+// emission.
 //
-// Region 0 is the body. `if_`, `for_` and `while_` own further regions; a region has arguments (loops only), a list of
-// ops, and yields. What a region changes of the outside becomes a result of the op that owns it:
+// Region 0 is the body. `if_`, `for_` and `while_` own further regions; a region has arguments
+// (loops only), a list of ops, and yields. What a region changes of the outside becomes a result of
+// the op that owns it:
 //
 //     r... = if_ c   { ... yield a... } { ... yield b... }              r = a or b
-//     r... = for_ n (init...)  { (t, arg...) ... yield y... }           t = 0 .. n-1; arg = init, then the last y
-//     r... = while_   (init...) { (arg...) ... break_unless c ... yield y... }    r = arg when c first fails
+//     r... = for_ n (init...)  { (t, arg...) ... yield y... }           t = 0 .. n-1; arg = init,
+//     then the last y r... = while_   (init...) { (arg...) ... break_unless c ... yield y... }    r
+//     = arg when c first fails
 //
-// A while_ executes what stands before break_unless once more than what stands after it. Constants, the work item and
-// parameters are leaves: they stand in no region's list. Everything else is listed in exactly one region, in an order
-// that respects uses, and may be used there and in the regions inside. Ops never refer to C++ memory: a kernel is a value.
+// A while_ executes what stands before break_unless once more than what stands after it. Constants,
+// the work item and parameters are leaves: they stand in no region's list. Everything else is
+// listed in exactly one region, in an order that respects uses, and may be used there and in the
+// regions inside. Ops never refer to C++ memory: a kernel is a value.
 //
-// Memory model (what makes recomputation legal and noalias sound): a buffer that is written is read only through
-// own_load, at top level, at the item's own index; loads therefore see an unchanging buffer and are pure.
+// Memory model (what makes recomputation legal and noalias sound): a buffer that is written is read
+// only through own_load, at top level, at the item's own index; loads therefore see an unchanging
+// buffer and are pure.
 #pragma once
 
 #include <cstdint>
@@ -34,33 +39,35 @@ enum class Access : std::uint8_t {
     write,       // own element, stored on every path                    -> read_write
     read_write,  // own element                                          -> read_write
     accumulate,  // += at any index, never read                          -> read
-    sum,         // accumulate that first clears the whole array         -> read, cleared after the launch
-    slice,       // store_once / take at indices this item owns          -> slice
-    reduce,      // += into one f64 scalar per component, fixed tree     -> value
-    atomic,      // integers: add, min, max
-    value        // launch parameter by value, or bound to a device scalar -> reduce
+    sum,  // accumulate that first clears the whole array         -> read, cleared after the launch
+    slice,   // store_once / take at indices this item owns          -> slice
+    reduce,  // += into one f64 scalar per component, fixed tree     -> value
+    atomic,  // integers: add, min, max
+    value    // launch parameter by value, or bound to a device scalar -> reduce
 };
 const char* name_of(Access access);
 
 struct Parameter {
     std::string name;
     Access access = Access::read;
-    Type type = Type::none;  // of one component; a reduce target is f64 in memory whatever this says
-    int components = 1;      // Vec3: 3, Mat3: 9 (row by row)
-    int rows = 1;            // of a matrix; 1 for scalars and vectors
+    Type type =
+        Type::none;      // of one component; a reduce target is f64 in memory whatever this says
+    int components = 1;  // Vec3: 3, Mat3: 9 (row by row)
+    int rows = 1;        // of a matrix; 1 for scalars and vectors
 };
 
 struct Op {
     OpCode code = OpCode::constant;
-    Type type = Type::none;            // of the result; of the element for memory and effects
+    Type type = Type::none;  // of the result; of the element for memory and effects
     Value operand[3] = {no_value, no_value, no_value};
-    std::int32_t symbol = -1;          // parameter index; position among the owner's results, arguments (see Nest)
-    std::int32_t component = 0;        // of the parameter's element
-    std::uint64_t bits = 0;            // constant: the value's bits; local: capacity in elements, 0 = unknown
-    std::int32_t region = 0;           // that lists it (leaves: 0)
-    std::int32_t nest = -1;            // if_, for_, while_: index into Kernel::nests
-    std::int32_t place = -1;           // index into Kernel::places
-    std::int32_t name = -1;            // index into Kernel::names, from .name("...")
+    std::int32_t symbol =
+        -1;  // parameter index; position among the owner's results, arguments (see Nest)
+    std::int32_t component = 0;  // of the parameter's element
+    std::uint64_t bits = 0;  // constant: the value's bits; local: capacity in elements, 0 = unknown
+    std::int32_t region = 0;  // that lists it (leaves: 0)
+    std::int32_t nest = -1;   // if_, for_, while_: index into Kernel::nests
+    std::int32_t place = -1;  // index into Kernel::places
+    std::int32_t name = -1;   // index into Kernel::names, from .name("...")
 };
 
 // What an op with regions has besides its operands.
@@ -68,7 +75,7 @@ struct Nest {
     std::int32_t region[2] = {-1, -1};  // if_: then, otherwise; loops: the body
     std::vector<Value> inits;           // loops: first values of the carried arguments
     std::vector<Value> results;
-    std::int64_t max_trips = 0;         // loops: exceeding it raises; 0 = no limit (for_ only)
+    std::int64_t max_trips = 0;  // loops: exceeding it raises; 0 = no limit (for_ only)
 };
 
 struct Region {
@@ -87,7 +94,8 @@ struct Kernel {
     std::vector<SourcePlace> places;
     std::vector<std::string> names;
     Precision precision = Precision::f64;
-    int adjoint_order = 0;  // how often adjoint() and tangent() have been applied: the next derived names
+    int adjoint_order =
+        0;  // how often adjoint() and tangent() have been applied: the next derived names
     int tangent_order = 0;
 
     const Op& op(Value value) const { return ops[static_cast<std::size_t>(value)]; }
@@ -105,7 +113,7 @@ struct Kernel {
 };
 
 // Real constants and their bits.
-std::uint64_t bits_of(double number, Type type);     // f32: rounded once
+std::uint64_t bits_of(double number, Type type);  // f32: rounded once
 double real_of(std::uint64_t bits, Type type);
 std::int64_t integer_of(std::uint64_t bits, Type type);  // sign- or zero-extended
 

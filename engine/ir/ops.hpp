@@ -4,23 +4,26 @@
 //
 // Two more columns stand where their code stands and are found by the op's name:
 //   evaluate.hpp       what the op computes: used for constant folding and by the interpreter
-//   ../ad/rules.cpp    its derivative: contribution(operand, seed), linear in the seed, for both modes
-// A row without either does not compile. In LLVM texts T is the (vector) type, 0 1 2 the operands; an op with an
-// empty LLVM text is expanded into other ops by the lowering (../lang/lowering.hpp) before a back end sees it,
-// or is a structural op that each back end handles itself (class memory, effect or structure).
+//   ../ad/rules.cpp    its derivative: contribution(operand, seed), linear in the seed, for both
+//   modes
+// A row without either does not compile. In LLVM texts T is the (vector) type, 0 1 2 the operands;
+// an op with an empty LLVM text is expanded into other ops by the lowering (../lang/lowering.hpp)
+// before a back end sees it, or is a structural op that each back end handles itself (class memory,
+// effect or structure).
 //
 // Results that C++ leaves open are defined here, the same on every back end:
 //   integer add, sub, mul, neg    wrap around
-//   div, rem                      truncate towards zero; x/0 = 0, x%0 = 0; INT_MIN/-1 = INT_MIN, INT_MIN%-1 = 0
-//   shift_left, shift_right       by the width or more (the amount read as unsigned): 0, or the sign for a signed right shift
-//   convert real -> integer       truncates, saturates, NaN gives 0; integer -> real rounds to nearest even
-//   min(a,b) = b<a ? b : a, max(a,b) = a<b ? b : a     so NaN in b is dropped, NaN in a is kept, and of two equal
+//   div, rem                      truncate towards zero; x/0 = 0, x%0 = 0; INT_MIN/-1 = INT_MIN,
+//   INT_MIN%-1 = 0 shift_left, shift_right       by the width or more (the amount read as
+//   unsigned): 0, or the sign for a signed right shift convert real -> integer       truncates,
+//   saturates, NaN gives 0; integer -> real rounds to nearest even min(a,b) = b<a ? b : a, max(a,b)
+//   = a<b ? b : a     so NaN in b is dropped, NaN in a is kept, and of two equal
 //                                 values (also -0 and 0) the first is returned
 //   lt, le, eq                    false when an operand is NaN
 //   mulz(a,b)                     0 if a or b is 0 (even against infinity or NaN), else a*b
 //   divz(a,b)                     0 if a is 0 (even over 0), else a/b
-//   norm2, norm3                  sqrt(b*b + a*a), sqrt(c*c + (b*b + a*a)), each sum one fused multiply-add
-//   round                         to nearest, ties to even
+//   norm2, norm3                  sqrt(b*b + a*a), sqrt(c*c + (b*b + a*a)), each sum one fused
+//   multiply-add round                         to nearest, ties to even
 #pragma once
 
 #include <cstdint>
@@ -28,15 +31,15 @@
 namespace hindcast::ir {
 
 enum class OpClass : std::uint8_t {
-    leaf,         // constants, the work item, launch parameters: stand outside all regions
-    arithmetic,   // pure; operands and result have one type
-    comparison,   // pure; operands of one type, result boolean
-    conversion,   // pure; one operand of any type, result of another
-    selection,    // pure; boolean, then two values of the result's type
-    elementary,   // pure, reals only, expanded into arithmetic late
-    memory,       // reads or declares memory
-    effect,       // changes memory, never removed by consing
-    structure     // regions and the values they define
+    leaf,        // constants, the work item, launch parameters: stand outside all regions
+    arithmetic,  // pure; operands and result have one type
+    comparison,  // pure; operands of one type, result boolean
+    conversion,  // pure; one operand of any type, result of another
+    selection,   // pure; boolean, then two values of the result's type
+    elementary,  // pure, reals only, expanded into arithmetic late
+    memory,      // reads or declares memory
+    effect,      // changes memory, never removed by consing
+    structure    // regions and the values they define
 };
 
 // clang-format off

@@ -1,10 +1,13 @@
 // Builder: variables, own elements and regions.
 //
 // Invariants:
-//  - layers_[d].values[slot] is the slot's value in the region open at depth d, if that region assigned or imported it.
-//  - a loop layer imports an outer slot as an argument on first read; close_loop keeps the arguments that the body
+//  - layers_[d].values[slot] is the slot's value in the region open at depth d, if that region
+//  assigned or imported it.
+//  - a loop layer imports an outer slot as an argument on first read; close_loop keeps the
+//  arguments that the body
 //    assigned (they are carried) and replaces the others by the outer value.
-//  - merged variables come in order of declaration (std::map), so nothing depends on how values were numbered.
+//  - merged variables come in order of declaration (std::map), so nothing depends on how values
+//  were numbered.
 #include <algorithm>
 
 #include "engine/ir/builder.hpp"
@@ -34,7 +37,8 @@ Slot Builder::declare(Type type, int home_depth) {
 }
 
 void Builder::check_open(Slot slot) const {
-    if (slot < 0 || slot >= static_cast<Slot>(slots_.size())) throw error("internal: unknown variable");
+    if (slot < 0 || slot >= static_cast<Slot>(slots_.size()))
+        throw error("internal: unknown variable");
     const SlotInfo& info = slots_[static_cast<std::size_t>(slot)];
     const std::size_t home = static_cast<std::size_t>(info.home);
     if (home < layers_.size() && layers_[home].serial == info.layer) return;
@@ -46,13 +50,15 @@ void Builder::check_open(Slot slot) const {
 
 void Builder::conditional_store(Slot slot) const {
     const Parameter& p = kernel_.parameter(slots_[static_cast<std::size_t>(slot)].required);
-    throw error("'" + p.name + "' is declared Write, but is not stored on every path before this point")
+    throw error("'" + p.name +
+                "' is declared Write, but is not stored on every path before this point")
         .remedy("store it on every path, or declare it ReadWrite, which keeps the old value");
 }
 
 void Builder::write(Slot slot, Value value) {
     check_open(slot);
-    if (condition_depth_ >= 0 && slots_[static_cast<std::size_t>(slot)].home < condition_depth_) not_in_condition();
+    if (condition_depth_ >= 0 && slots_[static_cast<std::size_t>(slot)].home < condition_depth_)
+        not_in_condition();
     layers_.back().values[slot] = value;
     slots_[static_cast<std::size_t>(slot)].written = place_;
 }
@@ -61,7 +67,8 @@ Value Builder::read_at(Slot slot, int at) {
     const SlotInfo& info = slots_[static_cast<std::size_t>(slot)];
     {
         Layer& layer = layers_[static_cast<std::size_t>(at)];
-        if (const auto found = layer.values.find(slot); found != layer.values.end()) return found->second;
+        if (const auto found = layer.values.find(slot); found != layer.values.end())
+            return found->second;
         if (at <= info.home) return no_value;
         if (!layer.loop) return read_at(slot, at - 1);
         if (info.required >= 0 && read_at(slot, at - 1) == no_value) return no_value;
@@ -114,8 +121,11 @@ Value Builder::resolve(Value index) {
 Value Builder::own_load(int symbol, Value index, int component) {
     const auto [entry, fresh] = own_loads_.try_emplace({symbol, index, component}, no_value);
     if (!fresh) return entry->second;
-    kernel_.ops.push_back({.code = OpCode::own_load, .type = kernel_.parameter(symbol).type,
-                           .operand = {index, no_value, no_value}, .symbol = symbol, .component = component,
+    kernel_.ops.push_back({.code = OpCode::own_load,
+                           .type = kernel_.parameter(symbol).type,
+                           .operand = {index, no_value, no_value},
+                           .symbol = symbol,
+                           .component = component,
                            .place = place_});
     const Value value = static_cast<Value>(kernel_.ops.size()) - 1;
     kernel_.region(0).ops.push_back(value);
@@ -127,12 +137,18 @@ Slot Builder::own(int symbol, Value index, int component) {
     if (const auto found = own_slots_.find(key); found != own_slots_.end()) return found->second;
     for (const auto& [other, slot] : own_slots_)
         if (other[0] == symbol && other[1] != index)
-            throw error("'" + kernel_.parameter(symbol).name + "' is used at two different own indices")
-                .remedy("an item owns one element of a buffer that it writes; read other elements from a copy, or use "
-                        "Accumulate or WriteSlice");
+            throw error("'" + kernel_.parameter(symbol).name +
+                        "' is used at two different own indices")
+                .remedy(
+                    "an item owns one element of a buffer that it writes; read other elements from "
+                    "a copy, or use "
+                    "Accumulate or WriteSlice");
     if (op(index).region != 0 || op(index).code == OpCode::argument)
-        throw error("the own index of '" + kernel_.parameter(symbol).name + "' is computed inside a branch or loop")
-            .remedy("compute the index at the top of the kernel, or declare the buffer WriteSlice or Accumulate");
+        throw error("the own index of '" + kernel_.parameter(symbol).name +
+                    "' is computed inside a branch or loop")
+            .remedy(
+                "compute the index at the top of the kernel, or declare the buffer WriteSlice or "
+                "Accumulate");
     const Slot slot = declare(kernel_.parameter(symbol).type, 0);
     if (kernel_.parameter(symbol).access == Access::write)
         slots_[static_cast<std::size_t>(slot)].required = symbol;
@@ -161,7 +177,8 @@ std::map<Slot, Value> Builder::close_branch() {
     return values;
 }
 
-void Builder::if_(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void Builder::if_(Value condition, const std::function<void()>& then,
+                  const std::function<void()>& otherwise) {
     const int place = place_;
     if (is_constant(condition)) {
         (op(condition).bits ? then : otherwise)();
@@ -193,14 +210,17 @@ void Builder::if_(Value condition, const std::function<void()>& then, const std:
             merged.emplace_back(slot, a);
             continue;
         }
-        const Value result = append({.code = OpCode::result, .type = slot_type(slot),
-                                     .symbol = static_cast<int>(nest.results.size())}, false);
+        const Value result = append({.code = OpCode::result,
+                                     .type = slot_type(slot),
+                                     .symbol = static_cast<int>(nest.results.size())},
+                                    false);
         kernel_.region(nest.region[0]).yields.push_back(a);
         kernel_.region(nest.region[1]).yields.push_back(b);
         nest.results.push_back(result);
         merged.emplace_back(slot, result);
     }
-    const Value self = append({.code = OpCode::if_, .operand = {condition, no_value, no_value},
+    const Value self = append({.code = OpCode::if_,
+                               .operand = {condition, no_value, no_value},
                                .nest = static_cast<int>(kernel_.nests.size())});
     for (const int r : nest.region) kernel_.region(r).owner = self;
     for (const Value result : nest.results) kernel_.op(result).operand[0] = self;
@@ -256,8 +276,10 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
     };
     const int d = depth();
     const int region = layers_.back().region;
-    std::map<Slot, Value> argument_of(layers_.back().arguments.begin(), layers_.back().arguments.end());
-    const std::vector<std::pair<Slot, Value>> values(layers_.back().values.begin(), layers_.back().values.end());
+    std::map<Slot, Value> argument_of(layers_.back().arguments.begin(),
+                                      layers_.back().arguments.end());
+    const std::vector<std::pair<Slot, Value>> values(layers_.back().values.begin(),
+                                                     layers_.back().values.end());
     std::vector<Carried> carried;
     for (const auto& [slot, yield] : values) {
         if (slots_[static_cast<std::size_t>(slot)].home >= d) continue;
@@ -266,7 +288,8 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
         if (const auto found = argument_of.find(slot); found != argument_of.end()) {
             argument = found->second;
         } else {
-            Op op{.code = OpCode::argument, .type = slot_type(slot),
+            Op op{.code = OpCode::argument,
+                  .type = slot_type(slot),
                   .place = slots_[static_cast<std::size_t>(slot)].place};
             op.region = region;
             kernel_.ops.push_back(op);
@@ -274,7 +297,8 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
         }
         carried.push_back({slot, argument, init, yield});
     }
-    // An argument whose yield is itself (or its first value) never changes: use the outer value instead.
+    // An argument whose yield is itself (or its first value) never changes: use the outer value
+    // instead.
     for (bool again = true; again;) {
         again = false;
         for (Carried& c : carried) {
@@ -299,7 +323,8 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
     for (const Carried& c : carried) {
         if (c.invariant) continue;
         const int position = static_cast<int>(nest.results.size());
-        const Value result = append({.code = OpCode::result, .type = slot_type(c.slot), .symbol = position}, false);
+        const Value result =
+            append({.code = OpCode::result, .type = slot_type(c.slot), .symbol = position}, false);
         kernel_.op(c.argument).symbol = position;
         nest.inits.push_back(c.init);
         nest.results.push_back(result);
@@ -307,11 +332,13 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
         kernel_.region(region).yields.push_back(c.yield);
         out.emplace_back(c.slot, result);
     }
-    const Value self = append({.code = code, .operand = {trips, no_value, no_value},
+    const Value self = append({.code = code,
+                               .operand = {trips, no_value, no_value},
                                .nest = static_cast<int>(kernel_.nests.size())});
     kernel_.region(region).owner = self;
     for (const Value result : nest.results) kernel_.op(result).operand[0] = self;
-    for (const Value argument : kernel_.region(region).arguments) kernel_.op(argument).operand[0] = self;
+    for (const Value argument : kernel_.region(region).arguments)
+        kernel_.op(argument).operand[0] = self;
     kernel_.nests.push_back(std::move(nest));
     for (const auto& [slot, value] : out) layers_.back().values[slot] = value;
 }
@@ -320,7 +347,9 @@ void Builder::close_loop(OpCode code, Value trips, std::int64_t max_trips, Value
 
 Kernel Builder::finish() {
     if (broken_)
-        throw error("an exception left a branch or loop of this kernel, so what was recorded is half a program")
+        throw error(
+            "an exception left a branch or loop of this kernel, so what was recorded is half a "
+            "program")
             .remedy("let the exception leave the kernel, or catch it inside the same branch");
     if (layers_.size() != 1) throw error("internal: finish() inside an open region");
     for (const auto& [key, slot] : own_slots_) {
@@ -330,17 +359,22 @@ Kernel Builder::finish() {
         const auto loaded = own_loads_.find(key);
         if (loaded != own_loads_.end() && loaded->second == found->second) continue;
         place_ = slots_[static_cast<std::size_t>(slot)].written;
-        append({.code = OpCode::own_store, .type = kernel_.parameter(symbol).type,
-                .operand = {index, found->second, no_value}, .symbol = symbol, .component = component});
+        append({.code = OpCode::own_store,
+                .type = kernel_.parameter(symbol).type,
+                .operand = {index, found->second, no_value},
+                .symbol = symbol,
+                .component = component});
     }
     for (std::size_t p = 0; p < kernel_.parameters.size(); ++p) {
         if (kernel_.parameters[p].access != Access::write) continue;
         int stored = 0;
         for (const auto& [key, slot] : own_slots_) stored += key[0] == static_cast<int>(p);
         if (stored != kernel_.parameters[p].components)
-            throw error("'" + kernel_.parameters[p].name + "' is declared Write, but " + std::to_string(stored) +
-                        " of its " + std::to_string(kernel_.parameters[p].components) + " components are stored")
-                .remedy("store the whole element, or declare it ReadWrite, which keeps the old value");
+            throw error("'" + kernel_.parameters[p].name + "' is declared Write, but " +
+                        std::to_string(stored) + " of its " +
+                        std::to_string(kernel_.parameters[p].components) + " components are stored")
+                .remedy(
+                    "store the whole element, or declare it ReadWrite, which keeps the old value");
     }
     return std::move(kernel_);
 }

@@ -1,4 +1,5 @@
-// The scalar types of the kernel IR. Vectors and matrices are C++ templates of scalars; the IR never sees them.
+// The scalar types of the kernel IR. Vectors and matrices are C++ templates of scalars; the IR
+// never sees them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The verifier: every rule of kernel.hpp, checked after tracing, simplification and differentiation.
+// The verifier: every rule of kernel.hpp, checked after tracing, simplification and
+// differentiation.
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast::ir {
@@ -14,7 +15,8 @@ public:
         for (std::size_t v = 0; v < kernel_.ops.size(); ++v) {
             if (info(kernel_.ops[v].code).op_class != OpClass::leaf) continue;
             visible_[v] = 1;
-            if (kernel_.ops[v].code == OpCode::parameter) symbol(static_cast<Value>(v), kernel_.ops[v]);
+            if (kernel_.ops[v].code == OpCode::parameter)
+                symbol(static_cast<Value>(v), kernel_.ops[v]);
         }
         region(0, no_value);
     }
@@ -29,9 +31,12 @@ private:
     }
 
     void use(Value user, Value v, Type type = Type::none) const {
-        if (v < 0 || static_cast<std::size_t>(v) >= kernel_.ops.size()) fail(user, "uses an absent value");
-        if (!visible_[static_cast<std::size_t>(v)]) fail(user, "uses %" + std::to_string(v) + ", which is not visible here");
-        if (type != Type::none && kernel_.op(v).type != type) fail(user, "uses a value of the wrong type");
+        if (v < 0 || static_cast<std::size_t>(v) >= kernel_.ops.size())
+            fail(user, "uses an absent value");
+        if (!visible_[static_cast<std::size_t>(v)])
+            fail(user, "uses %" + std::to_string(v) + ", which is not visible here");
+        if (type != Type::none && kernel_.op(v).type != type)
+            fail(user, "uses a value of the wrong type");
     }
 
     void define(std::vector<Value>& scope, Value v) {
@@ -45,20 +50,24 @@ private:
         if (body.owner != owner) fail(owner, "does not own its region");
         std::vector<Value> scope;
         for (const Value a : body.arguments) {
-            if (kernel_.op(a).code != OpCode::argument || kernel_.op(a).region != r) fail(a, "is not an argument of this region");
+            if (kernel_.op(a).code != OpCode::argument || kernel_.op(a).region != r)
+                fail(a, "is not an argument of this region");
             define(scope, a);
         }
         for (const Value v : body.ops) {
             const Op& op = kernel_.op(v);
             if (op.region != r) fail(v, "is listed in another region than it says");
-            if (info(op.code).op_class == OpClass::leaf || op.code == OpCode::argument || op.code == OpCode::result)
+            if (info(op.code).op_class == OpClass::leaf || op.code == OpCode::argument ||
+                op.code == OpCode::result)
                 fail(v, "must not be listed");
             operands(v, op);
             if (op.code == OpCode::own_load && r != 0) fail(v, "is not at top level");
             if (op.code == OpCode::own_store && r != 0) fail(v, "is not at top level");
             if (op.symbol >= 0) symbol(v, op);
-            if (has_regions(op.code)) nest(v, op, scope);
-            else if (op.nest >= 0) fail(v, "has regions");
+            if (has_regions(op.code))
+                nest(v, op, scope);
+            else if (op.nest >= 0)
+                fail(v, "has regions");
             define(scope, v);
         }
         for (const Value y : body.yields) use(owner, y);
@@ -75,33 +84,43 @@ private:
             use(v, op.operand[k]);
             const Type found = kernel_.op(op.operand[k]).type;
             const OpClass c = row.op_class;
-            if ((c == OpClass::arithmetic || c == OpClass::elementary) && found != op.type) fail(v, "mixes types");
+            if ((c == OpClass::arithmetic || c == OpClass::elementary) && found != op.type)
+                fail(v, "mixes types");
             if (c == OpClass::elementary && !is_real(found)) fail(v, "is not real");
-            if (c == OpClass::comparison && found != kernel_.op(op.operand[0]).type) fail(v, "compares different types");
-            if (c == OpClass::selection && found != (k == 0 ? Type::boolean : op.type)) fail(v, "selects different types");
+            if (c == OpClass::comparison && found != kernel_.op(op.operand[0]).type)
+                fail(v, "compares different types");
+            if (c == OpClass::selection && found != (k == 0 ? Type::boolean : op.type))
+                fail(v, "selects different types");
         }
         memory(v, op);
     }
 
-    // Indices are integers, a stored value has the element's type, local arrays are named by their `local`.
+    // Indices are integers, a stored value has the element's type, local arrays are named by their
+    // `local`.
     void memory(Value v, const Op& op) const {
         const auto type = [&](int k) { return kernel_.op(op.operand[k]).type; };
         const bool local = op.code == OpCode::local_load || op.code == OpCode::local_accumulate;
-        if (local && kernel_.op(op.operand[0]).code != OpCode::local) fail(v, "does not name a local array");
+        if (local && kernel_.op(op.operand[0]).code != OpCode::local)
+            fail(v, "does not name a local array");
         if (local && type(0) != op.type) fail(v, "has not the type of its local array");
-        if (op.code == OpCode::break_unless && type(0) != Type::boolean) fail(v, "has no boolean condition");
+        if (op.code == OpCode::break_unless && type(0) != Type::boolean)
+            fail(v, "has no boolean condition");
         if (info(op.code).op_class != OpClass::memory && !is_effect(op.code)) return;
-        const int index = op.code == OpCode::reduce || op.code == OpCode::break_unless ? -1 : local ? 1 : 0;
+        const int index = op.code == OpCode::reduce || op.code == OpCode::break_unless ? -1
+                          : local                                                      ? 1
+                                                                                       : 0;
         if (index >= 0 && !is_integer(type(index))) fail(v, "has an index that is not an integer");
         const int value = info(op.code).operands - 1;
-        if (is_effect(op.code) && value > index && op.code != OpCode::break_unless && type(value) != op.type)
+        if (is_effect(op.code) && value > index && op.code != OpCode::break_unless &&
+            type(value) != op.type)
             fail(v, "stores a value of the wrong type");
     }
 
     void symbol(Value v, const Op& op) const {
         if (op.symbol >= static_cast<int>(kernel_.parameters.size())) fail(v, "names no parameter");
         const Parameter& p = kernel_.parameter(op.symbol);
-        if (op.component < 0 || op.component >= p.components) fail(v, "names no component of '" + p.name + "'");
+        if (op.component < 0 || op.component >= p.components)
+            fail(v, "names no component of '" + p.name + "'");
         if (op.type != p.type) fail(v, "has not the type of '" + p.name + "'");
         const Access a = p.access;
         bool legal = false;
@@ -119,16 +138,21 @@ private:
             case OpCode::atomic_max: legal = a == Access::atomic && !is_real(p.type); break;
             default: break;
         }
-        if (!legal) fail(v, "does not agree with the access " + std::string(name_of(a)) + " of '" + p.name + "'");
+        if (!legal)
+            fail(v, "does not agree with the access " + std::string(name_of(a)) + " of '" + p.name +
+                        "'");
     }
 
     void nest(Value v, const Op& op, std::vector<Value>& scope) {
         const Nest& nest = kernel_.nest(op);
         const bool loop = op.code != OpCode::if_;
-        if (op.code == OpCode::if_ && kernel_.op(op.operand[0]).type != Type::boolean) fail(v, "has no boolean condition");
-        if (op.code == OpCode::for_ && kernel_.op(op.operand[0]).type != Type::i32) fail(v, "has no i32 trip count");
+        if (op.code == OpCode::if_ && kernel_.op(op.operand[0]).type != Type::boolean)
+            fail(v, "has no boolean condition");
+        if (op.code == OpCode::for_ && kernel_.op(op.operand[0]).type != Type::i32)
+            fail(v, "has no i32 trip count");
         if (op.code == OpCode::while_ && nest.max_trips <= 0) fail(v, "has no max_trips");
-        if (loop && nest.inits.size() != nest.results.size()) fail(v, "has not one init per result");
+        if (loop && nest.inits.size() != nest.results.size())
+            fail(v, "has not one init per result");
         for (const Value init : nest.inits) use(v, init);
         int breaks = 0;
         for (const int inner : nest.region) {
@@ -136,20 +160,25 @@ private:
             const Region& body = kernel_.region(inner);
             if (body.yields.size() != nest.results.size()) fail(v, "has not one yield per result");
             const std::size_t first = op.code == OpCode::for_ ? 1 : 0;
-            if (loop && body.arguments.size() != nest.results.size() + first) fail(v, "has not one argument per result");
+            if (loop && body.arguments.size() != nest.results.size() + first)
+                fail(v, "has not one argument per result");
             region(inner, v);
             for (std::size_t k = 0; k < nest.results.size(); ++k) {
                 const Type type = kernel_.op(nest.results[k]).type;
-                if (kernel_.op(body.yields[k]).type != type) fail(v, "yields another type than its result");
-                if (loop && (kernel_.op(nest.inits[k]).type != type || kernel_.op(body.arguments[k + first]).type != type))
+                if (kernel_.op(body.yields[k]).type != type)
+                    fail(v, "yields another type than its result");
+                if (loop && (kernel_.op(nest.inits[k]).type != type ||
+                             kernel_.op(body.arguments[k + first]).type != type))
                     fail(v, "carries values of different types");
             }
             for (const Value x : body.ops) breaks += kernel_.op(x).code == OpCode::break_unless;
         }
-        if (breaks != (op.code == OpCode::while_ ? 1 : 0)) fail(v, "needs exactly one break_unless");
+        if (breaks != (op.code == OpCode::while_ ? 1 : 0))
+            fail(v, "needs exactly one break_unless");
         for (std::size_t k = 0; k < nest.results.size(); ++k) {
             const Op& result = kernel_.op(nest.results[k]);
-            if (result.code != OpCode::result || result.operand[0] != v || result.symbol != static_cast<int>(k))
+            if (result.code != OpCode::result || result.operand[0] != v ||
+                result.symbol != static_cast<int>(k))
                 fail(nest.results[k], "is not result " + std::to_string(k) + " of its op");
             define(scope, nest.results[k]);
         }

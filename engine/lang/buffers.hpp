@@ -1,12 +1,13 @@
-// How a kernel uses its parameters. One declaration, one access; violations are errors while tracing.
+// How a kernel uses its parameters. One declaration, one access; violations are errors while
+// tracing.
 //
 //   Read<T> x          x[i] at any index
 //   Write<T> x         x[i] = v at the item's own index, on every path; the old value is dead
 //   ReadWrite<T> x     x[i] read and assigned, whole or by component, at the item's own index
 //   Accumulate<T> x    x[j] += v at any index; adds to what is there, in item order
 //   Sum<T> x           the same, after clearing the whole array
-//   WriteSlice<T> x    x.store_once(j, v): elements this item owns, each at most once, never read here
-//   Reduce<T> e        e += v: one result per launch, fixed tree, accumulated in f64
+//   WriteSlice<T> x    x.store_once(j, v): elements this item owns, each at most once, never read
+//   here Reduce<T> e        e += v: one result per launch, fixed tree, accumulated in f64
 //   Atomic<Int> n      n[j].add(v), .min(v), .max(v)
 //   Param<T> p         p.value(), or p where a value is expected; one value per launch
 //   Property<T> p      p[i]: one value per item, or one for all (decided when the kernel is traced)
@@ -21,7 +22,8 @@
 namespace hindcast::lang {
 
 // Scalars of a traced type, in the order they stand in memory.
-template <class T> struct Shape;
+template <class T>
+struct Shape;
 template <class K>
 struct Shape<Scalar<K>> {
     using S = Scalar<K>;
@@ -43,15 +45,21 @@ struct Shape<Mat<S_, R, C>> {
     static S& component(Mat<S, R, C>& m, int k) { return m(k / C, k % C); }
     static const S& component(const Mat<S, R, C>& m, int k) { return m(k / C, k % C); }
 };
-template <class S> struct KindOf;
-template <class K> struct KindOf<Scalar<K>> { using type = K; };
+template <class S>
+struct KindOf;
+template <class K>
+struct KindOf<Scalar<K>> {
+    using type = K;
+};
 
 template <class T>
 ir::Type type_in_memory() {
     using K = typename KindOf<typename Shape<T>::S>::type;
     static_assert(!std::same_as<K, BoolKind>, "booleans do not stand in buffers: use Int");
-    if constexpr (std::same_as<K, RealKind>) return ir::Type::f64;  // until traced
-    else return K::type();
+    if constexpr (std::same_as<K, RealKind>)
+        return ir::Type::f64;  // until traced
+    else
+        return K::type();
 }
 
 // What every parameter has: its symbol in the kernel.
@@ -84,12 +92,14 @@ public:
     }
 };
 
-// y[i] of a buffer the item owns an element of. Not a value: it cannot be kept (`auto old = y[i]` does not compile).
+// y[i] of a buffer the item owns an element of. Not a value: it cannot be kept (`auto old = y[i]`
+// does not compile).
 template <class T>
 class OwnElement {
 public:
     using S = typename Shape<T>::S;
-    template <class U> static constexpr bool is_element_of = std::same_as<U, T>;
+    template <class U>
+    static constexpr bool is_element_of = std::same_as<U, T>;
     OwnElement(int symbol, ir::Value index) : symbol_(symbol), index_(index) {}
     OwnElement(const OwnElement&) = delete;
     OwnElement& operator=(const OwnElement&) = delete;
@@ -102,15 +112,23 @@ public:
     void operator=(OwnElement&& other) && { std::move(*this) = other.get(); }
     void operator+=(const T& value) && { std::move(*this) = get() + value; }
     void operator-=(const T& value) && { std::move(*this) = get() - value; }
-    template <class U> void operator*=(const U& value) && { std::move(*this) = get() * value; }
-    template <class U> void operator/=(const U& value) && { std::move(*this) = get() / value; }
+    template <class U>
+    void operator*=(const U& value) && {
+        std::move(*this) = get() * value;
+    }
+    template <class U>
+    void operator/=(const U& value) && {
+        std::move(*this) = get() / value;
+    }
 
     // A template of S so that operators on S are found for it.
     template <class>
     class ComponentOf {
     public:
-        template <class U> static constexpr bool is_element_of = std::same_as<U, S>;
-        ComponentOf(int symbol, ir::Value index, int k) : slot_(builder().own(symbol, index, k)), symbol_(symbol) {}
+        template <class U>
+        static constexpr bool is_element_of = std::same_as<U, S>;
+        ComponentOf(int symbol, ir::Value index, int k)
+            : slot_(builder().own(symbol, index, k)), symbol_(symbol) {}
         ComponentOf(const ComponentOf&) = delete;
         ComponentOf& operator=(const ComponentOf&) = delete;
         operator S() && { return get(); }  // NOLINT
@@ -140,7 +158,9 @@ private:
     static ir::Value read_own(ir::Slot slot, int symbol) {
         const ir::Value v = builder().read(slot);
         if (v == ir::no_value)
-            throw builder().error("'" + builder().kernel().parameter(symbol).name + "' is declared Write, but is read before it is stored")
+            throw builder()
+                .error("'" + builder().kernel().parameter(symbol).name +
+                       "' is declared Write, but is read before it is stored")
                 .remedy("declare it ReadWrite to use the old value");
         return v;
     }
@@ -152,7 +172,8 @@ private:
         return value;
     }
     Component component(int k) const {
-        if (k < 0 || k >= Shape<T>::components) throw builder().error("an element has no component " + std::to_string(k));
+        if (k < 0 || k >= Shape<T>::components)
+            throw builder().error("an element has no component " + std::to_string(k));
         return Component(symbol_, index_, k);
     }
     int symbol_;
@@ -168,10 +189,18 @@ template <class T, ir::Access access_>
 class Own : public ParameterOf<T, access_> {
 public:
     using ParameterOf<T, access_>::ParameterOf;
-    OwnElement<T> operator[](Int::Operand i) const { return {this->symbol_, own_index(this->symbol_, i.value)}; }
+    OwnElement<T> operator[](Int::Operand i) const {
+        return {this->symbol_, own_index(this->symbol_, i.value)};
+    }
 };
-template <class T> class Write : public Own<T, ir::Access::write> { using Own<T, ir::Access::write>::Own; };
-template <class T> class ReadWrite : public Own<T, ir::Access::read_write> { using Own<T, ir::Access::read_write>::Own; };
+template <class T>
+class Write : public Own<T, ir::Access::write> {
+    using Own<T, ir::Access::write>::Own;
+};
+template <class T>
+class ReadWrite : public Own<T, ir::Access::read_write> {
+    using Own<T, ir::Access::read_write>::Own;
+};
 
 // force[j]: takes += and -=, whole or by component, and nothing else.
 template <class T>
@@ -190,7 +219,8 @@ public:
     class Component {
     public:
         Component(const SumElement& element, int k) : element_(element), k_(k) {
-            if (k < 0 || k >= Shape<T>::components) throw builder().error("an element has no component " + std::to_string(k));
+            if (k < 0 || k >= Shape<T>::components)
+                throw builder().error("an element has no component " + std::to_string(k));
         }
         Component(const Component&) = delete;
         Component& operator=(const Component&) = delete;
@@ -207,7 +237,9 @@ public:
     Component z() const { return {*this, 2}; }
 
 private:
-    void add(int k, const S& value) const { builder().effect(ir::OpCode::accumulate, symbol_, k, index_, value.value()); }
+    void add(int k, const S& value) const {
+        builder().effect(ir::OpCode::accumulate, symbol_, k, index_, value.value());
+    }
     int symbol_;
     ir::Value index_;
 };
@@ -217,8 +249,14 @@ public:
     using ParameterOf<T, access_>::ParameterOf;
     SumElement<T> operator[](Int::Operand i) const { return {this->symbol_, i.value}; }
 };
-template <class T> class Accumulate : public Summed<T, ir::Access::accumulate> { using Summed<T, ir::Access::accumulate>::Summed; };
-template <class T> class Sum : public Summed<T, ir::Access::sum> { using Summed<T, ir::Access::sum>::Summed; };
+template <class T>
+class Accumulate : public Summed<T, ir::Access::accumulate> {
+    using Summed<T, ir::Access::accumulate>::Summed;
+};
+template <class T>
+class Sum : public Summed<T, ir::Access::sum> {
+    using Summed<T, ir::Access::sum>::Summed;
+};
 
 template <class T>
 class WriteSlice : public ParameterOf<T, ir::Access::slice> {
@@ -226,26 +264,30 @@ public:
     using ParameterOf<T, ir::Access::slice>::ParameterOf;
     void store_once(Int::Operand index, const T& value) const {
         for (int k = 0; k < Shape<T>::components; ++k)
-            builder().effect(ir::OpCode::store_once, this->symbol_, k, index.value, Shape<T>::component(value, k).value());
+            builder().effect(ir::OpCode::store_once, this->symbol_, k, index.value,
+                             Shape<T>::component(value, k).value());
     }
 };
 
 template <class T>
 class Reduce : public ParameterOf<T, ir::Access::reduce> {
-    static_assert(std::same_as<typename Shape<T>::S, Float>, "Reduce sums reals: add Float(n), or use Atomic for integers");
+    static_assert(std::same_as<typename Shape<T>::S, Float>,
+                  "Reduce sums reals: add Float(n), or use Atomic for integers");
 
 public:
     using ParameterOf<T, ir::Access::reduce>::ParameterOf;
     void operator+=(const T& value) const {
         for (int k = 0; k < Shape<T>::components; ++k)
-            builder().effect(ir::OpCode::reduce, this->symbol_, k, Shape<T>::component(value, k).value());
+            builder().effect(ir::OpCode::reduce, this->symbol_, k,
+                             Shape<T>::component(value, k).value());
     }
     void operator-=(const T& value) const { *this += -value; }
 };
 
 template <class T>
 class Atomic : public ParameterOf<T, ir::Access::atomic> {
-    static_assert(Shape<T>::components == 1 && !std::same_as<T, Float>, "Atomic is for integers: use Accumulate for reals");
+    static_assert(Shape<T>::components == 1 && !std::same_as<T, Float>,
+                  "Atomic is for integers: use Accumulate for reals");
 
 public:
     using ParameterOf<T, ir::Access::atomic>::ParameterOf;
@@ -257,7 +299,9 @@ public:
         void max(const T& v) const { effect(ir::OpCode::atomic_max, v); }
 
     private:
-        void effect(ir::OpCode code, const T& v) const { builder().effect(code, symbol_, 0, index_, v.value()); }
+        void effect(ir::OpCode code, const T& v) const {
+            builder().effect(code, symbol_, 0, index_, v.value());
+        }
         int symbol_;
         ir::Value index_;
     };
@@ -268,7 +312,8 @@ template <class T>
 class Param : public ParameterOf<T, ir::Access::value> {
 public:
     using ParameterOf<T, ir::Access::value>::ParameterOf;
-    template <class U> static constexpr bool is_param_of = std::same_as<U, T>;
+    template <class U>
+    static constexpr bool is_param_of = std::same_as<U, T>;
     T value() const {
         return this->make([&](int k) { return builder().parameter(this->symbol_, k); });
     }
@@ -279,11 +324,13 @@ template <class T>
 class Property : public ParameterOf<T, ir::Access::read> {
 public:
     static constexpr bool may_share = true;
-    Property(int symbol, bool shared) : ParameterOf<T, ir::Access::read>(symbol, shared), shared_(shared) {}
+    Property(int symbol, bool shared)
+        : ParameterOf<T, ir::Access::read>(symbol, shared), shared_(shared) {}
     bool shared() const { return shared_; }
     T operator[](Int::Operand i) const {
         return this->make([&](int k) {
-            return shared_ ? builder().parameter(this->symbol_, k) : builder().load(this->symbol_, k, i.value);
+            return shared_ ? builder().parameter(this->symbol_, k)
+                           : builder().load(this->symbol_, k, i.value);
         });
     }
 

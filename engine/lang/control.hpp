@@ -1,5 +1,6 @@
-// Control flow on traced values: if_, for_, while_. Bodies may assign outer variables; what a region changes becomes its
-// result. There is no break, continue or return from inside: while_ covers them.
+// Control flow on traced values: if_, for_, while_. Bodies may assign outer variables; what a
+// region changes becomes its result. There is no break, continue or return from inside: while_
+// covers them.
 #pragma once
 
 #include <functional>
@@ -8,23 +9,27 @@
 
 namespace hindcast::lang {
 
-// A loop whose trip count is a host constant of at most this is unrolled, as long as the copies of nested unrolled
-// loops stay below unroll_copies. Part of the language's meaning: it decides where contraction can look.
+// A loop whose trip count is a host constant of at most this is unrolled, as long as the copies of
+// nested unrolled loops stay below unroll_copies. Part of the language's meaning: it decides where
+// contraction can look.
 inline constexpr int unroll_trips = 8;
 inline constexpr int unroll_copies = 64;
 
-void if_(const Bool& condition, const std::function<void()>& then,
-         const std::function<void()>& otherwise = [] {}, const Location& location = Location::current());
+void if_(
+    const Bool& condition, const std::function<void()>& then,
+    const std::function<void()>& otherwise = [] {}, const Location& location = Location::current());
 
-// for (i = begin; i < end; i += step) (or > for a negative step; no trip if step is 0). `max_trips` > 0 is a limit:
-// exceeding it raises. It is needed where the adjoint has to store values per trip of a loop with traced bounds.
-void for_(Int::Operand begin, Int::Operand end, const std::function<void(Int)>& body, std::int64_t max_trips = 0);
-void for_(Int::Operand begin, Int::Operand end, Int::Operand step, const std::function<void(Int)>& body,
+// for (i = begin; i < end; i += step) (or > for a negative step; no trip if step is 0). `max_trips`
+// > 0 is a limit: exceeding it raises. It is needed where the adjoint has to store values per trip
+// of a loop with traced bounds.
+void for_(Int::Operand begin, Int::Operand end, const std::function<void(Int)>& body,
           std::int64_t max_trips = 0);
+void for_(Int::Operand begin, Int::Operand end, Int::Operand step,
+          const std::function<void(Int)>& body, std::int64_t max_trips = 0);
 
-// Runs the body while the condition holds, at most max_trips times; raises if it still holds then. The condition
-// neither assigns outer variables nor has effects.
-void while_(const std::function<Bool()>& condition, const std::function<void()>& body, std::int64_t max_trips,
-            const Location& location = Location::current());
+// Runs the body while the condition holds, at most max_trips times; raises if it still holds then.
+// The condition neither assigns outer variables nor has effects.
+void while_(const std::function<Bool()>& condition, const std::function<void()>& body,
+            std::int64_t max_trips, const Location& location = Location::current());
 
 }  // namespace hindcast::lang

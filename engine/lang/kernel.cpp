@@ -6,24 +6,33 @@
 
 namespace hindcast::lang {
 
-void detail::check_names(const std::string& kernel, const std::vector<std::string>& names, std::size_t expected, const Location& location) {
+void detail::check_names(const std::string& kernel, const std::vector<std::string>& names,
+                         std::size_t expected, const Location& location) {
     if (names.size() != expected)
-        throw Error("the lambda has " + std::to_string(expected) + " parameters after the work item, but " +
-                    std::to_string(names.size()) + " names are given")
+        throw Error("the lambda has " + std::to_string(expected) +
+                    " parameters after the work item, but " + std::to_string(names.size()) +
+                    " names are given")
             .in_kernel(kernel)
             .at(location)
             .remedy("give one name per parameter, in order");
     for (auto name = names.begin(); name != names.end(); ++name)
         if (std::find(names.begin(), name, *name) != name)
-            throw Error("two parameters are called '" + *name + "'").in_kernel(kernel).at(location).remedy("give each its own name");
+            throw Error("two parameters are called '" + *name + "'")
+                .in_kernel(kernel)
+                .at(location)
+                .remedy("give each its own name");
 }
 
 ir::Value own_index(int symbol, ir::Value index) {
     ir::Builder& b = builder();
     const ir::Value own = b.resolve(index);
     if (own == b.item() || b.is_injective(own)) return own;
-    throw b.error("'" + b.kernel().parameter(symbol).name + "' is written by this kernel, but used at an index that is not the item's own")
-        .remedy("use the work item as index, declare the index with injective(), or read from another buffer");
+    throw b
+        .error("'" + b.kernel().parameter(symbol).name +
+               "' is written by this kernel, but used at an index that is not the item's own")
+        .remedy(
+            "use the work item as index, declare the index with injective(), or read from another "
+            "buffer");
 }
 
 Int injective(const Int& index) {
@@ -40,7 +49,8 @@ ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::stri
         if (p.type == ir::Type::f64) p.type = ir::real_type(precision);
         if (std::find(shared.begin(), shared.end(), p.name) != shared.end()) {
             if (!may_share_[k])
-                throw Error("'" + p.name + "' is not a Property, so it cannot hold one value for all items")
+                throw Error("'" + p.name +
+                            "' is not a Property, so it cannot hold one value for all items")
                     .in_kernel(name_)
                     .remedy("declare it Property<T> in the kernel");
             p.access = ir::Access::value;
@@ -49,7 +59,8 @@ ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::stri
         symbols.push_back(b.add_parameter(p));
     }
     for (const std::string& s : shared)
-        if (b.kernel().find_parameter(s) < 0) throw Error("there is no parameter '" + s + "'").in_kernel(name_);
+        if (b.kernel().find_parameter(s) < 0)
+            throw Error("there is no parameter '" + s + "'").in_kernel(name_);
     {
         Tracing tracing(b);
         body_(symbols, mask);

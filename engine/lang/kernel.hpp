@@ -4,8 +4,9 @@
 //         [](Int i, Read<Vec3> x, Param<Float> factor, Write<Vec3> y) { y[i] = x[i] * factor; });
 //     ir::Kernel k = scale.trace(ir::Precision::f32);
 //
-// The lambda's first parameter is the work item; the others say how each parameter is used (buffers.hpp). It runs once
-// per trace, so host `if` and `for` specialise and unroll, and captured host numbers are literals.
+// The lambda's first parameter is the work item; the others say how each parameter is used
+// (buffers.hpp). It runs once per trace, so host `if` and `for` specialise and unroll, and captured
+// host numbers are literals.
 #pragma once
 
 #include <functional>
@@ -23,15 +24,19 @@ class KernelDef {
 public:
     using Body = std::function<void(const std::vector<int>& symbols, std::uint64_t shared)>;
 
-    KernelDef(std::string name, std::vector<ir::Parameter> parameters, std::vector<bool> may_share, Body body)
-        : name_(std::move(name)), parameters_(std::move(parameters)), may_share_(std::move(may_share)), body_(std::move(body)) {}
+    KernelDef(std::string name, std::vector<ir::Parameter> parameters, std::vector<bool> may_share,
+              Body body)
+        : name_(std::move(name)),
+          parameters_(std::move(parameters)),
+          may_share_(std::move(may_share)),
+          body_(std::move(body)) {}
 
     const std::string& name() const { return name_; }
     bool may_share(int parameter) const { return may_share_[static_cast<std::size_t>(parameter)]; }
     // As declared; types of real parameters are those of f64.
     const std::vector<ir::Parameter>& parameters() const { return parameters_; }
-    // Records, simplifies and verifies the kernel. `shared` names the Property parameters that hold one value for all
-    // items instead of one per item.
+    // Records, simplifies and verifies the kernel. `shared` names the Property parameters that hold
+    // one value for all items instead of one per item.
     ir::Kernel trace(ir::Precision precision, const std::vector<std::string>& shared = {}) const;
 
 private:
@@ -42,14 +47,16 @@ private:
 };
 
 namespace detail {
-template <class F> struct Signature;
+template <class F>
+struct Signature;
 template <class C, class First, class... P>
 struct Signature<void (C::*)(First, P...) const> {
     static_assert(std::same_as<First, Int>, "a kernel's first parameter is the work item: Int");
     static std::vector<ir::Parameter> parameters(const std::vector<std::string>& names) {
         std::vector<ir::Parameter> list;
         std::size_t k = 0;
-        (list.push_back(std::decay_t<P>::describe(k < names.size() ? names[k] : "?")), ..., void(++k));
+        (list.push_back(std::decay_t<P>::describe(k < names.size() ? names[k] : "?")), ...,
+         void(++k));
         k = 0;
         for (ir::Parameter& p : list) p.name = names[k++];
         return list;
@@ -57,12 +64,15 @@ struct Signature<void (C::*)(First, P...) const> {
     static std::vector<bool> may_share() { return {std::decay_t<P>::may_share...}; }
     static constexpr std::size_t count = sizeof...(P);
     template <class L, std::size_t... K>
-    static void call(const L& lambda, const std::vector<int>& symbols, std::uint64_t shared, std::index_sequence<K...>) {
-        std::tuple<std::decay_t<P>...> parameters{std::decay_t<P>(symbols[K], ((shared >> K) & 1) != 0)...};
+    static void call(const L& lambda, const std::vector<int>& symbols, std::uint64_t shared,
+                     std::index_sequence<K...>) {
+        std::tuple<std::decay_t<P>...> parameters{
+            std::decay_t<P>(symbols[K], ((shared >> K) & 1) != 0)...};
         lambda(Int::from(builder().item()), std::get<K>(parameters)...);
     }
 };
-void check_names(const std::string& kernel, const std::vector<std::string>& names, std::size_t expected, const Location& location);
+void check_names(const std::string& kernel, const std::vector<std::string>& names,
+                 std::size_t expected, const Location& location);
 }  // namespace detail
 
 template <class L>

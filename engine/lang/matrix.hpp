@@ -36,16 +36,30 @@ public:
     struct Operand {
         const Mat m;
         PlaceScope scope;
-        Operand(const Mat& matrix, const Location& location = Location::current()) : m(matrix), scope(location) {}  // NOLINT
+        Operand(const Mat& matrix, const Location& location = Location::current())
+            : m(matrix), scope(location) {}  // NOLINT
         template <class P>
-            requires StandsFor<P, Mat>
-        Operand(P&& element, const Location& location = Location::current()) : m(static_cast<Mat>(std::forward<P>(element))), scope(location) {}  // NOLINT
+        requires StandsFor<P, Mat> Operand(P&& element,
+                                           const Location& location = Location::current())
+            : m(static_cast<Mat>(std::forward<P>(element))), scope(location) {}  // NOLINT
     };
-    friend Mat operator+(const Operand& a, const Operand& b) { return map([&](int r, int c) { return a.m(r, c) + b.m(r, c); }); }
-    friend Mat operator-(const Operand& a, const Operand& b) { return map([&](int r, int c) { return a.m(r, c) - b.m(r, c); }); }
-    friend Mat operator-(const Operand& a) { return map([&](int r, int c) { return -a.m(r, c); }); }
-    friend Mat operator*(const Operand& a, typename S::Operand s) { const S f = S::from(s.value); return map([&](int r, int c) { return a.m(r, c) * f; }); }
-    friend Mat operator*(typename S::Operand s, const Operand& a) { const S f = S::from(s.value); return map([&](int r, int c) { return f * a.m(r, c); }); }
+    friend Mat operator+(const Operand& a, const Operand& b) {
+        return map([&](int r, int c) { return a.m(r, c) + b.m(r, c); });
+    }
+    friend Mat operator-(const Operand& a, const Operand& b) {
+        return map([&](int r, int c) { return a.m(r, c) - b.m(r, c); });
+    }
+    friend Mat operator-(const Operand& a) {
+        return map([&](int r, int c) { return -a.m(r, c); });
+    }
+    friend Mat operator*(const Operand& a, typename S::Operand s) {
+        const S f = S::from(s.value);
+        return map([&](int r, int c) { return a.m(r, c) * f; });
+    }
+    friend Mat operator*(typename S::Operand s, const Operand& a) {
+        const S f = S::from(s.value);
+        return map([&](int r, int c) { return f * a.m(r, c); });
+    }
     Mat& operator+=(const Operand& b) & { return *this = *this + b.m; }
     Mat& operator-=(const Operand& b) & { return *this = *this - b.m; }
     friend Vec<S, R> operator*(const Operand& a, const Vec<S, C>& v) {
@@ -74,7 +88,9 @@ public:
         for (int k = 1; k < R * C; ++k) s = s + a.m(k / C, k % C) * b.m(k / C, k % C);
         return s;
     }
-    friend S determinant(const Operand& a) requires(R == C && R == 2) { return a.m(0, 0) * a.m(1, 1) - a.m(0, 1) * a.m(1, 0); }
+    friend S determinant(const Operand& a) requires(R == C && R == 2) {
+        return a.m(0, 0) * a.m(1, 1) - a.m(0, 1) * a.m(1, 0);
+    }
     friend S determinant(const Operand& a) requires(R == C && R == 3) {
         return a.m(0, 0) * (a.m(1, 1) * a.m(2, 2) - a.m(1, 2) * a.m(2, 1)) -
                a.m(0, 1) * (a.m(1, 0) * a.m(2, 2) - a.m(1, 2) * a.m(2, 0)) +
@@ -88,7 +104,8 @@ public:
         } else {
             for (int r = 0; r < 3; ++r)
                 for (int c = 0; c < 3; ++c) {
-                    const int r1 = (c + 1) % 3, r2 = (c + 2) % 3, c1 = (r + 1) % 3, c2 = (r + 2) % 3;
+                    const int r1 = (c + 1) % 3, r2 = (c + 2) % 3, c1 = (r + 1) % 3,
+                              c2 = (r + 2) % 3;
                     m(r, c) = a.m(r1, c1) * a.m(r2, c2) - a.m(r1, c2) * a.m(r2, c1);
                 }
         }
@@ -101,8 +118,9 @@ public:
 private:
     static std::size_t position(int r, int c) {
         if (r < 0 || r >= R || c < 0 || c >= C)
-            throw builder().error("a matrix of " + std::to_string(R) + " x " + std::to_string(C) + " has no element (" + std::to_string(r) +
-                                  ", " + std::to_string(c) + ")");
+            throw builder().error("a matrix of " + std::to_string(R) + " x " + std::to_string(C) +
+                                  " has no element (" + std::to_string(r) + ", " +
+                                  std::to_string(c) + ")");
         return static_cast<std::size_t>(r * C + c);
     }
     template <class F>

@@ -1,9 +1,13 @@
-// Traced quaternions q = w + x i + y j + z k, in memory (w, x, y, z). Unit quaternions are rotations:
-//     rotate(q, v) = q v q*,   rotate(p * q, v) = rotate(p, rotate(q, v)),   q and -q are the same rotation.
-// A rotation vector r turns by |r| radians about r/|r|; exponential(r) is its quaternion, smooth also at r = 0.
+// Traced quaternions q = w + x i + y j + z k, in memory (w, x, y, z). Unit quaternions are
+// rotations:
+//     rotate(q, v) = q v q*,   rotate(p * q, v) = rotate(p, rotate(q, v)),   q and -q are the same
+//     rotation.
+// A rotation vector r turns by |r| radians about r/|r|; exponential(r) is its quaternion, smooth
+// also at r = 0.
 //
-// A rotation has three degrees of freedom: state moves by update(q, r) = exponential(r) q, and an objective's gradient
-// with respect to the four components becomes one with respect to r, at r = 0, by tangent_gradient(q, g).
+// A rotation has three degrees of freedom: state moves by update(q, r) = exponential(r) q, and an
+// objective's gradient with respect to the four components becomes one with respect to r, at r = 0,
+// by tangent_gradient(q, g).
 #pragma once
 
 #include "engine/lang/buffers.hpp"
@@ -59,7 +63,8 @@ inline Vec3 rotate(const Quat& q, const Vec3& v) {
     return v + 2.0 * cross(u, cross(u, v) + q.w() * v);
 }
 inline Mat3 to_matrix(const Quat& q) {
-    return Mat3::from_columns({rotate(q, Vec3(1.0, 0.0, 0.0)), rotate(q, Vec3(0.0, 1.0, 0.0)), rotate(q, Vec3(0.0, 0.0, 1.0))});
+    return Mat3::from_columns({rotate(q, Vec3(1.0, 0.0, 0.0)), rotate(q, Vec3(0.0, 1.0, 0.0)),
+                               rotate(q, Vec3(0.0, 0.0, 1.0))});
 }
 
 // The rotation by `angle` radians about a unit axis.
@@ -68,19 +73,27 @@ inline Quat from_axis_angle(const Vec3& axis, Float::Operand angle) {
     return Quat(cos(half), sin(half) * axis);
 }
 
-// (cos h, sin h r/|r|) with h = |r|/2. Below h^2 = 0.01 both are series in h^2, whose first omitted terms, h^12/12! and
-// h^12/13!, are below one rounding, and so are those of their first two derivatives.
+// (cos h, sin h r/|r|) with h = |r|/2. Below h^2 = 0.01 both are series in h^2, whose first omitted
+// terms, h^12/12! and h^12/13!, are below one rounding, and so are those of their first two
+// derivatives.
 inline Quat exponential(const Vec3& r) {
     const Float h2 = 0.25 * squared_norm(r), h = sqrt(h2);
     const Bool small = h2 < 0.01;
-    const Float cosine = 1.0 - h2 / 2.0 * (1.0 - h2 / 12.0 * (1.0 - h2 / 30.0 * (1.0 - h2 / 56.0 * (1.0 - h2 / 90.0))));
-    const Float sine = 1.0 - h2 / 6.0 * (1.0 - h2 / 20.0 * (1.0 - h2 / 42.0 * (1.0 - h2 / 72.0 * (1.0 - h2 / 110.0))));
+    const Float cosine =
+        1.0 -
+        h2 / 2.0 * (1.0 - h2 / 12.0 * (1.0 - h2 / 30.0 * (1.0 - h2 / 56.0 * (1.0 - h2 / 90.0))));
+    const Float sine =
+        1.0 -
+        h2 / 6.0 * (1.0 - h2 / 20.0 * (1.0 - h2 / 42.0 * (1.0 - h2 / 72.0 * (1.0 - h2 / 110.0))));
     return Quat(select(small, cosine, cos(h)), 0.5 * select(small, sine, sin(h) / h) * r);
 }
 
 // q turned further by the rotation vector r, given in the frame that q rotates into.
 inline Quat update(const Quat& q, const Vec3& r) { return normalize(exponential(r) * q); }
-// The gradient with respect to r of f(update(q, r)) at r = 0, from the gradient g of f with respect to q's components.
-inline Vec3 tangent_gradient(const Quat& q, const Quat& g) { return 0.5 * (g * conjugate(q)).vector(); }
+// The gradient with respect to r of f(update(q, r)) at r = 0, from the gradient g of f with respect
+// to q's components.
+inline Vec3 tangent_gradient(const Quat& q, const Quat& g) {
+    return 0.5 * (g * conjugate(q)).vector();
+}
 
 }  // namespace hindcast::lang

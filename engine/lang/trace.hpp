@@ -1,7 +1,8 @@
 // What the traced types share: the builder that is current on this thread, and source places.
 //
-// Running a kernel's lambda records it. Every traced operation goes to the builder that Tracing made current on this
-// thread; there is none outside kernel lambdas, and using a traced value there is an error.
+// Running a kernel's lambda records it. Every traced operation goes to the builder that Tracing
+// made current on this thread; there is none outside kernel lambdas, and using a traced value there
+// is an error.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ private:
 // The current builder; an Error if no kernel is being traced on this thread.
 ir::Builder& builder();
 
-// The type that literals and new variables of type Float get: the kernel's precision, unless a RealScope says otherwise
-// (elementary functions are expanded for the type of their operand).
+// The type that literals and new variables of type Float get: the kernel's precision, unless a
+// RealScope says otherwise (elementary functions are expanded for the type of their operand).
 ir::Type current_real();
 class RealScope {
 public:
@@ -43,8 +44,8 @@ private:
     ir::Type previous_;
 };
 
-// The outermost operation's location is that of its ops: a dot product is placed where it is called, not where it is
-// written. PlaceScope holds the place for the operations inside.
+// The outermost operation's location is that of its ops: a dot product is placed where it is
+// called, not where it is written. PlaceScope holds the place for the operations inside.
 class PlaceScope {
 public:
     explicit PlaceScope(const Location& location);

@@ -1,8 +1,10 @@
 // A field row: everything that is known about one key of the scene, in one place.
 //
-// Reader, JSON schema, editor, parameter paths, reference documentation and the gradient-coverage test all derive from it.
+// Reader, JSON schema, editor, parameter paths, reference documentation and the gradient-coverage
+// test all derive from it.
 //
-//     fields: {number("damping").unit("N s/m").fallback("0").at_least(0).doc("force along the spring ..."),
+//     fields: {number("damping").unit("N s/m").fallback("0").at_least(0).doc("force along the
+//     spring ..."),
 //              values("stiffness").unit("N/m").positive().differentiable().doc("...")}
 #pragma once
 
@@ -13,41 +15,74 @@
 namespace hindcast::model {
 
 enum class FieldKind {
-    number,     // one real
-    vector,     // one real per dimension of the scene
-    values,     // one real for all elements, or one per element, or a generator
-    vectors,    // one vector for all elements, or one per element, or a generator
+    number,   // one real
+    vector,   // one real per dimension of the scene
+    values,   // one real for all elements, or one per element, or a generator
+    vectors,  // one vector for all elements, or one per element, or a generator
     integer,
     boolean,
     text,
-    choice,     // one of `choices`
-    body,       // the name of a body
-    list,       // an array that the module reads itself; `item_schema` describes one item
-    any         // read by the module itself
+    choice,  // one of `choices`
+    body,    // the name of a body
+    list,    // an array that the module reads itself; `item_schema` describes one item
+    any      // read by the module itself
 };
 
 struct Field {
     std::string key;
     FieldKind kind = FieldKind::number;
-    std::string unit_text;       // "" = dimensionless
+    std::string unit_text;  // "" = dimensionless
     std::string documentation;
-    std::string fallback_json;   // "" = required; "none" = optional without a default; "zero" = the zero vector
-    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    std::string fallback_json;  // "" = required; "none" = optional without a default; "zero" = the
+                                // zero vector
+    double low = -std::numeric_limits<double>::infinity(),
+           high = std::numeric_limits<double>::infinity();
     bool low_open = false, high_open = false;
-    bool may_optimize = false;   // has a gradient, may be named by a parameter
+    bool may_optimize = false;  // has a gradient, may be named by a parameter
     std::vector<std::string> choices;
-    std::string item_schema;     // JSON schema text, for list and any
+    std::string item_schema;  // JSON schema text, for list and any
 
-    Field unit(std::string u) && { unit_text = std::move(u); return std::move(*this); }
-    Field doc(std::string d) && { documentation = std::move(d); return std::move(*this); }
-    Field fallback(std::string json) && { fallback_json = std::move(json); return std::move(*this); }
-    Field zero() && { fallback_json = "zero"; return std::move(*this); }
-    Field optional() && { fallback_json = "none"; return std::move(*this); }
-    Field at_least(double bound) && { low = bound; return std::move(*this); }
-    Field at_most(double bound) && { high = bound; return std::move(*this); }
-    Field positive() && { low = 0; low_open = true; return std::move(*this); }
-    Field differentiable() && { may_optimize = true; return std::move(*this); }
-    Field schema(std::string json) && { item_schema = std::move(json); return std::move(*this); }
+    Field unit(std::string u) && {
+        unit_text = std::move(u);
+        return std::move(*this);
+    }
+    Field doc(std::string d) && {
+        documentation = std::move(d);
+        return std::move(*this);
+    }
+    Field fallback(std::string json) && {
+        fallback_json = std::move(json);
+        return std::move(*this);
+    }
+    Field zero() && {
+        fallback_json = "zero";
+        return std::move(*this);
+    }
+    Field optional() && {
+        fallback_json = "none";
+        return std::move(*this);
+    }
+    Field at_least(double bound) && {
+        low = bound;
+        return std::move(*this);
+    }
+    Field at_most(double bound) && {
+        high = bound;
+        return std::move(*this);
+    }
+    Field positive() && {
+        low = 0;
+        low_open = true;
+        return std::move(*this);
+    }
+    Field differentiable() && {
+        may_optimize = true;
+        return std::move(*this);
+    }
+    Field schema(std::string json) && {
+        item_schema = std::move(json);
+        return std::move(*this);
+    }
 };
 
 inline Field field(std::string key, FieldKind kind) {

@@ -21,8 +21,10 @@ Range Model::add_points(const std::string& body, std::int64_t count) {
 
 void Model::set_initial_points(std::int64_t first, std::span<const double> positions) {
     const std::size_t begin = static_cast<std::size_t>(first * dimension());
-    if (initial_points_.size() < begin + positions.size()) initial_points_.resize(begin + positions.size());
-    std::copy(positions.begin(), positions.end(), initial_points_.begin() + static_cast<std::ptrdiff_t>(begin));
+    if (initial_points_.size() < begin + positions.size())
+        initial_points_.resize(begin + positions.size());
+    std::copy(positions.begin(), positions.end(),
+              initial_points_.begin() + static_cast<std::ptrdiff_t>(begin));
 }
 
 Range Model::points(const std::string& body, const Node& asked_at) const {
@@ -31,7 +33,9 @@ Range Model::points(const std::string& body, const Node& asked_at) const {
         if (name == body) return range;
         names.push_back(name);
     }
-    if (names.empty()) throw document::fault(asked_at, "there is no body '" + body + "': the scene has no bodies").remedy("add one to \"bodies\"");
+    if (names.empty())
+        throw document::fault(asked_at, "there is no body '" + body + "': the scene has no bodies")
+            .remedy("add one to \"bodies\"");
     document::choice_of(asked_at, names, "body");  // throws, with "did you mean"
     throw document::fault(asked_at, "there is no body '" + body + "'");
 }
@@ -44,14 +48,17 @@ Array Model::add_array(const std::string& name, std::int64_t elements, int compo
 }
 
 Array Model::index_array(const std::vector<std::int64_t>& indices, int components) const {
-    Array array(ir::Type::i32, {static_cast<std::int64_t>(indices.size()) / components, components}, Layout::planar);
+    Array array(ir::Type::i32, {static_cast<std::int64_t>(indices.size()) / components, components},
+                Layout::planar);
     array.assign_integers(indices);
     return array;
 }
 
 Array Model::array(const std::string& name) const {
     const auto found = arrays_.find(name);
-    if (found == arrays_.end()) throw Error("the scene has no array '" + name + "'").remedy("add a body that makes it, such as particles");
+    if (found == arrays_.end())
+        throw Error("the scene has no array '" + name + "'")
+            .remedy("add a body that makes it, such as particles");
     return found->second.array;
 }
 
@@ -63,14 +70,18 @@ const Array* Model::find_indices(const std::string& name) const {
 bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
 
 Quantity& Model::add_quantity(Quantity quantity) {
-    if (const auto wanted = options_.per_element.find(quantity.path); wanted != options_.per_element.end() && quantity.shared && wanted->second) {
+    if (const auto wanted = options_.per_element.find(quantity.path);
+        wanted != options_.per_element.end() && quantity.shared && wanted->second) {
         const std::vector<double> row = quantity.values;
         quantity.values.clear();
-        for (std::int64_t e = 0; e < quantity.count; ++e) quantity.values.insert(quantity.values.end(), row.begin(), row.end());
+        for (std::int64_t e = 0; e < quantity.count; ++e)
+            quantity.values.insert(quantity.values.end(), row.begin(), row.end());
         quantity.shared = false;
     }
-    if (quantity.shared) quantity.array = Array(ir::Type::f64, {1, quantity.components});
-    else quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::planar);
+    if (quantity.shared)
+        quantity.array = Array(ir::Type::f64, {1, quantity.components});
+    else
+        quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::planar);
     quantity.upload();
     std::unique_ptr<Quantity>& entry = quantities_[quantity.path];
     if (entry) throw Error("internal: two quantities have the path '" + quantity.path + "'");
@@ -95,7 +106,8 @@ void Model::add_term(Term term, const Program& program) {
 }
 
 void Model::add_term(Term term, const std::vector<Program>& programs) {
-    if (programs.size() != term.times.size()) throw Error("internal: a term needs one program per time");
+    if (programs.size() != term.times.size())
+        throw Error("internal: a term needs one program per time");
     for (std::size_t k = 0; k < programs.size(); ++k) events_[term.times[k]].append(programs[k]);
     terms_.push_back(std::move(term));
 }
@@ -104,11 +116,16 @@ void Model::add_term(Term term, const std::vector<Program>& programs) {
 
 namespace {
 document::Range range_of(const Field& f) {
-    return {.low = f.low, .high = f.high, .low_open = f.low_open, .high_open = f.high_open, .unit = f.unit_text};
+    return {.low = f.low,
+            .high = f.high,
+            .low_open = f.low_open,
+            .high_open = f.high_open,
+            .unit = f.unit_text};
 }
 }  // namespace
 
-Settings::Settings(const ModuleType& type, const Node& object, std::string name) : type_(&type), node_(object), name_(std::move(name)) {
+Settings::Settings(const ModuleType& type, const Node& object, std::string name)
+    : type_(&type), node_(object), name_(std::move(name)) {
     document::Reader reader(node_, "'" + name_ + "' (" + type.type + ")");
     reader.allow({"type", "name"});
     if (type.section == Section::objective) reader.allow({"weight", "at"});
@@ -116,7 +133,8 @@ Settings::Settings(const ModuleType& type, const Node& object, std::string name)
         const bool required = f.fallback_json.empty();
         const Node* found = required ? &reader.require(f.key) : reader.find(f.key);
         if (found == nullptr && f.fallback_json != "none" && f.fallback_json != "zero") {
-            defaults_[f.key] = document::Document::parse(f.fallback_json, "default of " + f.key).root();
+            defaults_[f.key] =
+                document::Document::parse(f.fallback_json, "default of " + f.key).root();
             found = &defaults_[f.key];
         }
         if (found == nullptr) continue;
@@ -155,19 +173,26 @@ Error Settings::error(const std::string& key, const std::string& what) const {
     return document::fault(node != nullptr ? *node : node_, what);
 }
 
-double Settings::number(const std::string& key) const { return document::number_of(*find(key), range_of(field(key))); }
+double Settings::number(const std::string& key) const {
+    return document::number_of(*find(key), range_of(field(key)));
+}
 
 std::int64_t Settings::integer(const std::string& key) const {
     const Field& f = field(key);
-    return document::integer_of(*find(key), std::isfinite(f.low) ? static_cast<std::int64_t>(f.low) : document::lowest_integer,
-                                std::isfinite(f.high) ? static_cast<std::int64_t>(f.high) : document::highest_integer);
+    return document::integer_of(
+        *find(key),
+        std::isfinite(f.low) ? static_cast<std::int64_t>(f.low) : document::lowest_integer,
+        std::isfinite(f.high) ? static_cast<std::int64_t>(f.high) : document::highest_integer);
 }
 
 bool Settings::boolean(const std::string& key) const { return document::boolean_of(*find(key)); }
 std::string Settings::text(const std::string& key) const { return document::string_of(*find(key)); }
-std::string Settings::choice(const std::string& key) const { return document::string_of(*find(key)); }
+std::string Settings::choice(const std::string& key) const {
+    return document::string_of(*find(key));
+}
 
-Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t count, std::span<const double> positions) const {
+Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t count,
+                             std::span<const double> positions) const {
     const Field& f = field(key);
     const Node* written_node = find(key);
     std::vector<Node> zeros(static_cast<std::size_t>(model.dimension()), Node(0));
@@ -176,7 +201,8 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     const bool one = f.kind == FieldKind::number || f.kind == FieldKind::vector;
     document::ValueRequest request;
     request.count = one ? 1 : count;
-    request.components = f.kind == FieldKind::vector || f.kind == FieldKind::vectors ? model.dimension() : 1;
+    request.components =
+        f.kind == FieldKind::vector || f.kind == FieldKind::vectors ? model.dimension() : 1;
     request.range = range_of(f);
     request.functions = model.options().functions;
     request.positions = positions;
@@ -185,15 +211,19 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     request.files = model.options().files;
     document::Values values = document::evaluate(node, request);
     const bool shared = one || values.shared;
-    return model.add_quantity(make(model, f, one ? 1 : count, request.components, shared, std::move(values.data)));
+    return model.add_quantity(
+        make(model, f, one ? 1 : count, request.components, shared, std::move(values.data)));
 }
 
-Quantity& Settings::quantity_of(Model& model, const std::string& key, std::int64_t count, std::vector<double> values) const {
-    const int components = static_cast<int>(static_cast<std::int64_t>(values.size()) / std::max<std::int64_t>(count, 1));
+Quantity& Settings::quantity_of(Model& model, const std::string& key, std::int64_t count,
+                                std::vector<double> values) const {
+    const int components = static_cast<int>(static_cast<std::int64_t>(values.size()) /
+                                            std::max<std::int64_t>(count, 1));
     return model.add_quantity(make(model, field(key), count, components, false, std::move(values)));
 }
 
-Quantity Settings::make(const Model&, const Field& f, std::int64_t count, int components, bool shared, std::vector<double> values) const {
+Quantity Settings::make(const Model&, const Field& f, std::int64_t count, int components,
+                        bool shared, std::vector<double> values) const {
     Quantity q;
     q.path = name_ + "." + f.key;
     q.unit = f.unit_text;
@@ -213,12 +243,15 @@ Term Settings::term(const Model& model) const {
     if (const Node* weight = node_.find("weight")) term.weight = document::number_of(*weight);
     term.times = times(model);
     if (term.times.empty())  // "all" of no steps: its mean does not exist
-        throw error("at", "this objective term has no time").remedy("name a time, or let the scene make a step");
+        throw error("at", "this objective term has no time")
+            .remedy("name a time, or let the scene make a step");
     term.value = Array(ir::Type::f64, {1});
     return term;
 }
 
-Range Settings::points(const Model& model, const std::string& key) const { return model.points(text(key), *find(key)); }
+Range Settings::points(const Model& model, const std::string& key) const {
+    return model.points(text(key), *find(key));
+}
 
 std::vector<std::int64_t> Settings::times(const Model& model) const {
     const std::int64_t substeps = model.options().substeps, last = model.options().steps / substeps;
@@ -227,9 +260,11 @@ std::vector<std::int64_t> Settings::times(const Model& model) const {
     std::vector<std::int64_t> times;
     const auto add = [&](const Node& node) {
         const double t = document::number_of(node, document::Range::at_least(0, "s")) / step;
-        if (std::fabs(t - std::round(t)) > 1e-6 * std::max(1.0, t) || std::round(t) > static_cast<double>(last))
+        if (std::fabs(t - std::round(t)) > 1e-6 * std::max(1.0, t) ||
+            std::round(t) > static_cast<double>(last))
             throw document::fault(node, "the time is not that of a step of this scene")
-                .remedy("times are whole multiples of the step, " + std::to_string(step) + " s, up to the end");
+                .remedy("times are whole multiples of the step, " + std::to_string(step) +
+                        " s, up to the end");
         times.push_back(static_cast<std::int64_t>(std::round(t)) * substeps);
     };
     if (at == nullptr || (at->is_string() && at->string() == "end")) return {last * substeps};

@@ -1,9 +1,10 @@
 // The model that modules build together: points, arrays, quantities, phases, objective terms.
 //
-// Points are what particle-like bodies consist of; all bodies share arrays ("position", "velocity", ...), a body is a
-// range of them. An Array is published under a name; other modules find it by that name and its documented meaning.
-// A quantity is a number of the scene that enters the physics: it has a path, may be optimised, and is bound to launches
-// either as one value for all (f64 scalar) or one per element.
+// Points are what particle-like bodies consist of; all bodies share arrays ("position", "velocity",
+// ...), a body is a range of them. An Array is published under a name; other modules find it by
+// that name and its documented meaning. A quantity is a number of the scene that enters the
+// physics: it has a path, may be optimised, and is bound to launches either as one value for all
+// (f64 scalar) or one per element.
 #pragma once
 
 #include <map>
@@ -17,23 +18,34 @@
 
 namespace hindcast::model {
 
-// Within a phase launches act in the order they were added: bodies, forces, colliders, controllers, each in scene order.
-enum class Phase { begin, controllers, forces, velocity_decay, velocity_update, velocity_constraints, position_update, end };
+// Within a phase launches act in the order they were added: bodies, forces, colliders, controllers,
+// each in scene order.
+enum class Phase {
+    begin,
+    controllers,
+    forces,
+    velocity_decay,
+    velocity_update,
+    velocity_constraints,
+    position_update,
+    end
+};
 inline constexpr int phase_count = 8;
 
-// A named number (or array of numbers) of the scene. The f64 values are the truth; the device array holds them rounded
-// once to the precision of the run (a shared value stays f64 and is rounded by the launch).
+// A named number (or array of numbers) of the scene. The f64 values are the truth; the device array
+// holds them rounded once to the precision of the run (a shared value stays f64 and is rounded by
+// the launch).
 struct Quantity {
-    std::string path;            // "cage.stiffness"
+    std::string path;  // "cage.stiffness"
     std::string unit;
-    std::int64_t count = 0;      // elements it applies to
+    std::int64_t count = 0;  // elements it applies to
     int components = 1;
-    bool shared = false;         // one value for all elements
+    bool shared = false;  // one value for all elements
     bool may_optimize = false;
     document::Range range;       // of each number
     std::vector<double> values;  // rows x components; one row if shared
-    Array array;                 // f64 {1, components} if shared, else the real type {count, components}
-    std::string scene_pointer;   // of the value in the scene
+    Array array;  // f64 {1, components} if shared, else the real type {count, components}
+    std::string scene_pointer;  // of the value in the scene
 
     std::int64_t rows() const { return shared ? 1 : count; }
     // For a Property<T> or, if shared, a Param<T>.
@@ -45,8 +57,8 @@ struct Range {
     std::int64_t first = 0, count = 0;
 };
 
-// One term of the objective: loss += weight * value. The term's launches add to `value`, an f64 scalar that is cleared
-// before each run.
+// One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
+// scalar that is cleared before each run.
 struct Term {
     std::string name;
     double weight = 1;
@@ -58,8 +70,8 @@ struct ModelOptions {
     std::shared_ptr<Device> device;
     ir::Precision precision = ir::Precision::f32;
     int dimension = 3;
-    double step = 0;             // seconds per (sub)step
-    std::int64_t steps = 0;      // (sub)steps in all
+    double step = 0;         // seconds per (sub)step
+    std::int64_t steps = 0;  // (sub)steps in all
     std::int64_t substeps = 1;
     std::uint64_t seed = 0;
     document::FileAccess files;
@@ -78,16 +90,19 @@ public:
 
     // --- bodies and points ---
     Range add_points(const std::string& body, std::int64_t count);
-    Range points(const std::string& body, const document::Node& asked_at) const;  // Error at the node, with "did you mean"
+    Range points(const std::string& body,
+                 const document::Node& asked_at) const;  // Error at the node, with "did you mean"
     std::int64_t point_count() const { return points_; }
     // Where all points start, point_count x dimension: for values that are evaluated once at load.
     void set_initial_points(std::int64_t first, std::span<const double> positions);
     const std::vector<double>& initial_points() const { return initial_points_; }
 
     // --- arrays ---
-    // A state array of the run's real type, planar; part of the state hash, the outputs and the viewer if `state`.
+    // A state array of the run's real type, planar; part of the state hash, the outputs and the
+    // viewer if `state`.
     Array add_array(const std::string& name, std::int64_t elements, int components, bool state);
-    Array index_array(const std::vector<std::int64_t>& indices, int components) const;  // i32, not published
+    Array index_array(const std::vector<std::int64_t>& indices,
+                      int components) const;  // i32, not published
     bool has_array(const std::string& name) const { return arrays_.contains(name); }
     Array array(const std::string& name) const;
     struct Published {
@@ -95,12 +110,16 @@ public:
         bool state = false;
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
-    // Index arrays that other modules may look up ("cage.ends"): null if there is none of that name.
-    void publish_indices(const std::string& name, const Array& indices) { indices_[name] = indices; }
+    // Index arrays that other modules may look up ("cage.ends"): null if there is none of that
+    // name.
+    void publish_indices(const std::string& name, const Array& indices) {
+        indices_[name] = indices;
+    }
     const Array* find_indices(const std::string& name) const;
     // True for the first caller with this key: what a module does once for all its instances.
     bool once(const std::string& key);
-    // True for the first caller: that launch must define the array (Sum), later ones add to it (Accumulate).
+    // True for the first caller: that launch must define the array (Sum), later ones add to it
+    // (Accumulate).
     bool defines(const std::string& array_name) { return once("defines " + array_name); }
 
     // --- quantities ---
@@ -109,8 +128,10 @@ public:
     std::map<std::string, std::unique_ptr<Quantity>>& quantities() { return quantities_; }
 
     // --- launches ---
-    Launch launch(const lang::KernelDef& kernel, std::int64_t items, std::vector<Argument> arguments, std::string description) const {
-        return Launch(options_.device, kernel, options_.precision, items, std::move(arguments), std::move(description));
+    Launch launch(const lang::KernelDef& kernel, std::int64_t items,
+                  std::vector<Argument> arguments, std::string description) const {
+        return Launch(options_.device, kernel, options_.precision, items, std::move(arguments),
+                      std::move(description));
     }
     Program& prologue() { return prologue_; }
     void add(Phase phase, const Launch& launch) { phases_[static_cast<int>(phase)].add(launch); }
@@ -141,15 +162,18 @@ private:
     std::map<std::int64_t, Program> events_;
 };
 
-// What one object of the scene says, read by its module's field rows. Every getter names a field of the type.
+// What one object of the scene says, read by its module's field rows. Every getter names a field of
+// the type.
 class Settings {
 public:
-    // Reads and checks the object: unknown keys, types, ranges. Fields that need the model are read by the getters below.
+    // Reads and checks the object: unknown keys, types, ranges. Fields that need the model are read
+    // by the getters below.
     Settings(const ModuleType& type, const document::Node& object, std::string name);
 
     const std::string& name() const { return name_; }
     const document::Node& node() const { return node_; }
-    const document::Node* find(const std::string& key) const;   // as written, or the default; null if absent
+    const document::Node* find(
+        const std::string& key) const;  // as written, or the default; null if absent
     bool written(const std::string& key) const { return node_.find(key) != nullptr; }
 
     double number(const std::string& key) const;
@@ -158,11 +182,13 @@ public:
     std::string text(const std::string& key) const;
     std::string choice(const std::string& key) const;
 
-    // Makes the quantity name.key and gives it: numbers and vectors are shared values, values and vectors as written.
-    // `positions` serves formulas (count x dimension).
-    Quantity& quantity(Model& model, const std::string& key, std::int64_t count = 1, std::span<const double> positions = {}) const;
+    // Makes the quantity name.key and gives it: numbers and vectors are shared values, values and
+    // vectors as written. `positions` serves formulas (count x dimension).
+    Quantity& quantity(Model& model, const std::string& key, std::int64_t count = 1,
+                       std::span<const double> positions = {}) const;
     // The same with values that the module computed itself, one per element.
-    Quantity& quantity_of(Model& model, const std::string& key, std::int64_t count, std::vector<double> values) const;
+    Quantity& quantity_of(Model& model, const std::string& key, std::int64_t count,
+                          std::vector<double> values) const;
     // An objective's term: its name, weight, times, and an f64 scalar for its value.
     Term term(const Model& model) const;
     // The points of the body that the field names.
@@ -173,7 +199,8 @@ public:
 
 private:
     const Field& field(const std::string& key) const;
-    Quantity make(const Model& model, const Field& f, std::int64_t count, int components, bool shared, std::vector<double> values) const;
+    Quantity make(const Model& model, const Field& f, std::int64_t count, int components,
+                  bool shared, std::vector<double> values) const;
     const ModuleType* type_;
     document::Node node_;
     std::string name_;

@@ -19,10 +19,13 @@ const char* model::name_of(Section section) {
 
 void Registry::add(model::ModuleType type) {
     if (find(type.section, type.type) != nullptr)
-        throw Error(std::string("the section ") + name_of(type.section) + " has two module types called '" + type.type + "'");
+        throw Error(std::string("the section ") + name_of(type.section) +
+                    " has two module types called '" + type.type + "'");
     std::set<std::string> keys{"type", "name"};
     for (const model::Field& f : type.fields)
-        if (!keys.insert(f.key).second) throw Error("the module type '" + type.type + "' has two fields called '" + f.key + "'");
+        if (!keys.insert(f.key).second)
+            throw Error("the module type '" + type.type + "' has two fields called '" + f.key +
+                        "'");
     types_.push_back(std::move(type));
 }
 

@@ -1,10 +1,13 @@
 // What a physics module implements. A module is a folder kernels/NAME with NAME.hpp, which declares
-// `void register_NAME(Registry&)`; CMake finds the folders and generates the call. Nothing else names a module.
+// `void register_NAME(Registry&)`; CMake finds the folders and generates the call. Nothing else
+// names a module.
 //
-// A module type is one `"type"` of one section of the scene. For each object of that type an Instance is made:
+// A module type is one `"type"` of one section of the scene. For each object of that type an
+// Instance is made:
 //   declare()  says what it adds to the model (points of a body), before any array exists
-//   build()    makes arrays, reads quantities, adds launches to phases and to the prologue, adds objective terms
-//   finish()   after all instances were built: what depends on the others (is there any force?)
+//   build()    makes arrays, reads quantities, adds launches to phases and to the prologue, adds
+//   objective terms finish()   after all instances were built: what depends on the others (is there
+//   any force?)
 #pragma once
 
 #include <functional>
@@ -30,14 +33,15 @@ public:
 };
 
 enum class Section { bodies, forces, colliders, controllers, objective };
-inline constexpr Section all_sections[] = {Section::bodies, Section::forces, Section::colliders, Section::controllers, Section::objective};
+inline constexpr Section all_sections[] = {Section::bodies, Section::forces, Section::colliders,
+                                           Section::controllers, Section::objective};
 const char* name_of(Section section);  // the scene's key
 
 struct ModuleType {
     Section section = Section::forces;
-    std::string type;            // "springs"
-    std::string documentation;   // with the formula
-    std::vector<Field> fields;   // besides type and name (and, for objectives, weight and at)
+    std::string type;           // "springs"
+    std::string documentation;  // with the formula
+    std::vector<Field> fields;  // besides type and name (and, for objectives, weight and at)
     std::function<std::unique_ptr<Instance>(std::shared_ptr<Settings>)> make;
 };
 

@@ -9,9 +9,13 @@
 namespace hindcast {
 
 Device::Device(const DeviceOptions& options) : options_(options) {
-    if (options.width != 0 && options.width != 1 && options.width != 4 && options.width != 8 && options.width != 16)
-        throw Error("a SIMD width of " + std::to_string(options.width) + " is not possible").remedy("use 1, 4, 8 or 16, or 0 to let the machine choose");
-    if (options.threads < 0) throw Error("a device cannot have " + std::to_string(options.threads) + " threads").remedy("use 1 or more, or 0 for all");
+    if (options.width != 0 && options.width != 1 && options.width != 4 && options.width != 8 &&
+        options.width != 16)
+        throw Error("a SIMD width of " + std::to_string(options.width) + " is not possible")
+            .remedy("use 1, 4, 8 or 16, or 0 to let the machine choose");
+    if (options.threads < 0)
+        throw Error("a device cannot have " + std::to_string(options.threads) + " threads")
+            .remedy("use 1 or more, or 0 for all");
     if (options_.threads == 0) options_.threads = hardware_threads();
     if (options_.kind == DeviceKind::interpreter) options_.threads = 1;
     pool_ = std::make_unique<ThreadPool>(options_.threads);
@@ -20,16 +24,22 @@ Device::Device(const DeviceOptions& options) : options_(options) {
 
 std::string Device::describe() const {
     if (options_.kind == DeviceKind::interpreter) return "interpreter";
-    return "cpu, " + std::to_string(options_.threads) + (options_.threads == 1 ? " thread, " : " threads, ") +
-           std::to_string(options_.width != 0 ? options_.width : backend::cpu_width(ir::Precision::f32)) + " lanes";
+    return "cpu, " + std::to_string(options_.threads) +
+           (options_.threads == 1 ? " thread, " : " threads, ") +
+           std::to_string(options_.width != 0 ? options_.width
+                                              : backend::cpu_width(ir::Precision::f32)) +
+           " lanes";
 }
 
 std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel) {
     const auto start = std::chrono::steady_clock::now();
     const backend::CompileOptions options{options_.width, options_.checked};
-    auto executable = options_.kind == DeviceKind::interpreter ? backend::interpret(kernel, options) : backend::compile_cpu(kernel, options);
+    auto executable = options_.kind == DeviceKind::interpreter
+                          ? backend::interpret(kernel, options)
+                          : backend::compile_cpu(kernel, options);
     ++statistics_.kernels;
-    statistics_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    statistics_.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return executable;
 }
 

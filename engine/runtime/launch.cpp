@@ -99,7 +99,7 @@ struct Launch::Replay::Bound {
     std::vector<std::pair<backend::Binding*, const std::uint64_t*>>
         versions;                // index arrays, read afresh per run
     std::vector<Array> written;  // their versions change
-    std::vector<Array> cleared;  // adjoints of sums: read, then cleared
+    std::vector<Array> cleared;  // after the run: adjoints of sums, and sums without a term
     struct Alias {               // a second accumulation into one array goes through its own memory
         Array target, own;
     };
@@ -132,7 +132,7 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
     const auto fail = [&](const std::string& what, const std::string& remedy) {
         throw error("'" + p.name + "' " + what).remedy(remedy);
     };
-    const std::string another = "make another launch: this is decided when a launch is made";
+    constexpr const char* another = "make another launch: this is decided when a launch is made";
     if (!argument.is_array()) {
         const std::size_t given = argument.numbers().size();
         if (given == 0)
@@ -154,7 +154,7 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
     }
     if (!argument.is_shared() && p.access == Access::value && is_property)
         fail("holds one value for all items, but an array is given",
-             "pass Argument::shared, or " + another);
+             std::string("pass Argument::shared, or ") + another);
     if (array.type() != memory_type(p))
         fail(std::string("takes ") + ir::name_of(memory_type(p)) + ", but the array holds " +
                  ir::name_of(array.type()),
@@ -399,9 +399,13 @@ void Launch::Replay::Bound::bind() {
     options = &s.device->run_options();
     for (std::size_t p = 0; p < n; ++p) {
         const Parameter& parameter = kernel.parameters[p];
-        if (!used[p] && parameter.access != Access::sum)
-            continue;  // a Sum to which nothing is added is cleared
+        if (!used[p] && parameter.access != Access::sum) continue;
         Array array = s.array_for(parameter.name);
+        if (!used[p]) {  // nothing is added to this Sum, but it is defined
+            arrays[p] = array;
+            cleared.push_back(array);
+            continue;
+        }
         if (parameter.access == Access::accumulate)
             for (std::size_t q = 0; q < p; ++q)
                 if (arrays[q] && arrays[q].same_memory(array) &&
@@ -494,7 +498,7 @@ Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
 void Launch::Replay::run() const {
     Bound& b = *bound_;
-    if (!b.old_values.empty()) b.check_old_values();
+    if (!b.old_values.empty() && b.items > 0) b.check_old_values();
     for (const auto& [binding, version] : b.versions) binding->version = *version;
     try {
         b.executable->run(b.bindings.data(), b.items, *b.options);

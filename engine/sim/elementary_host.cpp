@@ -1,5 +1,6 @@
-// The elementary functions of the kernel language, for the host: each is a one-line kernel run by the interpreter in f64,
-// so that formulas and random numbers in a scene have the same bits everywhere, and those of the kernels.
+// The elementary functions of the kernel language, for the host: each is a one-line kernel run by
+// the interpreter in f64, so that formulas and random numbers in a scene have the same bits
+// everywhere, and those of the kernels.
 #include <memory>
 
 #include "engine/backend/interpreter.hpp"
@@ -15,7 +16,8 @@ using lang::Float;
 // One function, evaluated on the calling thread.
 class HostFunction {
 public:
-    explicit HostFunction(const lang::KernelDef& def) : code_(backend::interpret(def.trace(ir::Precision::f64))) {}
+    explicit HostFunction(const lang::KernelDef& def)
+        : code_(backend::interpret(def.trace(ir::Precision::f64))) {}
     double operator()(double a, double b) {
         double x[2] = {a, b}, y = 0;
         const backend::Binding bindings[2] = {{x, 1, 2, 1, 1}, {&y, 1, 1, 1, 1}};
@@ -29,15 +31,19 @@ private:
 
 template <class F>
 lang::KernelDef define(F f) {
-    return lang::kernel("host_function", {"x", "y"}, [f](lang::Int i, lang::Read<lang::Vec2> x, lang::Write<Float> y) { y[i] = f(x[i].x(), x[i].y()); });
+    return lang::kernel("host_function", {"x", "y"},
+                        [f](lang::Int i, lang::Read<lang::Vec2> x, lang::Write<Float> y) {
+                            y[i] = f(x[i].x(), x[i].y());
+                        });
 }
 
 }  // namespace
 
-#define HINDCAST_HOST(name)                                                                                  \
-    table.name = [](double x) {                                                                              \
-        thread_local HostFunction f(define([](const Float& a, const Float&) { return lang::name(a); }));     \
-        return f(x, 0);                                                                                      \
+#define HINDCAST_HOST(name)                                                      \
+    table.name = [](double x) {                                                  \
+        thread_local HostFunction f(                                             \
+            define([](const Float& a, const Float&) { return lang::name(a); })); \
+        return f(x, 0);                                                          \
     };
 
 document::ElementaryTable own_elementary_functions() {
@@ -57,11 +63,13 @@ document::ElementaryTable own_elementary_functions() {
     HINDCAST_HOST(log1p)
     HINDCAST_HOST(cbrt)
     table.pow = [](double x, double y) {
-        thread_local HostFunction f(define([](const Float& a, const Float& b) { return lang::pow(a, b); }));
+        thread_local HostFunction f(
+            define([](const Float& a, const Float& b) { return lang::pow(a, b); }));
         return f(x, y);
     };
     table.atan2 = [](double y, double x) {
-        thread_local HostFunction f(define([](const Float& a, const Float& b) { return lang::atan2(a, b); }));
+        thread_local HostFunction f(
+            define([](const Float& a, const Float& b) { return lang::atan2(a, b); }));
         return f(y, x);
     };
     return table;

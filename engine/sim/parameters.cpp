@@ -19,7 +19,8 @@ std::map<std::string, bool> Parameters::per_element(const Node& root) {
         const Node& entry = document::object_of(list->item(k));
         const Node *per = entry.find("per"), *path = entry.find("path");
         if (per == nullptr || path == nullptr) continue;
-        if (document::string_of(*per) == "element") wanted[Path::parse(document::string_of(*path)).base()] = true;
+        if (document::string_of(*per) == "element")
+            wanted[Path::parse(document::string_of(*path)).base()] = true;
     }
     return wanted;
 }
@@ -41,14 +42,21 @@ Parameters::Parameters(const Node& root, model::Model& model) {
             for (const auto& [name, q] : model.quantities())
                 if (q->may_optimize) known.push_back(name);
             const Node base(path.base());
-            if (known.empty()) throw document::fault(path_node, "nothing in this scene can be optimised");
+            if (known.empty())
+                throw document::fault(path_node, "nothing in this scene can be optimised");
             if (path.base() == p.path) document::choice_of(path_node, known, "path");
-            throw document::fault(path_node, "the scene has no number at '" + p.path + "'").remedy("say what stands in the scene, such as " + std::string(known.front()));
+            throw document::fault(path_node, "the scene has no number at '" + p.path + "'")
+                .remedy("say what stands in the scene, such as " + std::string(known.front()));
         }
         model::Quantity& q = *p.quantity;
-        if (!q.may_optimize) throw document::fault(path_node, "'" + p.path + "' has no gradient").remedy("choose a parameter that is marked as differentiable in the reference");
-        const std::size_t per = reader.choice_or("per", {"shared", "body", "element"}, q.shared ? 0 : 2);
-        if (per != 2 && !q.shared) throw document::fault(*node.find("per"), "'" + p.path + "' is written one per element").remedy("write one value, or leave out \"per\"");
+        if (!q.may_optimize)
+            throw document::fault(path_node, "'" + p.path + "' has no gradient")
+                .remedy("choose a parameter that is marked as differentiable in the reference");
+        const std::size_t per =
+            reader.choice_or("per", {"shared", "body", "element"}, q.shared ? 0 : 2);
+        if (per != 2 && !q.shared)
+            throw document::fault(*node.find("per"), "'" + p.path + "' is written one per element")
+                .remedy("write one value, or leave out \"per\"");
         p.log_scale = reader.choice_or("scale", {"linear", "log"}, 0) == 1;
         p.group = reader.string_or("group", p.path);
         p.rate = reader.number_or("rate", 1, document::Range::positive());
@@ -56,10 +64,13 @@ Parameters::Parameters(const Node& root, model::Model& model) {
             const std::vector<double> bounds = document::numbers_of(*node.find("bounds"), 2);
             p.low = bounds[0];
             p.high = bounds[1];
-            if (!(p.low <= p.high)) throw document::fault(*node.find("bounds"), "the lower bound is above the upper one");
+            if (!(p.low <= p.high))
+                throw document::fault(*node.find("bounds"),
+                                      "the lower bound is above the upper one");
         }
         // The physics' own range holds as well; an open end is kept off by the smallest step.
-        p.low = std::max(p.low, q.range.low_open ? std::numeric_limits<double>::min() : q.range.low);
+        p.low =
+            std::max(p.low, q.range.low_open ? std::numeric_limits<double>::min() : q.range.low);
         p.high = std::min(p.high, q.range.high);
         std::vector<std::int64_t> elements;
         if (path.element) {
@@ -67,7 +78,8 @@ Parameters::Parameters(const Node& root, model::Model& model) {
         } else if (reader.has("select")) {
             document::Reader select = reader.object("select", "a selection");
             const Node& indices = select.array("indices", 1);
-            for (std::size_t i = 0; i < indices.size(); ++i) elements.push_back(document::integer_of(indices.item(i), 0, q.rows() - 1));
+            for (std::size_t i = 0; i < indices.size(); ++i)
+                elements.push_back(document::integer_of(indices.item(i), 0, q.rows() - 1));
             select.finish();
         } else {
             for (std::int64_t e = 0; e < q.rows(); ++e) elements.push_back(e);
@@ -78,26 +90,38 @@ Parameters::Parameters(const Node& root, model::Model& model) {
         } else if (reader.has("components")) {
             const Node& names = reader.array("components", 1);
             static constexpr std::string_view axes[] = {"x", "y", "z"};
-            for (std::size_t i = 0; i < names.size(); ++i) components.push_back(static_cast<int>(document::choice_of(names.item(i), axes, "component")));
+            for (std::size_t i = 0; i < names.size(); ++i)
+                components.push_back(
+                    static_cast<int>(document::choice_of(names.item(i), axes, "component")));
         } else {
             for (int c = 0; c < q.components; ++c) components.push_back(c);
         }
         reader.finish();
         for (const std::int64_t e : elements) {
-            if (e >= q.rows()) throw document::fault(path_node, "'" + q.path + "' has " + std::to_string(q.rows()) + " elements, no element " + std::to_string(e));
+            if (e >= q.rows())
+                throw document::fault(path_node, "'" + q.path + "' has " +
+                                                     std::to_string(q.rows()) +
+                                                     " elements, no element " + std::to_string(e));
             for (const int c : components) {
-                if (c >= q.components) throw document::fault(path_node, "'" + q.path + "' has " + std::to_string(q.components) + " components");
+                if (c >= q.components)
+                    throw document::fault(
+                        path_node,
+                        "'" + q.path + "' has " + std::to_string(q.components) + " components");
                 const std::size_t entry = static_cast<std::size_t>(e * q.components + c);
-                if (!taken.insert({&q, entry}).second) throw document::fault(path_node, "'" + p.path + "' is named by two parameters");
+                if (!taken.insert({&q, entry}).second)
+                    throw document::fault(path_node, "'" + p.path + "' is named by two parameters");
                 p.entries.push_back(entry);
                 std::string name = q.path;
                 if (!q.shared) name += "[" + std::to_string(e) + "]";
                 if (q.components > 1) name += std::string(".") + "xyz"[c];
                 p.names.push_back(name);
                 const double value = q.values[entry];
-                if (p.log_scale && value <= 0) throw document::fault(node, name + " is not positive, so it has no log scale");
+                if (p.log_scale && value <= 0)
+                    throw document::fault(node, name + " is not positive, so it has no log scale");
                 if (value < p.low || value > p.high)
-                    throw document::fault(node, name + " = " + std::to_string(value) + " is outside its bounds").remedy("move the value or the bounds");
+                    throw document::fault(
+                        node, name + " = " + std::to_string(value) + " is outside its bounds")
+                        .remedy("move the value or the bounds");
             }
         }
         names_.insert(names_.end(), p.names.begin(), p.names.end());
@@ -115,13 +139,19 @@ void Parameters::each(F f) const {
 
 std::vector<double> Parameters::values() const {
     std::vector<double> values(size_);
-    each([&](const Parameter& p, std::size_t entry, std::size_t k) { values[k] = p.quantity->values[entry]; });
+    each([&](const Parameter& p, std::size_t entry, std::size_t k) {
+        values[k] = p.quantity->values[entry];
+    });
     return values;
 }
 
 void Parameters::set_values(std::span<const double> values) {
-    if (values.size() != size_) throw Error(std::to_string(values.size()) + " values are given for " + std::to_string(size_) + " parameters");
-    each([&](const Parameter& p, std::size_t entry, std::size_t k) { p.quantity->values[entry] = values[k]; });
+    if (values.size() != size_)
+        throw Error(std::to_string(values.size()) + " values are given for " +
+                    std::to_string(size_) + " parameters");
+    each([&](const Parameter& p, std::size_t entry, std::size_t k) {
+        p.quantity->values[entry] = values[k];
+    });
     for (const Parameter& p : list_) p.quantity->upload();
 }
 
@@ -129,7 +159,9 @@ std::vector<double> Parameters::gather(Array (*pick)(const model::Quantity&)) co
     std::vector<double> result(size_);
     each([&](const Parameter& p, std::size_t entry, std::size_t k) {
         const std::size_t components = static_cast<std::size_t>(p.quantity->components);
-        result[k] = pick(*p.quantity).value(static_cast<std::int64_t>(entry / components), static_cast<int>(entry % components));
+        result[k] = pick(*p.quantity)
+                        .value(static_cast<std::int64_t>(entry / components),
+                               static_cast<int>(entry % components));
     });
     return result;
 }
@@ -143,11 +175,14 @@ std::vector<double> Parameters::gradient_tangents() const {
 }
 
 void Parameters::set_tangents(std::span<const double> direction) const {
-    if (direction.size() != size_) throw Error("a direction has " + std::to_string(direction.size()) + " entries for " + std::to_string(size_) + " parameters");
+    if (direction.size() != size_)
+        throw Error("a direction has " + std::to_string(direction.size()) + " entries for " +
+                    std::to_string(size_) + " parameters");
     for (const Parameter& p : list_) p.quantity->array.tangent().clear();
     each([&](const Parameter& p, std::size_t entry, std::size_t k) {
         const std::size_t components = static_cast<std::size_t>(p.quantity->components);
-        p.quantity->array.tangent().set_value(static_cast<std::int64_t>(entry / components), static_cast<int>(entry % components), direction[k]);
+        p.quantity->array.tangent().set_value(static_cast<std::int64_t>(entry / components),
+                                              static_cast<int>(entry % components), direction[k]);
     });
 }
 

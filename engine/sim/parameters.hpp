@@ -1,10 +1,13 @@
 // Parameters: which numbers of the scene may change, as one flat vector of f64.
 //
-// "parameters": [{"path": "cage.rest_length", "bounds": [0.01, 10], "scale": "log", "per": "element",
-//                 "select": {"indices": [0, 2]}, "components": ["x"], "group": "lengths", "rate": 0.1}]
+// "parameters": [{"path": "cage.rest_length", "bounds": [0.01, 10], "scale": "log", "per":
+// "element",
+//                 "select": {"indices": [0, 2]}, "components": ["x"], "group": "lengths", "rate":
+//                 0.1}]
 //
-// A parameter has the shape its value is written in: one number is one shared parameter, a list one per element. "per":
-// "element" makes a shared value independent per element; "shared" and "body" insist on one value.
+// A parameter has the shape its value is written in: one number is one shared parameter, a list one
+// per element. "per": "element" makes a shared value independent per element; "shared" and "body"
+// insist on one value.
 #pragma once
 
 #include <limits>
@@ -18,14 +21,15 @@
 namespace hindcast {
 
 struct Parameter {
-    std::string path;                    // as written in the scene
+    std::string path;  // as written in the scene
     model::Quantity* quantity = nullptr;
-    std::vector<std::size_t> entries;    // positions in quantity->values
-    std::vector<std::string> names;      // one per entry: "cage.rest_length[3]", "ball.velocity.x"
-    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    std::vector<std::size_t> entries;  // positions in quantity->values
+    std::vector<std::string> names;    // one per entry: "cage.rest_length[3]", "ball.velocity.x"
+    double low = -std::numeric_limits<double>::infinity(),
+           high = std::numeric_limits<double>::infinity();
     bool log_scale = false;
-    std::string group;                   // default: the path
-    double rate = 1;                     // factor on the optimiser's rate
+    std::string group;  // default: the path
+    double rate = 1;    // factor on the optimiser's rate
 };
 
 class Parameters {
@@ -36,14 +40,14 @@ public:
     Parameters(const document::Node& scene_root, model::Model& model);
 
     const std::vector<Parameter>& list() const { return list_; }
-    std::size_t size() const { return size_; }           // of the flat vector
+    std::size_t size() const { return size_; }  // of the flat vector
     const std::vector<std::string>& names() const { return names_; }
 
-    std::vector<double> values() const;                  // physical values
-    void set_values(std::span<const double> values);     // and to the device
-    std::vector<double> gradient() const;                // from the quantities' gradient arrays
+    std::vector<double> values() const;               // physical values
+    void set_values(std::span<const double> values);  // and to the device
+    std::vector<double> gradient() const;             // from the quantities' gradient arrays
     void set_tangents(std::span<const double> direction) const;
-    std::vector<double> gradient_tangents() const;       // of the gradients: Hessian-vector products
+    std::vector<double> gradient_tangents() const;  // of the gradients: Hessian-vector products
 
 private:
     template <class F>

@@ -20,15 +20,20 @@ Scene Scene::load(const std::filesystem::path& path) {
     return scene;
 }
 
-Scene Scene::parse(std::string_view text, std::string file) { return Scene(document::Document::parse(text, std::move(file))); }
+Scene Scene::parse(std::string_view text, std::string file) {
+    return Scene(document::Document::parse(text, std::move(file)));
+}
 
 void Scene::read() {
     Reader reader(document_.root(), "a scene");
     const std::int64_t format = reader.integer("format", 1);
     if (format > newest_format)
-        throw document::fault(*document_.root().find("format"), "this scene has format " + std::to_string(format) + ", newer than this program knows")
+        throw document::fault(
+            *document_.root().find("format"),
+            "this scene has format " + std::to_string(format) + ", newer than this program knows")
             .remedy("update the program; it reads formats up to " + std::to_string(newest_format));
-    reader.allow({"$schema", "gravity", "bodies", "forces", "colliders", "controllers", "objective", "parameters", "optimizer", "gradients", "outputs", "view"});
+    reader.allow({"$schema", "gravity", "bodies", "forces", "colliders", "controllers", "objective",
+                  "parameters", "optimizer", "gradients", "outputs", "view"});
     name_ = reader.string_or("name", "scene");
     description_ = reader.string_or("description", "");
     dimension_ = static_cast<int>(reader.integer_or("dimension", 3, 2, 3));
@@ -41,7 +46,8 @@ void Scene::read() {
     time.finish();
     reader.finish();
     for (const model::Section section : model::all_sections)
-        if (const Node* list = document_.root().find(model::name_of(section))) document::array_of(*list);
+        if (const Node* list = document_.root().find(model::name_of(section)))
+            document::array_of(*list);
     objects();
 }
 
@@ -55,14 +61,21 @@ std::vector<Scene::Object> Scene::objects() const {
         for (std::size_t k = 0; k < list->size(); ++k) {
             const Node& node = document::object_of(list->item(k));
             const Node* type = node.find("type");
-            if (type == nullptr) throw document::fault(node, "this object has no \"type\"").remedy("say what it is, such as \"type\": \"particles\"");
+            if (type == nullptr)
+                throw document::fault(node, "this object has no \"type\"")
+                    .remedy("say what it is, such as \"type\": \"particles\"");
             Object object{section, document::string_of(*type), "", &node};
             const Node* name = node.find("name");
-            object.name = name != nullptr ? document::string_of(*name) : object.type + "_" + std::to_string(++counts[object.type]);
+            object.name = name != nullptr
+                              ? document::string_of(*name)
+                              : object.type + "_" + std::to_string(++counts[object.type]);
             const Node& at = name != nullptr ? *name : node;
             if (object.name.empty() || object.name.find_first_of(".[]\"") != std::string::npos)
-                throw document::fault(at, "'" + object.name + "' cannot be a name").remedy("names are not empty and hold none of . [ ] \"");
-            if (object.name == "gravity" || object.name == "time") throw document::fault(at, "the name '" + object.name + "' is taken by the scene itself");
+                throw document::fault(at, "'" + object.name + "' cannot be a name")
+                    .remedy("names are not empty and hold none of . [ ] \"");
+            if (object.name == "gravity" || object.name == "time")
+                throw document::fault(
+                    at, "the name '" + object.name + "' is taken by the scene itself");
             const auto [entry, fresh] = names.try_emplace(object.name, &at);
             if (!fresh)
                 throw document::fault(at, "two objects are called '" + object.name + "'")
@@ -77,13 +90,15 @@ std::vector<Scene::Object> Scene::objects() const {
 const Node* Scene::find(const std::string& path) const {
     const Path p = Path::parse(path);
     const Node* node = nullptr;
-    if (p.keys.front() == "gravity" || p.keys.front() == "time" || p.keys.front() == "optimizer") node = document_.root().find(p.keys.front());
+    if (p.keys.front() == "gravity" || p.keys.front() == "time" || p.keys.front() == "optimizer")
+        node = document_.root().find(p.keys.front());
     else
         for (const Object& object : objects())
             if (object.name == p.keys.front()) node = object.node;
     for (std::size_t k = 1; node != nullptr && k < p.keys.size(); ++k) node = node->find(p.keys[k]);
     if (node != nullptr && p.element) {
-        if (!node->is_array() || *p.element >= static_cast<std::int64_t>(node->size())) return nullptr;
+        if (!node->is_array() || *p.element >= static_cast<std::int64_t>(node->size()))
+            return nullptr;
         node = &node->item(static_cast<std::size_t>(*p.element));
     }
     if (node != nullptr && p.component) {
@@ -101,9 +116,13 @@ void Scene::set(const std::string& path, std::string_view json) {
         changed.set(node->pointer(), value);
     } else {
         // A key that the scene does not write, of an object that it has: the default is replaced.
-        const Node* owner = p.keys.size() < 2 ? (p.keys.front() == "gravity" ? &document_.root() : nullptr) : find(p.owner());
+        const Node* owner = p.keys.size() < 2
+                                ? (p.keys.front() == "gravity" ? &document_.root() : nullptr)
+                                : find(p.owner());
         if (owner == nullptr || p.element || p.component)
-            throw Error("the scene has nothing at the path '" + path + "'").remedy("paths look like cage.stiffness, ball.velocity[0].z, gravity or time.steps");
+            throw Error("the scene has nothing at the path '" + path + "'")
+                .remedy(
+                    "paths look like cage.stiffness, ball.velocity[0].z, gravity or time.steps");
         changed.set(owner->pointer() + "/" + p.keys.back(), value);
     }
     Scene next(std::move(changed));

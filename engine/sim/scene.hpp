@@ -1,4 +1,5 @@
-// A scene: the document as the user wrote it, and what its global keys say. Physics objects are read by their modules.
+// A scene: the document as the user wrote it, and what its global keys say. Physics objects are
+// read by their modules.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +13,17 @@ namespace hindcast {
 
 class Scene {
 public:
-    // Reads and checks the global keys; throws Error with file:line:column, JSON pointer and remedy.
+    // Reads and checks the global keys; throws Error with file:line:column, JSON pointer and
+    // remedy.
     static Scene load(const std::filesystem::path& path);
     static Scene parse(std::string_view text, std::string file = "scene");
 
-    // `--set`: replaces the value at a path ("cage.stiffness", "gravity", "time.steps", "ball.velocity[0].z") by a JSON
-    // value, and reads the scene again. Throws Error and changes nothing if the path or the value is wrong.
+    // `--set`: replaces the value at a path ("cage.stiffness", "gravity", "time.steps",
+    // "ball.velocity[0].z") by a JSON value, and reads the scene again. Throws Error and changes
+    // nothing if the path or the value is wrong.
     void set(const std::string& path, std::string_view json);
-    // The node that a path names, with elements and components: nullptr if it is not written in the scene.
+    // The node that a path names, with elements and components: nullptr if it is not written in the
+    // scene.
     const document::Node* find(const std::string& path) const;
 
     const document::Document& document() const { return document_; }
@@ -29,7 +33,7 @@ public:
     const std::string& name() const { return name_; }
     const std::string& description() const { return description_; }
     int dimension() const { return dimension_; }
-    double step() const { return step_; }              // seconds of a whole step
+    double step() const { return step_; }  // seconds of a whole step
     std::int64_t steps() const { return steps_; }
     std::int64_t substeps() const { return substeps_; }
 

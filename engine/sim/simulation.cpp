@@ -10,7 +10,9 @@ namespace hindcast {
 using model::ModuleType;
 using model::Quantity;
 
-Simulation::Simulation(const Scene& scene, const Registry& registry, const SimulationOptions& options) : scene_(scene), options_(options) {
+Simulation::Simulation(const Scene& scene, const Registry& registry,
+                       const SimulationOptions& options)
+    : scene_(scene), options_(options) {
     model::ModelOptions mo;
     mo.device = options.device;
     mo.precision = options.precision;
@@ -33,8 +35,10 @@ Simulation::Simulation(const Scene& scene, const Registry& registry, const Simul
     gravity.shared = gravity.may_optimize = true;
     gravity.scene_pointer = "/gravity";
     gravity.values.assign(static_cast<std::size_t>(scene_.dimension()), 0.0);
-    if (const document::Node* node = scene_.document().root().find("gravity")) gravity.values = document::numbers_of(*node, gravity.values.size());
-    else gravity.values.back() = -9.81;
+    if (const document::Node* node = scene_.document().root().find("gravity"))
+        gravity.values = document::numbers_of(*node, gravity.values.size());
+    else
+        gravity.values.back() = -9.81;
     model_->add_quantity(std::move(gravity));
 
     for (const Scene::Object& object : scene_.objects()) {
@@ -43,10 +47,14 @@ Simulation::Simulation(const Scene& scene, const Registry& registry, const Simul
             const std::vector<std::string> known = registry.types(object.section);
             const std::vector<std::string_view> names(known.begin(), known.end());
             const document::Node& at = *object.node->find("type");
-            if (!names.empty()) document::choice_of(at, names, std::string("type of ") + model::name_of(object.section));
-            throw document::fault(at, "there is no type '" + object.type + "' in " + model::name_of(object.section));
+            if (!names.empty())
+                document::choice_of(at, names,
+                                    std::string("type of ") + model::name_of(object.section));
+            throw document::fault(
+                at, "there is no type '" + object.type + "' in " + model::name_of(object.section));
         }
-        instances_.push_back(type->make(std::make_shared<model::Settings>(*type, *object.node, object.name)));
+        instances_.push_back(
+            type->make(std::make_shared<model::Settings>(*type, *object.node, object.name)));
     }
     for (const auto& instance : instances_) instance->declare(*model_);
     for (const auto& instance : instances_) instance->build(*model_);
@@ -63,7 +71,8 @@ Simulation::Simulation(const Scene& scene, const Registry& registry, const Simul
     rollout_->set_step_counter(model_->step_counter());
 }
 
-// Only what depends on a parameter has derivatives: a launch differentiates the arguments that vary.
+// Only what depends on a parameter has derivatives: a launch differentiates the arguments that
+// vary.
 void Simulation::find_what_varies() {
     std::vector<Launch> launches = model_->prologue().launches();
     const auto append = [&](const Program& program) {
@@ -75,7 +84,8 @@ void Simulation::find_what_varies() {
     std::set<const void*> varies;
     for (const Parameter& p : parameters_->list()) varies.insert(p.quantity->array.data());
     const auto real_argument = [](const Launch& launch, std::size_t p) {
-        return ir::is_real(launch.kernel().parameters[p].type) && launch.arguments()[p].is_array() && launch.arrays()[p].elements() > 0;
+        return ir::is_real(launch.kernel().parameters[p].type) &&
+               launch.arguments()[p].is_array() && launch.arrays()[p].elements() > 0;
     };
     for (bool changed = true; changed;) {
         changed = false;
@@ -83,13 +93,17 @@ void Simulation::find_what_varies() {
             bool any = false;
             for (std::size_t p = 0; p < launch.arrays().size(); ++p) {
                 const ir::Access access = launch.kernel().parameters[p].access;
-                const bool reads = access != ir::Access::write && access != ir::Access::sum && access != ir::Access::reduce;
-                any |= reads && real_argument(launch, p) && varies.contains(launch.arrays()[p].data());
+                const bool reads = access != ir::Access::write && access != ir::Access::sum &&
+                                   access != ir::Access::reduce;
+                any |=
+                    reads && real_argument(launch, p) && varies.contains(launch.arrays()[p].data());
             }
             if (!any) continue;
             for (std::size_t p = 0; p < launch.arrays().size(); ++p) {
                 const ir::Access access = launch.kernel().parameters[p].access;
-                if (access == ir::Access::read || access == ir::Access::value || !real_argument(launch, p)) continue;
+                if (access == ir::Access::read || access == ir::Access::value ||
+                    !real_argument(launch, p))
+                    continue;
                 changed |= varies.insert(launch.arrays()[p].data()).second;
             }
         }
@@ -97,7 +111,8 @@ void Simulation::find_what_varies() {
     for (Launch& launch : launches) {
         std::vector<std::string> active;
         for (std::size_t p = 0; p < launch.arrays().size(); ++p)
-            if (real_argument(launch, p) && varies.contains(launch.arrays()[p].data())) active.push_back(launch.kernel().parameters[p].name);
+            if (real_argument(launch, p) && varies.contains(launch.arrays()[p].data()))
+                active.push_back(launch.kernel().parameters[p].name);
         launch.differentiate_only(active);
     }
 }
@@ -124,7 +139,8 @@ double Simulation::directional_derivative(std::span<const double> direction) {
     parameters_->set_tangents(direction);
     rollout_->forward(false, {}, RolloutMode::tangent);
     double sum = 0;
-    for (const model::Term& term : model_->terms()) sum += term.weight * term.value.tangent().value(0);
+    for (const model::Term& term : model_->terms())
+        sum += term.weight * term.value.tangent().value(0);
     return sum;
 }
 
@@ -137,7 +153,8 @@ std::vector<double> Simulation::hessian_product(std::span<const double> directio
 
 std::vector<Simulation::TermValue> Simulation::terms() const {
     std::vector<TermValue> list;
-    for (const model::Term& term : model_->terms()) list.push_back({term.name, term.weight, term.value.value(0)});
+    for (const model::Term& term : model_->terms())
+        list.push_back({term.name, term.weight, term.value.value(0)});
     return list;
 }
 
@@ -160,7 +177,8 @@ document::Document Simulation::scene_with_parameters(const std::filesystem::path
         const Quantity& q = *p.quantity;
         std::string file = q.path;
         std::replace(file.begin(), file.end(), '.', '_');
-        document.set(q.scene_pointer, document::saved_form(q.values, q.components, q.shared, folder, file + ".npy"));
+        document.set(q.scene_pointer,
+                     document::saved_form(q.values, q.components, q.shared, folder, file + ".npy"));
     }
     return document;
 }

@@ -1,4 +1,5 @@
-// Simulation: a scene made ready to run, and the derivatives of its objective. Knows no physics module by name.
+// Simulation: a scene made ready to run, and the derivatives of its objective. Knows no physics
+// module by name.
 #pragma once
 
 #include <memory>
@@ -12,9 +13,10 @@ namespace hindcast {
 struct SimulationOptions {
     std::shared_ptr<Device> device;
     ir::Precision precision = ir::Precision::f32;
-    std::uint64_t seed = 0;      // mixed into every seed of the scene; 0 changes nothing
-    std::int64_t steps = -1;     // instead of the scene's; -1: as written
-    std::vector<std::filesystem::path> allowed_paths;  // folders besides the scene's that files may lie in
+    std::uint64_t seed = 0;   // mixed into every seed of the scene; 0 changes nothing
+    std::int64_t steps = -1;  // instead of the scene's; -1: as written
+    std::vector<std::filesystem::path>
+        allowed_paths;  // folders besides the scene's that files may lie in
 };
 
 class Simulation {
@@ -29,8 +31,8 @@ public:
     Parameters& parameters() { return *parameters_; }
     std::int64_t steps() const { return model_->options().steps; }  // substeps in all
 
-    // Runs all steps from the start and returns the loss: the sum of weight * value over the terms. `keep` stores what
-    // gradient() needs.
+    // Runs all steps from the start and returns the loss: the sum of weight * value over the terms.
+    // `keep` stores what gradient() needs.
     double run(bool keep = false, const Rollout::Watch& watch = {});
     // The derivative of the loss with respect to the parameters, after run(true).
     std::vector<double> gradient();
@@ -45,8 +47,9 @@ public:
     };
     std::vector<TermValue> terms() const;  // of the last run
     double loss() const;
-    StateHash state_hash() const;          // of the state arrays as they stand
-    // The scene with the parameters as they stand. Values of more than 1000 numbers are written to `folder`.
+    StateHash state_hash() const;  // of the state arrays as they stand
+    // The scene with the parameters as they stand. Values of more than 1000 numbers are written to
+    // `folder`.
     document::Document scene_with_parameters(const std::filesystem::path& folder) const;
 
 private:
@@ -61,7 +64,8 @@ private:
     std::unique_ptr<Rollout> rollout_;
 };
 
-// Elementary functions for formulas and random numbers: the project's own, the same bits everywhere.
+// Elementary functions for formulas and random numbers: the project's own, the same bits
+// everywhere.
 document::ElementaryTable own_elementary_functions();
 
 }  // namespace hindcast

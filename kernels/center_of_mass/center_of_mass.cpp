@@ -1,7 +1,7 @@
 // value = mean over the times of |c - target|^2, with the centre of mass c = sum m_i x_i / sum m_i.
-// One work item goes over the points in order and adds m_i (x_i - target): the sums stay small near
-// the target, where they must be exact. Gradient by hand: dvalue/dx_i = 2 (m_i / sum m) (c -
-// target).
+// Two launches: the moments m_i (x_i - target) are summed in f64 by a reduction (they stay small
+// near the target, where they must be exact), then one item squares their mean. Gradient by hand:
+// dvalue/dx_i = 2 (m_i / sum m) (c - target).
 #include "kernels/center_of_mass/center_of_mass.hpp"
 
 #include "kernels/particles/particles.hpp"
@@ -16,20 +16,25 @@ using model::Settings;
 using particles::Selection;
 
 template <int D>
-KernelDef center_of_mass(const Selection& selection) {
+KernelDef moments(const Selection& selection) {
     using V = Vec<Float, D>;
     return kernel(
-        "center_of_mass", {"x", "mass", "target", "first", "index", "scale", "value"},
-        [selection](Int, Read<V> x, Read<Float> mass, Property<V> target, Param<Int> first,
-                    Read<Int> index, Param<Float> scale, Reduce<Float> value) {
-            V moment;
-            Float total;
-            for_(0, selection.count(), [&](const Int& k) {
-                const Int i = selection.point(k, first, index);
-                moment += (x[i] - target[0]) * mass[i];
-                total += mass[i];
-            });
-            const V d = moment / total;
+        "center_of_mass_moments", {"x", "mass", "target", "first", "index", "moment", "total"},
+        [selection](Int k, Read<V> x, Read<Float> mass, Property<V> target, Param<Int> first,
+                    Read<Int> index, Reduce<V> moment, Reduce<Float> total) {
+            const Int i = selection.point(k, first, index);
+            moment += (x[i] - target[0]) * mass[i];
+            total += mass[i];
+        });
+}
+
+template <int D>
+KernelDef squared_distance() {
+    using V = Vec<Float, D>;
+    return kernel(
+        "center_of_mass_distance", {"moment", "total", "scale", "value"},
+        [](Int, Param<V> moment, Param<Float> total, Param<Float> scale, Reduce<Float> value) {
+            const V d = moment.value() / total.value();
             value += dot(d, d) * scale.value();
         });
 }
@@ -42,15 +47,25 @@ public:
         const Selection selection = particles::select_points(*settings_, model);
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
-        const KernelDef kernel = particles::for_dimension(
-            model, [&](auto dimension) { return center_of_mass<dimension>(selection); });
-        Program program;
-        program.add(model.launch(kernel, 1,
-                                 {model.array("position"), model.array("mass"),
-                                  settings_->quantity(model, "target").argument(),
-                                  selection.body.first, selection.index, scale, term.value},
-                                 settings_->name() + ": centre of mass"));
-        model.add_term(std::move(term), program);
+        const model::Quantity& target = settings_->quantity(model, "target");
+        const KernelDef sum = particles::for_dimension(
+            model, [&](auto dimension) { return moments<dimension>(selection); });
+        const KernelDef distance = particles::for_dimension(
+            model, [](auto dimension) { return squared_distance<dimension>(); });
+        std::vector<Program> programs;
+        for (std::size_t t = 0; t < term.times.size(); ++t) {  // sums of its own for each time
+            const Array moment(ir::Type::f64, {1, model.dimension()}), total(ir::Type::f64, {1});
+            Program program;
+            program.add(
+                model.launch(sum, selection.count(),
+                             {model.array("position"), model.array("mass"), target.argument(),
+                              selection.body.first, selection.index, moment, total},
+                             settings_->name() + ": moments"));
+            program.add(model.launch(distance, 1, {moment, total, scale, term.value},
+                                     settings_->name() + ": centre of mass"));
+            programs.push_back(std::move(program));
+        }
+        model.add_term(std::move(term), programs);
     }
 
 private:

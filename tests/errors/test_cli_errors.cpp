@@ -72,9 +72,9 @@ TEST_CASE("cli errors: scenes that are wrong") {
            "did you mean 'ball'"});
     check({scene_with(R"("connect": [["ball", 0, "ball", 7]], "stiffness": 1)"), {}, "7"});
     check({scene_with(R"("stiffness": 1)"), {}, "'connect'"});
-    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "bodys": []})",
+    check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "gravty": [0, 0, 0]})",
            {},
-           "did you mean 'bodies'"});
+           "did you mean 'gravity'"});
     check({R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "bodies": [{"type": "particle"}]})",
            {},
            "did you mean 'particles'"});

@@ -238,7 +238,7 @@ TEST_CASE("the condition of a while_ assigns or has an effect") {
                 {"condition of a while_"});
 }
 
-TEST_CASE("a variable used outside the region that declared it: both lines are named") {
+TEST_CASE("rule 3: a variable used outside the region that declared it: both lines are named") {
     int declared = 0;
     const auto def = kernel("k", {"x", "y"}, [&](Int i, Read<Float> x, Write<Float> y) {
         std::vector<Float> kept;

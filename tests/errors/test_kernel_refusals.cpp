@@ -70,7 +70,9 @@ struct Refusal {
 
 }  // namespace
 
-TEST_CASE("what does not compile in a kernel") {
+TEST_CASE(
+    "rule 3: what does not compile in a kernel: kept elements, traced conditions, writing what is "
+    "read") {
     if (shell(compiler() + " --version").status != 0) HINDCAST_SKIP("no C++ compiler on PATH");
     const test::TemporaryFolder folder;
     const std::vector<std::string> correct = {

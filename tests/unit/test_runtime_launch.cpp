@@ -233,6 +233,8 @@ TEST_CASE("launch: a Sum defines the whole array, also when nothing is added") {
     const KernelDef scatter =
         kernel("scatter", {"x", "y"}, [](Int i, Read<Float> x, Sum<Float> y) { y[i * 2] += x[i]; });
     const KernelDef nothing = kernel("nothing", {"y"}, [](Int, Sum<Float>) {});
+    const KernelDef half =
+        kernel("half", {"x", "y"}, [](Int i, Read<Float> x, Sum<Vec2> y) { y[i + 1].y() += x[i]; });
     for (const auto& device : test::devices()) {
         CAPTURE(device->describe());
         const Array x = array({1, 2}), y = array({9, 9, 9, 9, 9});
@@ -240,6 +242,9 @@ TEST_CASE("launch: a Sum defines the whole array, also when nothing is added") {
         CHECK(y.to_doubles() == Values{1, 0, 2, 0, 0});
         Launch(device, nothing, Precision::f64, 2, {y}).forward().run();
         CHECK(y.to_doubles() == Values{0, 0, 0, 0, 0});
+        const Array z = Array::from(Values(6, 9), Type::f64, {3, 2}, Layout::planar);
+        Launch(device, half, Precision::f64, 2, {x, z}).forward().run();
+        CHECK(z.to_doubles() == Values{0, 0, 0, 1, 0, 2});
     }
 }
 

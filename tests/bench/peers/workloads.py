@@ -23,7 +23,7 @@ cloth_springs     A net: bandwidth and reductions decide.
         a = (0, -9.8, 0) + sum of K (1 - r / |d|) d,  d = other end - this end
         v <- exp(-dt) (v + dt a),  x <- x + dt v
     Loss |mean position - (.4, -.1, .5)|^2 over all particles; gradient in all initial velocities
-    ("v0") and in K. The gradient in K sums 78 million terms: added one by one in f32 it loses 5 %.
+    ("v0"; of row 0, which has none, it is zero) and in K. The gradient in K sums 78 million terms: added one by one in f32 it loses 5 %.
 """
 import math
 

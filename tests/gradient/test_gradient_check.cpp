@@ -1,0 +1,174 @@
+// The gradient check itself: it passes what is right, and finds what is wrong. The wrong gradients
+// are made on purpose, by an objective whose formula is right and whose derivative is not.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/ad/grad.hpp"
+#include "engine/model/model.hpp"
+#include "engine/sim/gradient_check.hpp"
+#include "tests/support/devices.hpp"
+
+using namespace hindcast;
+
+namespace {
+
+using namespace lang;
+
+// value = sum over the body's x of x^3, with a derivative that is off by `factor`.
+class Cubes final : public model::Instance {
+public:
+    Cubes(std::shared_ptr<model::Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(model::Model& model) override {
+        const model::Range body = settings_->points(model, "of");
+        model::Term term = settings_->term(model);
+        const double factor = settings_->number("slope");
+        const KernelDef cubes =
+            kernel("cubes", {"x", "value"}, [factor](Int i, Read<Vec3> x, Reduce<Float> value) {
+                const Float c = x[i].x() * x[i].x() * x[i].x();
+                const Float wrong = ad::stop_gradient(c) + (c - ad::stop_gradient(c)) * factor;
+                value += wrong;
+            });
+        Program program;
+        program.add(
+            model.launch(cubes, body.count, {model.array("position"), term.value}, "cubes"));
+        model.add_term(std::move(term), program);
+    }
+
+private:
+    std::shared_ptr<model::Settings> settings_;
+};
+
+const Registry& registry() {
+    static const Registry all = [] {
+        Registry r;
+        register_all_modules(r);
+        r.add({model::Section::objective,
+               "cubes",
+               "sum of x^3",
+               {model::body("of").doc("the body"), model::number("slope").doc("of the derivative")},
+               [](std::shared_ptr<model::Settings> s) {
+                   return std::make_unique<Cubes>(std::move(s));
+               }});
+        return r;
+    }();
+    return all;
+}
+
+Scene cubes(const std::string& slope, const std::string& parameters) {
+    return Scene::parse(R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "gravity": [0, 0, 0],
+        "bodies": [{"type": "particles", "name": "b", "velocity": [[1, 0, 0], [0, 2, 0], [3, 0, 0]],
+                    "positions": [[1, 0, 0], [2, 0, 0], [-0.5, 0, 0]]}],
+        "objective": [{"type": "cubes", "of": "b", "slope": )" +
+                        slope + R"(}], "parameters": [)" + parameters + "]}");
+}
+
+GradientReport check(const Scene& scene, GradientCheckOptions wanted = {},
+                     ir::Precision precision = ir::Precision::f64) {
+    SimulationOptions options;
+    options.device = test::devices().back();
+    options.precision = precision;
+    return check_gradients(scene, registry(), options, wanted);
+}
+
+const char* positions = R"({"path": "b.positions"})";
+
+}  // namespace
+
+TEST_CASE("gradient check: a right gradient passes") {
+    GradientCheckOptions wanted;
+    wanted.hessian = true;
+    const GradientReport report = check(cubes("1", positions), wanted, ir::Precision::f32);
+    for (const std::string& failure : report.failures()) FAIL_CHECK(failure);
+    CHECK(report.parameters == 9);
+    CHECK(report.entries.size() == 9);
+    CHECK(report.directions.size() == 8);
+    CHECK(report.hessian.size() == 8);
+    // x_n = x_0 + n h v_0, so that the derivative in x_0 is 3 x_n^2.
+    CHECK(report.loss == doctest::Approx(1.3 * 1.3 * 1.3 + 8 + 0.4 * 0.4 * 0.4));
+    CHECK(report.entries[0].adjoint == doctest::Approx(3 * 1.3 * 1.3));
+    CHECK(report.entries[0].difference == doctest::Approx(3 * 1.3 * 1.3));
+    CHECK(report.entries[6].adjoint == doctest::Approx(3 * 0.4 * 0.4));
+    CHECK(report.entries[1].adjoint == 0);
+    CHECK(report.entries[0].name == "b.positions[0].x");
+    REQUIRE(report.f32);
+    CHECK(report.f32->error < 1e-5);
+    CHECK(report.f32->error > 0);
+    for (const GradientReport::Entry& e : report.entries) {
+        CHECK(e.step <= 1e-3);
+        CHECK(e.step >= 1e-9);
+    }
+}
+
+TEST_CASE("gradient check: a wrong gradient is found") {
+    for (const char* slope : {"0", "-1", "2", "1.00001"}) {
+        CAPTURE(slope);
+        const GradientReport report = check(cubes(slope, positions));
+        CHECK_FALSE(report.passed());
+        CHECK_FALSE(report.entries[0].passed);
+        CHECK(report.entries[1].passed);  // the loss does not depend on y
+        for (const GradientReport::Direction& u : report.directions) {
+            CHECK_FALSE(u.passed);
+            CHECK(u.forward_passed);  // both modes believe the same wrong rule
+        }
+        CHECK(report.failures()[0].find("b.positions[0].x: adjoint") != std::string::npos);
+        CHECK(to_text(report).find("FAILED") != std::string::npos);
+    }
+    GradientCheckOptions lax;
+    lax.tolerance = 1e-4;
+    CHECK(check(cubes("1.00001", positions), lax).passed());
+}
+
+TEST_CASE("gradient check: entries are spread evenly") {
+    GradientCheckOptions wanted;
+    wanted.entries = 3;
+    wanted.directions = 0;
+    const GradientReport report = check(cubes("1", positions), wanted);
+    REQUIRE(report.entries.size() == 3);
+    CHECK(report.entries[0].index == 0);
+    CHECK(report.entries[1].index == 3);
+    CHECK(report.entries[2].index == 6);
+    CHECK(to_text(report).find("3 of 9 entries") != std::string::npos);
+}
+
+TEST_CASE("gradient check: parameters of different magnitudes and units") {
+    const Scene scene = Scene::parse(R"({"format": 1, "time": {"step": 0.01, "steps": 20},
+        "bodies": [{"type": "particles", "name": "b", "positions": [[0, 0, 0], [1, 0, 0]]}],
+        "forces": [{"type": "springs", "name": "s", "connect": [["b", 0, "b", 1]],
+                    "stiffness": 2e3, "damping": 1e-3, "rest_length": 0.5}],
+        "objective": [{"type": "point_target", "of": "b", "target": [0, 1, 0]}],
+        "parameters": [{"path": "s.stiffness"}, {"path": "s.damping"}, {"path": "s.rest_length"},
+                       {"path": "gravity"}]})");
+    GradientCheckOptions wanted;
+    wanted.hessian = true;
+    const GradientReport report = check(scene, wanted);
+    for (const std::string& failure : report.failures()) FAIL_CHECK(failure);
+}
+
+TEST_CASE("gradient check: at other values than the scene's") {
+    GradientCheckOptions wanted;
+    wanted.at = {2, 0, 0, 0, 0, 0, 0, 0, 0};
+    wanted.directions = 1;
+    const GradientReport report = check(cubes("1", positions), wanted);
+    CHECK(report.passed());
+    CHECK(report.entries[0].adjoint == doctest::Approx(3 * 2.3 * 2.3));
+}
+
+TEST_CASE("gradient check: it can be stopped") {
+    GradientCheckOptions wanted;
+    int asked = 0;
+    wanted.go_on = [&asked](std::int64_t done, std::int64_t total) {
+        CHECK(done == asked);
+        CHECK(total > done);
+        return ++asked < 30;
+    };
+    const GradientReport report = check(cubes("1", positions), wanted);
+    CHECK(report.stopped);
+    CHECK(asked == 30);
+    CHECK(report.entries.size() == 3);
+}
+
+TEST_CASE("gradient check: nothing to check") {
+    CHECK_THROWS_WITH_AS(check(cubes("1", "")), doctest::Contains("no parameters"), Error);
+}

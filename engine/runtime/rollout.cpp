@@ -295,6 +295,8 @@ Rollout::Rollout(std::shared_ptr<Device> device, Parts parts)
 }
 
 Rollout::~Rollout() = default;
+Rollout::Rollout(Rollout&&) noexcept = default;
+Rollout& Rollout::operator=(Rollout&&) noexcept = default;
 
 void Rollout::set_step_counter(const Array& counter) {
     if (counter.type() != ir::Type::i32 || counter.size() != 1)

@@ -42,6 +42,8 @@ public:
     };
     Rollout(std::shared_ptr<Device> device, Parts parts);
     ~Rollout();
+    Rollout(Rollout&&) noexcept;
+    Rollout& operator=(Rollout&&) noexcept;
 
     // The number of steps done before what runs now: t in step t, in events[t], and 0 in the
     // prologue; the same in both directions. An i32 array with one element: bind it to a

@@ -2,8 +2,8 @@
 //
 // Nothing of LLVM is linked. The library is searched and opened when the first kernel is compiled
 // that the cache does not hold; a machine without it runs cached kernels and gets a clear Error for
-// others. No option that could change a bit of a floating-point result is ever set: no fast-math
-// flags, no contraction, no re-association.
+// others. HINDCAST_LLVM names a library to take instead. No option that could change a bit of a
+// floating-point result is ever set: no fast-math flags, no contraction, no re-association.
 #pragma once
 
 #include <string>

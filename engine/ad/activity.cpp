@@ -91,7 +91,40 @@ void Activity::spread_forward() {
     } while (changed_);
 }
 
+// Whether ops of `region` may not run although those of `from`, which contains it, do.
+bool Activity::may_be_skipped(int region, int from) const {
+    while (region != from) {
+        const Value owner = kernel_.region(region).owner;
+        if (owner < 0) return false;  // still being recorded: no value outside it varies
+        const Op& op = kernel_.op(owner);
+        const bool certain =
+            op.code == OpCode::for_ && kernel_.op(op.operand[0]).code == OpCode::constant;
+        if (!certain) return true;
+        region = op.region;
+    }
+    return false;
+}
+
+// Values used inside regions that may be skipped: their adjoint is zero where that happens.
+void Activity::gate_uses() {
+    const auto used_in = [&](int region, Value v) {
+        if (v >= 0 && ir::is_real(kernel_.op(v).type) &&
+            may_be_skipped(region, kernel_.op(v).region))
+            mark(gated_, v);
+    };
+    for (std::size_t r = 1; r < kernel_.regions.size(); ++r) {
+        for (const Value v : kernel_.regions[r].ops) {
+            for (const Value operand : kernel_.op(v).operand) used_in(static_cast<int>(r), operand);
+            if (kernel_.op(v).nest >= 0)
+                for (const Value init : kernel_.nest(kernel_.op(v)).inits)
+                    used_in(static_cast<int>(r), init);
+        }
+        for (const Value y : kernel_.regions[r].yields) used_in(static_cast<int>(r), y);
+    }
+}
+
 void Activity::spread_backward() {
+    gate_uses();
     const auto is = [&](const std::vector<char>& set, Value v) {
         return set[static_cast<std::size_t>(v)] != 0;
     };

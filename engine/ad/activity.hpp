@@ -1,7 +1,9 @@
 // Which values of a kernel take part in a derivative.
 //   varied   depends on an active input
 //   useful   an active output depends on it
-//   gated    its adjoint flows through a select, min or max
+//   gated    its adjoint may be the zero of a path not taken: it flows through a select, min or
+//   max, or the value is used
+//            inside a branch or a loop that may make no trip
 // Only values that are both varied and useful have adjoints; only varied ones have tangents.
 #pragma once
 
@@ -30,6 +32,8 @@ private:
     void spread_backward();
     void mark(std::vector<char>& set, ir::Value v);
     void link(std::vector<char>& set, const ir::Op& op, bool forward);
+    void gate_uses();
+    bool may_be_skipped(int region, int from) const;
 
     const ir::Kernel& kernel_;
     std::vector<char> active_;

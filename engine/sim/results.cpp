@@ -87,12 +87,12 @@ std::string number_text(double value) {
 
 void prepare_results(const fs::path& folder, const fs::path& resume) {
     make_folder(folder);
-    std::error_code error;
     remove_states(folder);
-    for (const char* name : {"summary.json", "optimized_scene.json"})
-        fs::remove(folder / name, error);
+    std::error_code error;
     if (resume.empty()) {
-        for (const char* name : {"history.csv", "resume.json"}) fs::remove(folder / name, error);
+        for (const char* name :
+             {"summary.json", "optimized_scene.json", "history.csv", "resume.json"})
+            fs::remove(folder / name, error);
     } else if (!fs::equivalent(folder, resume, error)) {
         fs::copy_file(resume / "history.csv", folder / "history.csv",
                       fs::copy_options::overwrite_existing, error);

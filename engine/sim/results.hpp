@@ -34,7 +34,7 @@ document::Node number_node(double value);
 std::string number_text(double value);
 
 // Makes the folder ready for an optimisation: takes away what an earlier one left there. With
-// `resume`, what goes on there stays, and the history is fetched from that folder.
+// `resume` only the states go, and the history is fetched from that folder.
 void prepare_results(const std::filesystem::path& folder, const std::filesystem::path& resume = {});
 
 // ---- states -----------------------------------------------------------------------------------

@@ -173,6 +173,41 @@ TEST_CASE("rule 4: an adjoint of zero that comes through select meets an infinit
     }
 }
 
+TEST_CASE(
+    "rule 4: an adjoint of zero from a branch not taken or a loop of no trips meets an infinite "
+    "derivative") {
+    // x log x and exp are computed outside, at a point where their derivatives are infinite, and
+    // used only inside.
+    const auto def =
+        kernel("outside", {"x", "n", "y"}, [](Int i, Read<Float> x, Read<Int> n, Write<Vec4> y) {
+            const Float t = x[i] * log(x[i]), e = exp(1.0 / x[i]);
+            Float branch = 7, other = 7, counted = 7, condition = 7;
+            if_(x[i] > 0, [&] { branch = t * 2.0; });
+            if_(x[i] > 0, [&] { other = e; });  // yielded as it is
+            for_(
+                0, n[i], [&](Int) { counted += t; }, 5);
+            while_([&] { return x[i] > 100; }, [&] { condition = condition * 0.5 + e; }, 5);
+            y[i] = Vec4(branch, other, counted, condition);
+        });
+    const ir::Kernel k = def.trace(Precision::f64);
+    const Data data{.real = {{"x", {0}}, {"y", {0, 0, 0, 0}}}, .whole = {{"n", {0}}}};
+    const Data t = run_tangent(k, data, 1, {{"x", {1}}});
+    CHECK(t.real.at("y") == Numbers{7, 7, 7, 7});
+    CHECK(t.real.at("y.t1") == Numbers{0, 0, 0, 0});
+    CHECK(run_adjoint(k, data, 1, {{"y", {1, 1, 1, 1}}}).real["x.a1"] == Numbers{0});
+    // Inside an unrolled loop or one of constant trips the use is certain: an infinite derivative
+    // is kept.
+    const auto certain = kernel("certain", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) {
+        const Float xlogx = x[i] * log(x[i]);
+        Float s = 0;
+        for_(0, 10, [&](Int) { s += xlogx * 0.5; });
+        y[i] = s;
+    });
+    const Data zero{.real = {{"x", {0}}, {"y", {0}}}};
+    CHECK(run_adjoint(certain.trace(Precision::f64), zero, 1, {{"y", {1}}}).real["x.a1"][0] ==
+          -std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("rule 6: an own store takes the adjoint and clears it, whatever was stored") {
     const auto stores =
         kernel("stores", {"x", "inactive", "literal", "passive", "active", "half"},

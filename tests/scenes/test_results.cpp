@@ -202,6 +202,30 @@ TEST_CASE("results: the optimised scene finds the files of the scene") {
     CHECK(run.status == 0);
 }
 
+TEST_CASE("results: many parameters") {
+    HINDCAST_NEEDS_PROGRAM();
+    // 1203 numbers: the history names only those that stand alone, the scene refers to a file.
+    const Folder folder(R"({"format": 1, "time": {"step": 0.1, "steps": 3},
+        "bodies": [{"type": "particles", "name": "cloud", "positions":
+                    {"grid": {"counts": [20, 20, 1], "spacing": 1}}, "velocity": [0, 0, 1]}],
+        "objective": [{"type": "point_target", "of": "cloud", "target": [0, 0, 0]}],
+        "parameters": [{"path": "cloud.velocity", "per": "element"}, {"path": "gravity.x"}],
+        "optimizer": {"type": "gradient_descent", "rate": 1, "iterations": 3}})");
+    const Finished run = folder.run({"optimize", "scene.json", "--output", "o"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(run.out.find("and 1185 more in") != std::string::npos);
+    const HistoryTable history = read_history(folder / "o/history.csv");
+    CHECK(history.columns == std::vector<std::string>{"iteration", "loss", "gradient_norm",
+                                                      "point_target_1", "gravity.x"});
+    CHECK(fs::exists(folder / "o/cloud_velocity.npy"));
+    const Finished again = folder.run({"run", "o/optimized_scene.json", "--output", "b"});
+    CAPTURE(again.err);
+    REQUIRE(again.status == 0);
+    CHECK(same_bits(at(folder.json("o/summary.json"), "/best/loss").real(),
+                    at(folder.json("b/summary.json"), "/loss").real()));
+}
+
 TEST_CASE("results: --resume goes on as if there had been no break") {
     HINDCAST_NEEDS_PROGRAM();
     for (const char* optimizer : {R"({"type": "gradient_descent", "rate": 0.01, "iterations": 8})",

@@ -4,7 +4,7 @@
 //  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0, mulz(0,
 //  inf) = 0. Elsewhere
 //    infinities are kept. These are ops, not selects, so their own derivatives are right too
-//    (kernel_language, rule 1).
+//    (a select would have a zero second derivative there).
 //  - norm at zero: x_i/|x| is taken as mulz(x_i, divz(seed, |x|)) = 0 in both modes.
 #include "engine/ad/rules.hpp"
 

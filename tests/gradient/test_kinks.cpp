@@ -1,5 +1,5 @@
-// Derivatives at kinks, ties and singular points, each stated as a number (kernel_language, section
-// 4): the derivative of the branch taken; zero where the seed is zero, even at a singular point;
+// Derivatives at kinks, ties and singular points, each stated as a number: the language says that
+// it is the derivative of the branch taken; zero where the seed is zero, even at a singular point;
 // infinities kept where it is not; the same in forward and in reverse mode, in f64 and in f32.
 #include <doctest/doctest.h>
 

@@ -15,7 +15,7 @@ namespace hindcast::cli {
 
 namespace {
 
-constexpr int bar_width = 24;
+constexpr int bar_width = 16;
 
 bool on_terminal() {
     const char* term = std::getenv("TERM");
@@ -33,6 +33,10 @@ std::string clock_text(double seconds) {
     if (whole >= 3600)
         return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string rate_text(double rate) {
+    return rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
 }
 
 }  // namespace
@@ -65,10 +69,10 @@ void Progress::print(std::int64_t done, Time now, const std::string& text) {
     const int filled = static_cast<int>(share * bar_width);
     std::string line = fmt::format("[{:<{}}] {:3.0f}%  {} {}/{}", std::string(filled, '#'),
                                    bar_width, 100 * share, unit_, done, total_);
-    if (rate > 0)
-        line += fmt::format("  {:.3g}/s  {} left", rate,
-                            clock_text(static_cast<double>(total_ - done) / rate));
     if (!text.empty()) line += "  " + text;
+    if (rate > 0)
+        line += fmt::format("  {}/s  {} left", rate_text(rate),
+                            clock_text(static_cast<double>(total_ - done) / rate));
     line.resize(std::min(line.size(), terminal_width() - 1));
     fmt::print(stderr, "\r{}\x1b[K", line);
     std::fflush(stderr);

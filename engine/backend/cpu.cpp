@@ -13,6 +13,7 @@
 #include "engine/backend/gather.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/object_code.hpp"
+#include "engine/backend/pull.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/float_environment.hpp"
@@ -241,27 +242,36 @@ private:
     std::int64_t laid_out_for_ = -1;
 };
 
-class CpuExecutable final : public Executable {
+// A kernel's code for every layout and width that was met.
+class Code {
 public:
-    CpuExecutable(const ir::Kernel& kernel, const CompileOptions& options)
-        : kernel_(kernel),
-          lowered_(lang::lower(kernel, lang::Lowering::all)),
+    Code(ir::Kernel lowered, const CompileOptions& options)
+        : lowered_(std::move(lowered)),
           options_(options),
-          width_(options.width > 0 ? options.width : natural_width(kernel.precision)) {
+          width_(options.width > 0 ? options.width : natural_width(lowered_.precision)) {
         int accumulated = 0;
-        for (const ir::Parameter& p : kernel.parameters)
+        for (const ir::Parameter& p : lowered_.parameters)
             accumulated += p.access == ir::Access::accumulate || p.access == ir::Access::sum;
         may_alias_ = accumulated > 1;
     }
 
-    const ir::Kernel& kernel() const override { return kernel_; }
+    const ir::Kernel& lowered() const { return lowered_; }
 
-    void prepare(const Binding* bindings, std::int64_t items) override { variant(bindings, items); }
-
-    void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
-        Variant& v = variant(bindings, items);
-        const FloatEnvironment environment;
-        v.run(bindings, items, options.pool);
+    // The code for these bindings; compiles what was not met before.
+    Variant& variant(const Binding* bindings, std::int64_t items, const Pull* pull = nullptr) {
+        const int width = width_for(items);
+        if (!same_as_last(bindings)) {
+            last_.assign(bindings, bindings + lowered_.parameters.size());
+            form_ = pull != nullptr ? pull->form(last_) : form_of(lowered_, bindings);
+            current_ = nullptr;
+        }
+        if (current_ != nullptr && current_->width() == width) return *current_;
+        for (const auto& v : variants_)
+            if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
+        current_ = nullptr;
+        const CompileOptions options{width, options_.checked};
+        variants_.push_back(std::make_unique<Variant>(lowered_, form_, options));
+        return *(current_ = variants_.back().get());
     }
 
 private:
@@ -282,24 +292,7 @@ private:
         return current_ != nullptr;
     }
 
-    // The code for these bindings; compiles what was not met before.
-    Variant& variant(const Binding* bindings, std::int64_t items) {
-        const int width = width_for(items);
-        if (!same_as_last(bindings)) {
-            last_.assign(bindings, bindings + kernel_.parameters.size());
-            form_ = form_of(lowered_, bindings);
-            current_ = nullptr;
-        }
-        if (current_ != nullptr && current_->width() == width) return *current_;
-        for (const auto& v : variants_)
-            if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
-        current_ = nullptr;
-        const CompileOptions options{width, options_.checked};
-        variants_.push_back(std::make_unique<Variant>(lowered_, form_, options));
-        return *(current_ = variants_.back().get());
-    }
-
-    ir::Kernel kernel_, lowered_;
+    ir::Kernel lowered_;
     CompileOptions options_;
     int width_;
     bool may_alias_ = false;
@@ -307,6 +300,114 @@ private:
     std::vector<Binding> last_;   // the bindings of the last run
     Form form_;                   // theirs
     Variant* current_ = nullptr;  // the code that ran them
+};
+
+// The pulled form of a kernel: the loops over targets, and what is left for the items.
+class PulledCode {
+public:
+    PulledCode(const Plan& plan, const Pulled& pulled, const CompileOptions& options)
+        : plan_(plan), rest_(pulled.rest, options), has_rest_(pulled.has_rest) {
+        for (const std::vector<int>& group : pulled.groups) {
+            Part part;
+            part.group = group;
+            if (parts_.empty()) part.reduced = pulled.reduced;
+            part.pull = std::make_unique<Pull>(plan_, group, true, part.reduced);
+            part.code = std::make_unique<Code>(part.pull->kernel(), options);
+            part.options = options;
+            parts_.push_back(std::move(part));
+        }
+    }
+
+    void prepare(const Binding* bindings, std::int64_t items) {
+        for (Part& part : parts_)
+            if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
+                part.code->variant(bound.data(), part.pull->targets(), part.pull.get());
+        if (has_rest_) rest_.variant(bind_rest(bindings), items);
+    }
+
+    // False: this launch cannot be pulled, and nothing was done.
+    bool run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+        bool possible = true;
+        for (Part& part : parts_) {
+            if (part.pull->copied() > most_copies) part.gather(plan_);
+            part.bound = &part.pull->bind(bindings, items, true);
+            possible &= !part.bound->empty();
+        }
+        if (!possible) return false;
+        for (Part& part : parts_) {
+            const Binding* const bound = part.bound->data();
+            const std::int64_t targets = part.pull->targets();
+            part.code->variant(bound, targets, part.pull.get()).run(bound, targets, pool);
+        }
+        if (!has_rest_) return true;
+        bindings = bind_rest(bindings);
+        rest_.variant(bindings, items).run(bindings, items, pool);
+        return true;
+    }
+
+private:
+    // Values that change before every launch are not worth copying into the order of the entries.
+    static constexpr int most_copies = 8;
+    struct Part {
+        std::vector<int> group;
+        std::vector<ir::Value> reduced;
+        std::unique_ptr<Pull> pull;
+        std::unique_ptr<Code> code;
+        CompileOptions options;
+        const std::vector<Binding>* bound = nullptr;
+
+        void gather(const Plan& plan) {
+            pull = std::make_unique<Pull>(plan, group, false, reduced);
+            code = std::make_unique<Code>(pull->kernel(), options);
+        }
+    };
+    // With the terms that the first part stored.
+    const Binding* bind_rest(const Binding* bindings) {
+        const std::size_t reduced = parts_.front().reduced.size();
+        if (reduced == 0) return bindings;
+        bindings_.assign(bindings, bindings + plan_.kernel.parameters.size());
+        for (std::size_t k = 0; k < reduced; ++k)
+            bindings_.push_back(parts_.front().pull->terms(k));
+        return bindings_.data();
+    }
+
+    Plan plan_;
+    std::vector<Part> parts_;
+    Code rest_;
+    bool has_rest_;
+    std::vector<Binding> bindings_;  // of the rest
+};
+
+class CpuExecutable final : public Executable {
+public:
+    CpuExecutable(const ir::Kernel& kernel, const CompileOptions& options)
+        : kernel_(kernel), whole_(lang::lower(kernel, lang::Lowering::all), options) {
+        const Plan plan = make_plan(whole_.lowered(), usual_form(whole_.lowered()), options);
+        const Pulled pulled = find_pulled(plan);
+        if (!pulled.groups.empty()) pulled_ = std::make_unique<PulledCode>(plan, pulled, options);
+    }
+
+    const ir::Kernel& kernel() const override { return kernel_; }
+
+    void prepare(const Binding* bindings, std::int64_t items) override {
+        if (pulled_ && items >= enough_to_pull)
+            pulled_->prepare(bindings, items);
+        else
+            whole_.variant(bindings, items);
+    }
+
+    void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
+        const FloatEnvironment environment;
+        if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options.pool))
+            return;
+        whole_.variant(bindings, items).run(bindings, items, options.pool);
+    }
+
+private:
+    static constexpr std::int64_t enough_to_pull = 64;
+    ir::Kernel kernel_;
+    Code whole_;
+    std::unique_ptr<PulledCode> pulled_;
 };
 
 Plan plan_for_reading(const ir::Kernel& kernel, const CompileOptions& options) {

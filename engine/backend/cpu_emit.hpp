@@ -220,10 +220,12 @@ private:
         std::vector<int> components;
     };
     std::vector<Flat> flats_;
-    // Indices that stand in memory: lane l is at pointer[l * stride + offset].
+    // Indices that stand in memory: lane l is at pointer[l * stride + offset]. Padded: lanes that
+    // are masked out are indices too.
     struct LaneSource {
         std::string pointer;
         int stride, offset;
+        bool padded;
     };
     std::map<ir::Value, LaneSource> lane_sources_;
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)

@@ -89,7 +89,7 @@ std::string Emitter::in_range(Value op, int symbol, Value index) {
 // are contiguous.
 bool Emitter::is_contiguous(int symbol, Value index) const {
     if (width_ == 1 || bases_[index].empty()) return false;
-    return layout(symbol) == Layout::planes ||
+    return layout(symbol) == Layout::planes || layout(symbol) == Layout::table ||
            (layout(symbol) == Layout::elements && mask_ == item_mask_ && !plan_.checked);
 }
 
@@ -264,10 +264,12 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
     const int n = kernel_.parameter(symbol).components;
     const std::string t = scalar_type(kernel_.parameter(symbol).type);
     Names values, parts;
-    if (layout(symbol) == Layout::planes) {
+    if (layout(symbol) == Layout::planes || layout(symbol) == Layout::table) {
         for (const int c : components) {
             const std::string at = element_pointer(symbol, c, index);
-            values.push_back(masked_load(t, at, mask));
+            values.push_back(layout(symbol) == Layout::table
+                                 ? let("load {}, ptr {}, align {}", lanes_of(t), at, align_of(t))
+                                 : masked_load(t, at, mask));
             flats_.push_back({at, {values.back()}, {c}});
         }
         return values;
@@ -288,14 +290,15 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
     const Type type = kernel_.op(index).type;
     const std::string t = scalar_type(p.type), it = scalar_type(type);
     const auto source = lane_sources_.find(index);
-    const bool from_memory = source != lane_sources_.end() && mask_ == item_mask_;
+    const bool from_memory =
+        source != lane_sources_.end() && (source->second.padded || mask_ == item_mask_);
     const std::string indices =
         from_memory ? "" : choose(mask_, lanes_of(it), vector(index), "zeroinitializer");
     Names elements;
     for (int l = 0; l < width_; ++l) {
         std::string at;
         if (from_memory) {
-            const auto& [base, stride, offset] = source->second;
+            const auto& [base, stride, offset, padded] = source->second;
             at = pure("load {}, ptr {}, align {}", it,
                       pointer(it, base, std::to_string(l * stride + offset)), align_of(it));
         } else {
@@ -385,7 +388,10 @@ void Emitter::load_group(Value v, const Op& op) {
     flats_.clear();
     const Names values = load_element(v, op.symbol, op.operand[0], components);
     for (std::size_t k = 0; k < group.size(); ++k) define(group[k], values[k]);
-    if (op.region == 0 && ir::is_integer(op.type)) keep_in_memory(group);
+    if (layout(op.symbol) == Layout::table && width_ > 1)
+        lane_sources_[v] = {element_pointer(op.symbol, 0, op.operand[0]), 1, 0, true};
+    else if (op.region == 0 && ir::is_integer(op.type))
+        keep_in_memory(group);
 }
 
 // Integers that were just loaded from consecutive memory and serve load_by_lane as indices: it
@@ -426,7 +432,7 @@ void Emitter::keep_in_memory(const std::vector<Value>& group) {
                     true);
                 from = load(where);
             }
-            lane_sources_[index] = {from, stride, stride == 1 ? 0 : c};
+            lane_sources_[index] = {from, stride, stride == 1 ? 0 : c, false};
         }
     }
 }

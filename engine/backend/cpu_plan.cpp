@@ -135,12 +135,20 @@ private:
                 nest(op);
             } else if (op.code == OpCode::load) {
                 vary(v, varying(op.operand[0]) && plan_.form[op.symbol].layout != Layout::shared);
-            } else {
+            } else if (!is_same_in_a_block(op)) {
                 vary(v, op.code == OpCode::own_load || op.code == OpCode::local_load ||
                             op.code == OpCode::take || varying(op.operand[0]) ||
                             varying(op.operand[1]) || varying(op.operand[2]));
             }
         }
+    }
+
+    // item & ~63: vectors start at multiples of their width.
+    bool is_same_in_a_block(const Op& op) const {
+        return op.code == OpCode::bit_and && op.type == ir::Type::i32 &&
+               kernel_.op(op.operand[0]).code == OpCode::item &&
+               kernel_.op(op.operand[1]).code == OpCode::constant &&
+               (kernel_.op(op.operand[1]).bits & 63) == 0;
     }
 
     void nest(const Op& op) {

@@ -22,7 +22,8 @@ enum class Layout : std::uint8_t {
     strided,   // strides are read at run time
     planes,    // element stride 1: each component is a contiguous array
     elements,  // C-contiguous elements: element stride = components, component stride 1
-    shared     // element stride 0: every index reads the one element
+    shared,    // element stride 0: every index reads the one element
+    table      // like planes; padded: a whole vector may be read at any lane (see pull.hpp)
 };
 struct ParameterForm {
     Layout layout = Layout::elements;

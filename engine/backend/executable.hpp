@@ -42,8 +42,9 @@ struct Binding {
     std::int64_t element_stride = 0;  // 0: every index reads the one element (read only)
     std::int64_t component_stride =
         1;  // C-contiguous arrays of vectors: element_stride = components, this = 1
-    std::uint64_t version = 0;  // changes whenever the contents change, and is never used again at
-                                // this address: index arrays are inverted once per version
+    // Changes whenever the contents change, and is never used again at this address: index arrays
+    // are inverted, and copies made, once per version. 0: unknown (integers: they never change).
+    std::uint64_t version = 0;
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 };

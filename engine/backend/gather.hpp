@@ -35,6 +35,12 @@ public:
              std::int64_t end) const;
 
     int symbol() const { return symbol_; }
+    // What the inverse of a launch depends on; known after read_key().
+    void read_key(const Binding* bindings, std::int64_t items);
+    const std::vector<std::uint64_t>& key() const { return key_; }
+    // Of the launch last prepared: see Inverse.
+    const std::uint32_t* first() const { return known_.front()->first.data(); }
+    const std::uint32_t* entries() const { return known_.front()->entries.data(); }
 
 private:
     // Where the contributions to each target lie, in elements of scratch memory: row *
@@ -45,7 +51,6 @@ private:
         AlignedBuffer<std::uint32_t> first;  // per target, and one more: its first entry
         AlignedBuffer<std::uint32_t> entries;
     };
-    void read_key(const Binding* bindings, std::int64_t items);
     void invert(const Binding* bindings, std::int64_t items, Inverse& inverse) const;
     template <class T>
     void run_type(const Binding& target, char* const* scratch, std::int64_t begin,

@@ -16,7 +16,7 @@ Value Cloner::at(Value source_value) {
     const Op& op = source_.op(source_value);
     switch (op.code) {
         case OpCode::constant: return target_.constant(op.type, op.bits);
-        case OpCode::item: return target_.item();
+        case OpCode::item: return item >= 0 ? item : target_.item();
         case OpCode::parameter:
             return target_.parameter(symbols[static_cast<std::size_t>(op.symbol)], op.component);
         default: break;
@@ -65,9 +65,9 @@ void Cloner::record(Value value, const Op& op) {
     target_.contract = false;  // the author's expressions were contracted when they were recorded
     const int symbol = op.symbol < 0 ? -1 : symbols[static_cast<std::size_t>(op.symbol)];
     switch (op.code) {
-        case OpCode::load: set(value, target_.load(symbol, op.component, at(op.operand[0]))); break;
+        case OpCode::load: set(value, load(op, symbol, at(op.operand[0]))); break;
         case OpCode::own_load:
-            set(value, own_as_load ? target_.load(symbol, op.component, at(op.operand[0]))
+            set(value, own_as_load ? load(op, symbol, at(op.operand[0]))
                                    : target_.own_load(symbol, at(op.operand[0]), op.component));
             break;
         case OpCode::local:

@@ -36,6 +36,7 @@ public:
     void place_like(const Op& op);
 
     std::vector<int> symbols;  // source parameter -> parameter of the clone
+    Value item = no_value;     // stands for the source's work item; none: the clone's own
     bool effects = true;       // false: recomputation, only values
     bool tapes = false;        // store every carried value of every loop, per trip
     bool own_as_load = false;  // own elements are read as the unchanging version before the launch
@@ -57,6 +58,9 @@ protected:
     virtual void at_body_start(Value, const Op&) {}
     virtual void at_yield(Value, const Op&, int /*region*/) {}
     virtual void after_nest(Value, const Op&) {}
+    virtual Value load(const Op& op, int symbol, Value index) {
+        return target_.load(symbol, op.component, index);
+    }
     // Hook of the lowering: records one pure op; a, b, c are the clones of its operands.
     virtual Value emit(const Op& op, Value a, Value b, Value c) {
         return target_.emit(op.code, op.type, a, b, c);

@@ -42,14 +42,14 @@ Range Model::points(const std::string& body, const Node& asked_at) const {
 
 Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state) {
     if (arrays_.contains(name)) throw Error("internal: two arrays are called '" + name + "'");
-    Array array(real(), {elements, components}, Layout::planar);
+    Array array(real(), {elements, components}, Layout::contiguous);
     arrays_[name] = {array, state};
     return array;
 }
 
 Array Model::index_array(const std::vector<std::int64_t>& indices, int components) const {
     Array array(ir::Type::i32, {static_cast<std::int64_t>(indices.size()) / components, components},
-                Layout::planar);
+                Layout::contiguous);
     array.assign_integers(indices);
     return array;
 }
@@ -81,7 +81,7 @@ Quantity& Model::add_quantity(Quantity quantity) {
     if (quantity.shared)
         quantity.array = Array(ir::Type::f64, {1, quantity.components});
     else
-        quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::planar);
+        quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::contiguous);
     quantity.upload();
     std::unique_ptr<Quantity>& entry = quantities_[quantity.path];
     if (entry) throw Error("internal: two quantities have the path '" + quantity.path + "'");

@@ -397,6 +397,10 @@ void Launch::Replay::Bound::bind() {
     old_values.clear();
     items = s.items;
     options = &s.device->run_options();
+    const bool accumulates =
+        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [](const Parameter& p) {
+            return p.access == Access::accumulate || p.access == Access::sum;
+        });
     for (std::size_t p = 0; p < n; ++p) {
         const Parameter& parameter = kernel.parameters[p];
         if (!used[p] && parameter.access != Access::sum) continue;
@@ -417,7 +421,7 @@ void Launch::Replay::Bound::bind() {
         arrays[p] = array;
         bindings[p] = array.binding();
         if (by_value(parameter)) bindings[p].count = 1;
-        if (parameter.access == Access::read && !ir::is_real(parameter.type))
+        if (parameter.access == Access::read && (accumulates || !ir::is_real(parameter.type)))
             versions.emplace_back(&bindings[p], array.version_counter());
         if (writes(parameter.access)) written.push_back(array);
         const bool forwards = direction == Direction::forward || direction == Direction::tangent;

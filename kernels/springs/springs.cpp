@@ -40,40 +40,43 @@ struct Form {
     }
 };
 
+// tension * d / length, by one division; no force where the ends coincide.
+template <int D>
+Vec<Float, D> along(const Vec<Float, D>& d, const Float& length, const Float& tension) {
+    const Float scale = divz(tension, length);
+    Vec<Float, D> f;
+    for (int k = 0; k < D; ++k) f[k] = mulz(d[k], scale);
+    return f;
+}
+
 template <int D, template <class> class Into>
 KernelDef spring_force(const Form& form) {
     using V = Vec<Float, D>;
-    const auto direction = [](const V& d, const Float& length) {
-        V u;
-        for (int k = 0; k < D; ++k) u[k] = divz(d[k], length);
-        return u;
-    };
     if (form.damped)
-        return kernel("spring_force_damped",
-                      {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
-                      [form, direction](Int s, Read<Int2> ends, Property<Float> rest_length,
-                                        Property<Float> stiffness, Property<Float> damping,
-                                        Read<V> x, Read<V> v, Into<V> force) {
-                          const Int a = ends[s].x(), b = ends[s].y();
-                          const V d = x[b] - x[a];
-                          const Float length = form.length(norm(d));
-                          const V u = direction(d, length);
-                          const Float stretch = length - rest_length[s];
-                          const Float tension =
-                              stiffness[s] * stretch + damping[s] * dot(v[b] - v[a], u);
-                          const V f = u * form.while_acting(stretch, tension);
-                          force[a] += f;
-                          force[b] -= f;
-                      });
+        return kernel(
+            "spring_force_damped",
+            {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
+            [form](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness,
+                   Property<Float> damping, Read<V> x, Read<V> v, Into<V> force) {
+                const Int a = ends[s].x(), b = ends[s].y();
+                const V d = x[b] - x[a];
+                const Float length = form.length(norm(d));
+                const Float stretch = length - rest_length[s];
+                const Float rate = divz(dot(v[b] - v[a], d), length);
+                const Float tension = stiffness[s] * stretch + damping[s] * rate;
+                const V f = along(d, length, form.while_acting(stretch, tension));
+                force[a] += f;
+                force[b] -= f;
+            });
     return kernel("spring_force", {"ends", "rest_length", "stiffness", "x", "force"},
-                  [form, direction](Int s, Read<Int2> ends, Property<Float> rest_length,
-                                    Property<Float> stiffness, Read<V> x, Into<V> force) {
+                  [form](Int s, Read<Int2> ends, Property<Float> rest_length,
+                         Property<Float> stiffness, Read<V> x, Into<V> force) {
                       const Int a = ends[s].x(), b = ends[s].y();
                       const V d = x[b] - x[a];
                       const Float length = form.length(norm(d));
                       const Float stretch = length - rest_length[s];
                       const V f =
-                          direction(d, length) * form.while_acting(stretch, stiffness[s] * stretch);
+                          along(d, length, form.while_acting(stretch, stiffness[s] * stretch));
                       force[a] += f;
                       force[b] -= f;
                   });

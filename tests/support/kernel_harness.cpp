@@ -263,7 +263,7 @@ private:
                              const std::string& path) {
         if (!(analytic_scale < 1e5)) return;
         double numeric = 0, scale = 0;
-        for (const double h : {1e-6, 1e-5, 1e-7}) {
+        for (const double h : {1e-6, 1e-5, 1e-7, 1e-8, 1e-9}) {
             Data plus = base, minus = base;
             for (const std::string& n : space.in)
                 for (std::size_t k = 0; k < u[n].size(); ++k) {

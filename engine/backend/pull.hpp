@@ -1,0 +1,109 @@
+// Accumulation by pulling: the loop over items turned into a loop over targets.
+//
+// Where an index is static, the items that add to a target are known before the launch. The pulled
+// kernel runs over the targets; each walks through its entries in order of item, evaluates what the
+// item adds to it, and stores the sum: the same terms in the same order as the definition, so the
+// same bits, without atomics, scratch memory or a second pass. Every item is evaluated once for
+// each of its rows (a spring twice), which pays where an item's own work is small.
+//
+// The entries stand in tables [block of 64 targets][slot][target], padded so that whole vectors may
+// be read: which row of which item, and copies of what an item reads at its own index (the ends and
+// the rest length of a spring), in the order in which the targets walk. They are made once per
+// version of the buffers. Where there are two rows, a load at the index of a row is the target's
+// own element for one of them and that of the other end for the other: one gather instead of two.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/backend/gather.hpp"
+
+namespace hindcast::backend::cpu {
+
+class Pull {
+public:
+    // `symbols` of the planned kernel have the same rows. `copies`: real values that items read at
+    // their own index come from tables; otherwise they are gathered. `reduced`: reduce ops whose
+    // terms are stored on the way, each at the first row of its item.
+    Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<ir::Value> reduced);
+
+    // Over the targets. Its parameters are those of the planned kernel and then the tables.
+    const ir::Kernel& kernel() const { return kernel_; }
+    const std::vector<int>& symbols() const { return symbols_; }
+    bool pays() const { return pays_; }
+
+    // What the pulled kernel is bound to. `make` finds or makes the tables; without it only counts
+    // and strides are right. Empty: this launch cannot be pulled (an array shorter than the
+    // targets, few targets with very many entries).
+    const std::vector<Binding>& bind(const Binding* bindings, std::int64_t items, bool make);
+    Form form(const std::vector<Binding>& bindings) const;
+    std::int64_t targets() const { return targets_; }
+    // The terms of a reduce op, one per item.
+    Binding terms(std::size_t reduced) const;
+    // Launches in a row that had to copy real values again.
+    int copied() const { return copied_; }
+
+private:
+    struct Column {  // an own element of the items, copied in the order of the entries
+        int symbol, component, parameter;
+    };
+    struct Copy {
+        const void* data = nullptr;
+        std::uint64_t version = 0;
+        std::int64_t element_stride = 0, component_stride = 0;
+        AlignedBuffer<char> memory;
+    };
+    struct Table {
+        std::vector<std::uint64_t> key;
+        std::int64_t slots = 0;
+        bool fits = false;
+        AlignedBuffer<std::int32_t> degree, item, row, other;
+        std::vector<Copy> copies;  // per column
+        // Blocks of 64 targets, so that a walk through all entries reads memory in one stream.
+        std::size_t cell(std::int64_t target, std::int64_t slot) const {
+            return static_cast<std::size_t>((target & ~std::int64_t{63}) * slots + slot * 64 +
+                                            (target & 63));
+        }
+    };
+    class Body;
+
+    bool worth_it() const;
+    void record(bool copies);
+    void make_table(const Binding* bindings, std::int64_t items, Table& table);
+    void copy_columns(const Binding* bindings, Table& table);
+    template <class Word>
+    void copy_column(const Binding& from, int component, const Table& table, Word* to) const;
+
+    const Plan& plan_;
+    std::vector<int> symbols_;
+    const std::vector<Row>& rows_;
+    Gather gather_;
+    ir::Kernel kernel_;
+    bool pays_ = false;
+    bool pairs_ = false;          // two rows: the table `other`
+    std::vector<int> at_target_;  // buffers that are read at the target's index
+    std::vector<Column> columns_;
+    std::vector<ir::Value> reduced_;
+    std::vector<AlignedBuffer<char>> terms_;  // per reduced op
+    int slots_parameter_ = 0, degree_ = 0, item_ = 0, row_ = 0, other_ = 0, first_terms_ = 0;
+    std::int64_t targets_ = 0, items_ = 0;
+    std::int64_t stride_ = 0;  // targets, padded
+    std::int32_t more_slots_ = 0;
+    int copied_ = 0;
+    std::vector<std::unique_ptr<Table>> tables_;  // the last one used first
+    std::vector<Binding> bindings_;
+};
+
+// What of a kernel is pulled, and what is left.
+struct Pulled {
+    std::vector<std::vector<int>> groups;  // accumulated parameters, by their rows
+    std::vector<ir::Value> reduced;        // their terms come from the first group
+    ir::Kernel rest;        // without the sums; reads the terms from further parameters
+    bool has_rest = false;  // it has effects
+};
+// Empty groups: nothing is pulled. `plan` must be for the usual form.
+Pulled find_pulled(const Plan& plan);
+
+}  // namespace hindcast::backend::cpu

@@ -1,0 +1,191 @@
+// Accumulation by pulling (engine/backend/pull.hpp): the bits of the definition, whichever way a
+// launch goes, and that the kernels meant to be pulled are.
+#include <doctest/doctest.h>
+
+#include "engine/ad/differentiate.hpp"
+#include "engine/backend/pull.hpp"
+#include "engine/lang/kernel.hpp"
+#include "engine/lang/lowering.hpp"
+#include "tests/parity/cpu_harness.hpp"
+#include "tests/support/skip.hpp"
+
+namespace hindcast::test {
+
+using namespace lang;
+using ir::Precision;
+
+namespace {
+
+const KernelDef springs = kernel(
+    "springs", {"ends", "rest", "x", "v", "stiffness", "force"},
+    [](Int s, Read<Int2> ends, Read<Float> rest, Read<Vec3> x, Read<Vec3> v, Param<Float> stiffness,
+       Sum<Vec3> force) {
+        const Int a = ends[s].x(), b = ends[s].y();
+        const Vec3 d = x[b] - x[a];
+        const Float length = norm(d);
+        const Vec3 f = d * divz(stiffness * (length - rest[s]) + dot(v[b] - v[a], d), length);
+        force[a] += f;
+        force[b] -= f;
+    });
+
+struct Parts {
+    std::size_t groups = 0, reduced = 0;
+    bool has_rest = false;
+};
+Parts parts_of(const ir::Kernel& kernel) {
+    const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
+    const auto plan =
+        backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4});
+    const backend::cpu::Pulled pulled = backend::cpu::find_pulled(plan);
+    return {pulled.groups.size(), pulled.reduced.size(), pulled.has_rest};
+}
+
+std::vector<double> indices(std::int64_t n, std::int64_t below, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < n; ++i)
+        values.push_back(static_cast<double>(random() % static_cast<unsigned>(below)));
+    return values;
+}
+
+// Spring-like kernels need more elements than items: all arrays over points get `points`.
+Launch net(const ir::Kernel& kernel, std::int64_t items, std::int64_t points,
+           const std::vector<double>& ends) {
+    Launch launch(kernel, items);
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> uniform(-2, 2);
+    for (const ir::Parameter& p : kernel.parameters)
+        if (p.components == 3) {
+            std::vector<double> values(static_cast<std::size_t>(points * 3));
+            for (double& x : values) x = uniform(random);
+            launch.set(p.name, values);
+        }
+    launch.set("ends", ends);
+    return launch;
+}
+
+}  // namespace
+
+TEST_CASE("CPU pull: springs, their adjoint with a shared stiffness, and second order") {
+    HINDCAST_NEEDS_LLVM();
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const ir::Kernel k = springs.trace(precision), a = ad::adjoint(k);
+        CHECK(parts_of(k).groups == 1);
+        CHECK(!parts_of(k).has_rest);
+        // x.a1 and v.a1 go together; rest.a1 is the item's own, so the rest stays a launch of its
+        // own.
+        CHECK(parts_of(a).groups == 1);
+        CHECK(parts_of(a).has_rest);
+        const ir::Kernel shared = ad::adjoint(k, {"x", "v", "stiffness", "force"});
+        CHECK(parts_of(shared).groups == 1);
+        CHECK(parts_of(shared).reduced == 1);
+        for (const std::int64_t items : {64, 100, 700})
+            for (const std::int64_t points : {items / 2, items / 4 + 3}) {
+                const std::vector<double> ends = indices(2 * items, points, 5);
+                for (const ir::Kernel& kernel : {k, a, shared, ad::tangent(shared)})
+                    CHECK(net(kernel, items, points, ends).differences(false, {1, 2, 3}) == "");
+            }
+    }
+}
+
+TEST_CASE("CPU pull: every layout of what the other end is read from") {
+    HINDCAST_NEEDS_LLVM();
+    const ir::Kernel k = springs.trace(Precision::f32);
+    for (const Form x : {Form::elements, Form::planes, Form::strided})
+        for (const Form force : {Form::elements, Form::planes, Form::strided}) {
+            Launch launch = net(k, 150, 90, indices(300, 90, 8));
+            launch.form("x", x).form("v", x).form("force", force).form("ends", force);
+            CHECK(launch.differences(false, {2}) == "");
+        }
+}
+
+TEST_CASE(
+    "CPU pull: terms that are added on some paths, in some components, in one to three rows") {
+    HINDCAST_NEEDS_LLVM();
+    const KernelDef one = kernel(
+        "one_row", {"index", "w", "x", "sum"},
+        [](Int i, Read<Int> index, Read<Float> w, Read<Vec2> x, Accumulate<Vec2> sum) {
+            const Int t = index[i];
+            if_(
+                w[i] > 0.0, [&] { sum[t][1] += w[i] * x[t].x(); }, [&] { sum[t][0] -= w[i]; });
+        });
+    const KernelDef three = kernel("three_rows", {"corners", "w", "x", "sum", "other", "total"},
+                                   [](Int i, Read<Int3> corners, Read<Float> w, Read<Vec2> x,
+                                      Accumulate<Vec2> sum, Sum<Float> other, Reduce<Float> total) {
+                                       const auto c = corners[i];
+                                       const Vec2 d = x[c[1]] - x[c[0]], e = x[c[2]] - x[c[0]];
+                                       const Float area = w[i] * (d.x() * e.y() - d.y() * e.x());
+                                       for (int k = 0; k < 3; ++k)
+                                           sum[c[k]] += x[c[(k + 1) % 3]] * area;
+                                       for (int k = 0; k < 3; ++k)
+                                           if_(area > 0.0, [&] { other[c[k]] += area; });
+                                       total += area;
+                                   });
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const ir::Kernel a = one.trace(precision), b = three.trace(precision);
+        CHECK(parts_of(a).groups == 1);
+        CHECK(parts_of(b).groups == 1);
+        CHECK(parts_of(b).reduced == 1);
+        Launch first(a, 200);
+        first.set("index", indices(200, 200, 3));
+        CHECK(first.differences(false, {1, 3}) == "");
+        Launch second(b, 200);
+        second.set("corners", indices(600, 200, 4));
+        CHECK(second.differences(false, {1, 3}) == "");
+    }
+}
+
+TEST_CASE("CPU pull: launches that cannot be pulled give the same bits") {
+    HINDCAST_NEEDS_LLVM();
+    const KernelDef guarded =
+        kernel("guarded", {"ends", "x", "force", "total"},
+               [](Int s, Read<Int2> ends, Read<Vec3> x, Sum<Vec3> force, Reduce<Float> total) {
+                   const Int a = ends[s].x(), b = ends[s].y();
+                   if_(a >= 0 && b >= 0, [&] {
+                       const Vec3 d = x[b] - x[a];
+                       force[a] += d;
+                       force[b] -= d;
+                   });
+                   total += Float(a);
+               });
+    const ir::Kernel k = guarded.trace(Precision::f32);
+    CHECK(parts_of(k).groups == 1);
+    SUBCASE("an index of -1 marks an item without a target") {
+        std::vector<double> ends = indices(400, 150, 6);
+        for (std::size_t i = 0; i < ends.size(); i += 7) ends[i] = -1;
+        CHECK(net(k, 200, 150, ends).differences(false, {2}) == "");
+    }
+    SUBCASE("one target with all the entries") {
+        std::vector<double> ends = indices(4000, 1500, 6);
+        for (std::size_t i = 0; i < ends.size(); i += 2) ends[i] = 3;
+        CHECK(net(k, 2000, 1500, ends).differences(false, {2}) == "");
+    }
+    SUBCASE("an array shorter than the targets") {
+        Launch launch = net(k, 100, 80, indices(200, 80, 6));
+        launch.resize("force", 130);
+        CHECK(launch.differences(false, {2}) == "");
+    }
+    SUBCASE("both ends on one point") {
+        std::vector<double> ends = indices(400, 150, 6);
+        for (std::size_t i = 0; i < ends.size(); i += 6) ends[i + 1] = ends[i];
+        CHECK(net(k, 200, 150, ends).differences(false, {2}) == "");
+    }
+}
+
+TEST_CASE("CPU pull: values that change before every launch are gathered in the end") {
+    HINDCAST_NEEDS_LLVM();
+    const ir::Kernel k = springs.trace(Precision::f32);
+    const std::vector<double> ends = indices(400, 120, 9);
+    const auto interpreter = backend::interpret(k);
+    const auto executable = backend::compile_cpu(k);
+    for (int round = 0; round < 14; ++round) {
+        Launch launch = net(k, 200, 120, ends);
+        std::vector<double> rest(200);
+        for (std::size_t i = 0; i < rest.size(); ++i)
+            rest[i] = 0.1 * static_cast<double>(i % 13) + 0.05 * round;
+        launch.set("rest", rest);
+        CHECK(launch.run(*executable) == launch.run(*interpreter));
+    }
+}
+
+}  // namespace hindcast::test

@@ -53,23 +53,30 @@ public:
         at_ = place_in_tables;
         item = table(pull_.item_);
         const std::vector<Row>& rows = pull_.rows_;
-        for (const int symbol : pull_.symbols_) {
-            const std::vector<Row>& sites = pull_.plan_.rows[symbol];
-            for (std::size_t r = 0; r < rows.size(); ++r)
-                for (const Value site : sites[r].sites)
-                    if (site >= 0) {
-                        const Type type = source_.op(site).type;
-                        terms_[site] = target_.declare(type);
-                        target_.write(terms_[site], target_.real_constant(-0.0, type));
-                    }
-        }
+        for (std::size_t r = 0; r < rows.size(); ++r) declare_terms(r);
         region(0);
         for (const int symbol : pull_.symbols_) add_terms(symbol);
     }
 
+    void record(const Shift& shift) {
+        const auto offset = static_cast<std::int32_t>(shift.offset);
+        terms_.clear();
+        declare_terms(shift.row);
+        item = target_.binary(OpCode::add, target_.item(), target_.integer(-offset));
+        const Value below =
+            target_.compare(OpCode::lt, item, target_.parameter(pull_.items_parameter_, 0));
+        const Value above = target_.compare(OpCode::le, target_.integer(0), item);
+        target_.if_(
+            target_.binary(OpCode::bit_and, above, below), [&] { region(0); }, [] {});
+        for (const int symbol : pull_.symbols_)
+            for (const Value site : pull_.plan_.rows[symbol][shift.row].sites)
+                if (site >= 0)
+                    add_term(symbol, source_.op(site).component, target_.read(terms_.at(site)));
+    }
+
 protected:
     Value load(const Op& op, int symbol, Value index) override {
-        if (is_own(source_, op)) {
+        if (is_own(source_, op) && !pull_.shifted()) {
             for (const Column& c : pull_.columns_)
                 if (c.symbol == op.symbol && c.component == op.component) return table(c.parameter);
             if (copies_ || !ir::is_real(op.type)) {
@@ -135,10 +142,21 @@ private:
                 const int row = static_cast<int>(r);
                 term = r == 0 ? x : target_.select(is_row(row), x, term);
             }
-            if (!any) continue;
-            const ir::Slot sum = target_.own(symbol, target_.item(), c);
-            target_.write(sum, target_.binary(OpCode::add, target_.read(sum), term));
+            if (any) add_term(symbol, c, term);
         }
+    }
+    void add_term(int symbol, int component, Value term) {
+        const ir::Slot sum = target_.own(symbol, target_.item(), component);
+        target_.write(sum, target_.binary(OpCode::add, target_.read(sum), term));
+    }
+    void declare_terms(std::size_t row) {
+        for (const int symbol : pull_.symbols_)
+            for (const Value site : pull_.plan_.rows[symbol][row].sites)
+                if (site >= 0) {
+                    const Type type = source_.op(site).type;
+                    terms_[site] = target_.declare(type);
+                    target_.write(terms_[site], target_.real_constant(-0.0, type));
+                }
     }
 
     Pull& pull_;
@@ -156,8 +174,34 @@ Pull::Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<
       pairs_(rows_.size() == 2 && rows_[0].index != rows_[1].index),
       reduced_(std::move(reduced)),
       terms_(reduced_.size()) {
+    find_shifts();
+    if (shifted()) pairs_ = false;
     record(copies);
     pays_ = worth_it();
+}
+
+void Pull::find_shifts() {
+    const Kernel& kernel = plan_.kernel;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+        const Op& index = kernel.op(rows_[r].index);
+        std::int64_t offset = 0;
+        if (index.code == OpCode::add || index.code == OpCode::sub) {
+            int number = 1;
+            if (index.code == OpCode::add && kernel.op(index.operand[0]).code == OpCode::constant)
+                number = 0;
+            const Op &n = kernel.op(index.operand[number]),
+                     &i = kernel.op(index.operand[1 - number]);
+            if (i.code != OpCode::item || n.code != OpCode::constant) return shifts_.clear();
+            offset = ir::integer_of(n.bits, n.type);
+            if (index.code == OpCode::sub) offset = -offset;
+        } else if (index.code != OpCode::item) {
+            return shifts_.clear();
+        }
+        shifts_.push_back({offset, r});
+    }
+    // A target meets its items in ascending order.
+    std::stable_sort(shifts_.begin(), shifts_.end(),
+                     [](const Shift& a, const Shift& b) { return a.offset > b.offset; });
 }
 
 void Pull::record(bool copies) {
@@ -177,6 +221,7 @@ void Pull::record(bool copies) {
         return builder.add_parameter({name, access, Type::i32});
     };
     slots_parameter_ = add("entries.more", Access::value);
+    items_parameter_ = add("entries.items", Access::value);
     degree_ = add("entries.count", Access::read);
     item_ = add("entries.item", Access::read);
     row_ = add("entries.row", Access::read);
@@ -192,15 +237,17 @@ void Pull::record(bool copies) {
                               builder.zero(source.parameter(symbol).type));
     Body body(*this, copies, builder);
     body.load_at_target();
-    builder.for_(builder.load(degree_, 0, builder.item()), 0, [&](Value slot) {
-        // Cell::at: of a block's first target, then this slot's row, then the target's lane.
-        const Value before = builder.binary(
-            OpCode::mul, builder.binary(OpCode::bit_and, builder.item(), builder.integer(~63)),
-            builder.parameter(slots_parameter_, 0));
-        const Value row = builder.binary(OpCode::mul, slot, builder.integer(64));
-        body.record(
-            builder.binary(OpCode::add, builder.item(), builder.binary(OpCode::add, before, row)));
-    });
+    for (const Shift& shift : shifts_) body.record(shift);
+    if (!shifted())
+        builder.for_(builder.load(degree_, 0, builder.item()), 0, [&](Value slot) {
+            // Cell::at: of a block's first target, then this slot's row, then the target's lane.
+            const Value before = builder.binary(
+                OpCode::mul, builder.binary(OpCode::bit_and, builder.item(), builder.integer(~63)),
+                builder.parameter(slots_parameter_, 0));
+            const Value row = builder.binary(OpCode::mul, slot, builder.integer(64));
+            body.record(builder.binary(OpCode::add, builder.item(),
+                                       builder.binary(OpCode::add, before, row)));
+        });
     kernel_ = builder.finish();
     ir::remove_dead_ops(kernel_, false);
     ir::verify(kernel_, "pulling");
@@ -216,10 +263,11 @@ bool Pull::worth_it() const {
             loops +=
                 op.code == OpCode::for_ || op.code == OpCode::while_ || op.code == OpCode::local;
             const bool slow = op.code == OpCode::div || op.code == OpCode::sqrt;
-            const bool gathers = op.code == OpCode::load && op.symbol < degree_;
+            const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted();
             work += slow ? 4 : gathers ? 8 : 1;
         }
     const auto rows = static_cast<double>(rows_.size());
+    if (shifted()) return loops == 0 && work <= rows * scratch_cost;
     return loops == 1 && work * (rows - 1) <= rows * scratch_cost;
 }
 
@@ -236,7 +284,8 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         if (bindings[symbol].count < targets_ && bindings[symbol].element_stride != 0) return none;
     stride_ = scratch_items(targets_);
     Table* table = nullptr;
-    if (make) {
+    if (items >= 0x7fffffff || targets_ >= 0x7fffffff) return none;
+    if (make && !shifted()) {
         gather_.read_key(bindings, items);
         const auto found = std::find_if(tables_.begin(), tables_.end(),
                                         [&](const auto& t) { return t->key == gather_.key(); });
@@ -261,6 +310,8 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
     };
     more_slots_ = table != nullptr ? static_cast<std::int32_t>(table->slots) - 1 : 0;
     set(slots_parameter_, &more_slots_, 1);
+    item_count_ = static_cast<std::int32_t>(items);
+    set(items_parameter_, &item_count_, 1);
     set(degree_, table != nullptr ? table->degree.data() : nullptr, stride_);
     set(item_, table != nullptr ? table->item.data() : nullptr, count);
     set(row_, table != nullptr ? table->row.data() : nullptr, count);
@@ -459,7 +510,8 @@ Pulled find_pulled(const Plan& plan) {
     for (std::size_t p = 0; p < gone.size(); ++p)
         if (gone[p] != 0) pulled.rest.parameters[p].access = Access::read;
     ir::remove_dead_ops(pulled.rest, true);
-    if (!pulled.groups.empty()) take_terms(pulled);
+    if (!pulled.groups.empty() && !Pull(plan, pulled.groups[0], true, {}).shifted())
+        take_terms(pulled);
     ir::remove_dead_ops(pulled.rest, true);
     pulled.has_rest = !pulled.rest.region(0).ops.empty();
     return pulled;

@@ -11,6 +11,9 @@
 // the rest length of a spring), in the order in which the targets walk. They are made once per
 // version of the buffers. Where there are two rows, a load at the index of a row is the target's
 // own element for one of them and that of the other end for the other: one gather instead of two.
+//
+// Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
+// needed: the target's entries are the items at the negative offsets, one copy of the body each.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,7 @@ public:
     const ir::Kernel& kernel() const { return kernel_; }
     const std::vector<int>& symbols() const { return symbols_; }
     bool pays() const { return pays_; }
+    bool shifted() const { return !shifts_.empty(); }
 
     // What the pulled kernel is bound to. `make` finds or makes the tables; without it only counts
     // and strides are right. Empty: this launch cannot be pulled (an array shorter than the
@@ -46,6 +50,10 @@ public:
     int copied() const { return copied_; }
 
 private:
+    struct Shift {
+        std::int64_t offset;  // index = item + offset
+        std::size_t row;
+    };
     struct Column {  // an own element of the items, copied in the order of the entries
         int symbol, component, parameter;
     };
@@ -70,6 +78,7 @@ private:
     class Body;
 
     bool worth_it() const;
+    void find_shifts();
     void record(bool copies);
     void make_table(const Binding* bindings, std::int64_t items, Table& table);
     void copy_columns(const Binding* bindings, Table& table);
@@ -82,12 +91,15 @@ private:
     Gather gather_;
     ir::Kernel kernel_;
     bool pays_ = false;
-    bool pairs_ = false;          // two rows: the table `other`
+    bool pairs_ = false;         // two rows: the table `other`
+    std::vector<Shift> shifts_;  // in the order in which a target meets them; empty: tables
+    std::int32_t item_count_ = 0;
     std::vector<int> at_target_;  // buffers that are read at the target's index
     std::vector<Column> columns_;
     std::vector<ir::Value> reduced_;
     std::vector<AlignedBuffer<char>> terms_;  // per reduced op
-    int slots_parameter_ = 0, degree_ = 0, item_ = 0, row_ = 0, other_ = 0, first_terms_ = 0;
+    int slots_parameter_ = 0, items_parameter_ = 0, degree_ = 0, item_ = 0, row_ = 0, other_ = 0,
+        first_terms_ = 0;
     std::int64_t targets_ = 0, items_ = 0;
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;

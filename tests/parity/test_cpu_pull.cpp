@@ -30,14 +30,16 @@ const KernelDef springs = kernel(
 
 struct Parts {
     std::size_t groups = 0, reduced = 0;
-    bool has_rest = false;
+    bool has_rest = false, shifted = false;
 };
 Parts parts_of(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     const auto plan =
         backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4});
     const backend::cpu::Pulled pulled = backend::cpu::find_pulled(plan);
-    return {pulled.groups.size(), pulled.reduced.size(), pulled.has_rest};
+    const bool shifted = !pulled.groups.empty() &&
+                         backend::cpu::Pull(plan, pulled.groups[0], true, pulled.reduced).shifted();
+    return {pulled.groups.size(), pulled.reduced.size(), pulled.has_rest, shifted};
 }
 
 std::vector<double> indices(std::int64_t n, std::int64_t below, unsigned seed) {
@@ -169,6 +171,41 @@ TEST_CASE("CPU pull: launches that cannot be pulled give the same bits") {
         std::vector<double> ends = indices(400, 150, 6);
         for (std::size_t i = 0; i < ends.size(); i += 6) ends[i + 1] = ends[i];
         CHECK(net(k, 200, 150, ends).differences(false, {2}) == "");
+    }
+}
+
+TEST_CASE("CPU pull: the adjoint of a stencil") {
+    HINDCAST_NEEDS_LLVM();
+    constexpr int columns = 16;
+    const KernelDef stencil = kernel("stencil", {"u", "k", "old"},
+                                     [](Int i, Read<Float> u, Read<Float> k, ReadWrite<Float> old) {
+                                         const Int j = i & (columns - 1);
+                                         Float sum = -4.0 * u[i];
+                                         if_(j > 0, [&] { sum += u[i - 1]; });
+                                         if_(j < columns - 1, [&] { sum += u[i + 1]; });
+                                         if_(i >= columns, [&] { sum += u[i - columns]; });
+                                         if_(i < 9 * columns, [&] { sum += u[i + columns]; });
+                                         old[i] = 2.0 * u[i] - old[i] + k[i] * sum * u[i];
+                                     });
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const ir::Kernel a = ad::adjoint(stencil.trace(precision));
+        CHECK(parts_of(a).shifted);
+        CHECK(Launch(a, 10 * columns).differences(false, {1, 2, 3}) == "");
+        CHECK(Launch(ad::tangent(a), 10 * columns).differences(false, {2}) == "");
+    }
+    // Fewer items than targets, and items whose neighbours lie outside.
+    const KernelDef edge = kernel("edge", {"w", "sum"}, [](Int i, Read<Float> w, Sum<Vec2> sum) {
+        if_(i > 2, [&] { sum[i - 3][0] += w[i]; });
+        sum[i][1] -= w[i];
+        sum[i + 5] += Vec2(w[i], 2.0 * w[i]);
+        sum[i + 5][1] += w[i] * w[i];
+    });
+    const ir::Kernel k = edge.trace(Precision::f32);
+    CHECK(parts_of(k).shifted);
+    for (const int targets : {105, 133, 300}) {
+        Launch launch(k, 100);
+        launch.resize("sum", targets);
+        CHECK(launch.differences(false, {2}) == "");
     }
 }
 

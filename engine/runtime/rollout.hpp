@@ -26,11 +26,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/runtime/program.hpp"
+#include "engine/runtime/schedule.hpp"
 
 namespace hindcast {
-
-enum class RolloutMode : std::uint8_t { first, tangent, second };
 
 class Rollout {
 public:
@@ -81,7 +79,6 @@ public:
     std::size_t launches_per_step() const;
 
 private:
-    struct Schedule;
     Schedule& schedule(RolloutMode mode, bool backward);
 
     std::shared_ptr<Device> device_;

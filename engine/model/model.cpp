@@ -40,6 +40,30 @@ Range Model::points(const std::string& body, const Node& asked_at) const {
     throw document::fault(asked_at, "there is no body '" + body + "'");
 }
 
+std::vector<double> GridField::positions() const {
+    std::vector<double> xy;
+    xy.reserve(static_cast<std::size_t>(2 * rows * columns));
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+            xy.insert(xy.end(),
+                      {static_cast<double>(i) * spacing, static_cast<double>(j) * spacing});
+    return xy;
+}
+
+void Model::add_grid_field(const std::string& body, GridField field) {
+    grid_fields_.emplace(body, std::move(field));
+}
+
+const GridField& Model::grid_field(const std::string& body, const Node& asked_at) const {
+    if (const auto found = grid_fields_.find(body); found != grid_fields_.end())
+        return found->second;
+    std::vector<std::string_view> names;
+    for (const auto& [name, field] : grid_fields_) names.push_back(name);
+    if (!names.empty()) document::choice_of(asked_at, names, "body with a field");  // throws
+    throw document::fault(asked_at, "'" + body + "' has no field on a grid")
+        .remedy("name a body that has one, such as waves");
+}
+
 Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state) {
     if (arrays_.contains(name)) throw Error("internal: two arrays are called '" + name + "'");
     Array array(real(), {elements, components}, Layout::contiguous);
@@ -62,9 +86,9 @@ Array Model::array(const std::string& name) const {
     return found->second.array;
 }
 
-const Array* Model::find_indices(const std::string& name) const {
-    const auto found = indices_.find(name);
-    return found == indices_.end() ? nullptr : &found->second;
+const Array* Model::find_constant(const std::string& name) const {
+    const auto found = constants_.find(name);
+    return found == constants_.end() ? nullptr : &found->second;
 }
 
 bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }

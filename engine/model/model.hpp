@@ -57,6 +57,16 @@ struct Range {
     std::int64_t first = 0, count = 0;
 };
 
+// A scalar field on the nodes of a regular grid in the plane: node (i, j) is element i * columns +
+// j of `values` and lies at (i, j) * spacing, in metres.
+struct GridField {
+    std::int64_t rows = 0, columns = 0;
+    double spacing = 0;
+    Array values;  // {rows * columns, 1}
+
+    std::vector<double> positions() const;  // x and y of every node
+};
+
 // One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
 // scalar that is cleared before each run.
 struct Term {
@@ -97,6 +107,11 @@ public:
     void set_initial_points(std::int64_t first, std::span<const double> positions);
     const std::vector<double>& initial_points() const { return initial_points_; }
 
+    // --- fields on grids ---
+    void add_grid_field(const std::string& body, GridField field);
+    // Throws Error at the node if that body has no field, with "did you mean".
+    const GridField& grid_field(const std::string& body, const document::Node& asked_at) const;
+
     // --- arrays ---
     // A state array of the run's real type, planar; part of the state hash, the outputs and the
     // viewer if `state`.
@@ -110,12 +125,10 @@ public:
         bool state = false;
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
-    // Index arrays that other modules may look up ("cage.ends"): null if there is none of that
-    // name.
-    void publish_indices(const std::string& name, const Array& indices) {
-        indices_[name] = indices;
-    }
-    const Array* find_indices(const std::string& name) const;
+    // Arrays that nothing writes once the model is built and that other modules may look up, such
+    // as "cage.ends": null if there is none of that name.
+    void publish_constant(const std::string& name, const Array& array) { constants_[name] = array; }
+    const Array* find_constant(const std::string& name) const;
     // True for the first caller with this key: what a module does once for all its instances.
     bool once(const std::string& key);
     // True for the first caller: that launch must define the array (Sum), later ones add to it
@@ -152,8 +165,9 @@ private:
     std::int64_t points_ = 0;
     std::vector<double> initial_points_;
     std::vector<std::pair<std::string, Range>> bodies_;
+    std::map<std::string, GridField> grid_fields_;
     std::map<std::string, Published> arrays_;
-    std::map<std::string, Array> indices_;
+    std::map<std::string, Array> constants_;
     std::map<std::string, bool> done_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     Program prologue_, phases_[phase_count];

@@ -1,12 +1,14 @@
 // value = mean over the times of  sum 1/2 m_i |v_i|^2          "kinetic"
 //                               - sum m_i g.x_i                "gravitational"; zero at the origin
 //                               + sum 1/2 k (L - r)^2          of the "springs" named
+//                               + sum V W(F)                   of the "solids" named
 // in joule. Symplectic Euler does not conserve it exactly: it oscillates about a constant with an
 // amplitude that is proportional to the step.
 #include "kernels/energy/energy.hpp"
 
 #include "engine/document/read.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/solids/solids.hpp"
 #include "kernels/springs/springs.hpp"
 
 namespace hindcast {
@@ -40,9 +42,10 @@ public:
         const bool kinetic = settings_->boolean("kinetic");
         const bool gravitational = settings_->boolean("gravitational");
         const document::Node& springs = *settings_->find("springs");
-        if (!kinetic && !gravitational && springs.size() == 0)
+        const document::Node& solids = *settings_->find("solids");
+        if (!kinetic && !gravitational && springs.size() == 0 && solids.size() == 0)
             throw settings_->error("type", "this energy has no part")
-                .remedy("let one of kinetic, gravitational and springs be there");
+                .remedy("let one of kinetic, gravitational, springs and solids be there");
         const model::Range range = particles::body_or_all(*settings_, model);
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
@@ -59,6 +62,8 @@ public:
                 settings_->name() + ": energy"));
         for (std::size_t k = 0; k < springs.size(); ++k)
             springs::add_elastic_energy(model, springs.item(k), scale, term.value, program);
+        for (std::size_t k = 0; k < solids.size(); ++k)
+            solids::add_elastic_energy(model, solids.item(k), scale, term.value, program);
         model.add_term(std::move(term), program);
     }
 
@@ -74,13 +79,17 @@ void register_energy(Registry& registry) {
         {Section::objective,
          "energy",
          "Mechanical energy in joule, mean over the times: sum 1/2 m |v|^2 - sum m g.x + "
-         "sum 1/2 k (L - r)^2.",
+         "sum 1/2 k (L - r)^2 + sum V W(F).",
          {particles::of_field().optional().doc("the body; without it, all points"),
           boolean("kinetic").fallback("true").doc("with sum 1/2 m |v|^2"),
           boolean("gravitational").fallback("true").doc("with -sum m g.x, zero at the origin"),
           list("springs")
               .fallback("[]")
               .doc("names of springs whose elastic energy 1/2 k (L - r)^2 counts")
+              .schema(R"({"type":"string"})"),
+          list("solids")
+              .fallback("[]")
+              .doc("names of solids whose elastic energy V W(F) counts")
               .schema(R"({"type":"string"})")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Energy>(std::move(s)); }});
 }

@@ -91,46 +91,16 @@ public:
         const Argument mass = settings_->quantity(model, "mass", n, initial_).argument();
         const KernelDef kernel =
             for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
-        model.prologue().add(model.launch(kernel, n,
-                                          {position, velocity, mass, fixed(model), range_.first,
-                                           a.position, a.velocity, a.mass, a.inverse_mass},
-                                          "initialize " + settings_->name()));
+        model.prologue().add(model.launch(
+            kernel, n,
+            {position, velocity, mass, fixed_points(*settings_->find("fixed"), model, initial_),
+             range_.first, a.position, a.velocity, a.mass, a.inverse_mass},
+            "initialize " + settings_->name()));
     }
 
-    void finish(Model& model) override {
-        if (!model.once("particles integrate")) return;
-        const Arrays a = arrays(model);
-        const Argument gravity = model.find_quantity("gravity")->argument();
-        const std::int64_t n = model.point_count();
-        const bool forced = model.has_array("force");
-        std::vector<Argument> arguments{a.inverse_mass};
-        if (forced) arguments.push_back(model.array("force"));
-        arguments.insert(arguments.end(), {gravity, model.step(), a.velocity});
-        model.add(Phase::velocity_update,
-                  model.launch(for_dimension(model,
-                                             [&](auto dimension) {
-                                                 return update_velocity<dimension>(forced);
-                                             }),
-                               n, std::move(arguments), "velocity update"));
-        model.add(
-            Phase::position_update,
-            model.launch(
-                for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
-                n, {a.velocity, model.step(), a.position}, "position update"));
-    }
+    void finish(Model& model) override { integrate(model); }
 
 private:
-    // true, false, or the list of those that are fixed.
-    Argument fixed(const Model& model) const {
-        const document::Node& node = *settings_->find("fixed");
-        if (!node.is_array()) return document::boolean_of(node) ? 1 : 0;
-        std::vector<std::int64_t> flags(static_cast<std::size_t>(range_.count), 0);
-        for (std::size_t k = 0; k < node.size(); ++k)
-            flags[static_cast<std::size_t>(
-                document::integer_of(node.item(k), 0, range_.count - 1))] = 1;
-        return model.index_array(flags, 1);
-    }
-
     std::shared_ptr<Settings> settings_;
     model::Range range_;
     std::vector<double> initial_;
@@ -153,6 +123,59 @@ Force force(Model& model) {
     if (!model.has_array("force"))
         model.add_array("force", model.point_count(), model.dimension(), false);
     return {model.array("force"), model.defines("force")};
+}
+
+Argument fixed_points(const document::Node& node, const Model& model,
+                      std::span<const double> positions) {
+    if (!node.is_array() && !node.is_object()) return document::boolean_of(node) ? 1 : 0;
+    const std::size_t dimension = static_cast<std::size_t>(model.dimension());
+    std::vector<std::int64_t> flags(positions.size() / dimension, 0);
+    if (node.is_array()) {
+        for (std::size_t k = 0; k < node.size(); ++k)
+            flags[static_cast<std::size_t>(document::integer_of(
+                node.item(k), 0, static_cast<std::int64_t>(flags.size()) - 1))] = 1;
+        return model.index_array(flags, 1);
+    }
+    document::Reader reader(node, "a selection of points");
+    document::Reader box = reader.object("box", "a box");
+    const std::vector<double> low = document::numbers_of(box.require("min"), dimension);
+    const std::vector<double> high = document::numbers_of(box.require("max"), dimension);
+    box.finish();
+    reader.finish();
+    bool any = false;
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+        bool inside = true;
+        for (std::size_t a = 0; a < dimension; ++a) {
+            const double x = positions[i * dimension + a];
+            inside &= low[a] <= x && x <= high[a];
+        }
+        flags[i] = inside ? 1 : 0;
+        any |= inside;
+    }
+    if (!any)
+        throw document::fault(node, "no point lies in this box")
+            .remedy("write false if no point is fixed");
+    return model.index_array(flags, 1);
+}
+
+void integrate(Model& model) {
+    if (!model.once("particles integrate")) return;
+    const Arrays a = arrays(model);
+    const Argument gravity = model.find_quantity("gravity")->argument();
+    const std::int64_t n = model.point_count();
+    const bool forced = model.has_array("force");
+    std::vector<Argument> arguments{a.inverse_mass};
+    if (forced) arguments.push_back(model.array("force"));
+    arguments.insert(arguments.end(), {gravity, model.step(), a.velocity});
+    model.add(
+        Phase::velocity_update,
+        model.launch(for_dimension(
+                         model, [&](auto dimension) { return update_velocity<dimension>(forced); }),
+                     n, std::move(arguments), "velocity update"));
+    model.add(Phase::position_update,
+              model.launch(
+                  for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
+                  n, {a.velocity, model.step(), a.position}, "position update"));
 }
 
 model::Range body_or_all(const Settings& settings, const Model& model) {
@@ -180,6 +203,19 @@ Selection select_points(const Settings& settings, const Model& model) {
         selection.index = model.index_array({0}, 1);
     }
     return selection;
+}
+
+Field fixed_field() {
+    return model::any("fixed")
+        .fallback("false")
+        .doc(
+            "forces and gravity do not move these points: true for all of them, the list of the "
+            "numbers of those that are fixed, or {\"box\": {\"min\": ..., \"max\": ...}}: those in "
+            "a "
+            "box, its border included, before anything moves")
+        .schema(R"({"oneOf":[{"type":"boolean"},)"
+                R"({"type":"array","items":{"type":"integer","minimum":0}},)"
+                R"({"type":"object","required":["box"]}]})");
 }
 
 Field of_field() { return model::body("of").doc("the body"); }
@@ -211,13 +247,7 @@ void register_particles(Registry& registry) {
               .doc("initial velocity, one for the body or one per particle"),
           values("mass").unit("kg").fallback("1").positive().differentiable().doc(
               "mass of each particle"),
-          any("fixed")
-              .fallback("false")
-              .doc("forces and gravity do not move the particles: true for all of them, or the "
-                   "list of "
-                   "the numbers of those that are fixed")
-              .schema(R"({"oneOf":[{"type":"boolean"},)"
-                      R"({"type":"array","items":{"type":"integer","minimum":0}}]})")},
+          particles::fixed_field()},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<particles::Particles>(std::move(s));
          }});

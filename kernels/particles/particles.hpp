@@ -7,6 +7,7 @@
 // and what those modules need to speak of points: the points that "of" names, and the force array.
 #pragma once
 
+#include <span>
 #include <type_traits>
 
 #include "engine/model/model.hpp"
@@ -30,6 +31,16 @@ struct Force {
     bool defines = false;
 };
 Force force(model::Model& model);
+
+// Adds the velocity and the position update of all points of the scene, once; for finish(), when
+// all forces are there.
+void integrate(model::Model& model);
+
+// Which points of a body are fixed, for a Property<Int>: what the field "fixed" says. `positions`
+// are those of the body's points, for a box. Throws Error at the node.
+Argument fixed_points(const document::Node& node, const model::Model& model,
+                      std::span<const double> positions);
+model::Field fixed_field();
 
 // A kernel for points of two or three components: f gets the dimension as a constant.
 template <class F>

@@ -104,14 +104,14 @@ public:
         const std::vector<std::int64_t> ends = read_ends(model);
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const Array end_indices = model.index_array(ends, 2);
-        model.publish_indices(settings_->name() + ".ends", end_indices);
+        model.publish_constant(settings_->name() + ".ends", end_indices);
         Form form;
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values.front();
         const std::string acts = settings_->choice("acts");
         form.acts = acts == "pull" ? Acts::pull : acts == "push" ? Acts::push : Acts::both;
-        model.publish_indices(settings_->name() + ".acts",
-                              model.index_array({static_cast<int>(form.acts)}, 1));
+        model.publish_constant(settings_->name() + ".acts",
+                               model.index_array({static_cast<int>(form.acts)}, 1));
 
         std::vector<Argument> arguments{end_indices, rest_length(model, ends, form.length_offset),
                                         settings_->quantity(model, "stiffness", n).argument()};
@@ -240,14 +240,14 @@ private:
 void add_elastic_energy(Model& model, const document::Node& name_node, double scale,
                         const Array& value, Program& program) {
     const std::string name = document::string_of(name_node);
-    const Array* ends = model.find_indices(name + ".ends");
+    const Array* ends = model.find_constant(name + ".ends");
     if (ends == nullptr)
         throw document::fault(name_node, "there are no springs called '" + name + "'")
             .remedy("name an object of type springs in \"forces\"");
     Form form;
     form.length_offset = model.find_quantity(name + ".length_offset")->values.front();
     form.acts = static_cast<Acts>(
-        static_cast<int>(model.find_indices(name + ".acts")->to_doubles().front()));
+        static_cast<int>(model.find_constant(name + ".acts")->to_doubles().front()));
     program.add(
         model.launch(particles::for_dimension(
                          model, [&](auto dimension) { return elastic_energy<dimension>(form); }),

@@ -40,9 +40,9 @@ public:
         const double per_point = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
         const double scale = per_point / static_cast<double>(times);
         const Argument target =
-            settings_
-                ->quantity(model, trajectory_ ? "targets" : "target", trajectory_ ? times * n : n)
-                .argument();
+            trajectory_
+                ? settings_->quantity(model, "targets", times * n).argument()
+                : settings_->quantity(model, "target", n, start_of(selection, model)).argument();
         const KernelDef kernel = particles::for_dimension(
             model, [&](auto dimension) { return squared_distance<dimension>(selection); });
         std::vector<Program> programs;
@@ -62,6 +62,20 @@ public:
     }
 
 private:
+    // Where the points start, for formulas.
+    static std::vector<double> start_of(const Selection& selection, const Model& model) {
+        const std::size_t dimension = static_cast<std::size_t>(model.dimension());
+        std::vector<double> start;
+        for (std::int64_t i = 0; i < selection.count(); ++i) {
+            const std::size_t point = static_cast<std::size_t>(
+                selection.listed ? selection.points[static_cast<std::size_t>(i)]
+                                 : selection.body.first + i);
+            for (std::size_t k = 0; k < dimension; ++k)
+                start.push_back(model.initial_points()[point * dimension + k]);
+        }
+        return start;
+    }
+
     std::shared_ptr<Settings> settings_;
     bool trajectory_;
 };
@@ -79,7 +93,8 @@ void register_targets(Registry& registry) {
                   "Squared distance to target positions: mean over points and times of "
                   "|x_i - target_i|^2; a sum over the points if \"sum\".",
                   fields(vectors("target").unit("m").differentiable().doc(
-                      "one position for all points or one per point")),
+                      "one position for all points or one per point; in formulas x, y, z is where "
+                      "the point starts")),
                   [](std::shared_ptr<Settings> s) {
                       return std::make_unique<Targets>(false, std::move(s));
                   }});

@@ -67,6 +67,36 @@ std::string contacts(const char* response) {
         {"type": "area", "name": "area", "of": "stones", "target": 0.2, "at": [0.1, 0.3]}])";
 }
 
+// A membrane with a loss at two times; `keys` say how its numbers are written.
+std::string membrane(const char* boundary, const char* keys) {
+    return std::string(R"json("dimension": 2, "time": {"step": "1/50", "steps": 9},
+    "bodies": [{"type": "waves", "name": "drum", "nodes": [5, 6], "spacing": 0.5, "boundary": ")json") +
+           boundary + "\", " + keys + R"json(}],
+    "objective": [{"type": "field_target", "of": "drum", "at": [0.1, 0.18],
+                   "target": {"formula": "exp(-(x-1)^2-(y-0.7)^2)"}, "zero_mean": true}])json";
+}
+
+// Two elastic blocks on one string, far from being turned inside out; `keys` are the moduli.
+std::string blocks(const char* keys) {
+    return std::string(R"json("time": {"step": "1/200", "steps": 12}, "gravity": [0.5, -1, -9.81],
+    "bodies": [
+        {"type": "solid", "name": "block", "density": {"formula": "0.9+0.1*x+0.05*i"},
+         "mesh": {"box": {"min": [0, 0, 0], "max": [0.5, 0.3, 0.4], "cells": [2, 1, 1]}},
+         "positions": {"formula": ["1.1*x+0.1*y", "0.9*y-0.05*z", "z+0.1*x*x"]},
+         "velocity": {"formula": ["sin(x)", "0.3", "y*z"]},
+         "fixed": {"box": {"min": [-1, -1, -1], "max": [0, 1, 1]}}, )json") +
+           keys + R"json(},
+        {"type": "solid", "name": "wedge", "density": 0.7, "mu": 2, "lambda": 3,
+         "mesh": {"points": [[1, 0, 0], [1.3, 0, 0], [1, 0.2, 0], [1, 0, 0.3], [1.3, 0.2, 0.3]],
+                  "tetrahedra": [[0, 1, 2, 3], [1, 2, 3, 4]]},
+         "positions": {"formula": ["1.2*x-0.2", "y+0.1*x", "0.8*z-0.2*y"]}}],
+    "forces": [{"type": "springs", "connect": [["block", 9, "wedge", 0]], "stiffness": 0.5}],
+    "objective": [
+        {"type": "point_target", "of": "block", "target": {"formula": ["1.2*x", "y", "z"]}},
+        {"type": "center_of_mass", "of": "wedge", "target": [1.5, 0.3, 0.1]},
+        {"type": "energy", "solids": ["block", "wedge"], "at": [0.03, 0.06]}])json";
+}
+
 const std::vector<Covering>& coverings() {
     static const std::vector<Covering> list = {
         {"springs in wind",
@@ -127,6 +157,34 @@ const std::vector<Covering>& coverings() {
           {"colliders/sphere.friction", "rock.friction"},
           {"bodies/particles.velocity", "stones.velocity"}},
          contacts(R"("response": "projection", "friction": 0.1)")},
+        {"waves",
+         {{"bodies/waves.speed", "drum.speed"},
+          {"bodies/waves.damping", "drum.damping"},
+          {"bodies/waves.level_0", "drum.level_0"},
+          {"bodies/waves.level_1", "drum.level_1"}},
+         membrane("zero_outside", R"json("speed": {"formula": "20+5*sin(x+2*y)"}, "damping": 2,
+                  "level_0": {"formula": "sin(3*x)*cos(y)"}, "level_1": 0.3)json")},
+        {"waves with a border",
+         {{"bodies/waves.speed", "drum.speed"},
+          {"bodies/waves.damping", "drum.damping"},
+          {"bodies/waves.level_0", "drum.level_0"},
+          {"bodies/waves.level_1", "drum.level_1"}},
+         membrane("fixed_border", R"json("speed": 20, "damping": {"formula": "1+x*y"},
+                  "level_0": 0.4, "level_1": {"formula": "sin(3*x)*cos(y)"})json")},
+        {"solids",
+         {{"bodies/solid.positions", "block.positions"},
+          {"bodies/solid.velocity", "block.velocity"},
+          {"bodies/solid.density", "block.density"},
+          {"bodies/solid.density", "wedge.density"},
+          {"bodies/solid.mu", "block.mu"},
+          {"bodies/solid.mu", "wedge.mu"},
+          {"bodies/solid.lambda", "block.lambda"},
+          {"bodies/solid.lambda", "wedge.lambda"},
+          {"scene/gravity", "gravity"}},
+         blocks(R"json("mu": 3, "lambda": {"formula": "4+0.5*x+0.1*i"})json")},
+        {"solids with engineering constants",
+         {{"bodies/solid.young", "block.young"}, {"bodies/solid.poisson", "block.poisson"}},
+         blocks(R"json("young": {"formula": "8+0.3*i"}, "poisson": 0.3)json")},
     };
     return list;
 }

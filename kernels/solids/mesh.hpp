@@ -1,0 +1,34 @@
+// Meshes of tetrahedra: generated boxes, or points and elements as written, and what the elements
+// know of their shape at rest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/document/node.hpp"
+
+namespace hindcast::solids {
+
+struct Mesh {
+    std::vector<double> points;                         // x, y, z of every point at rest, in metres
+    std::vector<std::array<std::int64_t, 4>> elements;  // numbers of the corners
+    std::vector<double> inverse;                        // per element D^-1, 9 numbers row by row:
+                                                        // D = (X1-X0, X2-X0, X3-X0) as columns
+    std::vector<double> volumes;                        // |det D| / 6, in m^3
+
+    std::int64_t point_count() const { return static_cast<std::int64_t>(points.size() / 3); }
+    std::int64_t element_count() const { return static_cast<std::int64_t>(elements.size()); }
+    std::vector<double> centroids() const;  // x, y, z of every element
+};
+
+// {"box": {"min": [x, y, z], "max": [x, y, z], "cells": [nx, ny, nz]}}
+//     points (i, j, k), i = 0..nx and so on, at min + (i, j, k) * (max - min) / cells; the last
+//     index runs fastest. Each cell, in the same order, is split into six tetrahedra around its
+//     diagonal (Kuhn 1960): for the axis orders xyz xzy yxz yzx zxy zyx the corners are c, c + e_a,
+//     c + e_a + e_b, c + (1, 1, 1).
+// {"points": [[x, y, z], ...], "tetrahedra": [[a, b, c, d], ...]}
+// Throws Error at the node; an element without volume is one.
+Mesh read_mesh(const document::Node& node);
+
+}  // namespace hindcast::solids

@@ -1,0 +1,287 @@
+// Explicit linear tetrahedra of a neo-Hookean material. With X the corners at rest, x where they
+// are, and F = (x1-x0, x2-x0, x3-x0) (X1-X0, X2-X0, X3-X0)^-1 the deformation gradient, the energy
+// per volume at rest is (Bonet, Wood: Nonlinear Continuum Mechanics, 6.4.3)
+//     W(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2,   J = det F.
+// The kernel derives the first Piola stress P = dW/dF from it; the forces on corners 1, 2, 3 are
+// the columns of -V P (X1-X0, X2-X0, X3-X0)^-T, corner 0 takes minus their sum. An element turned
+// inside out (J <= 0) has no energy: its forces are not finite, and the run says so. A quarter of
+// an element's mass, density times volume, belongs to each corner.
+#include "kernels/solids/solids.hpp"
+
+#include "engine/ad/grad.hpp"
+#include "engine/document/read.hpp"
+#include "kernels/particles/particles.hpp"
+#include "kernels/solids/mesh.hpp"
+
+namespace hindcast {
+
+namespace solids {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+namespace {
+
+// How the scene gives the material: Lame's parameters, or Young's modulus and Poisson's ratio.
+enum class Moduli { lame, engineering };
+
+struct Lame {
+    Float mu, lambda;
+};
+Lame lame_parameters(Moduli moduli, const Float& first, const Float& second) {
+    if (moduli == Moduli::lame) return {first, second};
+    return {first / (2.0 * (1.0 + second)),
+            first * second / ((1.0 + second) * (1.0 - 2.0 * second))};
+}
+
+Float energy_density(const Mat3& F, const Lame& lame) {
+    const Float log_j = log(determinant(F).name("J"));
+    return 0.5 * lame.mu * (inner(F, F) - 3.0) - lame.mu * log_j +
+           0.5 * lame.lambda * log_j * log_j;
+}
+
+Mat3 deformation_gradient(const Int4& corners, const Read<Vec3>& x, const Mat3& inverse) {
+    const Vec3 x0 = x[corners[0]];
+    return Mat3::from_columns({x[corners[1]] - x0, x[corners[2]] - x0, x[corners[3]] - x0}) *
+           inverse;
+}
+
+template <template <class> class Into>
+KernelDef elastic_force(Moduli moduli) {
+    const bool lame = moduli == Moduli::lame;
+    return kernel(
+        "neo_hookean_force",
+        {"corners", "inverse", "volume", lame ? "mu" : "young", lame ? "lambda" : "poisson", "x",
+         "force"},
+        [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
+                 Property<Float> first, Property<Float> second, Read<Vec3> x, Into<Vec3> force) {
+            const Int4 c = corners[e];
+            const Mat3 D_inverse = inverse[e];
+            const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
+            const Lame material = lame_parameters(moduli, first[e], second[e]);
+            const Mat3 P = ad::grad(energy_density(F, material), F);
+            const Mat3 H = (P * volume[e]) * transpose(D_inverse);
+            const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
+            force[c[1]] -= h1;
+            force[c[2]] -= h2;
+            force[c[3]] -= h3;
+            force[c[0]] += h1 + h2 + h3;
+        });
+}
+
+KernelDef elastic_energy(Moduli moduli) {
+    return kernel("neo_hookean_energy",
+                  {"corners", "inverse", "volume", "first", "second", "x", "scale", "value"},
+                  [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
+                           Property<Float> first, Property<Float> second, Read<Vec3> x,
+                           Param<Float> scale, Reduce<Float> value) {
+                      const Mat3 F = deformation_gradient(corners[e], x, inverse[e]);
+                      const Lame material = lame_parameters(moduli, first[e], second[e]);
+                      value += volume[e] * energy_density(F, material) * scale.value();
+                  });
+}
+
+KernelDef initialize() {
+    return kernel("solid_initialize", {"positions", "velocity", "first", "x", "v", "m"},
+                  [](Int i, Read<Vec3> positions, Property<Vec3> velocity, Param<Int> first,
+                     Write<Vec3> x, Write<Vec3> v, Write<Float> m) {
+                      const Int j = injective(i + first.value());
+                      x[j] = positions[i];
+                      v[j] = velocity[i];
+                      m[j] = Float(0);
+                  });
+}
+
+KernelDef lump_mass() {
+    return kernel("solid_lumped_mass", {"corners", "volume", "density", "m"},
+                  [](Int e, Read<Int4> corners, Read<Float> volume, Property<Float> density,
+                     Accumulate<Float> m) {
+                      const Int4 c = corners[e];
+                      const Float quarter = 0.25 * density[e] * volume[e];
+                      for (int k = 0; k < 4; ++k) m[c[k]] += quarter;
+                  });
+}
+
+KernelDef invert_mass() {
+    return kernel("solid_inverse_mass", {"m", "fixed", "first", "w"},
+                  [](Int i, Read<Float> m, Property<Int> fixed, Param<Int> first, Write<Float> w) {
+                      const Int j = injective(i + first.value());
+                      w[j] = select(fixed[i] == 0, 1.0 / m[j], Float(0));
+                  });
+}
+
+class Solid final : public model::Instance {
+public:
+    explicit Solid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void declare(Model& model) override {
+        if (model.dimension() != 3)
+            throw settings_->error("type", "solids of tetrahedra live in scenes of dimension 3")
+                .remedy("leave out \"dimension\"");
+        mesh_ = read_mesh(*settings_->find("mesh"));
+        start_ = mesh_.points;
+        if (const document::Node* node = settings_->find("positions")) {
+            document::ValueRequest request;
+            request.count = mesh_.point_count();
+            request.components = 3;
+            request.functions = model.options().functions;
+            request.positions = mesh_.points;
+            request.seed = model.options().seed;
+            request.files = model.options().files;
+            start_ = document::evaluate(*node, request).rows();
+        }
+        range_ = model.add_points(settings_->name(), mesh_.point_count());
+        model.set_initial_points(range_.first, start_);
+    }
+
+    void build(Model& model) override {
+        const particles::Arrays a = particles::arrays(model);
+        const std::string& name = settings_->name();
+        const std::int64_t points = range_.count, elements = mesh_.element_count();
+        std::vector<std::int64_t> corner_list;
+        for (const auto& element : mesh_.elements)
+            for (const std::int64_t p : element) corner_list.push_back(range_.first + p);
+        corners_ = model.index_array(corner_list, 4);
+        inverse_ = Array(model.real(), {elements, 3, 3}, Layout::planar);
+        inverse_.assign(mesh_.inverse);
+        volume_ = Array(model.real(), {elements}, Layout::planar);
+        volume_.assign(mesh_.volumes);
+        const std::vector<double> centroids = mesh_.centroids();
+        const auto per_element = [&](const char* key) {
+            return settings_->quantity(model, key, elements, centroids).argument();
+        };
+        read_moduli();
+        const bool lame = moduli_ == Moduli::lame;
+        const Argument first = per_element(lame ? "mu" : "young"),
+                       second = per_element(lame ? "lambda" : "poisson");
+        publish(model);
+
+        const Argument positions =
+            settings_->quantity_of(model, "positions", points, start_).argument();
+        const Argument velocity =
+            settings_->quantity(model, "velocity", points, mesh_.points).argument();
+        Program& prologue = model.prologue();
+        prologue.add(
+            model.launch(initialize(), points,
+                         {positions, velocity, range_.first, a.position, a.velocity, a.mass},
+                         "initialize " + name));
+        prologue.add(model.launch(lump_mass(), elements,
+                                  {corners_, volume_, per_element("density"), a.mass},
+                                  "lumped mass of " + name));
+        const Argument fixed =
+            particles::fixed_points(*settings_->find("fixed"), model, mesh_.points);
+        prologue.add(model.launch(invert_mass(), points,
+                                  {a.mass, fixed, range_.first, a.inverse_mass},
+                                  "inverse mass of " + name));
+        const particles::Force force = particles::force(model);
+        const KernelDef kernel =
+            force.defines ? elastic_force<Sum>(moduli_) : elastic_force<Accumulate>(moduli_);
+        model.add(Phase::forces, model.launch(kernel, elements,
+                                              {corners_, inverse_, volume_, first, second,
+                                               a.position, force.array},
+                                              name + ": elastic forces"));
+    }
+
+    void finish(Model& model) override { particles::integrate(model); }
+
+private:
+    // Exactly one pair of moduli.
+    void read_moduli() {
+        const auto written = [&](const char* key) { return settings_->written(key); };
+        const bool lame = written("mu") && written("lambda");
+        const bool engineering = written("young") && written("poisson");
+        const int count = written("mu") + written("lambda") + written("young") + written("poisson");
+        if (count != 2 || lame == engineering)
+            throw settings_->error("type", "a solid needs two moduli")
+                .remedy("give \"mu\" and \"lambda\", or \"young\" and \"poisson\"");
+        moduli_ = lame ? Moduli::lame : Moduli::engineering;
+    }
+
+    // What add_elastic_energy() looks up.
+    void publish(Model& model) const {
+        const std::string& name = settings_->name();
+        model.publish_constant(name + ".corners", corners_);
+        model.publish_constant(name + ".moduli", model.index_array({static_cast<int>(moduli_)}, 1));
+        model.publish_constant(name + ".inverse", inverse_);
+        model.publish_constant(name + ".volume", volume_);
+    }
+
+    std::shared_ptr<Settings> settings_;
+    Mesh mesh_;
+    std::vector<double> start_;
+    model::Range range_;
+    Array corners_, inverse_, volume_;
+    Moduli moduli_ = Moduli::lame;
+};
+
+}  // namespace
+
+void add_elastic_energy(Model& model, const document::Node& name_node, double scale,
+                        const Array& value, Program& program) {
+    const std::string name = document::string_of(name_node);
+    const Array* corners = model.find_constant(name + ".corners");
+    if (corners == nullptr)
+        throw document::fault(name_node, "there is no solid called '" + name + "'")
+            .remedy("name an object of type solid in \"bodies\"");
+    const Moduli moduli = static_cast<Moduli>(
+        static_cast<int>(model.find_constant(name + ".moduli")->to_doubles().front()));
+    const bool lame = moduli == Moduli::lame;
+    const auto modulus = [&](const char* key) {
+        return model.find_quantity(name + "." + key)->argument();
+    };
+    program.add(
+        model.launch(elastic_energy(moduli), corners->elements(),
+                     {*corners, *model.find_constant(name + ".inverse"),
+                      *model.find_constant(name + ".volume"), modulus(lame ? "mu" : "young"),
+                      modulus(lame ? "lambda" : "poisson"), model.array("position"), scale, value},
+                     name + ": elastic energy"));
+}
+
+}  // namespace solids
+
+void register_solids(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::bodies,
+         "solid",
+         "An elastic body of linear tetrahedra of a compressible neo-Hookean material, energy per "
+         "volume W(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F. A quarter of "
+         "the mass of an element, density times volume, belongs to each of its corners, which move "
+         "like particles. Give mu and lambda, or young and poisson.",
+         {any("mesh")
+              .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
+                   "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
+                   "(ny + 1) + j) (nz + 1) + k; or {\"points\": [[x, y, z], ...], "
+                   "\"tetrahedra\": [[a, b, c, d], ...]}")
+              .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
+                      R"({"type":"object","required":["points","tetrahedra"]}]})"),
+          vectors("positions")
+              .unit("m")
+              .optional()
+              .differentiable()
+              .doc("where each point starts, if not at rest; in formulas x, y, z is its place at "
+                   "rest"),
+          vectors("velocity")
+              .unit("m/s")
+              .zero()
+              .differentiable()
+              .doc("initial velocity, one for the body or one per point"),
+          values("density").unit("kg/m^3").fallback("1000").positive().differentiable().doc(
+              "one for the body or one per element"),
+          values("mu").unit("Pa").optional().at_least(0).differentiable().doc(
+              "shear modulus, one for the body or one per element"),
+          values("lambda").unit("Pa").optional().at_least(0).differentiable().doc(
+              "Lame's first parameter, one for the body or one per element"),
+          values("young").unit("Pa").optional().at_least(0).differentiable().doc(
+              "Young's modulus: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))"),
+          values("poisson").optional().at_least(0).at_most(0.499).differentiable().doc(
+              "Poisson's ratio"),
+          particles::fixed_field()},
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<solids::Solid>(std::move(s));
+         }});
+}
+
+}  // namespace hindcast

@@ -1,0 +1,266 @@
+// The damped wave equation u'' + gamma u' = c^2 lap u by central differences in time (leapfrog) and
+// the five-point Laplacian, on nodes (i, j) at distance dx, with time levels a time h apart:
+//     (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (u_left + u_right + u_up + u_down - 4 u)(t),
+//     k = (c h / dx)^2,  a = gamma h / 2,
+// stable for k <= 1/2 (Courant, Friedrichs, Lewy 1928). Two arrays hold the levels in turn: a
+// launch replaces level t-1 by level t+1 in place, the next one works the other way round; so a
+// step of the scene makes an even number of levels, and nothing is copied. The launch is linear in
+// u: its adjoint needs no value of u, and the backward pass keeps nothing of it unless the speed or
+// the damping is a parameter.
+#include "kernels/waves/waves.hpp"
+
+#include <algorithm>
+
+#include "engine/document/read.hpp"
+#include "engine/model/model.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::GridField;
+using model::Model;
+using model::Phase;
+using model::Quantity;
+using model::Settings;
+
+// What the kernel is specialised on.
+struct Form {
+    std::int64_t rows = 0, columns = 0;
+    bool fixed_border = false;  // else nodes outside the grid are zero and every node is unknown
+    bool damped = false;
+};
+
+// j of node (i, j), element i * columns + j.
+Int column_of(const Int& element, std::int64_t columns) {
+    if ((columns & (columns - 1)) == 0) return element & (columns - 1);  // much cheaper than %
+    return element % columns;
+}
+
+Bool is_inside(const Int& element, const Int& column, const Form& form) {
+    return column > 0 && column < form.columns - 1 && element >= form.columns &&
+           element < (form.rows - 1) * form.columns;
+}
+
+KernelDef initialize_levels(const Form& form) {
+    const auto held = [form](const Int& i, const Float& value) {
+        if (!form.fixed_border) return value;
+        return select(is_inside(i, column_of(i, form.columns), form), value, Float(0));
+    };
+    return kernel("wave_initialize", {"level_0", "level_1", "older", "newer"},
+                  [held](Int i, Property<Float> level_0, Property<Float> level_1,
+                         Write<Float> older, Write<Float> newer) {
+                      older[i] = held(i, level_0[i]);
+                      newer[i] = held(i, level_1[i]);
+                  });
+}
+
+// `ratio` is h / dx, in s/m.
+KernelDef next_level(const Form& form) {
+    const std::string name = form.damped ? "wave_level_damped" : "wave_level";
+    const auto advanced = [form](const Int& i, const Read<Float>& u, const Float& old,
+                                 const Float& k) {
+        const std::int64_t columns = form.columns, nodes = form.rows * form.columns;
+        const Int j = column_of(i, columns);
+        const auto undamped = [&](const Float& along_rows, const Float& along_columns) {
+            return (2.0 - 4.0 * k) * u[i] + (k * (along_rows + along_columns) - old);
+        };
+        if (!form.fixed_border) {
+            const auto neighbour = [&](const Bool& there, std::int64_t offset) {
+                Float value;
+                if_(there, [&] { value = u[i + offset]; });
+                return value;
+            };
+            const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
+            const Float up = neighbour(i >= columns, -columns);
+            const Float down = neighbour(i < nodes - columns, columns);
+            return undamped(left + right, up + down);
+        }
+        Float next;  // zero on the border
+        if_(is_inside(i, j, form), [&] {
+            const Float left = u[i - 1], right = u[i + 1];
+            const Float up = u[i - columns], down = u[i + columns];
+            next = undamped(left + right, up + down);
+        });
+        return next;
+    };
+    if (!form.damped)
+        return kernel(name, {"speed", "ratio", "u", "older"},
+                      [advanced](Int i, Property<Float> speed, Param<Float> ratio, Read<Float> u,
+                                 ReadWrite<Float> older) {
+                          const Float courant = speed[i] * ratio.value();
+                          older[i] = advanced(i, u, older[i], courant * courant);
+                      });
+    return kernel(
+        name, {"speed", "damping", "half_step", "ratio", "u", "older"},
+        [advanced](Int i, Property<Float> speed, Property<Float> damping, Param<Float> half_step,
+                   Param<Float> ratio, Read<Float> u, ReadWrite<Float> older) {
+            const Float courant = speed[i] * ratio.value();
+            const Float a = damping[i] * half_step.value();
+            const Float old = (1.0 - a) * older[i];
+            older[i] = advanced(i, u, old, courant * courant) / (1.0 + a);
+        });
+}
+
+class Waves final : public model::Instance {
+public:
+    explicit Waves(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        if (model.dimension() != 2)
+            throw settings_->error("type", "waves live in scenes of dimension 2")
+                .remedy("write \"dimension\": 2");
+        Form form;
+        const document::Node& counts = document::array_of(*settings_->find("nodes"), 2, 2);
+        form.rows = document::integer_of(counts.item(0), 3, most_per_axis);
+        form.columns = document::integer_of(counts.item(1), 3, most_per_axis);
+        form.fixed_border = settings_->choice("boundary") == "fixed_border";
+        form.damped = settings_->written("damping");
+        const std::int64_t levels = settings_->integer("levels_per_step");
+        if (levels % 2 != 0)
+            throw settings_->error("levels_per_step", "the number of levels per step is odd")
+                .remedy("two arrays hold the levels in turn: write an even number");
+
+        GridField field;
+        field.rows = form.rows;
+        field.columns = form.columns;
+        field.spacing = settings_->number("spacing");
+        const std::int64_t n = form.rows * form.columns;
+        const std::string& name = settings_->name();
+        const Array older = model.add_array(name + ".previous", n, 1, true);
+        const Array newer = field.values = model.add_array(name + ".field", n, 1, true);
+        const std::vector<double> positions = field.positions();
+        const double h = model.step() / static_cast<double>(levels);
+        const Quantity& speed = settings_->quantity(model, "speed", n, positions);
+        check_stability(speed, h, field.spacing);
+
+        model.prologue().add(model.launch(
+            initialize_levels(form), n,
+            {settings_->quantity(model, "level_0", n, positions).argument(),
+             settings_->quantity(model, "level_1", n, positions).argument(), older, newer},
+            "initialize " + name));
+        std::vector<Argument> arguments{speed.argument()};
+        if (form.damped) {
+            arguments.push_back(settings_->quantity(model, "damping", n, positions).argument());
+            arguments.emplace_back(h / 2);
+        }
+        arguments.emplace_back(h / field.spacing);
+        const auto level = [&](const Array& from, const Array& into) {
+            std::vector<Argument> all = arguments;
+            all.insert(all.end(), {from, into});
+            return model.launch(next_level(form), n, std::move(all), name + ": next level");
+        };
+        const Launch even = level(newer, older), odd = level(older, newer);
+        for (std::int64_t k = 0; k < levels; k += 2) {
+            model.add(Phase::position_update, even);
+            model.add(Phase::position_update, odd);
+        }
+        model.add_grid_field(name, std::move(field));
+    }
+
+private:
+    static constexpr std::int64_t most_per_axis = 1 << 15;
+
+    void check_stability(const Quantity& speed, double h, double spacing) const {
+        const double fastest = *std::max_element(speed.values.begin(), speed.values.end());
+        const double courant = fastest * h / spacing;
+        if (courant * courant > 0.5 + 1e-12)
+            throw settings_
+                ->error("speed", "the waves are too fast for this step: (c h / dx)^2 = " +
+                                     std::to_string(courant * courant) + " is more than 1/2")
+                .remedy("make the step smaller, the spacing larger, or levels_per_step larger");
+    }
+
+    std::shared_ptr<Settings> settings_;
+};
+
+// ---------------------------------------------------------------- objective
+
+KernelDef squared_miss() {
+    return kernel(
+        "field_squared_miss", {"u", "target", "scale", "value"},
+        [](Int i, Read<Float> u, Property<Float> target, Param<Float> scale, Reduce<Float> value) {
+            const Float miss = target[i] - u[i];
+            value += miss * miss * scale.value();
+        });
+}
+
+class FieldTarget final : public model::Instance {
+public:
+    explicit FieldTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const GridField& field = model.grid_field(settings_->text("of"), *settings_->find("of"));
+        const std::int64_t n = field.rows * field.columns;
+        model::Term term = settings_->term(model);
+        const double each = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
+        Quantity& target = settings_->quantity(model, "target", n, field.positions());
+        if (settings_->boolean("zero_mean")) {
+            double sum = 0;
+            for (const double value : target.values) sum += value;
+            for (double& value : target.values)
+                value -= sum / static_cast<double>(target.values.size());
+            target.upload();
+        }
+        Program program;
+        program.add(model.launch(squared_miss(), n,
+                                 {field.values, target.argument(),
+                                  each / static_cast<double>(term.times.size()), term.value},
+                                 settings_->name() + ": squared miss"));
+        model.add_term(std::move(term), program);
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_waves(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::bodies,
+         "waves",
+         "The wave equation u'' + gamma u' = c^2 lap u on a grid of nodes in the plane: central "
+         "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbours - "
+         "4 u)(t), k = (c h / dx)^2, a = gamma h / 2, where h is the step divided by "
+         "levels_per_step. After s steps the field is time level s * levels_per_step + 1.",
+         {list("nodes")
+              .doc("[rows, columns]: node (i, j) is element i * columns + j and lies at "
+                   "(i, j) * spacing")
+              .schema(R"({"type":"integer","minimum":3})"),
+          number("spacing").unit("m").positive().doc("dx, the distance of neighbouring nodes"),
+          values("speed").unit("m/s").positive().differentiable().doc(
+              "c, one for all nodes or one per node; (c h / dx)^2 is at most 1/2"),
+          values("damping").unit("1/s").fallback("0").at_least(0).differentiable().doc(
+              "gamma, one for all nodes or one per node"),
+          choice("boundary", {"zero_outside", "fixed_border"})
+              .fallback("\"zero_outside\"")
+              .doc("zero_outside: all nodes are unknowns, the field is zero beyond them; "
+                   "fixed_border: the outermost nodes are held at zero"),
+          values("level_0").unit("m").fallback("0").differentiable().doc(
+              "the field at time level 0, one for all nodes or one per node"),
+          values("level_1").unit("m").fallback("0").differentiable().doc(
+              "the field at time level 1"),
+          integer("levels_per_step")
+              .fallback("2")
+              .at_least(2)
+              .at_most(1000)
+              .doc("time levels per step of the scene, an even number")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Waves>(std::move(s)); }});
+    registry.add(
+        {Section::objective,
+         "field_target",
+         "Squared difference of a field from a target: mean over nodes and times of "
+         "(target - u)^2; a sum over the nodes if \"sum\".",
+         {body("of").doc("the body that has the field, such as waves"),
+          values("target").doc("the field wanted, one value for all nodes or one per node"),
+          boolean("zero_mean")
+              .fallback("false")
+              .doc("take the mean over the nodes off the target, once at load"),
+          boolean("sum").fallback("false").doc("sum over the nodes instead of their mean")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<FieldTarget>(std::move(s)); }});
+}
+
+}  // namespace hindcast

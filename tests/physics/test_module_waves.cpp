@@ -1,0 +1,197 @@
+// Waves against the exact solution of the discrete equation (standing modes), against loops written
+// out, and what a linear step keeps for the backward pass: nothing.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "tests/physics/module_scene.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+std::string number(double x) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", x);
+    return text;
+}
+std::string list(const std::vector<double>& values) {
+    std::string text = "[";
+    for (std::size_t k = 0; k < values.size(); ++k) text += (k > 0 ? "," : "") + number(values[k]);
+    return text + "]";
+}
+
+// A mode of the five-point Laplacian on rows x columns nodes: its shape and its frequency omega per
+// time level, 2 cos(omega) - 2 = -4 k (sin^2(p/2) + sin^2(q/2)).
+struct Mode {
+    int rows, columns;
+    bool fixed_border;
+    int m, l;  // half waves along the axes
+
+    double p() const { return pi * m / (fixed_border ? rows - 1 : rows + 1); }
+    double q() const { return pi * l / (fixed_border ? columns - 1 : columns + 1); }
+    double omega(double k) const {
+        const double s = std::sin(p() / 2), c = std::sin(q() / 2);
+        return std::acos(1 - 2 * k * (s * s + c * c));
+    }
+    std::vector<double> shape(double factor) const {
+        std::vector<double> values;
+        const int shift = fixed_border ? 0 : 1;
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < columns; ++j)
+                values.push_back(factor * std::sin(p() * (i + shift)) *
+                                 std::sin(q() * (j + shift)));
+        return values;
+    }
+};
+
+std::string waves(int rows, int columns, const std::string& keys, int steps) {
+    return R"("dimension": 2, "time": {"step": 0.02, "steps": )" + std::to_string(steps) +
+           R"(}, "bodies": [{"type": "waves", "name": "drum", "nodes": [)" + std::to_string(rows) +
+           "," + std::to_string(columns) + "], " + keys + "}]";
+}
+
+}  // namespace
+
+TEST_CASE("waves: a standing mode keeps its shape and its discrete frequency") {
+    // h = 0.01 per level, c = 20, dx = 0.5: k = 0.16.
+    const double k = 0.16, phase = 0.3;
+    for (const Mode& mode : {Mode{8, 8, false, 1, 1}, Mode{9, 6, false, 3, 2},
+                             Mode{16, 7, true, 2, 4}, Mode{5, 11, true, 1, 3}}) {
+        CAPTURE(mode.rows);
+        CAPTURE(mode.fixed_border);
+        const double omega = mode.omega(k);
+        const int steps = 150, last = 2 * steps + 1;
+        const auto sim = simulate(
+            waves(mode.rows, mode.columns,
+                  R"("spacing": 0.5, "speed": 20, "boundary": ")" +
+                      std::string(mode.fixed_border ? "fixed_border" : "zero_outside") +
+                      R"(", "level_0": )" + list(mode.shape(std::cos(phase))) + R"(, "level_1": )" +
+                      list(mode.shape(std::cos(omega + phase))),
+                  steps) +
+            R"(, "objective": [{"type": "field_target", "of": "drum", "target": 0, "sum": true}],
+                "parameters": [{"path": "drum.level_0"}, {"path": "drum.level_1"}])");
+        const double loss = sim->run(true);
+        const std::vector<double> expected = mode.shape(std::cos(omega * last + phase));
+        const std::vector<double> before = mode.shape(std::cos(omega * (last - 1) + phase));
+        double square = 0;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const std::int64_t node = static_cast<std::int64_t>(i);
+            CHECK(std::fabs(sim->model().array("drum.field").value(node) - expected[i]) < 1e-11);
+            CHECK(std::fabs(sim->model().array("drum.previous").value(node) - before[i]) < 1e-11);
+            square += expected[i] * expected[i];
+        }
+        CHECK(loss == doctest::Approx(square).epsilon(1e-10));
+        // u(t) = (sin(t omega) u(1) - sin((t - 1) omega) u(0)) / sin(omega) for a mode, and the
+        // operator is symmetric: the gradient has the mode's shape too.
+        const std::vector<double> gradient = sim->gradient();
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const double seed = 2 * expected[i] / std::sin(omega);
+            CHECK(std::fabs(gradient[i] + seed * std::sin((last - 1) * omega)) < 1e-9);
+            CHECK(std::fabs(gradient[expected.size() + i] - seed * std::sin(last * omega)) < 1e-9);
+        }
+    }
+}
+
+TEST_CASE("waves: any speed, damping and field, against loops written out") {
+    const int rows = 6, columns = 9, steps = 7, n = rows * columns;
+    const double h = 0.005, dx = 0.25;  // four levels per step
+    std::vector<double> speed, damping, level_0, level_1;
+    for (int e = 0; e < n; ++e) {
+        speed.push_back(20 + 10 * std::sin(1.3 * e));
+        damping.push_back(3 + 3 * std::cos(0.7 * e));
+        level_0.push_back(std::sin(2.1 * e + 0.4));
+        level_1.push_back(std::cos(0.9 * e - 0.2));
+    }
+    for (const bool fixed : {false, true})
+        for (const bool damped : {false, true}) {
+            CAPTURE(fixed);
+            CAPTURE(damped);
+            const auto sim =
+                simulate(waves(rows, columns,
+                               R"("spacing": 0.25, "levels_per_step": 4, "speed": )" + list(speed) +
+                                   (damped ? R"(, "damping": )" + list(damping) : "") +
+                                   R"(, "level_0": )" + list(level_0) + R"(, "level_1": )" +
+                                   list(level_1) + (fixed ? R"(, "boundary": "fixed_border")" : ""),
+                               steps));
+            sim->run();
+            std::vector<double> u = level_1, old = level_0;
+            for (int i = 0; fixed && i < rows; ++i)
+                for (int j = 0; j < columns; ++j)
+                    if (i == 0 || j == 0 || i == rows - 1 || j == columns - 1)
+                        u[static_cast<std::size_t>(i * columns + j)] = 0;
+            for (int t = 0; t < 4 * steps; ++t) {
+                std::vector<double> next(u.size());
+                for (int i = 0; i < rows; ++i)
+                    for (int j = 0; j < columns; ++j) {
+                        const bool border = i == 0 || j == 0 || i == rows - 1 || j == columns - 1;
+                        if (fixed && border) continue;
+                        const auto at = [&](int r, int c) {
+                            if (r < 0 || c < 0 || r >= rows || c >= columns) return 0.0;
+                            return u[static_cast<std::size_t>(r * columns + c)];
+                        };
+                        const std::size_t e = static_cast<std::size_t>(i * columns + j);
+                        const double laplacian = (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) +
+                                                  at(i, j + 1) - 4 * at(i, j)) /
+                                                 (dx * dx);
+                        const double gamma = damped ? damping[e] : 0;
+                        // (u+ - 2u + u-) / h^2 + gamma (u+ - u-) / (2h) = c^2 lap u
+                        const double left = 1 / (h * h) + gamma / (2 * h);
+                        const double right = speed[e] * speed[e] * laplacian +
+                                             (2 * u[e] - old[e]) / (h * h) +
+                                             gamma * old[e] / (2 * h);
+                        next[e] = right / left;
+                    }
+                old = u;
+                u = next;
+            }
+            for (std::size_t e = 0; e < u.size(); ++e)
+                CHECK(
+                    std::fabs(sim->model().array("drum.field").value(static_cast<std::int64_t>(e)) -
+                              u[e]) < 1e-12);
+        }
+}
+
+TEST_CASE(
+    "waves: a linear step keeps nothing for the backward pass; only the loss keeps its field") {
+    const std::string scene = waves(12, 12, R"("spacing": 0.5, "speed": 20, "level_0": 0.1)", 40) +
+                              R"(, "objective": [{"type": "field_target", "of": "drum",
+                                   "target": {"formula": "x*y"}}], "parameters": [{"path": )";
+    const auto linear = simulate(scene + R"("drum.level_0", "per": "element"}])");
+    linear->run(true);
+    const std::int64_t field =
+        static_cast<std::int64_t>(linear->model().array("drum.field").bytes());
+    CHECK(linear->rollout().kept_bytes() == field);
+    // With the speed as a parameter the Laplacian of every level is needed.
+    const auto nonlinear = simulate(scene + R"("drum.speed"}])");
+    nonlinear->run(true);
+    CHECK(nonlinear->rollout().kept_bytes() >= 80 * field);
+}
+
+TEST_CASE("waves: what cannot be simulated is refused") {
+    const auto fails = [](const std::string& scene, const char* message) {
+        try {
+            simulate(scene);
+            FAIL_CHECK("accepted: " << scene);
+        } catch (const Error& error) {
+            CHECK_MESSAGE(std::string(error.what()).find(message) != std::string::npos,
+                          error.what());
+        }
+    };
+    const std::string grid = R"("spacing": 0.5, "speed": 20)";
+    fails(waves(8, 8, grid + R"(, "levels_per_step": 3)", 1), "is odd");
+    fails(waves(8, 8, R"("spacing": 0.5, "speed": 36)", 1), "(c h / dx)^2 = 0.518400");
+    fails(waves(8, 2, grid, 1), "3");
+    fails(R"("time": {"step": 0.02, "steps": 1}, "bodies": [{"type": "waves", "nodes": [8, 8], )" +
+              grid + "}]",
+          "dimension 2");
+    fails(waves(8, 8, grid, 1) +
+              R"(, "objective": [{"type": "field_target", "of": "drun", "target": 0}])",
+          "drum");
+    fails(waves(8, 8, grid, 1) +
+              R"(, "objective": [{"type": "point_target", "of": "drum", "target": [0, 0]}])",
+          "drum");
+}

@@ -1,0 +1,174 @@
+#include "app/cli/bench/bench.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+
+#include "app/cli/command.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+double peak_mb() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+std::string in_units(double seconds) {
+    if (seconds < 1e-6) return fmt::format("{:.1f} ns", seconds * 1e9);
+    if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+    return fmt::format("{:.3f} s", seconds);
+}
+
+// Bytes per second of the step's launches, forward, and forward + backward.
+struct Rates {
+    double forward = 0, both = 0;
+};
+Rates rates_of(const BenchResult& r, double steps) {
+    return {r.traffic.forward_bytes * steps / r.forward_s,
+            (r.traffic.forward_bytes + r.traffic.backward_bytes) * steps / r.forward_backward_s};
+}
+
+// Of every gradient its norm; all components of a small one, of a large one those at flat indices
+// 0, 3001, 6002, ..., 64 of them.
+std::string gradients_json(const BenchResult& r) {
+    constexpr std::size_t samples = 64, stride = 3001;
+    std::string norms, small, large;
+    const auto add = [](std::string& to, const std::string& name, const std::string& value) {
+        to += fmt::format(R"({}"{}": {})", to.empty() ? "" : ", ", name, value);
+    };
+    for (const auto& [name, gradient] : r.gradients) {
+        add(norms, name, fmt::format("{:.17g}", norm(gradient)));
+        const bool all = gradient.size() <= samples;
+        std::string list;
+        for (std::size_t k = 0; k < samples && k * (all ? 1 : stride) < gradient.size(); ++k)
+            list += fmt::format("{}{:.17g}", k > 0 ? ", " : "", gradient[k * (all ? 1 : stride)]);
+        add(all ? small : large, name, "[" + list + "]");
+    }
+    return fmt::format(R"("grad_norm": {{{}}}, "grad": {{{}}}, "grad_sample": {{{}}})", norms,
+                       small, large);
+}
+
+double total_norm(const BenchResult& r) {
+    std::vector<double> norms;
+    for (const auto& [name, gradient] : r.gradients) norms.push_back(norm(gradient));
+    return norm(norms);
+}
+
+std::string json_line(const BenchResult& r, const BenchOptions& options, const Device& device) {
+    std::string line = fmt::format(
+        R"({{"workload": "{}", "device": "{}", "threads": {}, "precision": "{}", "n": {}, "steps": {}, "forward_s": {:.9g}, "forward_backward_s": {:.9g}, "compile_s": {:.6g}, "loss": {:.17g}, "peak_mb": {:.1f}, {})",
+        r.workload, options.device.kind == DeviceKind::cpu ? "cpu" : "interpreter",
+        device.options().threads, options.precision == ir::Precision::f32 ? "f32" : "f64", r.n,
+        r.steps, r.forward_s, r.forward_backward_s, r.compile_s, r.loss, peak_mb(),
+        gradients_json(r));
+    const auto add = [&](const std::string& name, double value) {
+        line += fmt::format(R"(, "{}": {:.17g})", name, value);
+    };
+    add("launches_per_step", static_cast<double>(r.traffic.launches));
+    add("adjoints_per_step", static_cast<double>(r.traffic.adjoints));
+    if (r.traffic.forward_bytes > 0) {
+        const double memory = triad_bandwidth(options, memory_triad_bytes);
+        const double same_size = triad_bandwidth(options, r.traffic.resident_bytes);
+        const Rates rates = rates_of(r, static_cast<double>(r.program_steps));
+        add("forward_bytes_per_step", r.traffic.forward_bytes);
+        add("backward_bytes_per_step", r.traffic.backward_bytes);
+        add("resident_mb", r.traffic.resident_bytes / 1048576.0);
+        add("triad_memory_gb_s", memory * 1e-9);
+        add("triad_same_size_gb_s", same_size * 1e-9);
+        add("forward_share_of_memory", rates.forward / memory);
+        add("forward_backward_share_of_memory", rates.both / memory);
+        add("forward_share_of_same_size", rates.forward / same_size);
+        add("forward_backward_share_of_same_size", rates.both / same_size);
+    }
+    for (const auto& [name, value] : r.more) add(name, value);
+    return line + "}";
+}
+
+void print_row(const BenchResult& r, const BenchOptions& options) {
+    fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  loss {:.9g}, |gradient| {:.9g}\n", r.workload,
+               r.n, in_units(r.forward_s), in_units(r.forward_backward_s), in_units(r.compile_s),
+               r.loss, total_norm(r));
+    if (r.traffic.forward_bytes > 0) {
+        const double same_size = triad_bandwidth(options, r.traffic.resident_bytes);
+        const Rates rates = rates_of(r, static_cast<double>(r.program_steps));
+        fmt::print(
+            "    a step: {} launches and {} adjoints, {:.3g} + {:.3g} MB; {:.0f} % and {:.0f} % of "
+            "the bandwidth of a triad of its size ({:.3g} GB/s)\n",
+            r.traffic.launches, r.traffic.adjoints, r.traffic.forward_bytes * 1e-6,
+            r.traffic.backward_bytes * 1e-6, 100 * rates.forward / same_size,
+            100 * rates.both / same_size, same_size * 1e-9);
+    }
+    for (const auto& [name, value] : r.more) fmt::print("    {} = {:.9g}\n", name, value);
+}
+
+}  // namespace
+
+int bench(const std::vector<std::string>& workloads, const BenchOptions& options, bool json) {
+    const Device device(options.device);
+    std::vector<const Workload*> chosen;
+    for (const std::string& name : workloads) chosen.push_back(&find_workload(name));
+    if (workloads.empty())
+        for (const Workload& workload : bench_workloads())
+            if (workload.by_default) chosen.push_back(&workload);
+    if (!json)
+        fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  {}\n", "workload", "size", "forward",
+                   "forward+backward", "compile", device.describe());
+    for (const Workload* workload : chosen)
+        for (const BenchResult& r : workload->run(options)) {
+            if (json)
+                fmt::print("{}\n", json_line(r, options, device));
+            else
+                print_row(r, options);
+            std::fflush(stdout);
+        }
+    return 0;
+}
+
+Command add_bench(CLI::App& app) {
+    struct Options {
+        std::vector<std::string> workloads;
+        std::string precision = "f32";
+        int repeats = 5;
+        std::int64_t most_springs = 1000000;
+        bool json = false;
+        MachineOptions machine;
+    };
+    CLI::App* command =
+        app.add_subcommand("bench", "Time the workloads by which the project is measured");
+    auto options = std::make_shared<Options>();
+    std::string names;
+    for (const Workload& workload : bench_workloads())
+        names += fmt::format("\n{:<16} {}", workload.name, workload.description);
+    command->add_option("WORKLOAD", options->workloads, "Of these (default: all):" + names);
+    command->add_option("--precision", options->precision, "f32 or f64")
+        ->check(CLI::IsMember({"f32", "f64"}));
+    command
+        ->add_option("--repeats", options->repeats,
+                     "Repeats of each measurement, at least; the fastest counts")
+        ->check(CLI::Range(1, 1000));
+    command
+        ->add_option("--most-springs", options->most_springs,
+                     "The largest net of springs_sweep: up to 10000000")
+        ->check(CLI::Range(std::int64_t{1000}, std::int64_t{10000000}));
+    command->add_flag("--json", options->json, "One JSON object a line");
+    options->machine.add_to(*command);
+    command->footer(
+        "Times are the fastest of the repeats. tests/bench/compare sets them against other "
+        "simulators.");
+    return {command, [options] {
+                BenchOptions bench_options;
+                bench_options.device = options->machine.device_options();
+                bench_options.precision =
+                    options->precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+                bench_options.repeats = options->repeats;
+                bench_options.most_springs = options->most_springs;
+                return bench(options->workloads, bench_options, options->json);
+            }};
+}
+
+}  // namespace hindcast::cli

@@ -1,0 +1,126 @@
+// What all workloads share: timing, the traffic of a step, and the bandwidth it is held against.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "app/cli/bench/bench.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+// What the bindings of one replay say.
+double bytes_of(const Launch::Replay& replay, std::map<const void*, double>& resident) {
+    std::map<const void*, int> passes;  // per array: read, written, or both
+    std::map<const void*, double> size;
+    const ir::Kernel& kernel = replay.kernel();
+    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+        const Array& array = replay.arrays()[p];
+        if (!array) continue;
+        const ir::Access access = kernel.parameters[p].access;
+        const bool reads = access != ir::Access::write && access != ir::Access::sum &&
+                           access != ir::Access::slice && access != ir::Access::reduce;
+        const bool writes = access != ir::Access::read && access != ir::Access::value;
+        passes[array.version_counter()] |= (reads ? 1 : 0) | (writes ? 2 : 0);
+        size[array.version_counter()] = resident[array.version_counter()] =
+            static_cast<double>(array.bytes());
+    }
+    double bytes = 0;
+    for (const auto& [key, bits] : passes) bytes += size[key] * (bits == 3 ? 2 : 1);
+    return bytes;
+}
+
+Traffic traffic_of(Simulation& simulation) {
+    Traffic traffic;
+    std::map<const void*, double> resident;
+    for (const Launch& launch : simulation.model().step_program().launches()) {
+        ++traffic.launches;
+        traffic.forward_bytes += bytes_of(launch.forward(), resident);
+        if (!launch.has_derivative()) continue;
+        ++traffic.adjoints;
+        traffic.backward_bytes += bytes_of(launch.adjoint(), resident);
+    }
+    for (const auto& [key, bytes] : resident) traffic.resident_bytes += bytes;
+    return traffic;
+}
+
+}  // namespace
+
+double fastest(int repeats, int batch, const std::function<void()>& call) {
+    double best = 1e300;
+    const double start = now();
+    for (int r = 0; r < repeats || (now() - start < 2.0 && r < 50); ++r) {
+        const double t = now();
+        for (int k = 0; k < batch; ++k) call();
+        best = std::min(best, (now() - t) / batch);
+    }
+    return best;
+}
+
+double norm(const std::vector<double>& v) {
+    double sum = 0;
+    for (const double x : v) sum += x * x;
+    return std::sqrt(sum);
+}
+
+BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
+    Registry registry;
+    register_all_modules(registry);
+    SimulationOptions so;
+    so.device = std::make_shared<Device>(options.device);
+    so.precision = options.precision;
+    Simulation simulation(Scene::parse(bench.scene, bench.workload), registry, so);
+    Parameters& parameters = simulation.parameters();
+    const std::vector<double> start = parameters.values();
+    BenchResult result{.workload = bench.workload, .n = bench.n, .steps = simulation.steps()};
+    result.program_steps = result.steps;
+    result.loss = simulation.run(true);
+    const std::vector<double> gradient = simulation.gradient();
+    if (bench.look)
+        bench.look(gradient, result);
+    else
+        result.gradients = {{bench.gradient_name, gradient}};
+    result.traffic = traffic_of(simulation);
+    result.compile_s = so.device->statistics().seconds;
+    result.forward_s = fastest(options.repeats, bench.batch, [&] { simulation.run(false); });
+    std::vector<double> p = start;
+    int iterations = 0;
+    result.forward_backward_s = fastest(options.repeats, bench.batch, [&] {
+        simulation.run(true);
+        const std::vector<double> g = simulation.gradient();
+        if (bench.rate == 0) return;
+        if (++iterations % 30 == 0) p = start;  // stay where the work is the same
+        for (std::size_t k = 0; k < p.size(); ++k) p[k] -= bench.rate * g[k];
+        parameters.set_values(p);
+    });
+    result.more.emplace_back("history_mb",
+                             static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);
+    return result;
+}
+
+double triad_bandwidth(const BenchOptions& options, double bytes) {
+    using namespace lang;
+    static std::map<std::int64_t, double> measured;  // by elements
+    const std::int64_t n = std::max<std::int64_t>(1024, static_cast<std::int64_t>(bytes / 12));
+    if (const auto known = measured.find(n); known != measured.end()) return known->second;
+    const KernelDef triad = kernel("triad", {"s", "b", "c", "a"},
+                                   [](Int i, Param<Float> s, Read<Float> b, Read<Float> c,
+                                      Write<Float> a) { a[i] = b[i] + s.value() * c[i]; });
+    const auto device = std::make_shared<Device>(options.device);
+    const Array a(ir::Type::f32, {n}), b(ir::Type::f32, {n}), c(ir::Type::f32, {n});
+    b.fill(1), c.fill(2);
+    const Launch launch(device, triad, ir::Precision::f32, n, {0.5, b, c, a});
+    const Launch::Replay replay = launch.forward();
+    replay.run();
+    const int batch = static_cast<int>(std::clamp<std::int64_t>((1 << 24) / n, 1, 1000));
+    const double seconds = fastest(options.repeats, batch, [&] { replay.run(); });
+    return measured[n] = 12.0 * static_cast<double>(n) / seconds;
+}
+
+}  // namespace hindcast::cli

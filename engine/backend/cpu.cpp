@@ -10,6 +10,7 @@
 #include "engine/backend/code_cache.hpp"
 #include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cpu_plan.hpp"
+#include "engine/backend/fixed_sums.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/object_code.hpp"
@@ -29,7 +30,7 @@ using namespace cpu;
 using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
 
 // Raised when Context, Binding or the meaning of emitted code changes.
-constexpr std::uint64_t code_format = 1;
+constexpr std::uint64_t code_format = 2;
 
 void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");
@@ -90,12 +91,15 @@ void split(ThreadPool* pool, std::int64_t count, std::int64_t block, const Body&
 // The kernel for one form of its parameters and one width, with what its launches need besides.
 class Variant {
 public:
-    Variant(const ir::Kernel& lowered, const Form& form, const CompileOptions& options)
-        : width_(options.width),
-          plan_(make_plan(lowered, form, options)),
+    Variant(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+            const FixedPlan& fixed)
+        : lowered_(lowered),
+          options_(options),
+          plan_(make_plan(lowered, form, options, fixed)),
           code_(make_code(plan_)),
           function_(reinterpret_cast<Function>(code_->entry())),
-          scratch_(plan_.scratch_offset.size()) {
+          scratch_(plan_.scratch_offset.size()),
+          fixed_(plan_) {
         for (std::size_t p = 0; p < form.size(); ++p) {
             const ir::Access access = plan_.kernel.parameters[p].access;
             if (access == ir::Access::sum && form[p].same_as < 0) sums_.push_back(p);
@@ -105,33 +109,32 @@ public:
     }
 
     const Form& form() const { return plan_.form; }
-    int width() const { return width_; }
+    int width() const { return options_.width; }
 
     void run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
         clear_sums(bindings, items);
         if (items <= 0) return;
         // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
         constexpr double inline_work = 60000;
-        if (plan_.serial || static_cast<double>(items) * plan_.work < inline_work) pool = nullptr;
+        if (static_cast<double>(items) * plan_.work < inline_work) pool = nullptr;
         for (Gather& g : gathers_) g.prepare(bindings, items);
         if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
         const std::int64_t chunks = (items + reduce_chunk - 1) / reduce_chunk;
         const auto totals = static_cast<std::size_t>(chunks * plan_.total_count);
         if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
 
-        if (pool == nullptr || pool->threads() == 1) {
-            Context context;
-            run_range(bindings, 0, items, context);
-            if (context.fault_item != INT64_MAX) raise(context, bindings);
-        } else {
-            run_parallel(bindings, items, pool);
-        }
+        if (pool != nullptr && pool->threads() == 1) pool = nullptr;
+        if (fixed_.empty())
+            run_items(bindings, items, pool);
+        else
+            run_fixed(bindings, items, pool);
         for (const Gather& g : gathers_) {
             const Binding& target = bindings[g.symbol()];
             split(pool, target.count, 256, [&](std::int64_t begin, std::int64_t end) {
                 g.run(target, scratch_.data(), begin, end);
             });
         }
+        if (!fixed_.empty()) fixed_.add(bindings, pool);
         for (const std::size_t p : reduces_) {
             auto* target = static_cast<double*>(bindings[p].data);
             const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
@@ -150,6 +153,8 @@ private:
             const Binding& b = bindings[p];
             const Summation how = plan_.summation[p];
             if (how == Summation::gathered && items > 0) continue;  // each target starts from 0
+            if (how == Summation::fixed && items > 0 && !plan_.shares_buffer(static_cast<int>(p)))
+                continue;
             const auto size =
                 static_cast<std::int64_t>(ir::size_of(plan_.kernel.parameters[p].type));
             std::int64_t i = how == Summation::own ? std::min(items, b.count) : 0;
@@ -159,6 +164,58 @@ private:
                     std::memset(static_cast<char*>(b.data) + at * size, 0, size);
                 }
         }
+    }
+
+    void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+        if (pool != nullptr) return run_parallel(bindings, items, pool);
+        Context context;
+        if (!fixed_.empty()) context.fixed = fixed_.acquire(0, 1);
+        run_range(bindings, 0, items, context);
+        if (!fixed_.empty()) fixed_.release(context.fixed);
+        if (context.fault_item != INT64_MAX) raise(context, bindings);
+    }
+
+    // With sums in fixed point, which fixed_.add() then adds to the targets.
+    void run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+        fixed_.prepare(bindings, items, pool);
+        try {
+            if (!plan_.repeatable) {
+                fixed_.copy_scales(measuring().measure(bindings, items, pool));
+                run_items(bindings, items, pool);
+                return;
+            }
+            run_items(bindings, items, pool);
+            const Scales scales = fixed_.check(items);
+            if (scales == Scales::right) return;
+            fixed_.clear();
+            if (scales == Scales::unknown) {
+                fixed_.start_measuring();
+                run_items(bindings, items, pool);
+                fixed_.check(items);
+                fixed_.clear();
+            }
+            run_items(bindings, items, pool);
+        } catch (...) {
+            fixed_.clear();
+            throw;
+        }
+    }
+
+    // The kernel without its effects: only for the scales of the sums in fixed point.
+    Variant& measuring() {
+        if (measuring_ == nullptr)
+            measuring_ = std::make_unique<Variant>(lowered_, plan_.form, options_,
+                                                   FixedPlan{plan_.fixed, true});
+        return *measuring_;
+    }
+
+    const FixedSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+        fixed_.prepare(bindings, items, pool);
+        fixed_.clear();
+        fixed_.start_measuring();
+        run_items(bindings, items, pool);
+        fixed_.check(items);
+        return fixed_;
     }
 
     void lay_out_scratch(std::int64_t items) {
@@ -202,7 +259,9 @@ private:
         const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
         split(pool, items, block, [&](std::int64_t begin, std::int64_t end) {
             Context context;
+            if (!fixed_.empty()) context.fixed = fixed_.acquire(begin, items);
             run_range(bindings, begin, end, context);
+            if (!fixed_.empty()) fixed_.release(context.fixed);
             if (context.fault_item == INT64_MAX) return;
             const std::lock_guard lock(mutex);
             if (context.fault_item < lowest.fault_item) lowest = context;
@@ -230,7 +289,8 @@ private:
             .remedy(remedy);
     }
 
-    int width_;  // asked for; a serial plan has 1
+    const ir::Kernel& lowered_;
+    CompileOptions options_;
     Plan plan_;
     std::unique_ptr<ObjectCode> code_;
     Function function_;
@@ -240,13 +300,16 @@ private:
     std::vector<char*> scratch_;
     AlignedBuffer<char> scratch_memory_;
     std::int64_t laid_out_for_ = -1;
+    FixedSums fixed_;
+    std::unique_ptr<Variant> measuring_;
 };
 
 // A kernel's code for every layout and width that was met.
 class Code {
 public:
-    Code(ir::Kernel lowered, const CompileOptions& options)
+    Code(ir::Kernel lowered, const CompileOptions& options, FixedPlan fixed)
         : lowered_(std::move(lowered)),
+          fixed_(std::move(fixed)),
           options_(options),
           width_(options.width > 0 ? options.width : natural_width(lowered_.precision)) {
         int accumulated = 0;
@@ -270,7 +333,7 @@ public:
             if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
         current_ = nullptr;
         const CompileOptions options{width, options_.checked};
-        variants_.push_back(std::make_unique<Variant>(lowered_, form_, options));
+        variants_.push_back(std::make_unique<Variant>(lowered_, form_, options, fixed_));
         return *(current_ = variants_.back().get());
     }
 
@@ -293,6 +356,7 @@ private:
     }
 
     ir::Kernel lowered_;
+    FixedPlan fixed_;
     CompileOptions options_;
     int width_;
     bool may_alias_ = false;
@@ -306,14 +370,15 @@ private:
 class PulledCode {
 public:
     PulledCode(const Plan& plan, const Pulled& pulled, const CompileOptions& options)
-        : plan_(plan), rest_(pulled.rest, options), has_rest_(pulled.has_rest) {
+        : plan_(plan),
+          rest_(pulled.rest, options, fixed_for(pulled.rest, plan)),
+          has_rest_(pulled.has_rest) {
         for (const std::vector<int>& group : pulled.groups) {
             Part part;
             part.group = group;
             if (parts_.empty()) part.reduced = pulled.reduced;
             part.pull = std::make_unique<Pull>(plan_, group, true, part.reduced);
-            part.code = std::make_unique<Code>(part.pull->kernel(), options);
-            part.options = options;
+            part.compile(options);
             parts_.push_back(std::move(part));
         }
     }
@@ -346,6 +411,16 @@ public:
     }
 
 private:
+    static FixedPlan none_fixed(const ir::Kernel& kernel) {
+        return {std::vector<FixedPoint>(kernel.parameters.size())};
+    }
+    // What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
+    static FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
+        FixedPlan fixed{plan.fixed};
+        fixed.parameters.resize(rest.parameters.size());
+        return fixed;
+    }
+
     // Values that change before every launch are not worth copying into the order of the entries.
     static constexpr int most_copies = 8;
     struct Part {
@@ -356,9 +431,14 @@ private:
         CompileOptions options;
         const std::vector<Binding>* bound = nullptr;
 
+        void compile(const CompileOptions& with) {
+            options = with;
+            code = std::make_unique<Code>(pull->kernel(), options, none_fixed(pull->kernel()));
+        }
+
         void gather(const Plan& plan) {
             pull = std::make_unique<Pull>(plan, group, false, reduced);
-            code = std::make_unique<Code>(pull->kernel(), options);
+            compile(options);
         }
     };
     // With the terms that the first part stored.
@@ -381,8 +461,11 @@ private:
 class CpuExecutable final : public Executable {
 public:
     CpuExecutable(const ir::Kernel& kernel, const CompileOptions& options)
-        : kernel_(kernel), whole_(lang::lower(kernel, lang::Lowering::all), options) {
-        const Plan plan = make_plan(whole_.lowered(), usual_form(whole_.lowered()), options);
+        : kernel_(kernel),
+          whole_(lang::lower(kernel, lang::Lowering::all), options,
+                 {fixed_point_parameters(kernel)}) {
+        const Plan plan = make_plan(whole_.lowered(), usual_form(whole_.lowered()), options,
+                                    {fixed_point_parameters(kernel)});
         const Pulled pulled = find_pulled(plan);
         if (!pulled.groups.empty()) pulled_ = std::make_unique<PulledCode>(plan, pulled, options);
     }
@@ -412,7 +495,7 @@ private:
 
 Plan plan_for_reading(const ir::Kernel& kernel, const CompileOptions& options) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    return make_plan(lowered, usual_form(lowered), options);
+    return make_plan(lowered, usual_form(lowered), options, {fixed_point_parameters(kernel)});
 }
 
 }  // namespace

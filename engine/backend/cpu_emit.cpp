@@ -54,6 +54,12 @@ std::string Emitter::module() {
         region(0);
         end_item();
     }
+    const std::string items = std::move(body_);
+    body_.clear();
+    {
+        const Scope scope(*this);
+        finish_fixed();
+    }
     std::string text = "; " + kernel_.name + "\n";
     for (const std::string& d : declarations_) text += d + "\n";
     if (plan_.checked) text += "@zeros = internal constant [8 x i8] zeroinitializer, align 8\n";
@@ -89,12 +95,12 @@ next:
   %tmore = icmp slt i64 %tnext, %end
   br i1 %tmore, label %loop, label %exit
 exit:
-  ret void
+{}  ret void
 }}
 !0 = !{{}}
 !1 = !{{!"branch_weights", i32 1, i32 100000}}
 )",
-               variables_, front_, body_, width_);
+               variables_, front_, items, width_, body_);
 }
 
 // ---------------------------------------------------------------- lines

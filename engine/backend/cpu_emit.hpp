@@ -12,8 +12,9 @@
 // the loop over items if nothing in it changes there. Names tell: %u... stands in front of that
 // loop, %t... inside, %a... is a variable.
 //
-// One class in four files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
-// loops; cpu_memory.cpp elements of buffers; cpu_sums.cpp accumulation, reduction, local arrays.
+// One class in five files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
+// loops; cpu_memory.cpp elements of buffers; cpu_sums.cpp accumulation, reduction, local arrays;
+// cpu_fixed.cpp accumulation in fixed point.
 #pragma once
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@ struct Context {
     std::int64_t fault_item = INT64_MAX;
     std::int64_t fault_index = 0;
     std::int32_t fault_op = -1;
+    struct FixedState* fixed = nullptr;  // per parameter of Plan::fixed_symbols
 };
 
 std::string emit(const Plan& plan);
@@ -196,6 +198,43 @@ private:
     void local_array(ir::Value v, const ir::Op& op);
     void local_access(ir::Value v, const ir::Op& op);
 
+    // --- accumulation in fixed point ---
+    // An index that is a value varying from lane to lane plus something uniform.
+    struct SplitIndex {
+        ir::Value base = ir::no_value;
+        std::string offset;  // of the base's type
+    };
+    // The rows of one base: base + low ... base + low + span.
+    struct FixedBase {
+        ir::Value value = ir::no_value;
+        std::string low, span, first, in_memory;
+        std::vector<std::string> offsets;
+    };
+    // Notes over all items, kept in variables and written at the end.
+    struct FixedNotes {
+        Variable largest;
+        std::map<std::string, std::pair<Variable, Variable>> touched;  // by type of index
+    };
+    SplitIndex split_index(ir::Value index);
+    std::string fixed_at(int symbol, std::size_t offset);
+    FixedNotes& fixed_notes(int symbol);
+    void accumulate_fixed(ir::Value v, const ir::Op& op);
+    void fixed_group(std::size_t which);
+    std::vector<FixedBase> fixed_bases(const FixedGroup& group, std::vector<int>& base_of);
+    std::string fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases);
+    std::string store_fixed_terms(const FixedGroup& group);
+    void note_largest(std::size_t which, const std::string& mask, const std::string& bits,
+                      const std::string& scratch);
+    void add_fixed_lanes(const FixedGroup& group, const std::vector<FixedBase>& bases,
+                         const std::vector<int>& base_of, const std::string& scratch,
+                         const std::string& mask, bool atomic);
+    void add_fixed_lane(const FixedGroup& group, const std::vector<FixedBase>& bases,
+                        const std::vector<int>& base_of, const std::string& scratch,
+                        const std::string& lane, bool atomic);
+    void add_fixed_element(const FixedGroup& group, std::size_t row, const std::string& to,
+                           const std::string& scratch, const std::string& lane, bool atomic);
+    void finish_fixed();
+
     const Plan& plan_;
     const ir::Kernel& kernel_;
     const int width_;
@@ -230,6 +269,7 @@ private:
     std::map<ir::Value, LaneSource> lane_sources_;
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)
     std::map<ir::Value, Variable> terms_;           // gathered: per site
+    std::map<int, FixedNotes> fixed_notes_;         // by parameter
 };
 
 // How intrinsics call a type: "v16f32" for <16 x float>.

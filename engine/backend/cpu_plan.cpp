@@ -1,8 +1,9 @@
 #include "engine/backend/cpu_plan.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "engine/backend/gather.hpp"
+#include "engine/ir/clone.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -21,14 +22,18 @@ bool accumulates(const Parameter& p) {
 
 class Planner {
 public:
-    Planner(const Kernel& lowered, const Form& form, const CompileOptions& options) {
+    Planner(const Kernel& lowered, const Form& form, const CompileOptions& options,
+            const FixedPlan& fixed) {
         plan_.kernel = lowered;
         plan_.form = form;
+        plan_.fixed = fixed.parameters;
+        plan_.measure = fixed.measure;
+        if (plan_.measure) keep_only_measured();
         plan_.checked = options.checked;
         plan_.width = options.width > 0 ? options.width : natural_width(lowered.precision);
         for (Op& op : kernel_.ops)
-            if (op.code == OpCode::accumulate && form[op.symbol].same_as >= 0)
-                op.symbol = form[op.symbol].same_as;
+            if (op.code == OpCode::accumulate && !plan_.fixed[op.symbol].used)
+                op.symbol = first_of_buffer(op.symbol);
         for (std::size_t p = 0; p < form.size(); ++p)
             if (form[p].same_as >= 0 && kernel_.parameters[p].access == Access::sum)
                 kernel_.parameter(form[p].same_as).access = Access::sum;
@@ -43,11 +48,14 @@ public:
         next_row_.resize(n);
         classify(0, false, 1);
         collect_rows(0);
+        for (std::size_t r = 0; r < kernel_.regions.size(); ++r)
+            collect_fixed(static_cast<int>(r));
+        find_repeatable();
         std::size_t bytes = 0;
         for (std::size_t p = 0; p < n; ++p) {
             const Parameter& parameter = kernel_.parameters[p];
-            if (plan_.summation[p] == Summation::direct) plan_.serial = true;
-            if (parameter.access == Access::reduce) {
+            if (plan_.fixed[p].used) plan_.fixed_symbols.push_back(static_cast<int>(p));
+            if (parameter.access == Access::reduce && !plan_.measure) {
                 plan_.totals[p] = plan_.total_count;
                 plan_.total_count += parameter.components;
             }
@@ -60,7 +68,6 @@ public:
                 }
         }
         plan_.scratch_offset.push_back(bytes);
-        if (plan_.serial) plan_.width = 1;
         plan_.varies.assign(kernel_.ops.size(), 0);
         for (std::size_t v = 0; v < kernel_.ops.size(); ++v)
             plan_.varies[v] = kernel_.ops[v].code == OpCode::item;
@@ -77,13 +84,12 @@ private:
             plan_.work += times * (op.code == OpCode::div || op.code == OpCode::sqrt ? 4 : 1);
             if (op.code == OpCode::accumulate) {
                 Summation& s = plan_.summation[op.symbol];
-                const bool own = kernel_.op(op.operand[0]).code == OpCode::item;
-                const bool gatherable = !in_loop && is_static_index(kernel_, op.operand[0]);
                 if (!ir::is_real(op.type))
                     s = Summation::atomic;
-                else if (!own && s != Summation::direct)
-                    s = gatherable ? Summation::gathered : Summation::direct;
-                if (own && in_loop) own_in_loop_.push_back(op.symbol);
+                else if (plan_.fixed[op.symbol].used)
+                    s = Summation::fixed;
+                else if (kernel_.op(op.operand[0]).code != OpCode::item)
+                    s = Summation::gathered;
             }
             if (op.nest < 0) continue;
             double trips = op.code == OpCode::if_ ? 1 : 8;
@@ -92,10 +98,6 @@ private:
             for (const int inner : kernel_.nest(op).region)
                 if (inner >= 0) classify(inner, in_loop || op.code != OpCode::if_, times * trips);
         }
-        if (region != 0) return;
-        for (const int symbol : own_in_loop_)  // beside a site that would be gathered
-            if (plan_.summation[symbol] == Summation::gathered)
-                plan_.summation[symbol] = Summation::direct;
     }
 
     // Sites with one index form a row, as long as every component meets its rows in the order
@@ -118,6 +120,75 @@ private:
             rows[r].sites[op.component] = v;
             next[op.component] = r + 1;
         }
+    }
+
+    // The fixed-point sites of a region: those of one index form a row.
+    void collect_fixed(int region) {
+        std::map<int, FixedGroup> groups;
+        for (const Value v : kernel_.region(region).ops) {
+            const Op& op = kernel_.op(v);
+            if (op.code != OpCode::accumulate || plan_.summation[op.symbol] != Summation::fixed)
+                continue;
+            FixedGroup& group = groups[op.symbol];
+            group.symbol = op.symbol;
+            group.last = v;
+            const auto row = std::find_if(group.rows.begin(), group.rows.end(), [&](const Row& r) {
+                return r.index == op.operand[0] && r.sites[op.component] == ir::no_value;
+            });
+            if (row != group.rows.end()) {
+                row->sites[op.component] = v;
+                continue;
+            }
+            const int n = kernel_.parameter(op.symbol).components;
+            group.rows.push_back({op.operand[0], std::vector<Value>(n, ir::no_value)});
+            group.rows.back().sites[op.component] = v;
+        }
+        for (auto& [symbol, group] : groups) plan_.fixed_groups.push_back(std::move(group));
+    }
+
+    // The first parameter of its buffer that is not summed in fixed point.
+    int first_of_buffer(int symbol) const {
+        const auto buffer = [&](int p) {
+            return plan_.form[p].same_as >= 0 ? plan_.form[p].same_as : p;
+        };
+        for (int p = 0; p < symbol; ++p)
+            if (accumulates(plan_.kernel.parameters[p]) && !plan_.fixed[p].used &&
+                buffer(p) == buffer(symbol))
+                return p;
+        return symbol;
+    }
+
+    // Leaves no effect but fixed-point accumulation and what it depends on.
+    void keep_only_measured() {
+        for (ir::Region& region : kernel_.regions)
+            std::erase_if(region.ops, [&](Value v) {
+                Op& op = kernel_.op(v);
+                if (op.code == OpCode::take) op.code = OpCode::load;
+                return op.code == OpCode::own_store || op.code == OpCode::reduce ||
+                       op.code == OpCode::store_once || op.code == OpCode::atomic_add ||
+                       op.code == OpCode::atomic_min || op.code == OpCode::atomic_max ||
+                       (op.code == OpCode::accumulate && !plan_.fixed[op.symbol].used);
+            });
+        ir::remove_dead_ops(kernel_, true);
+    }
+
+    void find_repeatable() {
+        std::vector<char> loaded(kernel_.parameters.size(), 0);
+        for (const ir::Region& region : kernel_.regions)
+            for (const Value v : region.ops)
+                if (kernel_.op(v).code == OpCode::own_load) loaded[kernel_.op(v).symbol] = 1;
+        for (const ir::Region& region : kernel_.regions)
+            for (const Value v : region.ops) {
+                const Op& op = kernel_.op(v);
+                const bool adds = op.code == OpCode::accumulate;
+                plan_.repeatable &=
+                    op.code != OpCode::take && op.code != OpCode::atomic_add &&
+                    op.code != OpCode::atomic_min && op.code != OpCode::atomic_max &&
+                    !(op.code == OpCode::own_store && loaded[op.symbol]) &&
+                    !(adds && plan_.summation[op.symbol] == Summation::atomic) &&
+                    !(adds && plan_.summation[op.symbol] == Summation::own &&
+                      kernel_.parameter(op.symbol).access == Access::accumulate);
+            }
     }
 
     bool varying(Value v) const { return v >= 0 && plan_.varies[v] != 0; }
@@ -191,7 +262,6 @@ private:
 
     Plan plan_;
     Kernel& kernel_ = plan_.kernel;
-    std::vector<int> own_in_loop_;
     std::vector<std::vector<std::size_t>> next_row_;  // per component: the first it may still join
     bool changed_ = false;
 };
@@ -232,8 +302,15 @@ Form usual_form(const Kernel& kernel) {
     return form_of(kernel, bindings.data());
 }
 
-Plan make_plan(const Kernel& lowered, const Form& form, const CompileOptions& options) {
-    return Planner(lowered, form, options).run();
+Plan make_plan(const Kernel& lowered, const Form& form, const CompileOptions& options,
+               const FixedPlan& fixed) {
+    return Planner(lowered, form, options, fixed).run();
+}
+
+bool Plan::shares_buffer(int symbol) const {
+    for (const ParameterForm& f : form)
+        if (f.same_as == symbol) return true;
+    return form[symbol].same_as >= 0;
 }
 
 int natural_width(ir::Precision precision) {

@@ -6,7 +6,8 @@
 //   own       every site adds to the item's own element: read, add, write, in vectors
 //   gathered  every site stands outside loops and its index is static (a function of the item and
 //             integer inputs): contributions go to scratch memory, then each target adds up its own
-//   direct    anything else: the kernel runs on one lane of one thread, in order of item
+//   fixed     anything else: integers in fixed point, exact in any order (fixed_point.hpp,
+//             fixed_sums.hpp)
 //   atomic    integers: exact in any order
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "engine/backend/executable.hpp"
+#include "engine/backend/fixed_point.hpp"
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast::backend::cpu {
@@ -35,7 +37,7 @@ using Form = std::vector<ParameterForm>;
 Form form_of(const ir::Kernel& kernel, const Binding* bindings);
 Form usual_form(const ir::Kernel& kernel);  // every array C-contiguous
 
-enum class Summation : std::uint8_t { own, gathered, direct, atomic };
+enum class Summation : std::uint8_t { own, gathered, fixed, atomic };
 
 // One contribution per item to one element of a gathered parameter.
 struct Row {
@@ -50,14 +52,30 @@ constexpr int group_size(int components, int group) {
 }
 constexpr int padded(int size) { return size == 3 ? 4 : size; }
 
+// The fixed-point sites of one parameter in one region; they are emitted where the last one stands.
+struct FixedGroup {
+    int symbol = -1;
+    ir::Value last = ir::no_value;
+    std::vector<Row> rows;
+};
+// What a plan needs besides the lowered kernel.
+struct FixedPlan {
+    std::vector<FixedPoint> parameters;  // fixed_point_parameters of the kernel as traced
+    bool measure = false;  // only find what the scales depend on: no effect but that
+};
+
 struct Plan {
     ir::Kernel kernel;  // lowered; accumulations into one buffer have one symbol
     Form form;
     bool checked = false;
     int width = 1;
-    bool serial = false;                      // runs on one thread in order of item
+    bool measure = false;                     // see FixedPlan
+    bool repeatable = true;                   // a second run of a launch would see the same inputs
     std::vector<Summation> summation;         // per parameter
     std::vector<std::vector<Row>> rows;       // per gathered parameter
+    std::vector<FixedPoint> fixed;            // per parameter
+    std::vector<FixedGroup> fixed_groups;
+    std::vector<int> fixed_symbols;           // the parameters summed in fixed point
     std::vector<char> varies;                 // per value: depends on the work item
     std::vector<std::uint64_t> local_offset;  // per local op: bytes from the start of the arena
     std::uint64_t arena_bytes = 0;
@@ -67,8 +85,12 @@ struct Plan {
     std::vector<int> scratch;
     std::vector<std::size_t> scratch_offset;  // bytes per item in all arrays before; and their sum
     double work = 0;                          // estimated ops per item
+
+    // Whether another accumulated parameter is bound to the same buffer.
+    bool shares_buffer(int symbol) const;
 };
-Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options);
+Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+               const FixedPlan& fixed);
 
 // Lanes for a kernel of this precision on this processor.
 int natural_width(ir::Precision precision);

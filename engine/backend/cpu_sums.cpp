@@ -122,12 +122,8 @@ void Emitter::accumulate(Value v, const Op& op) {
     const Summation how = plan_.summation[op.symbol];
     if (how == Summation::atomic) {
         atomic(v, op);
-    } else if (how == Summation::direct) {
-        const Value index = op.operand[0];
-        const Names old = load_element(v, op.symbol, index, {op.component});
-        const std::string sum =
-            let("fadd {} {}, {}", type_as(op.type, true), old[0], scalar(op.operand[1]));
-        store_element(v, op.symbol, index, {op.component}, {sum});
+    } else if (how == Summation::fixed) {
+        accumulate_fixed(v, op);
     } else {
         in_range(v, op.symbol, op.operand[0]);  // reports; the own element or the inverse is safe
         if (how == Summation::gathered) {

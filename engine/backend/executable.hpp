@@ -4,9 +4,11 @@
 // against it bit by bit):
 //  - items run 0 .. items-1; nothing an item computes depends on another item of the same launch.
 //  - accumulate: each target component receives its terms in order of item, and within an item in
-//  the order executed,
-//    starting from what was there, each sum rounded to the parameter's type. `sum` clears the whole
-//    array first.
+//    the order executed, starting from what was there, each sum rounded to the parameter's type.
+//    Parameters with sites at dynamic indices, or in loops at others than the own index, are summed
+//    in fixed point instead (fixed_point.hpp): exactly, and added to what is there when all other
+//    accumulation is done, in order of parameter. An index out of range in such a site is always a
+//    fault. `sum` clears the whole array first.
 //  - reduce: an item's terms are added in f64 in the order executed, starting from +0. Items are
 //  cut into chunks of
 //    reduce_chunk; within a chunk, lane l of reduce_lanes adds the totals of items i = l mod

@@ -1,10 +1,12 @@
 #include "engine/backend/interpreter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <vector>
 
+#include "engine/backend/fixed_point.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/lang/lowering.hpp"
 
@@ -31,6 +33,7 @@ public:
         : kernel_(std::move(kernel)),
           lowered_(has_elementary(kernel_) ? lang::lower(kernel_, lang::Lowering::elementary)
                                            : kernel_),
+          fixed_(fixed_point_parameters(kernel_)),
           checked_(options.checked),
           values_(lowered_.ops.size()),
           locals_(lowered_.ops.size()) {}
@@ -38,6 +41,7 @@ public:
     const Kernel& kernel() const override { return kernel_; }
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions&) override {
+        measure(bindings, items);
         start(bindings);
         for (std::size_t p = 0; p < lowered_.parameters.size(); ++p) clear_sum(static_cast<int>(p));
         std::vector<double> total(item_totals_.size(), 0.0);
@@ -57,6 +61,7 @@ public:
             }
         }
         if (items == 0) return;
+        add_fixed_sums();
         for (const auto& [key, r] : reduce_index_)
             static_cast<double*>(bindings[key.first].data)[key.second] +=
                 total[static_cast<std::size_t>(r)];
@@ -70,6 +75,68 @@ public:
     }
 
 private:
+    // Fixed point, see fixed_point.hpp: what the scale depends on, and the sums under way.
+    struct FixedSum {
+        double largest = 0;
+        std::int64_t terms = 0;
+        FixedScale scale;
+        struct Total {
+            std::int64_t high = 0, low = 0;
+            unsigned non_finite = 0;
+        };
+        std::map<std::pair<std::int64_t, int>, Total> totals;  // of (element, component)
+    };
+
+    // Runs all items without effects, for the scales.
+    void measure(const Binding* bindings, std::int64_t items) {
+        fixed_sums_.assign(fixed_.size(), {});
+        if (std::none_of(fixed_.begin(), fixed_.end(), [](const auto& f) { return f.used; }))
+            return;
+        start(bindings);
+        dry_ = measuring_ = true;
+        for (std::int64_t i = 0; i < items; ++i) run_item(i);
+        dry_ = measuring_ = false;
+        for (std::size_t p = 0; p < fixed_.size(); ++p) {
+            FixedSum& sum = fixed_sums_[p];
+            if (!fixed_[p].counted) sum.terms = items * fixed_[p].sites;
+            sum.scale = fixed_scale(sum.largest, sum.terms);
+        }
+    }
+
+    void accumulate_fixed(const Op& op) {
+        FixedSum& sum = fixed_sums_[static_cast<std::size_t>(op.symbol)];
+        element(op);  // raises where the index is out of range
+        const double term = ir::real_of(operand(op, 1), op.type);
+        const unsigned kind = non_finite_kind(term);
+        if (measuring_) {
+            if (kind == 0) sum.largest = std::max(sum.largest, std::abs(term));
+            if (fixed_[static_cast<std::size_t>(op.symbol)].counted) ++sum.terms;
+            return;
+        }
+        FixedSum::Total& total = sum.totals[{integer(op, 0), op.component}];
+        total.non_finite |= kind;
+        if (kind != 0) return;
+        const FixedTerm fixed = fixed_term(term, sum.scale, op.type);
+        total.high += fixed.high;
+        total.low += fixed.low;
+    }
+
+    void add_fixed_sums() const {
+        for (std::size_t p = 0; p < fixed_sums_.size(); ++p)
+            for (const auto& [key, total] : fixed_sums_[p].totals) {
+                const Type type = lowered_.parameters[p].type;
+                const double value =
+                    total.non_finite != 0
+                        ? non_finite_sum(total.non_finite)
+                        : fixed_value(total.high, total.low, fixed_sums_[p].scale, type);
+                if (value == 0) continue;
+                char* at = address(static_cast<int>(p), key.second, key.first);
+                const Bits sum = ir::evaluate_op(OpCode::add, type, type, read_scalar(at, type),
+                                                 ir::bits_of(value, type), 0);
+                std::memcpy(at, &sum, ir::size_of(type));
+            }
+    }
+
     void start(const Binding* bindings) {
         bindings_ = bindings;
         stored_.clear();
@@ -208,6 +275,11 @@ private:
             }
             case OpCode::own_store: store(element(op), op, operand(op, 1)); break;
             case OpCode::accumulate:
+                if (fixed_[static_cast<std::size_t>(op.symbol)].used && !(dry_ && !measuring_))
+                    accumulate_fixed(op);
+                else
+                    accumulate(op, OpCode::add);
+                break;
             case OpCode::atomic_add: accumulate(op, OpCode::add); break;
             case OpCode::atomic_min: accumulate(op, OpCode::min); break;
             case OpCode::atomic_max: accumulate(op, OpCode::max); break;
@@ -311,7 +383,9 @@ private:
     }
 
     Kernel kernel_, lowered_;
-    bool checked_ = false, dry_ = false;
+    std::vector<FixedPoint> fixed_;
+    std::vector<FixedSum> fixed_sums_;
+    bool checked_ = false, dry_ = false, measuring_ = false;
     const Binding* bindings_ = nullptr;
     std::vector<Bits> values_;
     std::vector<std::vector<Bits>> locals_;

@@ -480,7 +480,7 @@ void take_terms(Pulled& pulled) {
 
 Pulled find_pulled(const Plan& plan) {
     Pulled pulled;
-    if (plan.checked || plan.serial) return pulled;
+    if (plan.checked) return pulled;
     const Kernel& kernel = plan.kernel;
     std::vector<char> gone(kernel.parameters.size(), 0);
     for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {

@@ -35,7 +35,8 @@ struct Parts {
 Parts parts_of(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     const auto plan =
-        backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4});
+        backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4},
+                                {backend::fixed_point_parameters(kernel)});
     const backend::cpu::Pulled pulled = backend::cpu::find_pulled(plan);
     const bool shifted = !pulled.groups.empty() &&
                          backend::cpu::Pull(plan, pulled.groups[0], true, pulled.reduced).shifted();

@@ -1,0 +1,458 @@
+// Emission of accumulation in fixed point.
+//
+// All sites of a parameter in one region are added where the last one stands. Terms are computed in
+// W lanes, scaled, and put into scratch memory, element by element; then one lane after the other
+// converts its elements to integers and adds them to the sums, whole elements at a time. Indices
+// that differ by what is the same for all lanes (the nodes of a stencil) share their base: one
+// range check, one address. Rows of scratch memory: [row][group][position][component]; the order
+// of positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it
+// are not neighbours, who would wait for each other's stores.
+#include <cstddef>
+#include <limits>
+
+#include "engine/backend/cpu_emit.hpp"
+#include "engine/backend/fixed_sums.hpp"
+
+namespace hindcast::backend::cpu {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Parameter;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+std::string bits_type(Type real) { return real == Type::f64 ? "i64" : "i32"; }
+
+}  // namespace
+
+Emitter::SplitIndex Emitter::split_index(Value index) {
+    SplitIndex split{index, "0"};
+    const std::string t = scalar_type(kernel_.op(index).type);
+    const auto varies = [&](Value v) { return plan_.varies[v] != 0; };
+    while (varies(split.base)) {
+        const Op& op = kernel_.op(split.base);
+        const Value a = op.operand[0], b = op.operand[1];
+        const bool adds = op.code == OpCode::add;
+        if (!adds && op.code != OpCode::sub) break;
+        if (varies(a) == varies(b) || (!adds && varies(b))) break;
+        const Value uniform = varies(a) ? b : a;
+        split.offset =
+            pure("{} {} {}, {}", adds ? "add" : "sub", t, split.offset, scalar(uniform));
+        split.base = varies(a) ? a : b;
+    }
+    return split;
+}
+
+std::string Emitter::fixed_at(int symbol, std::size_t offset) {
+    std::size_t k = 0;
+    while (plan_.fixed_symbols[k] != symbol) ++k;
+    return pointer("i8", context_field(offsetof(Context, fixed)),
+                   std::to_string(k * sizeof(FixedState) + offset));
+}
+
+Emitter::FixedNotes& Emitter::fixed_notes(int symbol) {
+    const auto [notes, fresh] = fixed_notes_.try_emplace(symbol);
+    if (fresh) {
+        Variable& largest = notes->second.largest;
+        largest = variable(lanes_of(bits_type(kernel_.parameter(symbol).type)), "");
+        variables_ += fmt::format("  store {} {}, ptr {}\n", largest.type,
+                                  width_ > 1 ? "zeroinitializer" : "0", largest.name);
+    }
+    return notes->second;
+}
+
+void Emitter::accumulate_fixed(Value v, const Op& op) {
+    in_range(v, op.symbol, op.operand[0]);  // checked mode: reports in the order of execution
+    for (std::size_t g = 0; g < plan_.fixed_groups.size(); ++g)
+        if (plan_.fixed_groups[g].last == v) fixed_group(g);
+}
+
+void Emitter::fixed_group(std::size_t which) {
+    const FixedGroup& group = plan_.fixed_groups[which];
+    const Parameter& p = kernel_.parameter(group.symbol);
+    const std::string t = scalar_type(p.type), bits = bits_type(p.type);
+    const bool f64 = p.type == Type::f64;
+    std::vector<int> base_of;
+    std::vector<FixedBase> bases = fixed_bases(group, base_of);
+    const std::string mask = fixed_mask(group, bases);
+    if (plan_.fixed[group.symbol].counted) {
+        std::size_t sites = 0;
+        for (const Row& row : group.rows)
+            for (const Value site : row.sites) sites += site >= 0;
+        const std::string flags = fmt::format("i{}", width_);
+        const std::string at = fixed_at(group.symbol, offsetof(FixedState, terms));
+        std::string lanes = cast("bitcast", mask_type(), mask, flags);
+        if (width_ > 1) lanes = pure("{}", call(flags, "ctpop." + flags, {{flags, lanes}}));
+        lanes = pure("mul i64 {}, {}", cast("zext", flags, lanes, "i64"), sites);
+        const std::string old = let("load i64, ptr {}", at);
+        put("store i64 {}, ptr {}", let("add i64 {}, {}", old, lanes), at);
+    }
+    // The largest magnitude: of finite numbers, infinities and NaNs as of their bits.
+    std::string largest;
+    for (const Row& row : group.rows)
+        for (const Value site : row.sites) {
+            if (site < 0) continue;
+            const std::string x = vector(kernel_.op(site).operand[1]);
+            const std::string word = cast("bitcast", lanes_of(t), x, lanes_of(bits));
+            const std::string magnitude =
+                pure("and {} {}, {}", lanes_of(bits), word,
+                     splat(bits, f64 ? "9223372036854775807" : "2147483647"));
+            largest = largest.empty()
+                          ? magnitude
+                          : pure("{}", call(lanes_of(bits), "umax." + suffix(lanes_of(bits)),
+                                            {{lanes_of(bits), largest},
+                                             {lanes_of(bits), magnitude}}));
+        }
+    largest = choose(mask, lanes_of(bits), largest, zero(bits));
+    const std::string scratch = plan_.measure ? "" : store_fixed_terms(group);
+    note_largest(which, mask, largest, scratch);
+    if (plan_.measure) return;
+    const std::string shared =
+        pure("icmp ne i64 {}, 0",
+             still("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
+    when(shared, [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, true); });
+    when(pure("xor i1 {}, true", shared),
+         [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, false); });
+}
+
+void Emitter::add_fixed_lanes(const FixedGroup& group, const std::vector<FixedBase>& bases,
+                              const std::vector<int>& base_of, const std::string& scratch,
+                              const std::string& mask, bool atomic) {
+    if (width_ == 1) {
+        when(mask, [&] { add_fixed_lane(group, bases, base_of, scratch, "0", atomic); });
+        return;
+    }
+    const std::string flags = fmt::format("i{}", width_);
+    const std::string active = cast("bitcast", mask_type(), mask, flags);
+    const Variable position = variable("i64", "0");
+    std::string now;
+    loop([&] { return let("icmp ult i64 {}, {}", now = load(position), width_); },
+         [&] {
+             // Every fourth lane: 0, 4, ..., 1, 5, ...
+             const int quarter = width_ / 4;
+             const std::string lane = pure(
+                 "add i64 {}, {}", pure("mul i64 {}, 4", pure("urem i64 {}, {}", now, quarter)),
+                 pure("udiv i64 {}, {}", now, quarter));
+             const std::string bit = pure("lshr {} {}, {}", flags, active,
+                                          cast("trunc", "i64", lane, flags));
+             when(pure("trunc {} {} to i1", flags, bit),
+                  [&] { add_fixed_lane(group, bases, base_of, scratch, lane, atomic); });
+             store(position, let("add i64 {}, 1", now));
+         });
+}
+
+std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
+                                                     std::vector<int>& base_of) {
+    std::vector<FixedBase> bases;
+    for (const Row& row : group.rows) {
+        const SplitIndex split = split_index(row.index);
+        std::size_t b = 0;
+        while (b < bases.size() && bases[b].value != split.base) ++b;
+        if (b == bases.size()) {
+            bases.emplace_back();
+            bases[b].value = split.base;
+        }
+        base_of.push_back(static_cast<int>(b));
+        bases[b].offsets.push_back(split.offset);
+    }
+    for (FixedBase& base : bases) {
+        const std::string t = scalar_type(kernel_.op(base.value).type);
+        std::string low = base.offsets[0], high = low;
+        for (const std::string& offset : base.offsets) {
+            if (offset == base.offsets[0]) continue;
+            low = pure("{}", call(t, "smin." + t, {{t, low}, {t, offset}}));
+            high = pure("{}", call(t, "smax." + t, {{t, high}, {t, offset}}));
+        }
+        base.low = low;
+        base.span = low == high ? "0" : pure("sub {} {}, {}", t, high, low);
+        base.first = pure("add {} {}, {}", lanes_of(t), vector(base.value), splat(t, low));
+    }
+    return bases;
+}
+
+// The lanes that add. One out of range is a fault, checked mode or not.
+std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases) {
+    const std::string count = binding_field(group.symbol, offsetof(Binding, count));
+    std::string inside;
+    std::vector<std::string> rooms;
+    for (FixedBase& base : bases) {
+        const std::string t = scalar_type(kernel_.op(base.value).type);
+        std::string room = count;
+        if (t == "i32") {
+            room = pure("{}", call("i64", "smin.i64", {{"i64", count}, {"i64", "2147483647"}}));
+            room = cast("trunc", "i64", room, t);
+        }
+        room = pure("sub {} {}, {}", t, room, base.span);
+        room = pure("{}", call(t, "smax." + t, {{t, room}, {t, "0"}}));
+        const std::string fits =
+            pure("icmp ult {} {}, {}", lanes_of(t), base.first, splat(t, room));
+        inside = inside.empty() ? fits : pure("and {} {}, {}", mask_type(), inside, fits);
+    }
+    const std::string bad = both(mask_, none_of(inside));
+    if (!plan_.checked)
+        when(
+            any(bad),
+            [&] {
+                for (const Row& row : group.rows) {
+                    Value site = ir::no_value;
+                    for (const Value s : row.sites)
+                        if (s >= 0 && (site < 0 || s < site)) site = s;
+                    const Type type = kernel_.op(row.index).type;
+                    const std::string wide = lanes_of("i64");
+                    const std::string at =
+                        cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type),
+                             vector(row.index), wide);
+                    const std::string fits =
+                        pure("icmp ult {} {}, {}", wide, at, splat("i64", count));
+                    fault(both(mask_, none_of(fits)), site, at);
+                }
+            },
+            true);
+    const std::string mask = both(mask_, inside);
+    if (plan_.measure) return mask;
+    FixedNotes& notes = fixed_notes(group.symbol);
+    for (FixedBase& base : bases) {
+        const std::string t = scalar_type(kernel_.op(base.value).type), v = lanes_of(t);
+        const std::string top = t == "i32" ? "2147483647" : "9223372036854775807";
+        const auto [touched, fresh] = notes.touched.try_emplace(t);
+        auto& [lowest, highest] = touched->second;
+        if (fresh) {
+            lowest = variable(v, "");
+            highest = variable(v, "");
+            variables_ += fmt::format("  store {} {}, ptr {}\n  store {} {}, ptr {}\n", v,
+                                      splat(t, top), lowest.name, v, splat(t, "-1"), highest.name);
+        }
+        const std::string last = pure("add {} {}, {}", v, base.first, splat(t, base.span));
+        store(lowest, let("{}", call(v, "smin." + suffix(v),
+                                     {{v, load(lowest)},
+                                      {v, choose(mask, v, base.first, splat(t, top))}})));
+        store(highest, let("{}", call(v, "smax." + suffix(v),
+                                      {{v, load(highest)},
+                                       {v, choose(mask, v, last, splat(t, "-1"))}})));
+        if (width_ > 1) {
+            const Variable lanes = variable(v, base.first);
+            base.in_memory = lanes.name;
+        }
+    }
+    return mask;
+}
+
+// Scaled terms in scratch memory; its address.
+std::string Emitter::store_fixed_terms(const FixedGroup& group) {
+    const Parameter& p = kernel_.parameter(group.symbol);
+    const std::string t = scalar_type(p.type), v = lanes_of(t);
+    const int slots = fixed_slots(p.components);
+    const Variable scratch =
+        variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
+    std::string factor[2];
+    for (int k = 0; k < 2; ++k) {
+        const std::string at =
+            fixed_at(group.symbol, offsetof(FixedState, factor) + k * sizeof(double));
+        factor[k] = splat(t, cast("fptrunc", "double", still("double", at), t));
+    }
+    for (std::size_t r = 0; r < group.rows.size(); ++r)
+        for (int g = 0, slot = 0; g < group_count(p.components); ++g) {
+            const int size = group_size(p.components, g), n = padded(size);
+            Names lanes;
+            for (int c = 0; c < n; ++c) {
+                const Value site = c < size ? group.rows[r].sites[4 * g + c] : ir::no_value;
+                if (site < 0) {
+                    lanes.push_back(zero(t));
+                    continue;
+                }
+                const std::string x = vector(kernel_.op(site).operand[1]);
+                lanes.push_back(
+                    pure("fmul {} {}, {}", v, pure("fmul {} {}, {}", v, x, factor[0]), factor[1]));
+            }
+            Names parts = lanes;
+            if (width_ > 1 && n > 1) {
+                // Pairs of vectors are merged within blocks of 16 bytes: low halves, high halves.
+                const auto merge = [&](const std::string& a, const std::string& b, int size_of,
+                                       bool high) {
+                    std::vector<int> from;
+                    for (int block = 0; block < width_; block += 4)
+                        for (int k = 0; k < 2 / size_of; ++k)
+                            for (int side = 0; side < 2; ++side)
+                                for (int e = 0; e < size_of; ++e)
+                                    from.push_back(side * width_ + block + (high ? 2 : 0) +
+                                                   k * size_of + e);
+                    return shuffle(t, width_, a, b, from);
+                };
+                if (p.type == Type::f64) {
+                    parts = interleave(t, lanes);
+                } else if (n == 2) {
+                    parts = {merge(lanes[0], lanes[1], 1, false), merge(lanes[0], lanes[1], 1, true)};
+                } else {
+                    const std::string a = merge(lanes[0], lanes[1], 1, false),
+                                      b = merge(lanes[0], lanes[1], 1, true),
+                                      c = merge(lanes[2], lanes[3], 1, false),
+                                      d = merge(lanes[2], lanes[3], 1, true);
+                    parts = {merge(a, c, 2, false), merge(a, c, 2, true), merge(b, d, 2, false),
+                             merge(b, d, 2, true)};
+                }
+            }
+            for (int k = 0; k < n; ++k) {
+                const std::string at =
+                    pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name,
+                         r * slots + static_cast<std::size_t>(slot + k));
+                put("store {} {}, ptr {}", v, parts[k], at);
+            }
+            slot += n;
+        }
+    return scratch.name;
+}
+
+// Keeps the largest magnitude; a block with terms that are not finite is sorted out by the host.
+void Emitter::note_largest(std::size_t which, const std::string& mask, const std::string& bits,
+                           const std::string& scratch) {
+    const FixedGroup& group = plan_.fixed_groups[which];
+    const Type real = kernel_.parameter(group.symbol).type;
+    const std::string t = bits_type(real), v = lanes_of(t);
+    const Variable found = variable(v, bits);
+    const std::string limit = splat(
+        t, std::to_string(ir::bits_of(std::numeric_limits<double>::infinity(), real)));
+    when(
+        any(pure("icmp uge {} {}, {}", v, bits, limit)),
+        [&] {
+            const std::string terms = scratch.empty() ? store_fixed_terms(group) : scratch;
+            const Variable elements =
+                variable(fmt::format("[{} x {}]", group.rows.size(), lanes_of("i64")), "");
+            for (std::size_t r = 0; r < group.rows.size(); ++r) {
+                const Value index = group.rows[r].index;
+                const Type type = kernel_.op(index).type;
+                put("store {} {}, ptr {}", lanes_of("i64"),
+                    cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type), vector(index),
+                         lanes_of("i64")),
+                    pure("getelementptr {}, ptr {}, i64 {}", lanes_of("i64"), elements.name, r));
+            }
+            const std::string flags = fmt::format("i{}", width_);
+            const std::string lanes =
+                cast("zext", flags, cast("bitcast", mask_type(), mask, flags), "i64");
+            put("call void {}(ptr {}, ptr {}, ptr {}, i64 {}, i32 {})",
+                still("ptr", fixed_at(group.symbol, offsetof(FixedState, sort_out))),
+                fixed_at(group.symbol, 0), terms, elements.name, lanes, which);
+            store(found, zero(t));
+        },
+        true);
+    const Variable& largest = fixed_notes(group.symbol).largest;
+    store(largest,
+          let("{}", call(v, "umax." + suffix(v), {{v, load(largest)}, {v, load(found)}})));
+}
+
+void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBase>& bases,
+                             const std::vector<int>& base_of, const std::string& scratch,
+                             const std::string& lane, bool atomic) {
+    const Parameter& p = kernel_.parameter(group.symbol);
+    const int stride = fixed_slots(p.components) * fixed_limbs(p.type);
+    const std::string sums = still("ptr", fixed_at(group.symbol, offsetof(FixedState, sums)));
+    const auto scaled = [&](const std::string& type, const std::string& x) {
+        return pure("mul i64 {}, {}", cast("sext", type, x, "i64"), stride);
+    };
+    Names starts;
+    std::vector<std::size_t> next(bases.size(), 0);
+    for (const FixedBase& base : bases) {
+        const std::string t = scalar_type(kernel_.op(base.value).type);
+        std::string first = base.first;
+        if (width_ > 1) first = let("load {}, ptr {}", t, pointer(t, base.in_memory, lane));
+        starts.push_back(pointer("i64", sums, scaled(t, first)));
+    }
+    for (std::size_t r = 0; r < group.rows.size(); ++r) {
+        const FixedBase& base = bases[base_of[r]];
+        const std::string t = scalar_type(kernel_.op(base.value).type);
+        const std::string offset =
+            pure("sub {} {}, {}", t, base.offsets[next[base_of[r]]++], base.low);
+        const std::string to = pointer("i64", starts[base_of[r]], scaled(t, offset));
+        add_fixed_element(group, r, to, scratch, lane, atomic);
+    }
+}
+
+void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const std::string& to,
+                                const std::string& scratch, const std::string& lane,
+                                bool atomic) {
+    const Parameter& p = kernel_.parameter(group.symbol);
+    const std::string t = scalar_type(p.type);
+    const int slots = fixed_slots(p.components);
+    for (int g = 0, slot = 0; g < group_count(p.components); ++g) {
+        const int size = group_size(p.components, g), n = padded(size);
+        std::string position = lane;
+        if (width_ >= 4 && n > 1 && p.type == Type::f32) {  // fixed_position
+            const std::string block = pure("udiv i64 {}, 4", lane), k = pure("urem i64 {}, 4", lane);
+            if (n == 4)
+                position = pure("add i64 {}, {}", pure("mul i64 {}, {}", k, width_ / 4), block);
+            else
+                position = pure(
+                    "add i64 {}, {}", pure("mul i64 {}, {}", pure("udiv i64 {}, 2", k), width_ / 2),
+                    pure("add i64 {}, {}", pure("mul i64 {}, 2", block), pure("urem i64 {}, 2", k)));
+        }
+        const auto vector_of = [&](const std::string& x) {
+            return n == 1 ? x : fmt::format("<{} x {}>", n, x);
+        };
+        const std::string v = vector_of(t), integers = vector_of("i64");
+        const std::string start = std::to_string((row * slots + slot) * width_);
+        const std::string from =
+            pointer(t, pointer(t, scratch, start), pure("mul i64 {}, {}", position, n));
+        const std::string term = let("load {}, ptr {}, align {}", v, from, align_of(t));
+        Names limbs{pure("fptosi {} {} to {}", v, term, integers)};
+        if (p.type == Type::f64) {
+            const std::string back = pure("sitofp {} {} to {}", integers, limbs[0], v);
+            const std::string low =
+                still("double", fixed_at(group.symbol, offsetof(FixedState, low_factor)));
+            std::string factor = low;
+            if (n > 1) {
+                const std::string one =
+                    pure("insertelement {} poison, double {}, i64 0", v, low);
+                factor = pure("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", v, one,
+                              v, n);
+            }
+            const std::string rest = pure("fsub {} {}, {}", v, term, back);
+            limbs.push_back(pure("fptosi {} {} to {}", v,
+                                 pure("fmul {} {}, {}", v, rest, factor), integers));
+        }
+        for (std::size_t limb = 0; limb < limbs.size(); ++limb) {
+            const std::string at =
+                pointer("i64", to, std::to_string(limb * slots + static_cast<std::size_t>(slot)));
+            for (int c = 0; atomic && c < size; ++c) {
+                std::string x = limbs[limb];
+                if (n > 1) x = pure("extractelement {} {}, i64 {}", integers, x, c);
+                put("atomicrmw add ptr {}, i64 {} monotonic",
+                    pointer("i64", at, std::to_string(c)), x);
+            }
+            if (atomic) continue;
+            const std::string old = let("load {}, ptr {}, align 8", integers, at);
+            put("store {} {}, ptr {}, align 8", integers,
+                let("add {} {}, {}", integers, old, limbs[limb]), at);
+        }
+        slot += n;
+    }
+}
+
+// Writes the notes where the host finds them, together with those of earlier calls.
+void Emitter::finish_fixed() {
+    const auto combine = [&](const char* how, const std::string& t, const std::string& x,
+                             const std::string& at) {
+        const std::string old = let("load {}, ptr {}", t, at);
+        const std::string most = let("{}", call(t, fmt::format("{}.{}", how, t), {{t, old}, {t, x}}));
+        put("store {} {}, ptr {}", t, most, at);
+    };
+    const auto reduced = [&](const char* how, const Variable& v, const std::string& t) {
+        const std::string all = load(v);
+        if (width_ == 1) return all;
+        return let("{}", call(t, fmt::format("vector.reduce.{}.{}", how, suffix(v.type)),
+                              {{v.type, all}}));
+    };
+    for (const auto& [symbol, notes] : fixed_notes_) {
+        const std::string t = bits_type(kernel_.parameter(symbol).type);
+        combine("umax", "i64", cast("zext", t, reduced("umax", notes.largest, t), "i64"),
+                fixed_at(symbol, offsetof(FixedState, largest)));
+        for (const auto& [type, touched] : notes.touched) {
+            combine("smin", "i64", cast("sext", type, reduced("smin", touched.first, type), "i64"),
+                    fixed_at(symbol, offsetof(FixedState, lowest)));
+            combine("smax", "i64", cast("sext", type, reduced("smax", touched.second, type), "i64"),
+                    fixed_at(symbol, offsetof(FixedState, highest)));
+        }
+    }
+}
+
+}  // namespace hindcast::backend::cpu

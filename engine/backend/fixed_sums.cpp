@@ -1,0 +1,356 @@
+#include "engine/backend/fixed_sums.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "engine/base/thread_pool.hpp"
+
+namespace hindcast::backend::cpu {
+
+namespace {
+
+double largest_term(const FixedState& state, ir::Type type) {
+    return ir::real_of(state.largest, type);
+}
+
+// Takes terms that are not finite out of a block, and notes them and the largest finite one.
+template <class T>
+void sort_out_terms(FixedState& state, const FixedGroup& group, T* terms,
+                    const std::int64_t* elements, std::uint64_t lanes) {
+    const ir::Parameter& p = state.plan->kernel.parameter(group.symbol);
+    const int width = state.plan->width;
+    state.non_finite = true;
+    for (std::size_t r = 0; r < group.rows.size(); ++r) {
+        T* at = terms + r * static_cast<std::size_t>(fixed_slots(p.components) * width);
+        for (int g = 0; g < group_count(p.components); ++g) {
+            const int size = group_size(p.components, g), n = padded(size);
+            for (int l = 0; l < width; ++l)
+                for (int c = 0; c < size; ++c) {
+                    if (((lanes >> l) & 1) == 0 || group.rows[r].sites[4 * g + c] < 0) continue;
+                    T& term = at[fixed_position(l, width, n, p.type) * n + c];
+                    if (const unsigned kind = non_finite_kind(term); kind != 0) {
+                        state.found.push_back({elements[r * width + l], 4 * g + c, kind});
+                        term = 0;
+                    } else {
+                        state.largest_finite =
+                            std::max(state.largest_finite, std::abs(static_cast<double>(term)));
+                    }
+                }
+            at += n * width;
+        }
+    }
+}
+
+void sort_out(FixedState* state, void* terms, const std::int64_t* elements, std::uint64_t lanes,
+              std::int32_t which) {
+    const FixedGroup& group = state->plan->fixed_groups[which];
+    if (state->plan->kernel.parameter(group.symbol).type == ir::Type::f64)
+        sort_out_terms(*state, group, static_cast<double*>(terms), elements, lanes);
+    else
+        sort_out_terms(*state, group, static_cast<float*>(terms), elements, lanes);
+}
+
+typedef std::int64_t Integers __attribute__((vector_size(32)));
+typedef std::uint64_t Words __attribute__((vector_size(32)));
+typedef double Doubles __attribute__((vector_size(32)));
+
+// Rounded to nearest. Both halves are exact: as mantissas of 2^52 and of 2^84, the upper one with
+// 2^31 added to make it positive; the sum rounds once.
+Doubles to_doubles(Integers x) {
+    const Words low = ((Words)x & 0xffffffffu) | 0x4330000000000000u;
+    const Words high = (((Words)x >> 32) ^ 0x80000000u) | 0x4530000000000000u;
+    return ((Doubles)high - (0x1p84 + 0x1p63)) + ((Doubles)low - 0x1p52);
+}
+
+struct Source {
+    std::int64_t *sums, lowest, highest;
+};
+
+// N components in f32: sums up all sources, clears them, and adds the value to the target.
+template <int N>
+void add_group(const Source* sources, std::size_t count, int stride, double unit, bool defines,
+               float* target, const Binding& b, std::int64_t begin, std::int64_t end) {
+    constexpr std::size_t bytes = padded(N) * sizeof(std::int64_t);
+    for (std::int64_t e = begin; e < end; ++e) {
+        Integers total{};
+        for (std::size_t s = 0; s < count; ++s) {
+            if (e < sources[s].lowest || e > sources[s].highest) continue;
+            Integers part{};
+            std::int64_t* at = sources[s].sums + e * stride;
+            std::memcpy(&part, at, bytes);
+            total += part;
+            std::memset(at, 0, bytes);
+        }
+        const Doubles value = to_doubles(total) * unit;
+        float* to = target + e * b.element_stride;
+        for (int c = 0; c < N; ++c) {
+            const auto rounded = static_cast<float>(value[c]);
+            float& x = to[c * b.component_stride];
+            if (defines)
+                x = rounded + 0.0f;
+            else if (rounded != 0)
+                x += rounded;
+        }
+    }
+}
+
+}  // namespace
+
+int fixed_slots(int components) {
+    int slots = 0;
+    for (int g = 0; g < group_count(components); ++g) slots += padded(group_size(components, g));
+    return slots;
+}
+
+int fixed_position(int lane, int width, int n, ir::Type type) {
+    if (type == ir::Type::f64 || n == 1 || width < 4) return lane;
+    if (n == 2) return lane % 4 / 2 * (width / 2) + lane / 4 * 2 + lane % 2;
+    return lane % 4 * (width / 4) + lane / 4;
+}
+
+FixedSums::FixedSums(const Plan& plan) : plan_(plan) {
+    for (const int p : plan.fixed_symbols) {
+        const ir::Parameter& parameter = plan.kernel.parameter(p);
+        Target t;
+        t.symbol = p;
+        t.components = parameter.components;
+        t.type = parameter.type;
+        t.slots = fixed_slots(t.components);
+        t.stride = t.slots * fixed_limbs(t.type);
+        t.defines = parameter.access == ir::Access::sum && !plan.shares_buffer(p);
+        targets_.push_back(t);
+    }
+}
+
+void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    used_ = pool != nullptr ? static_cast<std::size_t>(pool->threads()) : 1;
+    while (slots_.size() < used_) {
+        slots_.push_back(std::make_unique<Slot>());
+        Slot& slot = *slots_.back();
+        slot.states.resize(targets_.size());
+        slot.sums.resize(targets_.size());
+        for (FixedState& state : slot.states) {
+            state.plan = &plan_;
+            state.sort_out = sort_out;
+        }
+    }
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
+        Target& t = targets_[k];
+        const std::int64_t elements = bindings[t.symbol].count;
+        const double terms = static_cast<double>(items) * plan_.fixed[t.symbol].sites;
+        t.shared = used_ > 1 && static_cast<double>(elements) > private_elements * terms;
+        const auto size = static_cast<std::size_t>(elements * t.stride);
+        for (std::size_t s = 0; s < used_; ++s) {
+            Slot& slot = *slots_[s];
+            if (!plan_.measure && (s == 0 || !t.shared) && slot.sums[k].size() < size)
+                slot.sums[k] = AlignedBuffer<std::int64_t>(size);
+            slot.states[k].sums = slots_[t.shared ? 0 : s]->sums[k].data();
+            slot.states[k].shared = t.shared;
+        }
+        measuring_ = false;
+        apply_scale(k);
+    }
+}
+
+void FixedSums::apply_scale(std::size_t k) {
+    const FixedScale& scale = targets_[k].scale;
+    const int half = scale.high_bits / 2;
+    for (std::size_t s = 0; s < used_; ++s) {
+        FixedState& state = slots_[s]->states[k];
+        state.factor[0] = measuring_ ? 1 : std::ldexp(1.0, half);
+        state.factor[1] = measuring_ ? 1 : std::ldexp(1.0, scale.high_bits - half);
+        state.low_factor = std::ldexp(1.0, scale.low_bits);
+    }
+}
+
+void FixedSums::start_measuring() {
+    measuring_ = true;
+    for (std::size_t k = 0; k < targets_.size(); ++k) apply_scale(k);
+}
+
+Scales FixedSums::check(std::int64_t items) {
+    Scales result = Scales::right;
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
+        Target& t = targets_[k];
+        double largest = 0;
+        std::int64_t terms = 0;
+        bool non_finite = false;
+        for (std::size_t s = 0; s < used_; ++s) {
+            const FixedState& state = slots_[s]->states[k];
+            largest = std::max({largest, largest_term(state, t.type), state.largest_finite});
+            terms += state.terms;
+            non_finite |= state.non_finite;
+        }
+        if (non_finite && !measuring_) return Scales::unknown;
+        if (largest == 0) continue;  // any scale is right
+        if (!plan_.fixed[t.symbol].counted) terms = items * plan_.fixed[t.symbol].sites;
+        const FixedScale scale = fixed_scale(largest, terms);
+        if (scale == t.scale) continue;
+        t.scale = scale;
+        result = Scales::changed;
+    }
+    return result;
+}
+
+void FixedSums::copy_scales(const FixedSums& measured) {
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
+        targets_[k].scale = measured.targets_[k].scale;
+        apply_scale(k);
+    }
+}
+
+void FixedSums::clear() {
+    measuring_ = false;
+    for (std::size_t s = 0; s < used_; ++s)
+        for (std::size_t k = 0; k < targets_.size(); ++k) {
+            FixedState& state = slots_[s]->states[k];
+            const int stride = targets_[k].stride;
+            if (state.highest >= state.lowest)
+                std::fill(state.sums + state.lowest * stride,
+                          state.sums + (state.highest + 1) * stride, 0);
+            state.lowest = INT64_MAX;
+            state.highest = -1;
+            state.largest = 0;
+            state.terms = 0;
+            state.largest_finite = 0;
+            state.non_finite = false;
+            state.found.clear();
+            apply_scale(k);
+        }
+}
+
+// Where a component received terms that are not finite, the finite ones do not count.
+std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
+    std::vector<FixedState::Found> all;
+    for (std::size_t s = 0; s < used_; ++s) {
+        const auto& found = slots_[s]->states[k].found;
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    const auto place = [](const FixedState::Found& f) { return std::pair(f.element, f.component); };
+    std::sort(all.begin(), all.end(),
+              [&](const auto& a, const auto& c) { return place(a) < place(c); });
+    std::vector<FixedState::Found> merged;
+    const Target& t = targets_[k];
+    for (const FixedState::Found& f : all) {
+        if (!merged.empty() && place(merged.back()) == place(f)) {
+            merged.back().kind |= f.kind;
+            continue;
+        }
+        merged.push_back(f);
+        for (std::size_t s = 0; s < used_; ++s)
+            for (int limb = 0; limb < fixed_limbs(t.type); ++limb)
+                slots_[s]->states[k].sums[f.element * t.stride + limb * t.slots + f.component] = 0;
+    }
+    return merged;
+}
+
+void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, std::int64_t end) {
+    const Target& t = targets_[k];
+    constexpr std::size_t most = 1024;
+    Source sources[most];
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < used_; ++s) {
+        const FixedState& state = slots_[s]->states[k];
+        if (state.highest < begin || state.lowest >= end) continue;
+        if (t.shared && count > 0) {
+            sources[0].lowest = std::min(sources[0].lowest, state.lowest);
+            sources[0].highest = std::max(sources[0].highest, state.highest);
+        } else {
+            sources[count++] = {state.sums, state.lowest, state.highest};
+        }
+    }
+    if (count == 0 && !t.defines) return;
+    if (t.type == ir::Type::f64) {
+        auto* data = static_cast<double*>(b.data);
+        for (std::int64_t e = begin; e < end; ++e)
+            for (int c = 0; c < t.components; ++c) {
+                std::int64_t limb[2] = {0, 0};
+                for (std::size_t s = 0; s < count; ++s) {
+                    if (e < sources[s].lowest || e > sources[s].highest) continue;
+                    for (int l = 0; l < 2; ++l) {
+                        std::int64_t& sum = sources[s].sums[e * t.stride + l * t.slots + c];
+                        limb[l] += sum;
+                        sum = 0;
+                    }
+                }
+                double& x = data[e * b.element_stride + c * b.component_stride];
+                const double value =
+                    (limb[0] | limb[1]) == 0 ? 0 : fixed_value(limb[0], limb[1], t.scale, t.type);
+                if (t.defines)
+                    x = value + 0.0;
+                else if (value != 0)
+                    x += value;
+            }
+        return;
+    }
+    const double unit = std::ldexp(1.0, -t.scale.high_bits);
+    for (int g = 0, slot = 0; g < group_count(t.components); ++g) {
+        float* target = static_cast<float*>(b.data) + 4 * g * b.component_stride;
+        const int size = group_size(t.components, g);
+        const auto add = size == 1   ? add_group<1>
+                         : size == 2 ? add_group<2>
+                         : size == 3 ? add_group<3>
+                                     : add_group<4>;
+        add(sources, count, t.stride, unit, t.defines, target, b, begin, end);
+        slot += padded(size);
+        for (std::size_t s = 0; s < count; ++s) sources[s].sums += padded(size);
+    }
+}
+
+void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
+    for (std::size_t k = 0; k < targets_.size(); ++k) {
+        const Target& t = targets_[k];
+        const Binding& b = bindings[t.symbol];
+        std::int64_t first = t.defines ? 0 : b.count, end = t.defines ? b.count : 0;
+        std::vector<FixedState::Found> non_finite;
+        for (std::size_t s = 0; s < used_ && non_finite.empty(); ++s)
+            if (slots_[s]->states[k].non_finite) non_finite = take_non_finite(k);
+        for (std::size_t s = 0; s < used_; ++s) {
+            const FixedState& state = slots_[s]->states[k];
+            first = std::min(first, state.lowest);
+            end = std::max(end, state.highest + 1);
+        }
+        if (end <= first) continue;
+        constexpr std::int64_t chunk = 512;
+        const std::int64_t chunks = (end - first + chunk - 1) / chunk;
+        if (pool == nullptr || chunks == 1) {
+            add_range(k, b, first, end);
+        } else {
+            const std::int64_t tasks = std::min<std::int64_t>(chunks, pool->threads() * 4);
+            pool->run(static_cast<int>(tasks), [&](int task) {
+                add_range(k, b, first + chunks * task / tasks * chunk,
+                          std::min(end, first + chunks * (task + 1) / tasks * chunk));
+            });
+        }
+        for (const FixedState::Found& f : non_finite) {
+            const std::int64_t at = f.element * b.element_stride + f.component * b.component_stride;
+            if (t.type == ir::Type::f64)
+                static_cast<double*>(b.data)[at] += non_finite_sum(f.kind);
+            else
+                static_cast<float*>(b.data)[at] += static_cast<float>(non_finite_sum(f.kind));
+        }
+        for (std::size_t s = 0; s < used_; ++s) {  // the sums are clear now
+            slots_[s]->states[k].lowest = INT64_MAX;
+            slots_[s]->states[k].highest = -1;
+        }
+    }
+    clear();
+}
+
+FixedState* FixedSums::acquire(std::int64_t task, std::int64_t tasks) {
+    // The one that had these items in the launch before, if it is free.
+    const auto wanted = static_cast<std::size_t>(task) * used_ / static_cast<std::size_t>(tasks);
+    for (std::size_t k = 0;; ++k) {
+        Slot& slot = *slots_[(wanted + k) % used_];
+        if (!slot.taken.exchange(true, std::memory_order_acquire)) return slot.states.data();
+    }
+}
+
+void FixedSums::release(const FixedState* states) {
+    for (const auto& slot : slots_)
+        if (slot->states.data() == states) slot->taken.store(false, std::memory_order_release);
+}
+
+}  // namespace hindcast::backend::cpu

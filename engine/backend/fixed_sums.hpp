@@ -1,0 +1,114 @@
+// Fixed-point accumulation at run time: integer sums of every thread, their scale, and the pass
+// that adds them to the targets.
+//
+// Emitted code adds integers to `FixedState::sums`, [element][slot], and notes the largest term and
+// the elements touched. Sums are private to a thread where that pays, else (more than
+// private_elements elements per term) all threads add to one array by atomic instructions: the same
+// bits. Only touched elements are summed, and cleared while that is done, so that all sums are zero
+// between launches.
+//
+// The scale depends on the largest term, which is known after the run: a launch runs with the scale
+// of the one before, and once more if its own is another. A kernel whose second run would see what
+// the first has written is measured before instead (FixedPlan::measure). Terms that are not finite
+// go the long way round: a run with the scale 1 finds the largest finite one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/backend/cpu_plan.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast {
+class ThreadPool;
+}
+
+namespace hindcast::backend::cpu {
+
+// Sums are private to a thread up to so many elements of the target per term of the launch.
+inline constexpr double private_elements = 4;
+
+// Slots of one limb of an element: its groups of up to four components, padded. f64 has two limbs.
+int fixed_slots(int components);
+inline int fixed_limbs(ir::Type type) { return type == ir::Type::f64 ? 2 : 1; }
+// Where lane l of W stands among the terms of a group of n (padded) components, in elements.
+int fixed_position(int lane, int width, int n, ir::Type type);
+
+// One parameter's sums on one thread. The emitted code knows the offsets.
+struct FixedState {
+    std::int64_t* sums = nullptr;
+    double factor[2] = {1, 1};   // multiplied one after the other: their product may overflow
+    double low_factor = 1;       // for what is cut off
+    std::int64_t shared = 0;     // others add to the same sums
+    std::uint64_t largest = 0;   // bits of the largest |term|, all terms being finite
+    std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
+    std::int64_t terms = 0;                         // counted
+    // Called for W items whose terms are not all finite: takes those out, [row][group][position].
+    void (*sort_out)(FixedState*, void* terms, const std::int64_t* elements, std::uint64_t lanes,
+                     std::int32_t group) = nullptr;
+
+    const Plan* plan = nullptr;
+    double largest_finite = 0;  // of the terms that sort_out saw, scaled
+    bool non_finite = false;
+    struct Found {
+        std::int64_t element;
+        int component;
+        unsigned kind;
+    };
+    std::vector<Found> found;
+};
+
+// How the scales that a run has used stand to its terms.
+enum class Scales : std::uint8_t {
+    right,
+    changed,  // they are right now: clear and run again
+    unknown   // there are terms that are not finite: measure
+};
+
+class FixedSums {
+public:
+    explicit FixedSums(const Plan& plan);
+    bool empty() const { return targets_.empty(); }
+
+    // Before a launch: room for the sums.
+    void prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // What follows is a run in which terms keep their value: check() then sets the right scales.
+    void start_measuring();
+    Scales check(std::int64_t items);
+    void copy_scales(const FixedSums& measured);
+    // Adds the totals to the targets, and clears the sums.
+    void add(const Binding* bindings, ThreadPool* pool);
+    // Clears the sums and what was noted.
+    void clear();
+
+    // The states of the parameters for task `task` of `tasks`, until release().
+    FixedState* acquire(std::int64_t task, std::int64_t tasks);
+    void release(const FixedState* states);
+
+private:
+    struct Slot {
+        std::vector<FixedState> states;  // per fixed parameter
+        std::vector<AlignedBuffer<std::int64_t>> sums;
+        std::atomic<bool> taken{false};
+    };
+    struct Target {  // per fixed parameter
+        int symbol = -1, components = 0, slots = 0, stride = 0;
+        ir::Type type = ir::Type::f32;
+        bool defines = false;  // Sum, and no other parameter has this buffer
+        bool shared = false;
+        FixedScale scale;
+    };
+    void apply_scale(std::size_t k);
+    std::vector<FixedState::Found> take_non_finite(std::size_t k);
+    void add_range(std::size_t k, const Binding& binding, std::int64_t begin, std::int64_t end);
+
+    const Plan& plan_;
+    std::vector<Target> targets_;
+    std::vector<std::unique_ptr<Slot>> slots_;
+    std::size_t used_ = 0;  // slots of this launch
+    bool measuring_ = false;
+};
+
+}  // namespace hindcast::backend::cpu

@@ -38,8 +38,7 @@ Emitter::SplitIndex Emitter::split_index(Value index) {
         if (!adds && op.code != OpCode::sub) break;
         if (varies(a) == varies(b) || (!adds && varies(b))) break;
         const Value uniform = varies(a) ? b : a;
-        split.offset =
-            pure("{} {} {}, {}", adds ? "add" : "sub", t, split.offset, scalar(uniform));
+        split.offset = pure("{} {} {}, {}", adds ? "add" : "sub", t, split.offset, scalar(uniform));
         split.base = varies(a) ? a : b;
     }
     return split;
@@ -99,19 +98,18 @@ void Emitter::fixed_group(std::size_t which) {
             const std::string magnitude =
                 pure("and {} {}, {}", lanes_of(bits), word,
                      splat(bits, f64 ? "9223372036854775807" : "2147483647"));
-            largest = largest.empty()
-                          ? magnitude
-                          : pure("{}", call(lanes_of(bits), "umax." + suffix(lanes_of(bits)),
-                                            {{lanes_of(bits), largest},
-                                             {lanes_of(bits), magnitude}}));
+            largest =
+                largest.empty()
+                    ? magnitude
+                    : pure("{}", call(lanes_of(bits), "umax." + suffix(lanes_of(bits)),
+                                      {{lanes_of(bits), largest}, {lanes_of(bits), magnitude}}));
         }
     largest = choose(mask, lanes_of(bits), largest, zero(bits));
     const std::string scratch = plan_.measure ? "" : store_fixed_terms(group);
     note_largest(which, mask, largest, scratch);
     if (plan_.measure) return;
-    const std::string shared =
-        pure("icmp ne i64 {}, 0",
-             still("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
+    const std::string shared = pure(
+        "icmp ne i64 {}, 0", still("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
     when(shared, [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, true); });
     when(pure("xor i1 {}, true", shared),
          [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, false); });
@@ -135,8 +133,8 @@ void Emitter::add_fixed_lanes(const FixedGroup& group, const std::vector<FixedBa
              const std::string lane = pure(
                  "add i64 {}, {}", pure("mul i64 {}, 4", pure("urem i64 {}, {}", now, quarter)),
                  pure("udiv i64 {}, {}", now, quarter));
-             const std::string bit = pure("lshr {} {}, {}", flags, active,
-                                          cast("trunc", "i64", lane, flags));
+             const std::string bit =
+                 pure("lshr {} {}, {}", flags, active, cast("trunc", "i64", lane, flags));
              when(pure("trunc {} {} to i1", flags, bit),
                   [&] { add_fixed_lane(group, bases, base_of, scratch, lane, atomic); });
              store(position, let("add i64 {}, 1", now));
@@ -201,9 +199,8 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
                         if (s >= 0 && (site < 0 || s < site)) site = s;
                     const Type type = kernel_.op(row.index).type;
                     const std::string wide = lanes_of("i64");
-                    const std::string at =
-                        cast(ir::is_signed(type) ? "sext" : "zext", vector_type(type),
-                             vector(row.index), wide);
+                    const std::string at = cast(ir::is_signed(type) ? "sext" : "zext",
+                                                vector_type(type), vector(row.index), wide);
                     const std::string fits =
                         pure("icmp ult {} {}, {}", wide, at, splat("i64", count));
                     fault(both(mask_, none_of(fits)), site, at);
@@ -225,12 +222,13 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
                                       splat(t, top), lowest.name, v, splat(t, "-1"), highest.name);
         }
         const std::string last = pure("add {} {}, {}", v, base.first, splat(t, base.span));
-        store(lowest, let("{}", call(v, "smin." + suffix(v),
-                                     {{v, load(lowest)},
-                                      {v, choose(mask, v, base.first, splat(t, top))}})));
-        store(highest, let("{}", call(v, "smax." + suffix(v),
-                                      {{v, load(highest)},
-                                       {v, choose(mask, v, last, splat(t, "-1"))}})));
+        store(
+            lowest,
+            let("{}", call(v, "smin." + suffix(v),
+                           {{v, load(lowest)}, {v, choose(mask, v, base.first, splat(t, top))}})));
+        store(highest,
+              let("{}", call(v, "smax." + suffix(v),
+                             {{v, load(highest)}, {v, choose(mask, v, last, splat(t, "-1"))}})));
         if (width_ > 1) {
             const Variable lanes = variable(v, base.first);
             base.in_memory = lanes.name;
@@ -244,8 +242,7 @@ std::string Emitter::store_fixed_terms(const FixedGroup& group) {
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string t = scalar_type(p.type), v = lanes_of(t);
     const int slots = fixed_slots(p.components);
-    const Variable scratch =
-        variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
+    const Variable scratch = variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
     std::string factor[2];
     for (int k = 0; k < 2; ++k) {
         const std::string at =
@@ -283,7 +280,8 @@ std::string Emitter::store_fixed_terms(const FixedGroup& group) {
                 if (p.type == Type::f64) {
                     parts = interleave(t, lanes);
                 } else if (n == 2) {
-                    parts = {merge(lanes[0], lanes[1], 1, false), merge(lanes[0], lanes[1], 1, true)};
+                    parts = {merge(lanes[0], lanes[1], 1, false),
+                             merge(lanes[0], lanes[1], 1, true)};
                 } else {
                     const std::string a = merge(lanes[0], lanes[1], 1, false),
                                       b = merge(lanes[0], lanes[1], 1, true),
@@ -294,9 +292,8 @@ std::string Emitter::store_fixed_terms(const FixedGroup& group) {
                 }
             }
             for (int k = 0; k < n; ++k) {
-                const std::string at =
-                    pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name,
-                         r * slots + static_cast<std::size_t>(slot + k));
+                const std::string at = pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name,
+                                            r * slots + static_cast<std::size_t>(slot + k));
                 put("store {} {}, ptr {}", v, parts[k], at);
             }
             slot += n;
@@ -311,8 +308,8 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
     const Type real = kernel_.parameter(group.symbol).type;
     const std::string t = bits_type(real), v = lanes_of(t);
     const Variable found = variable(v, bits);
-    const std::string limit = splat(
-        t, std::to_string(ir::bits_of(std::numeric_limits<double>::infinity(), real)));
+    const std::string limit =
+        splat(t, std::to_string(ir::bits_of(std::numeric_limits<double>::infinity(), real)));
     when(
         any(pure("icmp uge {} {}, {}", v, bits, limit)),
         [&] {
@@ -337,8 +334,7 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
         },
         true);
     const Variable& largest = fixed_notes(group.symbol).largest;
-    store(largest,
-          let("{}", call(v, "umax." + suffix(v), {{v, load(largest)}, {v, load(found)}})));
+    store(largest, let("{}", call(v, "umax." + suffix(v), {{v, load(largest)}, {v, load(found)}})));
 }
 
 void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBase>& bases,
@@ -369,8 +365,7 @@ void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBas
 }
 
 void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const std::string& to,
-                                const std::string& scratch, const std::string& lane,
-                                bool atomic) {
+                                const std::string& scratch, const std::string& lane, bool atomic) {
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string t = scalar_type(p.type);
     const int slots = fixed_slots(p.components);
@@ -378,13 +373,15 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
         const int size = group_size(p.components, g), n = padded(size);
         std::string position = lane;
         if (width_ >= 4 && n > 1 && p.type == Type::f32) {  // fixed_position
-            const std::string block = pure("udiv i64 {}, 4", lane), k = pure("urem i64 {}, 4", lane);
+            const std::string block = pure("udiv i64 {}, 4", lane),
+                              k = pure("urem i64 {}, 4", lane);
             if (n == 4)
                 position = pure("add i64 {}, {}", pure("mul i64 {}, {}", k, width_ / 4), block);
             else
-                position = pure(
-                    "add i64 {}, {}", pure("mul i64 {}, {}", pure("udiv i64 {}, 2", k), width_ / 2),
-                    pure("add i64 {}, {}", pure("mul i64 {}, 2", block), pure("urem i64 {}, 2", k)));
+                position = pure("add i64 {}, {}",
+                                pure("mul i64 {}, {}", pure("udiv i64 {}, 2", k), width_ / 2),
+                                pure("add i64 {}, {}", pure("mul i64 {}, 2", block),
+                                     pure("urem i64 {}, 2", k)));
         }
         const auto vector_of = [&](const std::string& x) {
             return n == 1 ? x : fmt::format("<{} x {}>", n, x);
@@ -401,14 +398,13 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
                 still("double", fixed_at(group.symbol, offsetof(FixedState, low_factor)));
             std::string factor = low;
             if (n > 1) {
-                const std::string one =
-                    pure("insertelement {} poison, double {}, i64 0", v, low);
+                const std::string one = pure("insertelement {} poison, double {}, i64 0", v, low);
                 factor = pure("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", v, one,
                               v, n);
             }
             const std::string rest = pure("fsub {} {}, {}", v, term, back);
-            limbs.push_back(pure("fptosi {} {} to {}", v,
-                                 pure("fmul {} {}, {}", v, rest, factor), integers));
+            limbs.push_back(
+                pure("fptosi {} {} to {}", v, pure("fmul {} {}, {}", v, rest, factor), integers));
         }
         for (std::size_t limb = 0; limb < limbs.size(); ++limb) {
             const std::string at =
@@ -416,8 +412,8 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
             for (int c = 0; atomic && c < size; ++c) {
                 std::string x = limbs[limb];
                 if (n > 1) x = pure("extractelement {} {}, i64 {}", integers, x, c);
-                put("atomicrmw add ptr {}, i64 {} monotonic",
-                    pointer("i64", at, std::to_string(c)), x);
+                put("atomicrmw add ptr {}, i64 {} monotonic", pointer("i64", at, std::to_string(c)),
+                    x);
             }
             if (atomic) continue;
             const std::string old = let("load {}, ptr {}, align 8", integers, at);
@@ -433,7 +429,8 @@ void Emitter::finish_fixed() {
     const auto combine = [&](const char* how, const std::string& t, const std::string& x,
                              const std::string& at) {
         const std::string old = let("load {}, ptr {}", t, at);
-        const std::string most = let("{}", call(t, fmt::format("{}.{}", how, t), {{t, old}, {t, x}}));
+        const std::string most =
+            let("{}", call(t, fmt::format("{}.{}", how, t), {{t, old}, {t, x}}));
         put("store {} {}, ptr {}", t, most, at);
     };
     const auto reduced = [&](const char* how, const Variable& v, const std::string& t) {

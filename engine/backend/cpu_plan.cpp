@@ -48,8 +48,7 @@ public:
         next_row_.resize(n);
         classify(0, false, 1);
         collect_rows(0);
-        for (std::size_t r = 0; r < kernel_.regions.size(); ++r)
-            collect_fixed(static_cast<int>(r));
+        for (std::size_t r = 0; r < kernel_.regions.size(); ++r) collect_fixed(static_cast<int>(r));
         find_repeatable();
         std::size_t bytes = 0;
         for (std::size_t p = 0; p < n; ++p) {
@@ -181,13 +180,13 @@ private:
             for (const Value v : region.ops) {
                 const Op& op = kernel_.op(v);
                 const bool adds = op.code == OpCode::accumulate;
-                plan_.repeatable &=
-                    op.code != OpCode::take && op.code != OpCode::atomic_add &&
-                    op.code != OpCode::atomic_min && op.code != OpCode::atomic_max &&
-                    !(op.code == OpCode::own_store && loaded[op.symbol]) &&
-                    !(adds && plan_.summation[op.symbol] == Summation::atomic) &&
-                    !(adds && plan_.summation[op.symbol] == Summation::own &&
-                      kernel_.parameter(op.symbol).access == Access::accumulate);
+                plan_.repeatable &= op.code != OpCode::take && op.code != OpCode::atomic_add &&
+                                    op.code != OpCode::atomic_min &&
+                                    op.code != OpCode::atomic_max &&
+                                    !(op.code == OpCode::own_store && loaded[op.symbol]) &&
+                                    !(adds && plan_.summation[op.symbol] == Summation::atomic) &&
+                                    !(adds && plan_.summation[op.symbol] == Summation::own &&
+                                      kernel_.parameter(op.symbol).access == Access::accumulate);
             }
     }
 

@@ -61,7 +61,7 @@ struct FixedGroup {
 // What a plan needs besides the lowered kernel.
 struct FixedPlan {
     std::vector<FixedPoint> parameters;  // fixed_point_parameters of the kernel as traced
-    bool measure = false;  // only find what the scales depend on: no effect but that
+    bool measure = false;                // only find what the scales depend on: no effect but that
 };
 
 struct Plan {
@@ -69,11 +69,11 @@ struct Plan {
     Form form;
     bool checked = false;
     int width = 1;
-    bool measure = false;                     // see FixedPlan
-    bool repeatable = true;                   // a second run of a launch would see the same inputs
-    std::vector<Summation> summation;         // per parameter
-    std::vector<std::vector<Row>> rows;       // per gathered parameter
-    std::vector<FixedPoint> fixed;            // per parameter
+    bool measure = false;                // see FixedPlan
+    bool repeatable = true;              // a second run of a launch would see the same inputs
+    std::vector<Summation> summation;    // per parameter
+    std::vector<std::vector<Row>> rows;  // per gathered parameter
+    std::vector<FixedPoint> fixed;       // per parameter
     std::vector<FixedGroup> fixed_groups;
     std::vector<int> fixed_symbols;           // the parameters summed in fixed point
     std::vector<char> varies;                 // per value: depends on the work item

@@ -9,10 +9,10 @@
 //   e   the least multiple of 4 with M < 2^e,      b = 62 - ceil(log2 n),
 // a term x becomes the integer trunc(x 2^(b - e)), and in f64 a second one for what is cut off,
 // trunc(rest 2^b). Integers are added, so any order gives the same bits, and n terms stay below
-// 2^62: nothing overflows. A term within 2^-k of M keeps its relative accuracy of 2^-24 in f32 while
-// k <= b - 27, and every bit in f64 while k <= 2 b - 56; for a million items of nine sites b is 38.
-// The total is converted once and added to what the target holds (Sum: stored); a total of zero
-// changes nothing. Where a component receives a term that is not finite, it becomes what IEEE
+// 2^62: nothing overflows. A term within 2^-k of M keeps its relative accuracy of 2^-24 in f32
+// while k <= b - 27, and every bit in f64 while k <= 2 b - 56; for a million items of nine sites b
+// is 38. The total is converted once and added to what the target holds (Sum: stored); a total of
+// zero changes nothing. Where a component receives a term that is not finite, it becomes what IEEE
 // addition makes of those: NaN after a NaN or infinities of both signs, else the infinity.
 #pragma once
 

@@ -39,10 +39,10 @@ int fixed_position(int lane, int width, int n, ir::Type type);
 // One parameter's sums on one thread. The emitted code knows the offsets.
 struct FixedState {
     std::int64_t* sums = nullptr;
-    double factor[2] = {1, 1};   // multiplied one after the other: their product may overflow
-    double low_factor = 1;       // for what is cut off
-    std::int64_t shared = 0;     // others add to the same sums
-    std::uint64_t largest = 0;   // bits of the largest |term|, all terms being finite
+    double factor[2] = {1, 1};  // multiplied one after the other: their product may overflow
+    double low_factor = 1;      // for what is cut off
+    std::int64_t shared = 0;    // others add to the same sums
+    std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
     std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
     std::int64_t terms = 0;                         // counted
     // Called for W items whose terms are not all finite: takes those out, [row][group][position].

@@ -67,6 +67,7 @@ std::string contacts(const char* response) {
         {"type": "area", "name": "area", "of": "stones", "target": 0.2, "at": [0.1, 0.3]}])";
 }
 
+<<<<<<< HEAD
 // A membrane with a loss at two times; `keys` say how its numbers are written.
 std::string membrane(const char* boundary, const char* keys) {
     return std::string(R"json("dimension": 2, "time": {"step": "1/50", "steps": 9},
@@ -96,6 +97,22 @@ std::string blocks(const char* keys) {
         {"type": "center_of_mass", "of": "wedge", "target": [1.5, 0.3, 0.1]},
         {"type": "energy", "solids": ["block", "wedge"], "at": [0.03, 0.06]}])json";
 }
+=======
+// Two blocks that press against each other, away from the walls.
+const char* const material_blocks = R"("dimension": 2, "time": {"step": "1/500", "steps": 12},
+    "gravity": [0.4, -9.81],
+    "bodies": [
+        {"type": "material_points", "name": "upper", "mass": [0.2, 0.25, 0.22, 0.3, 0.2, 0.28],
+         "volume": 0.0012, "young_modulus": 4000, "poisson_ratio": 0.3, "velocity": [0.5, -2],
+         "positions": {"grid": {"counts": [3, 2], "spacing": 0.04, "origin": [0.43, 0.53]}}},
+        {"type": "material_points", "name": "lower", "mass": 0.3, "volume": 0.0016,
+         "mu": [2000, 2500, 1800, 2100, 2200, 1900], "lambda": 1500, "velocity": [-0.3, 1.5],
+         "positions": {"grid": {"counts": [2, 3], "spacing": 0.041, "origin": [0.44, 0.41]}}}],
+    "forces": [{"type": "mpm_grid", "name": "grid", "nodes": [14, 16], "spacing": "1/14"}],
+    "objective": [
+        {"type": "point_target", "name": "hit", "of": "upper", "points": [1, 4], "target": [0.4, 0.6]},
+        {"type": "center_of_mass", "name": "low", "of": "lower", "target": [0.3, 0.3]}])";
+>>>>>>> 819f7aa (Material points: MLS-MPM in two dimensions, acceptance C, gradients of all its fields)
 
 const std::vector<Covering>& coverings() {
     static const std::vector<Covering> list = {
@@ -157,6 +174,7 @@ const std::vector<Covering>& coverings() {
           {"colliders/sphere.friction", "rock.friction"},
           {"bodies/particles.velocity", "stones.velocity"}},
          contacts(R"("response": "projection", "friction": 0.1)")},
+<<<<<<< HEAD
         {"waves",
          {{"bodies/waves.speed", "drum.speed"},
           {"bodies/waves.damping", "drum.damping"},
@@ -185,6 +203,20 @@ const std::vector<Covering>& coverings() {
         {"solids with engineering constants",
          {{"bodies/solid.young", "block.young"}, {"bodies/solid.poisson", "block.poisson"}},
          blocks(R"json("young": {"formula": "8+0.3*i"}, "poisson": 0.3)json")},
+=======
+        {"material points",
+         {{"bodies/material_points.positions", "upper.positions"},
+          {"bodies/material_points.velocity", "upper.velocity"},
+          {"bodies/material_points.mass", "upper.mass"},
+          {"bodies/material_points.mass", "lower.mass"},
+          {"bodies/material_points.volume", "lower.volume"},
+          {"bodies/material_points.mu", "lower.mu"},
+          {"bodies/material_points.lambda", "lower.lambda"},
+          {"bodies/material_points.young_modulus", "upper.young_modulus"},
+          {"bodies/material_points.poisson_ratio", "upper.poisson_ratio"},
+          {"scene/gravity", "gravity"}},
+         material_blocks},
+>>>>>>> 819f7aa (Material points: MLS-MPM in two dimensions, acceptance C, gradients of all its fields)
     };
     return list;
 }

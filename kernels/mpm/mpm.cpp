@@ -1,0 +1,298 @@
+// Bodies of material points and the grid that they meet on. Each body brings its material into the
+// arrays of all points; one particle_to_grid, grid_update and grid_to_particle move them all in the
+// phase of the velocity update, positions included.
+//
+// Publishes, besides what particles share (position, velocity, mass, inverse_mass):
+//   deformation_gradient   F, row by row, state      volume         m^3 (2-D: m^2)
+//   affine_velocity        C, row by row, state      mu, lambda     Lame parameters, Pa
+#include "kernels/mpm/mpm.hpp"
+
+#include "engine/document/read.hpp"
+#include "kernels/mpm/transfer.hpp"
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace mpm {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+namespace {
+
+struct Arrays {
+    particles::Arrays points;
+    Array F, C, volume, mu, lambda;
+};
+
+Arrays arrays(Model& model) {
+    Arrays a;
+    a.points = particles::arrays(model);
+    const std::int64_t n = model.point_count();
+    if (!model.has_array("deformation_gradient")) {
+        model.add_array("deformation_gradient", n, 4, true);
+        model.add_array("affine_velocity", n, 4, true);
+        for (const char* name : {"volume", "mu", "lambda"}) model.add_array(name, n, 1, false);
+    }
+    a.F = model.array("deformation_gradient");
+    a.C = model.array("affine_velocity");
+    a.volume = model.array("volume");
+    a.mu = model.array("mu");
+    a.lambda = model.array("lambda");
+    return a;
+}
+
+const KernelDef& initialize_motion() {
+    static const KernelDef k =
+        kernel("material_points_motion", {"positions", "velocity", "first", "x", "v"},
+               [](Int i, Read<Vec2> positions, Property<Vec2> velocity, Param<Int> first,
+                  Write<Vec2> x, Write<Vec2> v) {
+                   const Int j = injective(i + first.value());
+                   x[j] = positions[i];
+                   v[j] = velocity[i];
+               });
+    return k;
+}
+
+const KernelDef& initialize_deformation() {
+    static const KernelDef k = kernel("material_points_at_rest", {"first", "F", "C"},
+                                      [](Int i, Param<Int> first, Write<Mat2> F, Write<Mat2> C) {
+                                          const Int j = injective(i + first.value());
+                                          Mat2 zero = Mat2::identity();
+                                          zero(0, 0) = Float(0);
+                                          zero(1, 1) = Float(0);
+                                          F[j] = Mat2::identity();
+                                          C[j] = zero;
+                                      });
+    return k;
+}
+
+// a, b: mu and lambda, or Young's modulus E and Poisson's ratio nu, with
+// mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu)).
+KernelDef initialize_material(bool engineering) {
+    return kernel(
+        "material_points_material",
+        {"mass", "volume", "a", "b", "first", "m", "w", "V", "mu", "lambda"},
+        [engineering](Int i, Property<Float> mass, Property<Float> volume, Property<Float> a,
+                      Property<Float> b, Param<Int> first, Write<Float> m, Write<Float> w,
+                      Write<Float> V, Write<Float> mu, Write<Float> lambda) {
+            const Int j = injective(i + first.value());
+            const Float inertia = mass[i], stiff = a[i], other = b[i];
+            m[j] = inertia;
+            w[j] = 1.0 / inertia;
+            V[j] = volume[i];
+            if (engineering) {
+                const Float shear = stiff / (1.0 + other);
+                mu[j] = 0.5 * shear;
+                lambda[j] = shear * other / (1.0 - 2.0 * other);
+            } else {
+                mu[j] = stiff;
+                lambda[j] = other;
+            }
+        });
+}
+
+class Body final : public model::Instance {
+public:
+    explicit Body(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void declare(Model& model) override {
+        if (model.dimension() != 2)
+            throw settings_->error("type", "material points are two-dimensional")
+                .remedy("set \"dimension\": 2");
+        document::ValueRequest request;
+        request.components = 2;
+        request.functions = model.options().functions;
+        request.seed = model.options().seed;
+        request.files = model.options().files;
+        const document::Values positions =
+            document::evaluate(*settings_->find("positions"), request);
+        if (positions.shared)
+            throw settings_->error("positions", "one position is given where a list is expected")
+                .remedy("write a list of vectors, or a generator");
+        initial_ = positions.rows();
+        range_ = model.add_points(settings_->name(), positions.count);
+        model.set_initial_points(range_.first, initial_);
+    }
+
+    void build(Model& model) override {
+        const Arrays a = arrays(model);
+        const bool engineering = settings_->written("young_modulus");
+        for (const auto& [key, other] : {std::pair{"mu", "lambda"},
+                                         {"lambda", "mu"},
+                                         {"young_modulus", "poisson_ratio"},
+                                         {"poisson_ratio", "young_modulus"}})
+            if (settings_->written(key) && !settings_->written(other))
+                throw settings_->error(
+                    key, std::string("'") + key + "' is given without '" + other + "'");
+        if (engineering == settings_->written("mu"))
+            throw settings_->error("type",
+                                   "a material is given by 'mu' and 'lambda', or by "
+                                   "'young_modulus' and 'poisson_ratio'");
+        const std::int64_t n = range_.count;
+        const auto quantity = [&](const char* key) {
+            return settings_->quantity(model, key, n, initial_).argument();
+        };
+        const std::string& name = settings_->name();
+        model.prologue().add(model.launch(initialize_motion(), n,
+                                          {quantity("positions"), quantity("velocity"),
+                                           range_.first, a.points.position, a.points.velocity},
+                                          "initialize " + name));
+        model.prologue().add(model.launch(initialize_deformation(), n, {range_.first, a.F, a.C},
+                                          "deformation of " + name));
+        model.prologue().add(model.launch(
+            initialize_material(engineering), n,
+            {quantity("mass"), quantity("volume"), quantity(engineering ? "young_modulus" : "mu"),
+             quantity(engineering ? "poisson_ratio" : "lambda"), range_.first, a.points.mass,
+             a.points.inverse_mass, a.volume, a.mu, a.lambda},
+            "material of " + name));
+        model.once("material points");
+    }
+
+    void finish(Model& model) override {
+        if (!model.once("mpm_grid")) return;
+        throw settings_->error("type", "material points need a grid")
+            .remedy("add {\"type\": \"mpm_grid\", ...} to \"forces\"");
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+    model::Range range_;
+    std::vector<double> initial_;
+};
+
+class BackgroundGrid final : public model::Instance {
+public:
+    explicit BackgroundGrid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        if (!model.once("mpm_grid"))
+            throw settings_->error("type", "a scene has one grid for material points");
+        if (model.once("material points"))
+            throw settings_->error("type", "there are no material points for the grid")
+                .remedy("add a body of type \"material_points\"");
+    }
+
+    void finish(Model& model) override {
+        if (!model.once("particles integrate"))
+            throw settings_
+                ->error("type",
+                        "particles and material points in one scene are not "
+                        "supported")
+                .remedy("use material points only, or particles only");
+        if (model.has_array("force"))
+            throw settings_->error("type", "forces do not act on material points")
+                .remedy("remove the other forces; gravity and the grid's walls act");
+        Grid grid;
+        const document::Node& nodes = *settings_->find("nodes");
+        document::array_of(nodes, 2, 2);
+        for (int axis = 0; axis < 2; ++axis)
+            grid.nodes[axis] =
+                document::integer_of(nodes.item(static_cast<std::size_t>(axis)), 3, 30000);
+        const std::string walls = settings_->choice("walls");
+        grid.walls = walls == "slip" ? Walls::slip : walls == "stick" ? Walls::stick : Walls::none;
+        grid.wall_nodes = settings_->integer("wall_nodes");
+        model::Quantity& origin = settings_->quantity(model, "origin");
+        origin.may_optimize = false;
+        grid.shifted = origin.values[0] != 0 || origin.values[1] != 0;
+        const double spacing = settings_->number("spacing"), h = model.step();
+        const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
+        const Arrays a = arrays(model);
+        const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
+        const Argument start({origin.values[0], origin.values[1]});
+        model.add(Phase::velocity_update,
+                  model.launch(particle_to_grid(grid), n,
+                               {a.points.position, a.points.velocity, a.C, a.F, a.points.mass,
+                                a.volume, a.mu, a.lambda, start, 1 / spacing,
+                                -4 * h / (spacing * spacing), grid_array},
+                               settings_->name() + ": particle to grid"));
+        model.add(Phase::velocity_update,
+                  model.launch(grid_update(grid), count,
+                               {grid_array, model.find_quantity("gravity")->argument(), h,
+                                settings_->number("mass_floor"), u},
+                               settings_->name() + ": grid"));
+        model.add(Phase::velocity_update, model.launch(grid_to_particle(grid), n,
+                                                       {u, start, 1 / spacing, h, a.points.position,
+                                                        a.points.velocity, a.C, a.F},
+                                                       settings_->name() + ": grid to particle"));
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+}  // namespace mpm
+
+void register_mpm(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::bodies,
+         "material_points",
+         "An elastic body of material points (two-dimensional). They meet on the grid of the force "
+         "\"mpm_grid\". Kirchhoff stress of the corotated solid: "
+         "2 mu (F - R) F^T + lambda J (J - 1) I.",
+         {vectors("positions")
+              .unit("m")
+              .differentiable()
+              .doc("where each point starts: a list of vectors, or a generator"),
+          vectors("velocity")
+              .unit("m/s")
+              .zero()
+              .differentiable()
+              .doc("initial velocity, one for the body or one per point"),
+          values("mass").unit("kg").fallback("1").positive().differentiable().doc(
+              "mass of each point"),
+          values("volume").unit("m^2").fallback("1").positive().differentiable().doc(
+              "volume (area) of each point at rest"),
+          values("mu").unit("Pa").optional().at_least(0).differentiable().doc(
+              "second Lame parameter, the shear modulus"),
+          values("lambda").unit("Pa").optional().at_least(0).differentiable().doc(
+              "first Lame parameter"),
+          values("young_modulus")
+              .unit("Pa")
+              .optional()
+              .positive()
+              .differentiable()
+              .doc("instead of mu and lambda, with poisson_ratio: mu = E / (2 (1 + nu)), "
+                   "lambda = E nu / ((1 + nu) (1 - 2 nu))"),
+          values("poisson_ratio")
+              .optional()
+              .at_least(0)
+              .at_most(0.499)
+              .differentiable()
+              .doc("see young_modulus")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<mpm::Body>(std::move(s)); }});
+    registry.add(
+        {Section::forces,
+         "mpm_grid",
+         "The background grid of all material points (MLS-MPM with affine transfers and quadratic "
+         "B-splines): momentum and stress go to the grid, velocities come back. A point within a "
+         "node and a half of the grid's border is an error.",
+         {list("nodes").doc("nodes along x and y").schema(R"({"type":"integer","minimum":3})"),
+          number("spacing").unit("m").positive().doc("distance of neighbouring nodes"),
+          vector("origin").unit("m").zero().doc("place of node (0, 0)"),
+          choice("walls", {"none", "slip", "stick"})
+              .fallback("\"slip\"")
+              .doc("what nodes near the border do with a velocity outwards: nothing, zero its "
+                   "normal component, or zero all of it (along x first, then along y)"),
+          integer("wall_nodes")
+              .fallback("3")
+              .at_least(0)
+              .at_most(1000)
+              .doc("walls act at nodes with an index below this, or above the number of nodes less "
+                   "this"),
+          number("mass_floor")
+              .unit("kg")
+              .fallback("1e-10")
+              .positive()
+              .doc("added to the mass of each node: velocity = momentum / (mass + mass_floor)")},
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<mpm::BackgroundGrid>(std::move(s));
+         }});
+}
+
+}  // namespace hindcast

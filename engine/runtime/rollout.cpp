@@ -1,23 +1,17 @@
+// forward() and backward(); what they keep and how they get at it is Recording's (recording.hpp).
 #include "engine/runtime/rollout.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
-#include <map>
+#include <utility>
 
-#include "engine/runtime/schedule.hpp"
+#include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
 
-Schedule& Rollout::schedule(RolloutMode mode, bool backward) {
-    std::unique_ptr<Schedule>& entry = schedules_[mode];
-    if (!entry || (backward && !entry->has_backward) || entry->out_of_date())
-        entry = make_schedule(parts_.prologue, parts_.step, parts_.steps, parts_.events, mode,
-                              backward);
-    return *entry;
-}
-
-// ---------------------------------------------------------------- running
+// ---------------------------------------------------------------- set-up
 
 Rollout::Rollout(std::shared_ptr<Device> device, Parts parts)
     : device_(std::move(device)), parts_(std::move(parts)) {
@@ -44,6 +38,86 @@ void Rollout::set_step_counter(const Array& counter) {
     counter_ = counter;
 }
 
+void Rollout::limit_memory(MemoryLimit limit) {
+    if (limit.bytes < 0)
+        throw Error("a limit of " + std::to_string(limit.bytes) + " bytes of gradient memory");
+    limit_ = std::move(limit);
+    forced_.reset();
+    forget_plans();
+}
+
+void Rollout::force_plan(std::int64_t segment, std::int64_t checkpoints) {
+    if (segment < 1 || checkpoints < 1)
+        throw Error("a checkpoint plan needs segments of at least one step, and one checkpoint");
+    forced_ = {segment, checkpoints};
+    forget_plans();
+}
+
+void Rollout::set_horizon(std::int64_t steps) {
+    if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
+    if (steps == horizon_) return;
+    horizon_ = steps;
+    modes_.clear();
+}
+
+void Rollout::forget_plans() {
+    for (auto& [mode, m] : modes_) {
+        m->has_plan = false;
+        m->recording.release();
+    }
+}
+
+Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
+    std::unique_ptr<Mode>& entry = modes_[mode];
+    if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date())
+        entry = std::make_unique<Mode>(make_schedule(parts_.prologue, parts_.step, parts_.steps,
+                                                     parts_.events, mode, backward, horizon_),
+                                       pool());
+    return *entry;
+}
+
+Rollout::Mode& Rollout::planned(RolloutMode mode) {
+    Mode& m = mode_for(mode, true);
+    if (m.has_plan) return m;
+    const Schedule& s = *m.schedule;
+    MemoryDemand demand = s.demand;
+    demand.fixed += m.scratch;
+    MemoryBudget budget;
+    budget.memory = limit_.bytes;
+    if (!limit_.spill.empty()) budget.disk = spill_budget(limit_.spill);
+    // A program that works on a gradient array as if it were state cannot run again while adjoints
+    // add to that array.
+    for (const Array& g : s.gradients)
+        for (const std::vector<Array>* list : {&s.state, &s.recomputed})
+            for (const Array& a : *list) budget.may_recompute &= !a.same_memory(g);
+    if (forced_ && !budget.may_recompute)
+        throw Error("a program that writes to a gradient array cannot be recomputed")
+            .remedy("store everything");
+    m.plan = forced_
+                 ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
+                 : plan_checkpoints(demand, budget, m.costs);
+    m.has_plan = true;
+    m.recording.release();
+    return m;
+}
+
+Rollout::Mode& Rollout::allocated(RolloutMode mode) {
+    Mode& m = planned(mode);
+    if (m.recording.allocated()) return m;
+    std::int64_t all = m.plan.peak_bytes;
+    for (auto& [key, other] : modes_)
+        if (other.get() != &m) all += other->recording.bytes();
+    if (all > limit_.bytes)
+        for (auto& [key, other] : modes_)
+            if (other.get() != &m) other->recording.release();
+    m.recording.allocate(m.plan, limit_.spill);
+    return m;
+}
+
+const CheckpointPlan& Rollout::plan(RolloutMode mode) { return planned(mode).plan; }
+
+// ---------------------------------------------------------------- running
+
 namespace {
 class Clock {
 public:
@@ -63,28 +137,52 @@ private:
     double* seconds_;
     std::chrono::steady_clock::time_point start_;
 };
-
-void set_counter(const Array& counter, std::int64_t step) {
-    if (!counter) return;
-    *static_cast<std::int32_t*>(counter.data()) = static_cast<std::int32_t>(step);
-    counter.touch();
-}
 }  // namespace
 
-std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
-    Schedule& s = schedule(mode, keep);
-    ThreadPool* pool = device_->run_options().pool;
-    s.kept = false;
-    const auto run = [&](Calls& calls, std::int64_t t) {
-        for (Call& call : calls) {
-            if (keep) s.save(call, t, pool);
-            const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
-            call.forward.run();
+void Rollout::set_counter(std::int64_t step) const {
+    if (!counter_) return;
+    *static_cast<std::int32_t*>(counter_.data()) = static_cast<std::int32_t>(step);
+    counter_.touch();
+}
+
+// `record`: fills histories; `again`: only what recomputing takes.
+void Rollout::run(Calls& calls, const Moment* record, bool again) {
+    for (Call& call : calls) {
+        if (record != nullptr && !call.saves.empty()) {
+            Schedule::save(call, *record, pool());
+            call.copies += static_cast<std::int64_t>(call.saves.size());
+            for (const History* h : call.saves)
+                call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
         }
-    };
-    const auto run_events = [&](std::int64_t t) {
-        set_counter(counter_, t);
-        if (const auto found = s.events.find(t); found != s.events.end()) run(found->second, t);
+        if (again && !call.recomputed) continue;
+        const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
+        call.forward.run();
+    }
+}
+
+void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
+    for (std::int64_t t = from; t < to; ++t) {
+        Moment at = m.recording.moment(t);
+        set_counter(t);
+        run(m.schedule->step, record ? &at : nullptr, true);
+        const Schedule::Event* event = m.schedule->event(t + 1);
+        if (event == nullptr) continue;
+        at = m.recording.moment(t + 1, event);
+        set_counter(t + 1);
+        run(event->program->calls, record ? &at : nullptr, true);
+    }
+}
+
+std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
+    Mode& m = keep ? allocated(mode) : mode_for(mode, false);
+    Schedule& s = *m.schedule;
+    m.recording.forget();
+    const auto events = [&](std::int64_t t, bool record) {
+        set_counter(t);
+        const Schedule::Event* event = s.event(t);
+        if (event == nullptr) return;
+        const Moment at = m.recording.moment(t, event);
+        run(event->program->calls, record ? &at : nullptr, false);
     };
     const auto goes_on = [&](std::int64_t t) {
         if (!watch) return true;
@@ -99,82 +197,182 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
                     "without keeping values");
         return yes;
     };
+    if (keep) m.recording.begin();
     for (const Array& a : s.reduced) a.clear();
-    set_counter(counter_, 0);
-    run(s.prologue, 0);
+    set_counter(0);
+    const Moment once;
+    run(s.prologue, keep ? &once : nullptr, false);
     if (keep) s.note_constants();
-    run_events(0);
+    events(0, keep);
+    if (keep) s.note_inputs();
     std::int64_t t = 0;
-    for (bool go_on = goes_on(0); t < s.steps && go_on; go_on = goes_on(t)) {
-        run(s.step, t);
-        run_events(++t);
+    diverged_.reset();
+    for (bool go_on = goes_on(0); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+        const bool record = keep && m.recording.arrive(t);
+        const Moment at = m.recording.moment(t);
+        run(s.step, record ? &at : nullptr, false);
+        events(++t, record);
     }
     if (keep) {
         s.check_constants(counter_, "while the roll-out ran");
-        if (!s.step.empty()) s.save(s.step.front(), t, pool);
-        s.kept = true;
-        s.kept_steps = t;
+        m.recording.finish(t);
     }
     return t;
 }
 
+void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
+    watched_ = std::move(arrays);
+    watched_every_ = every;
+}
+
+namespace {
+template <class T>
+bool is_finite(const Array& array) {
+    const T* data = static_cast<const T*>(array.data());
+    for (int c = 0; c < array.components(); ++c) {
+        T zero = 0;  // stays zero: x * 0 is zero, or NaN where x is not finite
+        for (std::int64_t e = 0; e < array.elements(); ++e)
+            zero += data[e * array.element_stride() + c * array.component_stride()] * T(0);
+        if (!(zero == 0)) return false;
+    }
+    return true;
+}
+}  // namespace
+
+bool Rollout::diverges(std::int64_t t) {
+    if (watched_every_ <= 0 || t == 0 || t % watched_every_ != 0) return false;
+    for (const Array& a : watched_) {
+        if (!ir::is_real(a.type())) continue;
+        if (a.type() == ir::Type::f32 ? is_finite<float>(a) : is_finite<double>(a)) continue;
+        diverged_ = Divergence{t, a};
+        return true;
+    }
+    return false;
+}
+
+void Rollout::run_back(Calls& calls, const Moment& at) {
+    for (std::size_t k = calls.size(); k-- > 0;) {
+        Call& call = calls[k];
+        if (!call.differentiable) continue;
+        for (const auto& [need, version] : call.constants)
+            call.backward.bind_memory(need.parameter, nullptr);
+        for (const Restore& r : call.restores)
+            call.backward.bind_memory(r.parameter, r.history->slot(at, r.offset));
+        const Clock clock(profiling_, call.backward_seconds, call.backward_runs);
+        call.backward.run();
+    }
+}
+
+// The adjoints of the steps to-1 .. from and of the events after them.
+void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
+    for (std::int64_t t = to; t > from; --t) {
+        if (const Schedule::Event* event = m.schedule->event(t)) {
+            set_counter(t);
+            run_back(event->program->calls, m.recording.moment(t, event));
+        }
+        if (recording_norms_) note_norm(*m.schedule, t);
+        set_counter(t - 1);
+        run_back(m.schedule->step, m.recording.moment(t - 1));
+    }
+}
+
+// The state before the horizon is taken as given: nothing flows on through what steps and events
+// write.
+void Rollout::cut_gradients(Mode& m, RolloutMode mode) {
+    const auto cut = [&](const Calls& calls) {
+        for (const Call& call : calls)
+            for (const Array& a : call.writes) {
+                if (!ir::is_real(a.type()) || !a.has_gradient()) continue;
+                a.gradient().clear();
+                if (mode == RolloutMode::second) a.gradient().tangent().clear();
+            }
+    };
+    cut(m.schedule->step);
+    for (const EventProgram& program : m.schedule->event_programs) cut(program.calls);
+}
+
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
-    Schedule& s = schedule(mode, true);
-    if (!s.kept)
+    Mode& m = mode_for(mode, true);
+    Schedule& s = *m.schedule;
+    const std::int64_t end = m.recording.steps_done();
+    if (!m.recording.complete())
         throw Error("backward() without a forward run that kept its values")
             .remedy("call forward(true) first");
+    if (s.cut > 0 && end <= s.cut)
+        throw Error("the run was stopped after " + std::to_string(end) +
+                    " steps, before its horizon of the last " + std::to_string(horizon_) + " of " +
+                    std::to_string(s.steps))
+            .remedy("let it run on, or make the horizon longer");
     s.check_constants(counter_, "between forward and backward");
     for (const Array& g : s.gradients) g.clear();
     for (const Seed& seed : seeds) seed.of.gradient().fill(seed.value);
-    struct Unbind {  // the launches may be used elsewhere, and outlive the histories
-        Schedule& schedule;
-        ~Unbind() {
-            schedule.each_call([](const Call& call) {
+    struct Leave {  // the launches may be used elsewhere, and outlive the histories
+        Mode& mode;
+        ~Leave() {
+            mode.schedule->each_call([](const Call& call) {
                 for (const Restore& r : call.restores)
                     call.backward.bind_memory(r.parameter, nullptr);
             });
+            mode.recording.end_backward();
         }
-    } const unbind{s};
-    const auto run = [&](Calls& calls, std::int64_t t) {
-        for (std::size_t k = calls.size(); k-- > 0;) {
-            Call& call = calls[k];
-            if (!call.differentiable) continue;
-            for (const auto& [need, version] : call.constants)
-                call.backward.bind_memory(need.parameter, nullptr);
-            for (const Restore& r : call.restores)
-                call.backward.bind_memory(r.parameter, r.history->slot(t + r.offset));
-            const Clock clock(profiling_, call.backward_seconds, call.backward_runs);
-            call.backward.run();
-        }
-    };
-    const auto run_events = [&](std::int64_t t) {
-        set_counter(counter_, t);
-        if (const auto found = s.events.find(t); found != s.events.end()) run(found->second, t);
-    };
-    run_events(s.kept_steps);
-    for (std::int64_t t = s.kept_steps - 1; t >= 0; --t) {
-        set_counter(counter_, t);
-        run(s.step, t);
-        run_events(t);
+    } const leave{m};
+    m.recording.begin_backward();
+    if (recording_norms_) {
+        norms_.first = s.cut;
+        norms_.norms.assign(static_cast<std::size_t>(end - s.cut + 1), 0.0);
+        norms_.not_finite = -1;
+        norms_.culprit = Array();
     }
-    run(s.prologue, 0);
+    const Recording::Run again = [this, &m](std::int64_t from, std::int64_t to, bool record) {
+        run_again(m, from, to, record);
+    };
+    for (std::int64_t t = end; t > s.cut;) {
+        const std::int64_t begin = m.recording.load(t, again);
+        run_back(m, begin, t);
+        t = begin;
+    }
+    if (s.cut > 0) {
+        if (recording_norms_) note_norm(s, s.cut);
+        cut_gradients(m, mode);
+    } else if (const Schedule::Event* event = s.event(0)) {
+        set_counter(0);
+        run_back(event->program->calls, Moment{});
+    }
+    if (recording_norms_ && s.cut == 0) note_norm(s, 0);
+    set_counter(0);
+    run_back(s.prologue, Moment{});
     s.check_constants(counter_, "by an adjoint that adds to it");
+}
+
+// ---------------------------------------------------------------- what it takes
+
+std::vector<Rollout::KeptValue> Rollout::kept_values(RolloutMode mode) {
+    std::vector<KeptValue> list;
+    for (const History& h : mode_for(mode, true).schedule->histories)
+        list.push_back({h.name, h.array, h.kept});
+    return list;
 }
 
 void Rollout::profile(bool on) { profiling_ = on; }
 
 std::vector<Rollout::Profile> Rollout::profiles() const {
     std::map<std::pair<std::string, Direction>, Profile> sums;
-    for (const auto& [mode, s] : schedules_)
-        s->each_call([&](Call& call) {
-            const auto add = [&](const Launch::Replay& replay, std::int64_t runs, double seconds) {
+    for (const auto& [mode, m] : modes_)
+        m->schedule->each_call([&](Call& call) {
+            const auto add = [&](const Launch::Replay& replay, std::int64_t runs,
+                                 double seconds) -> Profile& {
                 Profile& p = sums[{call.forward.launch().description(), replay.direction()}];
                 p.launch = call.forward.launch().description();
                 p.direction = replay.direction();
                 p.runs += runs;
                 p.seconds += seconds;
+                return p;
             };
-            if (call.forward_runs > 0) add(call.forward, call.forward_runs, call.forward_seconds);
+            if (call.forward_runs > 0) {
+                Profile& p = add(call.forward, call.forward_runs, call.forward_seconds);
+                p.copies += call.copies;
+                p.copied_bytes += call.copied_bytes;
+            }
             if (call.backward_runs > 0)
                 add(call.backward, call.backward_runs, call.backward_seconds);
         });
@@ -186,11 +384,8 @@ std::vector<Rollout::Profile> Rollout::profiles() const {
 }
 
 std::int64_t Rollout::kept_bytes() const {
-    std::int64_t bytes = 0;
-    if (const auto found = schedules_.find(RolloutMode::first); found != schedules_.end())
-        for (const History& h : found->second->histories)
-            bytes += static_cast<std::int64_t>(h.memory.size());
-    return bytes;
+    const auto found = modes_.find(RolloutMode::first);
+    return found == modes_.end() ? 0 : found->second->recording.bytes();
 }
 
 std::int64_t Rollout::steps() const { return parts_.steps; }

@@ -9,8 +9,17 @@
 // launches read, and from which version of an array that is: an array that nothing overwrites is
 // not kept, but must not be changed by others either (backward() raises); one that a step reads as
 // it stands at its start or end is kept once per step; an intermediate is kept per step where it is
-// read; what only the prologue or an event reads is kept there, once. Everything that is needed is
-// stored (checkpoint plans come later), so nothing is recomputed.
+// read; what only the prologue or an event reads is kept there, once.
+//
+// All of this is stored unless limit_memory() was called. Then a checkpoint plan that fits is
+// chosen (checkpoint_plan.hpp): histories are kept for one segment of steps at a time, and the
+// steps of the others are run again from stored states. Gradients have the same bits under every
+// plan, and backward() leaves the arrays as it found them. Launches whose results no later step and
+// no adjoint needs, such as those of an objective, are not run again.
+//
+// With a horizon of K steps, backward goes over the last K steps only and takes the state before
+// them as given: their objective terms alone count. What the prologue computes and steps only read
+// (masses, say) still passes its gradient on.
 //
 // Targets of Reduce start from zero in every forward run. A launch without derivative
 // (Launch::differentiate_only with no names) is passed over by backward. After Launch::set() bound
@@ -21,9 +30,12 @@
 // Hessian-vector products).
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/runtime/schedule.hpp"
@@ -57,6 +69,15 @@ public:
     // Runs all steps. `keep` stores what backward() needs; without it no gradient memory is touched
     // or allocated.
     std::int64_t forward(bool keep, const Watch& watch = {}, RolloutMode mode = RolloutMode::first);
+    // Every so many steps (0: never) a forward run looks at these arrays, and stops early if one
+    // holds a number that is not finite; not after the last step.
+    void stop_if_not_finite(std::vector<Array> arrays, std::int64_t every);
+    struct Divergence {
+        std::int64_t step = 0;  // where it was found: after so many steps
+        Array array;
+    };
+    const std::optional<Divergence>& divergence() const { return diverged_; }  // of the last run
+
     // After forward(true): zeroes every gradient, sets those of `seeds` (array and value, every
     // element), and runs the adjoints. Throws if an array that an adjoint reads was changed since.
     struct Seed {
@@ -65,27 +86,93 @@ public:
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
 
+    // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints
+    // and a copy of the final state. `spill`: a folder in which checkpoints go to an unnamed file
+    // instead; empty: none. Each mode has its own plan within the limit; memory of other modes is
+    // given back where both together would exceed it.
+    struct MemoryLimit {
+        std::int64_t bytes = MemoryBudget::unlimited;
+        std::filesystem::path spill = {};
+    };
+    void limit_memory(MemoryLimit limit);
+    // A plan of one's own, without a limit: segments of so many steps and that many checkpoints.
+    void force_plan(std::int64_t segment, std::int64_t checkpoints);
+    // 0: all steps. Throws Error if negative.
+    void set_horizon(std::int64_t steps);
+    std::int64_t horizon() const { return horizon_; }
+
+    // The plan of the next forward(true), made now. Throws Error if nothing fits.
+    const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
+    // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
+    // backwards, so that plans predict by that; the arrays are left as they were. Takes some
+    // milliseconds, or as long as a few steps.
+    const StepCosts& measure(RolloutMode mode = RolloutMode::first);
+
     struct Profile {
         std::string launch;
         Direction direction;
         std::int64_t runs = 0;
         double seconds = 0;
+        // Forward: values that the launch or a later one overwrites, copied for an adjoint.
+        std::int64_t copies = 0, copied_bytes = 0;
     };
     void profile(bool on);  // time every launch from now on
     std::vector<Profile> profiles() const;
 
-    std::int64_t kept_bytes() const;  // of the first-order history
+    // What each step, event occurrence or run keeps for the adjoints, and how often (see History).
+    struct KeptValue {
+        std::string name;  // of a parameter that reads it
+        Array array;
+        History::Kept kept;
+    };
+    std::vector<KeptValue> kept_values(RolloutMode mode = RolloutMode::first);
+
+    // The Euclidean norm of the adjoint of the state (all arrays that steps hand on to steps, as a
+    // checkpoint holds them) at each step boundary, from the next backward() on.
+    void record_adjoint_norms(bool on);
+    struct AdjointNorms {
+        std::int64_t first = 0;        // the boundary norms[0] belongs to: after so many steps
+        std::vector<double> norms;     // the last one is that after the last step
+        std::int64_t not_finite = -1;  // the boundary where, going back, one was not finite first
+        Array culprit;                 // whose gradient that is
+    };
+    const AdjointNorms& adjoint_norms() const { return norms_; }
+
+    // Of the first-order mode: histories, checkpoints in memory, the copy of the final state.
+    std::int64_t kept_bytes() const;
     std::int64_t steps() const;
     std::size_t launches_per_step() const;
 
 private:
-    Schedule& schedule(RolloutMode mode, bool backward);
+    struct Mode;
+    Mode& mode_for(RolloutMode mode, bool backward);
+    Mode& planned(RolloutMode mode);
+    Mode& allocated(RolloutMode mode);
+    void forget_plans();
+    ThreadPool* pool() const { return device_->run_options().pool; }
+    void set_counter(std::int64_t step) const;
+    void run(Calls& calls, const Moment* record, bool again);
+    void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
+    void run_back(Calls& calls, const Moment& at);
+    void run_back(Mode& m, std::int64_t from, std::int64_t to);
+    void cut_gradients(Mode& m, RolloutMode mode);
+    void measure_steps(Mode& m);
+    bool diverges(std::int64_t t);
+    void note_norm(const Schedule& s, std::int64_t t);
 
     std::shared_ptr<Device> device_;
     Parts parts_;
     Array counter_;
     bool profiling_ = false;
-    std::map<RolloutMode, std::unique_ptr<Schedule>> schedules_;
+    MemoryLimit limit_;
+    std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
+    std::int64_t horizon_ = 0;
+    std::vector<Array> watched_;
+    std::int64_t watched_every_ = 0;
+    std::optional<Divergence> diverged_;
+    bool recording_norms_ = false;
+    AdjointNorms norms_;
+    std::map<RolloutMode, std::unique_ptr<Mode>> modes_;
 };
 
 }  // namespace hindcast

@@ -4,26 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <set>
 
 namespace hindcast {
 
 namespace {
 
 constexpr std::size_t copy_chunk = 256 * 1024;  // bytes; smaller copies stay on the caller
-
-void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool* pool) {
-    const std::size_t chunks = (bytes + copy_chunk - 1) / copy_chunk;
-    if (chunks <= 1 || pool == nullptr || pool->threads() == 1) {
-        if (bytes > 0) std::memcpy(to, from, bytes);
-        return;
-    }
-    pool->run(static_cast<int>(chunks), [&](int c) {
-        const std::size_t begin = static_cast<std::size_t>(c) * copy_chunk;
-        std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
-                    std::min(copy_chunk, bytes - begin));
-    });
-}
 
 using Arrays = std::set<const void*>;  // by their version counters
 
@@ -47,22 +36,25 @@ public:
     void plan();
 
 private:
+    using Kept = History::Kept;
     void plan_step(std::size_t k, const Arrays& by_events);
     void plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
-                   bool is_event);
-    History* kept_at(Calls& calls, const Need& need, std::size_t k, std::int64_t slots);
+                   const EventProgram* program);
+    History* kept_at(Calls& calls, const Need& need, const std::string& name, std::size_t k,
+                     Kept kept, const EventProgram* program = nullptr);
     History* at_step_start(const Array& array);
 
     Schedule& s_;
 };
 
 // The history of what call k of the list sees in an array, saved where that version first appears.
-History* Planner::kept_at(Calls& calls, const Need& need, std::size_t k, std::int64_t slots) {
+History* Planner::kept_at(Calls& calls, const Need& need, const std::string& name, std::size_t k,
+                          Kept kept, const EventProgram* program) {
     std::size_t first = k;
     while (first > 0 && !contains(calls[first - 1].writes, need.array)) --first;
     for (History* h : calls[first].saves)
         if (h->array.same_memory(need.array)) return h;
-    s_.histories.emplace_back(need.array, calls[k].name_of(need), slots);
+    s_.histories.push_back({need.array, name, kept, program, {}});
     calls[first].saves.push_back(&s_.histories.back());
     return &s_.histories.back();
 }
@@ -77,30 +69,39 @@ History* Planner::at_step_start(const Array& array) {
 void Planner::plan_step(std::size_t k, const Arrays& by_events) {
     Call& call = s_.step[k];
     for (const Need& need : primal_needs(call.backward)) {
+        const std::string& name = call.name_of(need);
         const bool before = writes_between(s_.step, 0, k, need.array),
                    after = writes_between(s_.step, k, s_.step.size(), need.array);
         const bool event = contains(by_events, need.array);
         if (!before && !after && !event) {
             call.constants.emplace_back(need, 0);
         } else if (before && !after && !event) {  // as the next step finds it
-            call.restores.push_back({need.parameter, kept_at(s_.step, need, 0, s_.steps + 1), 1});
+            call.restores.push_back(
+                {need.parameter, kept_at(s_.step, need, name, 0, Kept::per_step), 1});
         } else {
-            call.restores.push_back({need.parameter, kept_at(s_.step, need, k, s_.steps + 1), 0});
+            call.restores.push_back(
+                {need.parameter, kept_at(s_.step, need, name, k, Kept::per_step), 0});
         }
     }
 }
 
-// A call of the prologue or of an event; `later` is what is written after the list has run.
+// A call of an event, or (without a program) of the prologue; `later` is what is written after the
+// list has run. The event before the first step is never recomputed, so it keeps its values.
 void Planner::plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
-                        bool is_event) {
+                        const EventProgram* program) {
     Call& call = calls[k];
+    const Kept kept =
+        program != nullptr && program->times.front() > 0 ? Kept::per_event : Kept::once;
     for (const Need& need : primal_needs(call.backward)) {
-        History* const shared =
-            is_event && !contains(by_events, need.array) ? at_step_start(need.array) : nullptr;
+        const std::string& name = call.name_of(need);
+        History* const shared = program != nullptr && !contains(by_events, need.array)
+                                    ? at_step_start(need.array)
+                                    : nullptr;
         if (shared != nullptr)
             call.restores.push_back({need.parameter, shared, 0});
         else if (contains(later, need.array) || writes_between(calls, k, calls.size(), need.array))
-            call.restores.push_back({need.parameter, kept_at(calls, need, k, 1), 0});
+            call.restores.push_back(
+                {need.parameter, kept_at(calls, need, name, k, kept, program), 0});
         else
             call.constants.emplace_back(need, 0);
     }
@@ -110,18 +111,19 @@ void Planner::plan() {
     Arrays by_step, by_events;
     for (const Call& c : s_.step)
         for (const Array& a : c.writes) by_step.insert(a.version_counter());
-    for (const auto& [t, calls] : s_.events)
-        for (const Call& c : calls)
+    for (const EventProgram& program : s_.event_programs)
+        for (const Call& c : program.calls)
             for (const Array& a : c.writes) by_events.insert(a.version_counter());
     Arrays later = by_step;
     later.insert(by_events.begin(), by_events.end());
     for (std::size_t k = 0; k < s_.step.size(); ++k)
         if (s_.step[k].differentiable) plan_step(k, by_events);
-    for (auto& [t, calls] : s_.events)
-        for (std::size_t k = 0; k < calls.size(); ++k)
-            if (calls[k].differentiable) plan_once(calls, k, later, by_events, true);
+    for (EventProgram& program : s_.event_programs)
+        for (std::size_t k = 0; k < program.calls.size(); ++k)
+            if (program.calls[k].differentiable)
+                plan_once(program.calls, k, later, by_events, &program);
     for (std::size_t k = 0; k < s_.prologue.size(); ++k)
-        if (s_.prologue[k].differentiable) plan_once(s_.prologue, k, later, by_events, false);
+        if (s_.prologue[k].differentiable) plan_once(s_.prologue, k, later, by_events, nullptr);
     std::set<const void*> seen;
     s_.each_call([&](Call& call) {
         if (!call.differentiable) return;
@@ -133,21 +135,119 @@ void Planner::plan() {
     });
 }
 
+std::int64_t bytes_of(const Array& array) { return static_cast<std::int64_t>(array.bytes()); }
+
+// What the memory of the histories, the checkpoints and the derivatives depends on.
+MemoryDemand demand_of(Schedule& s) {
+    MemoryDemand demand;
+    demand.steps = s.steps - s.cut;
+    std::map<const EventProgram*, std::int64_t> event_bytes;
+    for (const History& h : s.histories) {
+        switch (h.kept) {
+            case History::Kept::once: demand.fixed += bytes_of(h.array); break;
+            case History::Kept::per_step: demand.per_step += bytes_of(h.array); break;
+            case History::Kept::per_event: event_bytes[h.program] += bytes_of(h.array);
+        }
+    }
+    for (const auto& [program, bytes] : event_bytes) {
+        MemoryDemand::Events events{bytes, 0, demand.steps};
+        std::int64_t before = -1;
+        for (const std::int64_t t : program->times) {
+            if (t <= s.cut) continue;
+            ++events.count;
+            if (before >= 0) events.gap = std::min(events.gap, t - before);
+            before = t;
+        }
+        events.gap = std::max<std::int64_t>(events.gap, 1);
+        demand.events.push_back(events);
+    }
+    for (const Array& a : s.state) demand.checkpoint += bytes_of(a);
+    for (const Array& a : s.recomputed) demand.if_recomputed += bytes_of(a);
+    for (const Array& g : s.gradients) demand.fixed += bytes_of(g);
+    std::set<const void*> seen;  // second order: tangents of the primal
+    s.each_call([&](const Call& call) {
+        const ir::Kernel& kernel = call.forward.kernel();
+        for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+            const Array& array = call.forward.arrays()[p];
+            if (array &&
+                call.forward.launch().kernel().find_parameter(kernel.parameters[p].name) < 0 &&
+                seen.insert(array.version_counter()).second)
+                demand.fixed += bytes_of(array);
+        }
+    });
+    return demand;
+}
+
 }  // namespace
+
+void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool* pool) {
+    const std::size_t chunks = (bytes + copy_chunk - 1) / copy_chunk;
+    if (chunks <= 1 || pool == nullptr || pool->threads() == 1) {
+        if (bytes > 0) std::memcpy(to, from, bytes);
+        return;
+    }
+    pool->run(static_cast<int>(chunks), [&](int c) {
+        const std::size_t begin = static_cast<std::size_t>(c) * copy_chunk;
+        std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                    std::min(copy_chunk, bytes - begin));
+    });
+}
 
 // ---------------------------------------------------------------- histories and versions
 
-History::History(const Array& a, const std::string& name, std::int64_t slots)
-    : array(a), per_step(slots > 1) {
+void History::allocate(std::int64_t slots) {
     const auto count = static_cast<std::size_t>(slots);
     const bool wraps = array.bytes() > 0 && count > SIZE_MAX / array.bytes();
     try {
+        memory = {};
         memory = AlignedBuffer<std::byte>(wraps ? SIZE_MAX : array.bytes() * count);
     } catch (Error& e) {
         e.note("to keep '" + name + "', " + std::to_string(array.bytes()) + " bytes, " +
                std::to_string(slots) + " times for the backward pass");
         throw;
     }
+}
+
+void Schedule::allocate(std::int64_t segment) {
+    release();
+    try {
+        for (History& h : histories) {
+            std::int64_t slots = 1;
+            if (h.kept == History::Kept::per_step) slots = segment + 1;
+            if (h.kept == History::Kept::per_event) {
+                const std::vector<std::int64_t>& times = h.program->times;
+                slots = 0;  // the most in any segment
+                std::int64_t in_segment = 0, of = -1;
+                for (const std::int64_t t : times) {
+                    if (t <= cut) continue;
+                    const std::int64_t k = (t - cut - 1) / std::max<std::int64_t>(segment, 1);
+                    in_segment = k == of ? in_segment + 1 : 1;
+                    of = k;
+                    slots = std::max(slots, in_segment);
+                }
+            }
+            h.allocate(slots);
+            history_bytes += static_cast<std::int64_t>(h.memory.size());
+        }
+    } catch (...) {
+        release();
+        throw;
+    }
+}
+
+void Schedule::release() {
+    for (History& h : histories) h.memory = {};
+    history_bytes = 0;
+}
+
+void Schedule::move_window(std::int64_t begin) {
+    for (EventProgram& program : event_programs)
+        program.first = std::upper_bound(program.times.begin(), program.times.end(), begin) -
+                        program.times.begin();
+}
+
+void Schedule::save(const Call& call, const Moment& at, ThreadPool* pool) {
+    for (History* h : call.saves) copy_bytes(h->slot(at), h->array.data(), h->array.bytes(), pool);
 }
 
 bool Schedule::out_of_date() {
@@ -163,25 +263,31 @@ std::uint64_t Schedule::stamp() const {
     return sum;
 }
 
-void Schedule::save(Call& call, std::int64_t t, ThreadPool* pool) {
-    for (History* h : call.saves) copy_bytes(h->slot(t), h->array.data(), h->array.bytes(), pool);
-}
-
 void Schedule::note_constants() {
     each_call([](Call& call) {
         for (auto& [need, version] : call.constants) version = need.array.version();
     });
 }
 
+void Schedule::note_inputs() {
+    for (Input& input : inputs) input.version = input.array.version();
+}
+
 void Schedule::check_constants(const Array& counter, const char* when) {
+    const auto check = [&](const Array& array, std::uint64_t version, const std::string& name,
+                           const std::string& launch) {
+        if (version == array.version() || (counter && array.same_memory(counter))) return;
+        throw Error("'" + name + "' was changed " + when)
+            .in_kernel(launch)
+            .remedy("run forward(true) again before backward(), and change nothing in between");
+    };
     each_call([&](const Call& call) {
         for (const auto& [need, version] : call.constants)
-            if (version != need.array.version() && !(counter && need.array.same_memory(counter)))
-                throw Error("'" + call.name_of(need) + "' was changed " + when)
-                    .in_kernel(call.forward.launch().description())
-                    .remedy(
-                        "run forward(true) again before backward(), and change nothing in between");
+            check(need.array, version, call.name_of(need), call.forward.launch().description());
     });
+    if (plan.segments > 1)
+        for (const Input& input : inputs)
+            check(input.array, input.version, input.name, input.launch);
 }
 
 // ---------------------------------------------------------------- binding
@@ -189,17 +295,18 @@ void Schedule::check_constants(const Array& counter, const char* when) {
 std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& step,
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
-                                        RolloutMode mode, bool backward) {
+                                        RolloutMode mode, bool backward, std::int64_t horizon) {
     auto fresh = std::make_unique<Schedule>();
     Schedule& s = *fresh;
     s.steps = steps;
+    s.cut = horizon > 0 ? std::max<std::int64_t>(steps - horizon, 0) : 0;
     s.has_backward = backward;
     const Direction forward = mode == RolloutMode::first ? Direction::forward : Direction::tangent;
     const Direction reverse =
         mode == RolloutMode::second ? Direction::adjoint_tangent : Direction::adjoint;
-    const auto calls = [&](const Program& program) {
+    const auto calls = [&](const std::vector<Launch>& launches) {
         Calls list;
-        for (const Launch& launch : program.launches()) {
+        for (const Launch& launch : launches) {
             Call call;
             call.bindings_version = launch.bindings_version();
             call.differentiable = launch.has_derivative();
@@ -210,9 +317,22 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         }
         return list;
     };
-    s.prologue = calls(prologue);
-    s.step = calls(step);
-    for (const auto& [t, program] : events) s.events[t] = calls(program);
+    s.prologue = calls(prologue.launches());
+    s.step = calls(step.launches());
+    // The same launches make the same program; that before the first step stands by itself.
+    std::map<std::vector<const void*>, EventProgram*> known;
+    for (const auto& [t, program] : events) {
+        const std::vector<Launch> launches = program.launches();
+        std::vector<const void*> key{t == 0 ? nullptr : &s};
+        for (const Launch& launch : launches) key.push_back(&launch.kernel());
+        EventProgram*& entry = known[key];
+        if (entry == nullptr) {
+            entry = &s.event_programs.emplace_back();
+            entry->calls = calls(launches);
+        }
+        s.events[t] = {entry, static_cast<std::int64_t>(entry->times.size())};
+        entry->times.push_back(t);
+    }
     std::set<const void*> seen;
     s.each_call([&](Call& call) {
         const ir::Kernel& kernel = call.forward.kernel();
@@ -225,7 +345,11 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
             if (kernel.parameters[p].access == ir::Access::reduce) s.reduced.push_back(array);
         }
     });
-    if (backward) Planner(s).plan();
+    if (backward) {
+        Planner(s).plan();
+        find_what_is_recomputed(s);
+        s.demand = demand_of(s);
+    }
     return fresh;
 }
 

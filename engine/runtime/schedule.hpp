@@ -7,48 +7,67 @@
 //   backward   each of call.restores binds its parameter to a slot; then call.backward runs.
 //              Calls that are not differentiable are passed over.
 //
+// The histories of steps and events hold a window of steps at a time: one segment of the checkpoint
+// plan (checkpoint_plan.hpp), which is all steps where everything is stored. Those of the prologue
+// and of the event before the first step are there throughout.
+//
 // Whoever runs a roll-out (rollout.cpp, or an executor that compiles a small program as a whole)
-// reads it from here; the plan is made by make_schedule().
+// reads it from here; make_schedule() makes it.
 #pragma once
 
 #include <cstddef>
 #include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/aligned.hpp"
+#include "engine/runtime/checkpoint_plan.hpp"
 #include "engine/runtime/program.hpp"
 
 namespace hindcast {
 
 enum class RolloutMode : std::uint8_t { first, tangent, second };
 
-// One version of one array: kept in every step, or once.
+struct EventProgram;
+
+// Which slots a call uses: `step` counts from the start of the window, `occurrence` from the event
+// program's first in the window.
+struct Moment {
+    std::int64_t step = 0, occurrence = 0;
+};
+
+// One version of one array: kept in every step, at every occurrence of an event, or once.
 struct History {
+    enum class Kept : std::uint8_t { once, per_step, per_event };
     Array array;
-    bool per_step = false;
+    std::string name;  // of a parameter that reads it
+    Kept kept = Kept::once;
+    const EventProgram* program = nullptr;  // if per_event
     AlignedBuffer<std::byte> memory;
 
-    // Throws Error if there is not that much memory; `name` is said in it.
-    History(const Array& a, const std::string& name, std::int64_t slots);
-    std::byte* slot(std::int64_t t) {
-        return memory.data() + (per_step ? static_cast<std::size_t>(t) * array.bytes() : 0);
+    std::byte* slot(const Moment& at, std::int64_t offset = 0) {
+        const std::int64_t index = kept == Kept::per_step    ? at.step + offset
+                                   : kept == Kept::per_event ? at.occurrence
+                                                             : 0;
+        return memory.data() + static_cast<std::size_t>(index) * array.bytes();
     }
+    // Throws Error if there is not that much memory.
+    void allocate(std::int64_t slots);
 };
 
 // Where one parameter of an adjoint finds the old value.
 struct Restore {
     int parameter = 0;
     History* history = nullptr;
-    std::int64_t offset = 0;  // slot = step + offset
+    std::int64_t offset = 0;  // per_step: slot = step + offset
 };
 
 struct Call {
     Launch::Replay forward, backward;
     bool differentiable = true;  // false: nothing that varies is involved, backward passes over it
+    bool recomputed = false;     // runs again when steps are recomputed; the others need not
     std::uint64_t bindings_version = 0;
     std::vector<Array> writes;
     std::vector<History*> saves;  // to be filled just before the launch
@@ -56,7 +75,7 @@ struct Call {
     std::vector<std::pair<Need, std::uint64_t>>
         constants;  // never written by the program, with their versions
     double forward_seconds = 0, backward_seconds = 0;
-    std::int64_t forward_runs = 0, backward_runs = 0;
+    std::int64_t forward_runs = 0, backward_runs = 0, copies = 0, copied_bytes = 0;
 
     const std::string& name_of(const Need& need) const {
         return backward.kernel().parameter(need.parameter).name;
@@ -64,44 +83,87 @@ struct Call {
 };
 using Calls = std::vector<Call>;
 
+// The launches of events; the same ones after different steps are one program.
+struct EventProgram {
+    Calls calls;
+    std::vector<std::int64_t> times;  // ascending
+    std::int64_t first = 0;           // the index in `times` of the first in the window
+};
+
+// An array that recomputing reads, with the name of a parameter and the version that it had.
+struct Input {
+    Array array;
+    std::string name, launch;
+    std::uint64_t version = 0;
+};
+
 struct Schedule {
     Calls prologue, step;
-    std::map<std::int64_t, Calls> events;
+    std::deque<EventProgram> event_programs;
+    struct Event {
+        EventProgram* program = nullptr;
+        std::int64_t occurrence = 0;  // the index in program->times
+    };
+    std::map<std::int64_t, Event> events;
     std::deque<History> histories;
     std::vector<Array> gradients;  // zeroed before backward
     std::vector<Array> reduced;    // targets of Reduce, zeroed before forward
     std::vector<std::pair<Array, std::string>>
         written;  // by the program, with a parameter bound to it
-    std::int64_t steps = 0;
+
+    // What recomputing steps takes, by liveness (liveness.cpp).
+    std::vector<Array> state;       // a checkpoint: restored at the start of a step
+    std::vector<Array> recomputed;  // written by recomputed calls
+    std::vector<Input> inputs;      // read by them, and left alone by steps and events
+
+    std::int64_t steps = 0, cut = 0;  // backward goes back to the start of step `cut`
     bool has_backward = false;
-    bool kept = false;  // the last forward run stored what backward needs
-    std::int64_t kept_steps = 0;
+    MemoryDemand demand;
+    CheckpointPlan plan;
+    std::int64_t history_bytes = 0;  // allocated
 
     template <class F>
     void each_call(F f) {
         for (Call& c : prologue) f(c);
         for (Call& c : step) f(c);
-        for (auto& [t, calls] : events)
-            for (Call& c : calls) f(c);
+        for (EventProgram& program : event_programs)
+            for (Call& c : program.calls) f(c);
+    }
+    const Event* event(std::int64_t t) const {
+        const auto found = events.find(t);
+        return found == events.end() ? nullptr : &found->second;
     }
 
     // A launch was bound to another array since.
     bool out_of_date();
     // Changes whenever something that the program writes does.
     std::uint64_t stamp() const;
-    // Copies what a call must save before it runs, after t steps.
-    void save(Call& call, std::int64_t t, ThreadPool* pool);
-    // The versions of what adjoints read and nothing overwrites: noted after the prologue, and held
-    // against what they are later. check_constants throws Error, except for the step counter.
+    // Memory for the histories of segments of so many steps. Throws Error.
+    void allocate(std::int64_t segment);
+    void release();
+    // The histories hold the steps from here on.
+    void move_window(std::int64_t begin);
+    // Copies what a call must save before it runs.
+    static void save(const Call& call, const Moment& at, ThreadPool* pool);
+    // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
+    // the prologue and, for recomputed calls, after the event before the first step; held against
+    // what they are later. check_constants throws Error, except for the step counter.
     void note_constants();
+    void note_inputs();
     void check_constants(const Array& counter, const char* when);
 };
 
 // The schedule of a program in a mode. Without `backward` it has no adjoints, keeps nothing and
-// allocates no gradient.
+// allocates no gradient. `horizon`: backward goes over so many last steps; 0: over all.
 std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& step,
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
-                                        RolloutMode mode, bool backward);
+                                        RolloutMode mode, bool backward, std::int64_t horizon = 0);
+
+// Fills state, recomputed, inputs, and recomputed of each call, from what the histories need.
+void find_what_is_recomputed(Schedule& schedule);
+
+// memcpy, by several threads if it is worth it.
+void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool* pool);
 
 }  // namespace hindcast

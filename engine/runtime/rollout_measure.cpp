@@ -1,0 +1,171 @@
+// What a roll-out looks at besides running: norms of adjoints on the way back, and what steps cost.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/base/aligned.hpp"
+#include "engine/runtime/rollout_mode.hpp"
+
+namespace hindcast {
+
+// ---------------------------------------------------------------- norms of adjoints
+
+void Rollout::record_adjoint_norms(bool on) { recording_norms_ = on; }
+
+namespace {
+// The sum of squares over s * s, s = 1 unless that leaves the range of f64.
+template <class T>
+double sum_of_squares(const Array& array, double scale) {
+    const T* data = static_cast<const T*>(array.data());
+    double sum = 0;
+    for (int c = 0; c < array.components(); ++c)
+        for (std::int64_t e = 0; e < array.elements(); ++e) {
+            const double x = static_cast<double>(
+                                 data[e * array.element_stride() + c * array.component_stride()]) /
+                             scale;
+            sum += x * x;
+        }
+    return sum;
+}
+
+double sum_of_squares(const Array& array, double scale) {
+    return array.type() == ir::Type::f32 ? sum_of_squares<float>(array, scale)
+                                         : sum_of_squares<double>(array, scale);
+}
+}  // namespace
+
+void Rollout::note_norm(const Schedule& s, std::int64_t t) {
+    constexpr double large = 0x1p600, small = 0x1p-300;
+    const auto varies = [&](const Array& a) {
+        return ir::is_real(a.type()) && a.has_gradient() &&
+               std::any_of(s.gradients.begin(), s.gradients.end(),
+                           [&](const Array& g) { return g.same_memory(a.gradient()); });
+    };
+    double sum = 0, scaled = 0;
+    for (const Array& a : s.state) {
+        if (!varies(a)) continue;
+        const double part = sum_of_squares(a.gradient(), 1);
+        const double part_scaled =
+            std::isfinite(part) ? part / large / large : sum_of_squares(a.gradient(), large);
+        if (!std::isfinite(part_scaled) && norms_.not_finite < 0) {
+            norms_.not_finite = t;
+            norms_.culprit = a;
+        }
+        sum += part;
+        scaled += part_scaled;
+    }
+    double norm = std::isfinite(sum) ? std::sqrt(sum) : std::sqrt(scaled) * large;
+    if (norm < small) {  // squares of what is very small are lost
+        sum = 0;
+        for (const Array& a : s.state)
+            if (varies(a)) sum += sum_of_squares(a.gradient(), 1 / large);
+        norm = std::sqrt(sum) / large;
+    }
+    norms_.norms[static_cast<std::size_t>(t - norms_.first)] = norm;
+}
+
+// ---------------------------------------------------------------- costs
+
+const StepCosts& Rollout::measure(RolloutMode mode) {
+    Mode& m = mode_for(mode, true);
+    if (m.costs.measured || m.schedule->demand.steps == 0) return m.costs;
+    m.has_plan = false;
+    m.recording.release();
+    Schedule& s = *m.schedule;
+    std::vector<Array> copies;
+    for (const auto& [array, name] : s.written) copies.push_back(array.clone());
+    const bool profiling = std::exchange(profiling_, false);
+    struct Leave {  // all as it was
+        Rollout& rollout;
+        Schedule& s;
+        const std::vector<Array>& copies;
+        bool profiling;
+        ~Leave() {
+            s.each_call([](const Call& call) {
+                for (const Restore& r : call.restores)
+                    call.backward.bind_memory(r.parameter, nullptr);
+            });
+            for (std::size_t k = 0; k < copies.size(); ++k) s.written[k].first.copy_from(copies[k]);
+            for (const Array& g : s.gradients) g.clear();
+            s.release();
+            rollout.profiling_ = profiling;
+        }
+    } const leave{*this, s, copies, profiling};
+    try {
+        measure_steps(m);
+    } catch (const Error&) {  // the run itself will say so
+        m.costs = {};
+    }
+    return m.costs;
+}
+
+// The first steps, from the state after the prologue: once to warm up, then as often as fits into
+// some milliseconds. The least of the times counts.
+void Rollout::measure_steps(Mode& m) {
+    using Seconds = std::chrono::duration<double>;
+    constexpr std::int64_t most_steps = 4;
+    constexpr int most_rounds = 64;
+    constexpr double enough = 0.01;  // seconds
+    Schedule& s = *m.schedule;
+    const std::int64_t n = std::min(s.demand.steps, most_steps);
+    s.allocate(n);
+    s.move_window(0);
+    CheckpointStore store(s.state, 1, limit_.spill);
+    const auto forwards = [&](bool record) {
+        for (std::int64_t t = 0; t < n; ++t) {
+            Moment at{t, 0};
+            set_counter(t);
+            run(s.step, record ? &at : nullptr, !record);
+            const Schedule::Event* event = s.cut == 0 ? s.event(t + 1) : nullptr;
+            if (event == nullptr) continue;
+            at = {t + 1, event->occurrence - event->program->first};
+            set_counter(t + 1);
+            run(event->program->calls, record ? &at : nullptr, !record);
+        }
+        if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, pool());
+    };
+    const auto backwards = [&] {
+        for (std::int64_t t = n; t > 0; --t) {
+            if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr) {
+                set_counter(t);
+                run_back(event->program->calls, {t, event->occurrence - event->program->first});
+            }
+            set_counter(t - 1);
+            run_back(s.step, {t - 1, 0});
+        }
+    };
+    for (const Array& g : s.gradients) g.clear();
+    set_counter(0);
+    run(s.prologue, nullptr, false);
+    if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);
+    store.store(0, pool());
+    forwards(false);
+    store.restore(0, pool());
+    forwards(true);
+    const std::int64_t before = memory_use().current;
+    backwards();
+    m.scratch = memory_use().current - before;
+    double total = 0;
+    const auto timed = [&](double& least, double per, const auto& f) {
+        const auto start = std::chrono::steady_clock::now();
+        f();
+        const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
+        least = std::min(least, seconds / per);
+        total += seconds;
+    };
+    constexpr double never = std::numeric_limits<double>::infinity();
+    StepCosts costs{never, never, never, never, true};
+    const auto steps = static_cast<double>(n);
+    for (int round = 0; round == 0 || (round < most_rounds && total < enough); ++round) {
+        timed(costs.copy, 1, [&] { store.restore(0, pool()); });
+        timed(costs.advance, steps, [&] { forwards(false); });
+        timed(costs.copy, 1, [&] { store.restore(0, pool()); });
+        timed(costs.record, steps, [&] { forwards(true); });
+        timed(costs.adjoint, steps, [&] { backwards(); });
+    }
+    m.costs = costs;
+}
+
+}  // namespace hindcast

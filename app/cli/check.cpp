@@ -8,6 +8,7 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/base/log.hpp"
+#include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/gradient_check.hpp"
 
 namespace hindcast::cli {
@@ -17,6 +18,7 @@ namespace {
 struct Options {
     SceneOptions scene;
     GradientCheckOptions check;
+    std::string adjoint_norms;
     bool quiet = false;
 };
 
@@ -35,9 +37,11 @@ int run(const Options& options) {
         };
         report = check_gradients(scene, registry(), simulation, wanted);
     }
-    say(options.quiet, "{}: loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n\n{}", scene.name(),
-        report.loss, report.gradient_norm, report.parameters, report.parameters == 1 ? "" : "s",
-        to_text(report));
+    say(options.quiet,
+        "{}: loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n  gradients     {}\n\n{}",
+        scene.name(), report.loss, report.gradient_norm, report.parameters,
+        report.parameters == 1 ? "" : "s", report.plan.describe(), to_text(report));
+    if (!options.adjoint_norms.empty()) write_csv(options.adjoint_norms, report.adjoint_norms);
     if (report.stopped) {
         say(options.quiet, "stopped before the end\n");
         return interrupted_status();
@@ -75,6 +79,11 @@ Command add_check(CLI::App& app) {
     command->add_option("--tolerance", check.tolerance, "Relative error allowed to differences")
         ->check(CLI::PositiveNumber)
         ->capture_default_str()
+        ->group(group);
+    command
+        ->add_option("--adjoint-norms", options->adjoint_norms,
+                     "Write the norm of the adjoint of the state at each step into this file (CSV)")
+        ->type_name("FILE")
         ->group(group);
     add_quiet(*command, options->quiet);
     command->footer(

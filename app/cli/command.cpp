@@ -40,6 +40,15 @@ std::string check_assignment(const std::string& text) {
     return "";
 }
 
+std::string check_size(const std::string& text) {
+    try {
+        parse_bytes(text);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "";
+}
+
 }  // namespace
 
 const Registry& registry() {
@@ -92,6 +101,17 @@ void SceneOptions::add_to(CLI::App& app) {
         ->check(CLI::IsMember({"f32", "f64"}))
         ->capture_default_str()
         ->group(machine_group);
+    app.add_option("--memory", memory,
+                   "What gradients may take, such as 64MiB (default: the scene's gradients.memory, "
+                   "or half of the memory that is free)")
+        ->type_name("SIZE")
+        ->check(CLI::Validator(check_size, ""))
+        ->group(machine_group);
+    app.add_option("--spill", spill,
+                   "Keep stored states in an unnamed file in this folder instead of in memory")
+        ->type_name("DIR")
+        ->check(CLI::ExistingDirectory)
+        ->group(machine_group);
     machine.add_to(app);
 }
 
@@ -115,6 +135,8 @@ SimulationOptions SceneOptions::simulation_options() const {
     options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
     options.seed = seed;
     options.steps = steps;
+    if (!memory.empty()) options.gradient_memory = parse_bytes(memory);
+    options.spill = spill;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     return options;
 }
@@ -146,18 +168,32 @@ void print_profile(const Rollout& rollout) {
     const std::vector<Rollout::Profile> profiles = rollout.profiles();
     double total = 0;
     std::size_t width = 6;
+    std::int64_t copies = 0, copied = 0;
     for (const Rollout::Profile& p : profiles) {
         total += p.seconds;
+        copies += p.copies;
+        copied += p.copied_bytes;
         width = std::max(width, p.launch.size());
     }
-    fmt::print("\n{:<{}}  {:<15}  {:>9}  {:>11}  {:>10}  {:>6}\n", "launch", width, "direction",
+    fmt::print("\n{:<{}}  {:<15}  {:>9}  {:>11}  {:>10}  {:>6}", "launch", width, "direction",
                "runs", "total ms", "us per run", "share");
-    for (const Rollout::Profile& p : profiles)
-        fmt::print("{:<{}}  {:<15}  {:>9}  {:>11.3f}  {:>10.3f}  {:>5.1f}%\n", p.launch, width,
+    fmt::print("{}\n", copies > 0 ? "     copies  MiB copied" : "");
+    for (const Rollout::Profile& p : profiles) {
+        fmt::print("{:<{}}  {:<15}  {:>9}  {:>11.3f}  {:>10.3f}  {:>5.1f}%", p.launch, width,
                    name_of(p.direction), p.runs, p.seconds * 1e3,
                    p.runs > 0 ? p.seconds * 1e6 / static_cast<double>(p.runs) : 0.0,
                    total > 0 ? 100 * p.seconds / total : 0.0);
+        if (p.copies > 0)
+            fmt::print("  {:>9}  {:>10.3f}", p.copies,
+                       static_cast<double>(p.copied_bytes) / 1048576.0);
+        fmt::print("\n");
+    }
     fmt::print("{:<{}}  {:<15}  {:>9}  {:>11.3f}\n", "all launches", width, "", "", total * 1e3);
+    if (copies > 0)
+        fmt::print(
+            "copies: values that adjoints need and the launch or a later one overwrites, "
+            "{} in all, {}\n",
+            copies, bytes_text(copied));
 }
 
 }  // namespace hindcast::cli

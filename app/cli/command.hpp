@@ -55,9 +55,11 @@ struct SceneOptions {
     std::uint64_t seed = 0;
     std::string precision = "f32";
     std::vector<std::string> allow_path;
+    std::string memory, spill;  // of gradients
     MachineOptions machine;
 
     void add_to(CLI::App& app);
+    bool limits_gradients() const { return !memory.empty() || !spill.empty(); }
     // With the changes of --set. Throws Error.
     Scene load() const;
     SimulationOptions simulation_options() const;

@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "app/cli/command.hpp"
+#include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/base/log.hpp"
+#include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::cli {
@@ -74,13 +76,16 @@ public:
     }
 
     int run() {
-        if (options_.results.profile) simulation_.rollout().profile(true);
         optimization_.set_interrupt(interrupted);
         say(quiet_, "{}: {}; {} parameter{}\n  device        {}; {}\n", scene_.name(),
             optimization_.describe(), simulation_.parameters().size(),
             simulation_.parameters().size() == 1 ? "" : "s",
             simulation_.options().device->describe(), name_of(simulation_.options().precision));
+        gradients_.emplace(simulation_);
+        if (!quiet_) gradients_->print_plan();
         std::fflush(stdout);
+        simulation_.rollout().profile(options_.results.profile);
+        simulation_.rollout().record_adjoint_norms(options_.results.profile);
         build_seconds_ = seconds_since(start_);
         const Clock::time_point begin = Clock::now();
         const Optimization::Outcome outcome = iterate();
@@ -144,6 +149,9 @@ private:
         add_row(summary, "best", outcome.best, simulation_);
         add_row(summary, "last", outcome.last, simulation_);
         summary.set("kept_bytes", simulation_.rollout().kept_bytes());
+        if (gradients_) summary.set("gradient_memory", gradients_->node());
+        if (options_.results.profile && !simulation_.rollout().adjoint_norms().norms.empty())
+            write_csv(folder_ / "adjoint_norms.csv", simulation_.rollout().adjoint_norms());
         summary.set("seconds", document::Node::object(
                                    {{"build", build_seconds_},
                                     {"compile", simulation_.options().device->statistics().seconds},
@@ -159,13 +167,18 @@ private:
                    duration_text(build_seconds_),
                    simulation_.options().device->statistics().kernels,
                    duration_text(simulation_.options().device->statistics().seconds));
+        if (gradients_) gradients_->print_peak();
         if (initial_) fmt::print("  initial loss  {}\n", number_text(*initial_));
         fmt::print("  best loss     {} in iteration {}\n", number_text(outcome.best.loss),
                    outcome.best.iteration);
         auto& simulation = const_cast<Simulation&>(simulation_);
         print_parameters(simulation.parameters(), written_, outcome.best.parameters, folder_);
         fmt::print("  results       {}\n", folder_.string());
-        if (options_.results.profile) print_profile(simulation.rollout());
+        if (options_.results.profile) {
+            print_profile(simulation.rollout());
+            const Rollout::AdjointNorms& norms = simulation.rollout().adjoint_norms();
+            fmt::print("{}", describe(norms, name_of(simulation.model(), norms.culprit)));
+        }
     }
 
     const Options& options_;
@@ -177,6 +190,7 @@ private:
     fs::path folder_;
     std::vector<double> written_;  // the scene's own parameter values
     std::optional<HistoryWriter> history_;
+    std::optional<GradientMemory> gradients_;
     std::optional<double> initial_;
     double build_seconds_ = 0, run_seconds_ = 0;
     std::int64_t rows_ = 0;
@@ -203,7 +217,8 @@ Command add_optimize(CLI::App& app) {
         ->group("Results");
     command->footer(
         "The results are summary.json, history.csv, optimized_scene.json, resume.json and the\n"
-        "states of the best parameters in states/. Ctrl-C stops after the iteration and saves.\n"
+        "states of the best parameters in states/; with --profile also adjoint_norms.csv.\n"
+        "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
     return {command, [options] { return Run(*options).run(); }};
 }

@@ -4,10 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "app/cli/command.hpp"
+#include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/sim/non_finite.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::cli {
@@ -51,6 +54,12 @@ int run(const Options& options) {
         total / scene.substeps(),
         scene.substeps() > 1 ? fmt::format(" of {} substeps", scene.substeps()) : "",
         scene.step() * static_cast<double>(total / scene.substeps()));
+    // Nothing is kept for gradients here; this says what they would take.
+    std::optional<GradientMemory> gradients;
+    if (options.scene.limits_gradients()) {
+        gradients.emplace(simulation);
+        if (!quiet) gradients->print_plan();
+    }
     std::fflush(stdout);
 
     if (options.results.profile) simulation.rollout().profile(true);
@@ -74,6 +83,7 @@ int run(const Options& options) {
     add_outcome(summary, simulation, finished);
     summary.set("steps_done", done / scene.substeps());
     summary.set("states", recorder.describe());
+    if (gradients) summary.set("gradient_memory", gradients->node());
     summary.set("seconds", document::Node::object(
                                {{"build", build_seconds},
                                 {"compile", simulation_options.device->statistics().seconds},
@@ -83,11 +93,12 @@ int run(const Options& options) {
     if (finished && !quiet) print_outcome(simulation, build_seconds, run_seconds);
     say(quiet, "  results     {} ({} frames)\n", folder.string(), recorder.frames());
     if (options.results.profile && !quiet) print_profile(simulation.rollout());
-    if (!finished) {
+    if (!finished && !simulation.rollout().divergence()) {
         say(quiet, "stopped after {} of {} steps\n", done / scene.substeps(),
             total / scene.substeps());
         return interrupted_status();
     }
+    if (simulation.rollout().divergence()) throw Error(explain_loss(simulation));
     if (!std::isfinite(simulation.loss()))
         throw Error("the loss is " + number_text(simulation.loss()))
             .remedy("run again with --checked to find the launch where that arises");

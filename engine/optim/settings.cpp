@@ -20,6 +20,7 @@ constexpr std::string_view type_names[rule_types] = {"gradient_descent",
                                                      "normalized_gradient_descent",
                                                      "momentum",
                                                      "adam",
+                                                     "newton_cg",
                                                      "lbfgs",
                                                      "nelder_mead",
                                                      "subplex",
@@ -32,7 +33,8 @@ constexpr unsigned bit(RuleType type) { return 1u << static_cast<unsigned>(type)
 constexpr unsigned every = (1u << rule_types) - 1;
 constexpr unsigned searches = every & ~(bit(RuleType::lbfgs) - 1);
 constexpr unsigned steps = every & ~searches;
-constexpr unsigned rated = steps & ~bit(RuleType::adam);  // these have no default rate
+// These have no default rate.
+constexpr unsigned rated = steps & ~bit(RuleType::adam) & ~bit(RuleType::newton_cg);
 
 struct Key {
     std::string_view name;
@@ -46,7 +48,8 @@ constexpr Key keys[] = {
      "number of updates; the history has one row more"},
     {"rate", every & ~bit(RuleType::direct), R"("type":["number","string"],"exclusiveMinimum":0)",
      "length of an update, times the group's and the parameter's rate; needed by gradient_descent, "
-     "normalized_gradient_descent and momentum; adam: 0.001 unless written; lbfgs and the "
+     "normalized_gradient_descent and momentum; adam: 0.001 unless written; newton_cg: the first "
+     "trust radius; lbfgs and the "
      "derivative-free searches: of the first step only, found by itself unless written"},
     {"momentum", bit(RuleType::momentum),
      R"("type":["number","string"],"minimum":0,"exclusiveMaximum":1,"default":0.9)",
@@ -62,7 +65,12 @@ constexpr Key keys[] = {
     {"epsilon", bit(RuleType::adam),
      R"("type":["number","string"],"exclusiveMinimum":0,"default":1e-08)",
      "added to the root of the second moment"},
-    {"clip", steps,
+    {"cg_tolerance", bit(RuleType::newton_cg),
+     R"("type":["number","string"],"exclusiveMinimum":0,"exclusiveMaximum":1,"default":0.001)",
+     "the inner solve ends when its residual is so small beside the gradient"},
+    {"cg_iterations", bit(RuleType::newton_cg), R"("type":"integer","minimum":1)",
+     "most Hessian products of one inner solve; default: twice the number of parameters"},
+    {"clip", steps & ~bit(RuleType::newton_cg),
      R"("type":"object","additionalProperties":false,"minProperties":1,"maxProperties":1,)"
      R"("properties":{"norm":{"type":["number","string"],"exclusiveMinimum":0},)"
      R"("value":{"type":["number","string"],"exclusiveMinimum":0}})",
@@ -156,6 +164,7 @@ void read_stop(Reader& reader, Settings& settings) {
 
 const char* name_of(RuleType type) { return type_names[static_cast<int>(type)].data(); }
 bool uses_gradient(RuleType type) { return type <= RuleType::lbfgs; }
+bool uses_hessian(RuleType type) { return type == RuleType::newton_cg; }
 bool owns_its_loop(RuleType type) { return (bit(type) & searches) != 0; }
 
 Settings Settings::read(const Node* node, std::span<const std::string> known_groups) {
@@ -176,6 +185,11 @@ Settings Settings::read(const Node* node, std::span<const std::string> known_gro
     settings.beta1 = reader.number_or("beta1", settings.beta1, fraction);
     settings.beta2 = reader.number_or("beta2", settings.beta2, fraction);
     settings.epsilon = reader.number_or("epsilon", settings.epsilon, Range::positive());
+    settings.cg_tolerance =
+        reader.number_or("cg_tolerance", settings.cg_tolerance,
+                         {.low = 0, .high = 1, .low_open = true, .high_open = true});
+    if (reader.has("cg_iterations"))
+        settings.cg_iterations = reader.integer("cg_iterations", 1, 1'000'000'000);
     if (reader.has("evaluations")) settings.evaluations = reader.integer("evaluations", 1);
     read_clip(reader, settings);
     read_groups(reader, settings, known_groups);

@@ -29,6 +29,8 @@ enum class RuleType : std::uint8_t {
     momentum,                     // m <- momentum m + g;  u <- u - rate m
                                   // nesterov: u <- u - rate (g + momentum m)
     adam,                         // Kingma and Ba 2015, algorithm 1
+    newton_cg,                    // trust region, conjugate gradients on Hessian products
+                                  // (Steihaug 1983; newton_rule.cpp)
     lbfgs,                        // NLopt's LD_LBFGS: line search and bounds
     nelder_mead,                  // NLopt's derivative-free searches, for comparison
     subplex,
@@ -36,9 +38,10 @@ enum class RuleType : std::uint8_t {
     bobyqa,
     direct
 };
-inline constexpr int rule_types = 10;
+inline constexpr int rule_types = 11;
 const char* name_of(RuleType type);
 bool uses_gradient(RuleType type);  // the update needs the gradient
+bool uses_hessian(RuleType type);   // ... and products with the Hessian
 bool owns_its_loop(RuleType type);  // a search of NLopt: starts afresh when continued
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -48,14 +51,17 @@ struct Settings {
     std::int64_t iterations = 100;  // updates; the history has one row more
     // Above 0. gradient_descent, normalized_gradient_descent and momentum need it; adam: 0.001.
     // lbfgs: the first point tried is u - rate g (default: a step of a tenth of |u|).
+    // newton_cg: the first trust radius, in u (default: none until a step fails).
     // Derivative-free, direct excepted: the length of the first steps (default: NLopt's choice).
     std::optional<double> rate;
     double momentum = 0.9;              // momentum: in [0, 1)
     bool nesterov = false;              // momentum
     double beta1 = 0.9, beta2 = 0.999;  // adam: in [0, 1)
     double epsilon = 1e-8;              // adam: added to the root of the second moment
-    double clip_norm = unlimited;       // "clip": {"norm": c}: longer gradients are shortened to c
-    double clip_value = unlimited;      // "clip": {"value": c}: each entry is held in [-c, c]
+    double cg_tolerance = 1e-3;         // newton_cg: residual of the inner solve, relative to |g|
+    std::optional<std::int64_t> cg_iterations;  // newton_cg: most of one inner solve (default: 2n)
+    double clip_norm = unlimited;   // "clip": {"norm": c}: longer gradients are shortened to c
+    double clip_value = unlimited;  // "clip": {"value": c}: each entry is held in [-c, c]
     std::map<std::string, double> groups;  // "groups": {NAME: {"rate": factor}}
     // Searches of NLopt: most roll-outs in one run. Default: 100 for each iteration.
     std::optional<std::int64_t> evaluations;

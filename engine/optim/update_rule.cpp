@@ -71,7 +71,9 @@ std::vector<double> exact_numbers_of(const document::Node& node, std::size_t cou
 }
 
 std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables& variables,
-                                      const std::shared_ptr<Device>& device) {
+                                      const std::shared_ptr<Device>& device,
+                                      const HessianProduct& hessian) {
+    if (uses_hessian(settings.type)) return make_newton_rule(settings, variables, device, hessian);
     return owns_its_loop(settings.type) ? make_search_rule(settings, variables, device)
                                         : make_gradient_rule(settings, variables, device);
 }

@@ -42,6 +42,10 @@ struct Evaluation {
 // Runs the simulation at these values, with or without the gradient. May throw.
 using Evaluate = std::function<Evaluation(std::span<const double> values, bool gradient)>;
 
+// The Hessian of the loss at these values, times a direction; both physical. May throw.
+using HessianProduct = std::function<std::vector<double>(std::span<const double> values,
+                                                         std::span<const double> direction)>;
+
 class UpdateRule {
 public:
     struct Step {
@@ -62,9 +66,14 @@ public:
     virtual void restore(const document::Node& state) = 0;
 };
 
-// Throws Error for what the rule cannot do, such as direct without bounds.
+// Throws Error for what the rule cannot do, such as direct without bounds, or newton_cg without
+// Hessian products.
 std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables& variables,
-                                      const std::shared_ptr<Device>& device);
+                                      const std::shared_ptr<Device>& device,
+                                      const HessianProduct& hessian = {});
+std::unique_ptr<UpdateRule> make_newton_rule(const Settings& settings, const Variables& variables,
+                                             const std::shared_ptr<Device>& device,
+                                             const HessianProduct& hessian);
 std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings, const Variables& variables,
                                                const std::shared_ptr<Device>& device);
 std::unique_ptr<UpdateRule> make_search_rule(const Settings& settings, const Variables& variables,

@@ -12,6 +12,8 @@
 #include <numeric>
 
 #include "engine/base/random.hpp"
+#include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/non_finite.hpp"
 
 namespace hindcast {
 
@@ -83,6 +85,7 @@ public:
         if (simulation_.model().terms().empty())
             throw Error("the scene has no objective, so there is no gradient to check")
                 .remedy("say what is wanted under \"objective\"");
+        simulation_.rollout().set_horizon(0);  // differences are those of the whole roll-out
         if (!wanted_.at.empty()) parameters.set_values(wanted_.at);
         start_ = parameters.values();
         std::size_t first = 0;
@@ -115,8 +118,14 @@ public:
     void start(GradientReport& report) {
         ask();
         report.parameters = start_.size();
+        report.plan = simulation_.plan_gradients();
+        simulation_.rollout().record_adjoint_norms(true);
         report.loss = simulation_.run(true);
+        if (simulation_.rollout().divergence()) throw Error(explain_loss(simulation_));
         const Vector physical = simulation_.gradient();
+        simulation_.rollout().record_adjoint_norms(false);
+        report.adjoint_norms = simulation_.rollout().adjoint_norms();
+        report.adjoint_culprit = name_of(simulation_.model(), report.adjoint_norms.culprit);
         report.gradient_norm = norm(physical);
         gradient_ = scaled(physical);
         if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm))
@@ -270,6 +279,7 @@ GradientReport::Single compare_f32(const Scene& scene, const Registry& registry,
                                    const Checker& checker) {
     options.precision = ir::Precision::f32;
     Simulation simulation(scene, registry, options);
+    simulation.rollout().set_horizon(0);
     if (!wanted.at.empty()) simulation.parameters().set_values(wanted.at);
     simulation.run(true);
     const Vector g32 = checker.scaled(simulation.gradient()), g64 = checker.gradient();
@@ -392,6 +402,9 @@ std::string to_text(const GradientReport& report) {
     if (report.f32)
         put("\nf32 adjoint against f64 adjoint: relative error {:.1e}, cosine {:.8f}  {}\n",
             report.f32->error, report.f32->cosine, verdict(report.f32->passed));
+    if (const std::string growth = describe(report.adjoint_norms, report.adjoint_culprit);
+        !growth.empty())
+        text += "\n" + growth;
     return text;
 }
 

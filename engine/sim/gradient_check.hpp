@@ -72,7 +72,11 @@ struct GradientReport {
     std::vector<Direction> directions;
     std::vector<Hessian> hessian;
     std::optional<Single> f32;
-    bool stopped = false;  // by go_on
+    // Of the adjoint of the state at each step boundary, at the point that is checked.
+    Rollout::AdjointNorms adjoint_norms;
+    std::string adjoint_culprit;  // the array whose adjoint was first not finite, if any
+    CheckpointPlan plan;          // of the f64 program's gradients
+    bool stopped = false;         // by go_on
 
     bool passed() const;
     // One line for each verdict that failed.

@@ -10,6 +10,7 @@
 #include "engine/document/text.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/lang/lowering.hpp"
+#include "engine/sim/adjoint_norms.hpp"
 
 namespace hindcast {
 
@@ -300,6 +301,23 @@ std::string explain_loss(Simulation& simulation) {
     return head + (found.empty() ? "the sum of its terms overflows" : found);
 }
 
+namespace {
+// No derivative forwards overflows, so one does on the way back: of which array, and where.
+std::string overflow_of(Simulation& simulation) {
+    Rollout& rollout = simulation.rollout();
+    rollout.record_adjoint_norms(true);
+    simulation.run(true);
+    simulation.gradient();
+    rollout.record_adjoint_norms(false);
+    const Rollout::AdjointNorms& norms = rollout.adjoint_norms();
+    const std::string name = name_of(simulation.model(), norms.culprit);
+    if (norms.not_finite < 0) return "the adjoint overflows on its way back";
+    return "the adjoint of " + (name.empty() ? std::string("an array") : "'" + name + "'") +
+           " overflows on its way back, as it stands after step " +
+           std::to_string(norms.not_finite) + " of " + std::to_string(simulation.steps());
+}
+}  // namespace
+
 std::string explain_gradient(Simulation& simulation, std::span<const double> gradient) {
     std::size_t first = gradient.size(), count = 0;
     for (std::size_t k = 0; k < gradient.size(); ++k)
@@ -316,7 +334,7 @@ std::string explain_gradient(Simulation& simulation, std::span<const double> gra
     direction[first] = 1;
     simulation.parameters().set_tangents(direction);
     const std::string found = Finder(simulation, RolloutMode::tangent).find();
-    return text + ": " + (found.empty() ? "the adjoint overflows on its way back" : found);
+    return text + ": " + (found.empty() ? overflow_of(simulation) : found);
 }
 
 }  // namespace hindcast

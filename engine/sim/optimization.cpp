@@ -115,6 +115,8 @@ struct Optimization::State {
 
     std::size_t count() const { return simulation.parameters().size(); }
     Evaluation evaluate(std::span<const double> at, bool gradient);
+    std::vector<double> hessian_product(std::span<const double> at,
+                                        std::span<const double> direction);
     bool look(Outcome& outcome);
     void report();
     std::optional<std::string> stopping_rule() const;
@@ -137,6 +139,15 @@ Evaluation Optimization::State::evaluate(std::span<const double> at, bool gradie
         last_is_full = true;
     }
     return last;
+}
+
+std::vector<double> Optimization::State::hessian_product(std::span<const double> at,
+                                                         std::span<const double> direction) {
+    if (interrupt && interrupt()) throw Interrupted();
+    last_is_full = false;
+    simulation.parameters().set_values(at);
+    ++evaluations;
+    return simulation.hessian_product(direction);
 }
 
 // Fills the row of the point that stands; false, with the outcome, if it is not finite.
@@ -256,7 +267,10 @@ Optimization::Optimization(Simulation& simulation, std::int64_t iterations)
     s.settings = settings_of(simulation, simulation.parameters());
     if (iterations >= 0) s.settings.iterations = iterations;
     s.rule = optim::make_rule(s.settings, variables_of(simulation.parameters(), s.settings),
-                              simulation.options().device);
+                              simulation.options().device,
+                              [&s](std::span<const double> at, std::span<const double> direction) {
+                                  return s.hessian_product(at, direction);
+                              });
     s.values = simulation.parameters().values();
 }
 

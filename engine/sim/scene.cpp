@@ -45,6 +45,7 @@ void Scene::read() {
     time.choice_or("integrator", {"semi_implicit_euler"}, 0);
     time.finish();
     reader.finish();
+    gradients_ = GradientSettings::read(document_.root().find("gradients"));
     for (const model::Section section : model::all_sections)
         if (const Node* list = document_.root().find(model::name_of(section)))
             document::array_of(*list);
@@ -73,7 +74,7 @@ std::vector<Scene::Object> Scene::objects() const {
             if (object.name.empty() || object.name.find_first_of(".[]\"") != std::string::npos)
                 throw document::fault(at, "'" + object.name + "' cannot be a name")
                     .remedy("names are not empty and hold none of . [ ] \"");
-            if (object.name == "gravity" || object.name == "time")
+            if (object.name == "gravity" || object.name == "time" || object.name == "gradients")
                 throw document::fault(
                     at, "the name '" + object.name + "' is taken by the scene itself");
             const auto [entry, fresh] = names.try_emplace(object.name, &at);
@@ -90,7 +91,8 @@ std::vector<Scene::Object> Scene::objects() const {
 const Node* Scene::find(const std::string& path) const {
     const Path p = Path::parse(path);
     const Node* node = nullptr;
-    if (p.keys.front() == "gravity" || p.keys.front() == "time" || p.keys.front() == "optimizer")
+    if (p.keys.front() == "gravity" || p.keys.front() == "time" || p.keys.front() == "optimizer" ||
+        p.keys.front() == "gradients")
         node = document_.root().find(p.keys.front());
     else
         for (const Object& object : objects())

@@ -8,6 +8,7 @@
 
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
+#include "engine/sim/gradient_settings.hpp"
 
 namespace hindcast {
 
@@ -36,6 +37,7 @@ public:
     double step() const { return step_; }  // seconds of a whole step
     std::int64_t steps() const { return steps_; }
     std::int64_t substeps() const { return substeps_; }
+    const GradientSettings& gradients() const { return gradients_; }
 
     // One object of a section, with the name it goes by.
     struct Object {
@@ -55,6 +57,7 @@ private:
     int dimension_ = 3;
     double step_ = 0;
     std::int64_t steps_ = 0, substeps_ = 1;
+    GradientSettings gradients_;
 };
 
 }  // namespace hindcast

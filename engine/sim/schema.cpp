@@ -10,6 +10,7 @@
 
 #include "engine/document/text.hpp"
 #include "engine/optim/settings.hpp"
+#include "engine/sim/gradient_settings.hpp"
 
 namespace hindcast {
 
@@ -220,8 +221,6 @@ constexpr const char* closing_properties = R"json({
     "components": {"description": "which components", "type": "array", "items": {"enum": ["x", "y", "z"]}, "minItems": 1},
     "group": {"description": "a name that the optimizer's \"groups\" may use; default: the path", "type": "string"},
     "rate": {"description": "factor on the optimizer's rate", "default": 1, "$ref": "#/$defs/positive"}}}},
-"gradients": {"description": "how gradients are computed", "type": "object", "additionalProperties": false,
-  "properties": {"memory": {"description": "what may be kept for the backward pass, such as \"512 MiB\"", "type": "string"}}},
 "outputs": {"description": "what is recorded in the results", "type": "object", "additionalProperties": false,
   "properties": {
     "every": {"description": "whole steps between frames; default: a hundredth of all steps, at least 1", "type": "integer", "minimum": 1},
@@ -251,6 +250,7 @@ document::Document scene_schema(const Registry& registry) {
     Node described = Node::object({{"description", "how the parameters are optimised"}});
     add_all(described, optimizer);
     properties.set("optimizer", std::move(described));
+    properties.set("gradients", parsed(gradient_settings_schema(), "schema of gradients"));
     add_all(properties, closing);
 
     Node definitions = parsed(shared_definitions, "shared definitions");

@@ -1,6 +1,7 @@
 #include "engine/sim/simulation.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "engine/document/read.hpp"
@@ -69,6 +70,21 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     find_what_varies();
     rollout_ = std::make_unique<Rollout>(options_.device, std::move(parts));
     rollout_->set_step_counter(model_->step_counter());
+    const GradientSettings& gradients = scene_.gradients();
+    rollout_->limit_memory({.bytes = options.gradient_memory
+                                         ? *options.gradient_memory
+                                         : gradients.memory.value_or(free_memory() / 2),
+                            .spill = options.spill});
+    rollout_->set_horizon(gradients.horizon * scene_.substeps());
+    std::vector<Array> state;
+    for (const auto& [name, published] : model_->arrays())
+        if (published.state) state.push_back(published.array);
+    rollout_->stop_if_not_finite(std::move(state), divergence_interval);
+}
+
+const CheckpointPlan& Simulation::plan_gradients(RolloutMode mode) {
+    rollout_->measure(mode);
+    return rollout_->plan(mode);
 }
 
 // Only what depends on a parameter has derivatives: a launch differentiates the arguments that
@@ -159,6 +175,7 @@ std::vector<Simulation::TermValue> Simulation::terms() const {
 }
 
 double Simulation::loss() const {
+    if (rollout_->divergence()) return std::numeric_limits<double>::quiet_NaN();
     double sum = 0;
     for (const TermValue& term : terms()) sum += term.weight * term.value;
     return sum;

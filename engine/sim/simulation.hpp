@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/sim/parameters.hpp"
@@ -17,6 +18,8 @@ struct SimulationOptions {
     std::int64_t steps = -1;  // instead of the scene's; -1: as written
     std::vector<std::filesystem::path>
         allowed_paths;  // folders besides the scene's that files may lie in
+    std::optional<std::int64_t> gradient_memory = {};  // bytes, instead of the scene's
+    std::filesystem::path spill = {};  // checkpoints go to a file in this folder; empty: to memory
 };
 
 class Simulation {
@@ -30,6 +33,14 @@ public:
     Rollout& rollout() { return *rollout_; }
     Parameters& parameters() { return *parameters_; }
     std::int64_t steps() const { return model_->options().steps; }  // substeps in all
+
+    // How gradients will be computed within their memory (gradient_settings.hpp), made now; a few
+    // steps are run and measured for it first. Throws Error if nothing fits.
+    const CheckpointPlan& plan_gradients(RolloutMode mode = RolloutMode::first);
+
+    // Every so many substeps a run looks at the state arrays; if one holds a number that is not
+    // finite the run has diverged: it stops there, and its loss is NaN.
+    static constexpr std::int64_t divergence_interval = 64;
 
     // Runs all steps from the start and returns the loss: the sum of weight * value over the terms.
     // `keep` stores what gradient() needs.

@@ -120,6 +120,8 @@ TEST_CASE("the schema is JSON and names the keys that the reader takes, type by 
         {"beta1", "0.5"},
         {"beta2", "0.5"},
         {"epsilon", "1"},
+        {"cg_tolerance", "0.1"},
+        {"cg_iterations", "5"},
         {"clip", R"({"norm": 1})"},
         {"groups", R"({"lengths": {"rate": 1}})"},
         {"evaluations", "5"},

@@ -1,0 +1,40 @@
+#include "app/cli/gradient_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "app/cli/command.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast::cli {
+
+GradientMemory::GradientMemory(Simulation& simulation) {
+    // What the forward program needs for itself is there after one step.
+    simulation.run(false, [](std::int64_t done) { return done < 1; });
+    before_ = memory_use().current;
+    plan_ = simulation.plan_gradients();
+    reset_memory_peak();
+}
+
+std::int64_t GradientMemory::measured() const { return memory_use().peak - before_; }
+
+void GradientMemory::print_plan() const { fmt::print("  gradients     {}\n", plan_.describe()); }
+
+void GradientMemory::print_peak() const {
+    fmt::print("  memory        at most {} for gradients, {} predicted\n", bytes_text(measured()),
+               bytes_text(plan_.peak_bytes));
+}
+
+document::Node GradientMemory::node() const {
+    return document::Node::object({{"plan", name_of(plan_.kind)},
+                                   {"steps", plan_.steps},
+                                   {"segments", plan_.segments},
+                                   {"segment_steps", plan_.segment},
+                                   {"states_stored", plan_.checkpoints},
+                                   {"states_in_files", plan_.spilled},
+                                   {"recomputed_steps", plan_.recomputed_steps},
+                                   {"predicted_bytes", plan_.peak_bytes},
+                                   {"measured_bytes", measured()},
+                                   {"predicted_time_factor", plan_.time_factor}});
+}
+
+}  // namespace hindcast::cli

@@ -1,0 +1,26 @@
+// What gradients take: the plan before the run, the measured peak after it.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast::cli {
+
+class GradientMemory {
+public:
+    // Plans (a few steps are run and measured). Throws Error if nothing fits.
+    explicit GradientMemory(Simulation& simulation);
+
+    const CheckpointPlan& plan() const { return plan_; }
+    std::int64_t measured() const;  // bytes: the most since the plan was made
+    void print_plan() const;
+    void print_peak() const;
+    document::Node node() const;  // for the summary
+
+private:
+    std::int64_t before_ = 0;
+    CheckpointPlan plan_;
+};
+
+}  // namespace hindcast::cli

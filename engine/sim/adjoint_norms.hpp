@@ -1,0 +1,24 @@
+// How adjoints grow on their way back through a roll-out (Rollout::adjoint_norms): in words and as
+// a file. Growth above one per step over many steps is why a gradient explodes, below one why it
+// vanishes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast {
+
+// The name of the model's array with this memory, or "".
+std::string name_of(const model::Model& model, const Array& array);
+
+// Norms at both ends, growth per step, and where an adjoint (of the array of that name) was first
+// not finite. Lines; "" if there are no steps.
+std::string describe(const Rollout::AdjointNorms& norms, const std::string& culprit);
+
+// One row per step boundary: steps done, norm of the adjoint of the state there, and how much it
+// grew over that of the next boundary. Throws Error.
+void write_csv(const std::filesystem::path& file, const Rollout::AdjointNorms& norms);
+
+}  // namespace hindcast

@@ -69,6 +69,12 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--threads", threads, "Number of threads (default: all that there are)")
         ->check(CLI::Range(1, ThreadPool::max_threads))
         ->group(machine_group);
+    app.add_option("--whole-program", whole_program,
+                   "Small roll-outs as one compiled function: auto (what is faster, by "
+                   "measurement), always or never; the same bits")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str()
+        ->group(machine_group);
     app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
         ->check(CLI::IsMember({1, 4, 8, 16}))
         ->group(machine_group);
@@ -77,7 +83,10 @@ void MachineOptions::add_to(CLI::App& app) {
 }
 
 DeviceOptions MachineOptions::device_options() const {
-    return {device_kind(device), threads, width, checked};
+    const WholeProgramUse use = whole_program == "always"  ? WholeProgramUse::always
+                                : whole_program == "never" ? WholeProgramUse::never
+                                                           : WholeProgramUse::automatic;
+    return {device_kind(device), threads, width, checked, use};
 }
 
 void SceneOptions::add_to(CLI::App& app) {
@@ -194,6 +203,8 @@ void print_profile(const Rollout& rollout) {
             "copies: values that adjoints need and the launch or a later one overwrites, "
             "{} in all, {}\n",
             copies, bytes_text(copied));
+    if (const std::string whole = rollout.whole_program_report(); !whole.empty())
+        fmt::print("whole program: {}\n", whole);
 }
 
 }  // namespace hindcast::cli

@@ -37,10 +37,11 @@ Command add_info(CLI::App& app);
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked: where and how kernels run.
+// --device, --threads, --width, --checked, --whole-program: where and how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
+    std::string whole_program = "auto";
     bool checked = false;
 
     void add_to(CLI::App& app);

@@ -172,7 +172,7 @@ private:
         if (!fixed_.empty()) context.fixed = fixed_.acquire(0, 1);
         run_range(bindings, 0, items, context);
         if (!fixed_.empty()) fixed_.release(context.fixed);
-        if (context.fault_item != INT64_MAX) raise(context, bindings);
+        if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
     }
 
     // With sums in fixed point, which fixed_.add() then adds to the targets.
@@ -266,27 +266,7 @@ private:
             const std::lock_guard lock(mutex);
             if (context.fault_item < lowest.fault_item) lowest = context;
         });
-        if (lowest.fault_item != INT64_MAX) raise(lowest, bindings);
-    }
-
-    [[noreturn]] void raise(const Context& context, const Binding* bindings) const {
-        const ir::Op& op = plan_.kernel.op(context.fault_op);
-        std::string what, remedy;
-        if (op.nest >= 0) {
-            what = "a loop makes more than its max_trips of " +
-                   std::to_string(plan_.kernel.nest(op).max_trips) + " trips";
-            remedy = "raise max_trips, or check the condition or bounds";
-        } else {
-            what = "index " + std::to_string(context.fault_index) + " is out of range: '" +
-                   plan_.kernel.parameter(op.symbol).name + "' has " +
-                   std::to_string(bindings[op.symbol].count) + " elements";
-            remedy = "check the index, or the size of the array that is bound";
-        }
-        throw Error(what)
-            .in_kernel(plan_.kernel.name)
-            .at_item(context.fault_item)
-            .at(plan_.kernel.place_of(context.fault_op))
-            .remedy(remedy);
+        if (lowest.fault_item != INT64_MAX) raise_fault(plan_, lowest, bindings);
     }
 
     const ir::Kernel& lowered_;

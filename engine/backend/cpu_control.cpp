@@ -175,4 +175,24 @@ void Emitter::while_loop(Value v, const Op& op) {
     define_results(op, variables);
 }
 
+void raise_fault(const Plan& plan, const Context& context, const Binding* bindings) {
+    const ir::Op& op = plan.kernel.op(context.fault_op);
+    std::string what, remedy;
+    if (op.nest >= 0) {
+        what = "a loop makes more than its max_trips of " +
+               std::to_string(plan.kernel.nest(op).max_trips) + " trips";
+        remedy = "raise max_trips, or check the condition or bounds";
+    } else {
+        what = "index " + std::to_string(context.fault_index) + " is out of range: '" +
+               plan.kernel.parameter(op.symbol).name + "' has " +
+               std::to_string(bindings[op.symbol].count) + " elements";
+        remedy = "check the index, or the size of the array that is bound";
+    }
+    throw Error(what)
+        .in_kernel(plan.kernel.name)
+        .at_item(context.fault_item)
+        .at(plan.kernel.place_of(context.fault_op))
+        .remedy(remedy);
+}
+
 }  // namespace hindcast::backend::cpu

@@ -16,6 +16,35 @@ using ir::Value;
 
 std::string emit(const Plan& plan) { return Emitter(plan).module(); }
 
+EmbeddedFunction emit_embedded(const Plan& plan, const Embedding& embedding) {
+    return Emitter(plan, &embedding).function();
+}
+
+std::string fault_function() {
+    return fmt::format(
+        R"(define internal void @fault(ptr %context, i64 %item, i32 %op, i64 %index) noinline cold nounwind {{
+  %at = getelementptr i8, ptr %context, i64 {}
+  %old = load i64, ptr %at
+  %less = icmp slt i64 %item, %old
+  br i1 %less, label %yes, label %no
+yes:
+  store i64 %item, ptr %at
+  %index_at = getelementptr i8, ptr %context, i64 {}
+  store i64 %index, ptr %index_at
+  %op_at = getelementptr i8, ptr %context, i64 {}
+  store i32 %op, ptr %op_at
+  br label %no
+no:
+  ret void
+}}
+)",
+        offsetof(Context, fault_item), offsetof(Context, fault_index), offsetof(Context, fault_op));
+}
+
+const char* const module_end = R"(!0 = !{}
+!1 = !{!"branch_weights", i32 1, i32 100000}
+)";
+
 std::string suffix(const std::string& type) {
     if (type[0] == '<') {
         const std::size_t x = type.find(" x ");
@@ -40,53 +69,30 @@ std::size_t align_of(const std::string& t) {
     return t == "i8" ? 1 : t == "i32" || t == "float" ? 4 : 8;
 }
 
-Emitter::Emitter(const Plan& plan)
+Emitter::Emitter(const Plan& plan, const Embedding* embedding)
     : plan_(plan),
+      embedding_(embedding),
       kernel_(plan.kernel),
       width_(plan.width),
       names_(plan.kernel.ops.size()),
       bases_(plan.kernel.ops.size()) {}
 
-std::string Emitter::module() {
+// Writes front_, variables_, body_ and end_.
+void Emitter::record() {
     {
         const Scope scope(*this);
         begin_item();
         region(0);
         end_item();
     }
-    const std::string items = std::move(body_);
+    std::string items = std::move(body_);
     body_.clear();
     {
         const Scope scope(*this);
         finish_fixed();
     }
-    std::string text = "; " + kernel_.name + "\n";
-    for (const std::string& d : declarations_) text += d + "\n";
-    if (plan_.checked) text += "@zeros = internal constant [8 x i8] zeroinitializer, align 8\n";
-    if (uses_fault_)
-        text += fmt::format(
-            R"(define internal void @fault(ptr %context, i64 %item, i32 %op, i64 %index) noinline cold nounwind {{
-  %at = getelementptr i8, ptr %context, i64 {}
-  %old = load i64, ptr %at
-  %less = icmp slt i64 %item, %old
-  br i1 %less, label %yes, label %no
-yes:
-  store i64 %item, ptr %at
-  %index_at = getelementptr i8, ptr %context, i64 {}
-  store i64 %index, ptr %index_at
-  %op_at = getelementptr i8, ptr %context, i64 {}
-  store i32 %op, ptr %op_at
-  br label %no
-no:
-  ret void
-}}
-)",
-            offsetof(Context, fault_item), offsetof(Context, fault_index),
-            offsetof(Context, fault_op));
-    return text +
-           fmt::format(
-               R"(define void @kernel(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias %context) nounwind "prefer-vector-width"="512" {{
-{}{}  br label %loop
+    end_ = std::move(body_);
+    body_ = fmt::format(R"({}{}  br label %loop
 loop:
   %titem = phi i64 [ %begin, %0 ], [ %tnext, %next ]
 {}  br label %next
@@ -97,10 +103,33 @@ next:
 exit:
 {}  ret void
 }}
-!0 = !{{}}
-!1 = !{{!"branch_weights", i32 1, i32 100000}}
 )",
-               variables_, front_, items, width_, body_);
+                        variables_, front_, items, width_, end_);
+}
+
+std::string Emitter::module() {
+    record();
+    std::string text = "; " + kernel_.name + "\n";
+    for (const std::string& d : declarations_) text += d + "\n";
+    if (plan_.checked) text += "@zeros = internal constant [8 x i8] zeroinitializer, align 8\n";
+    if (uses_fault_) text += fault_function();
+    return text +
+           "define void @kernel(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias "
+           "%context) nounwind \"prefer-vector-width\"=\"512\" {\n" +
+           body_ + module_end;
+}
+
+EmbeddedFunction Emitter::function() {
+    record();
+    std::string text = "; " + kernel_.name + "\ndefine internal void @" + embedding_->name +
+                       "(ptr noalias %context, i64 %begin, i64 %end";
+    for (std::size_t p = 0; p < kernel_.parameters.size(); ++p) {
+        const ir::Access access = kernel_.parameters[p].access;
+        const bool read_only = access == ir::Access::read || access == ir::Access::value;
+        text += fmt::format(", ptr {}%d{}", read_only ? "readonly " : "noalias ", p);
+    }
+    text += ") alwaysinline nounwind {\n" + body_;
+    return {text, declarations_, uses_fault_};
 }
 
 // ---------------------------------------------------------------- lines
@@ -225,7 +254,9 @@ std::string Emitter::scalar(Value v) {
     if (op.code != OpCode::parameter) return names_[v];
     const std::string in_memory = ir::is_real(op.type) ? "double" : scalar_type(op.type);
     const std::string data = binding_field(op.symbol, offsetof(Binding, data));
-    const std::string x = still(in_memory, pointer(in_memory, data, std::to_string(op.component)));
+    const std::string at = pointer(in_memory, data, std::to_string(op.component));
+    const std::string x =
+        embedding_ != nullptr ? pure("load {}, ptr {}", in_memory, at) : still(in_memory, at);
     return cast("fptrunc", in_memory, x, scalar_type(op.type));
 }
 

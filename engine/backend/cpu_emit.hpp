@@ -44,12 +44,34 @@ struct Context {
     struct FixedState* fixed = nullptr;  // per parameter of Plan::fixed_symbols
 };
 
+// Throws the Error of the fault that a launch has reported.
+[[noreturn]] void raise_fault(const Plan& plan, const Context& context, const Binding* bindings);
+
+// A kernel as a module of its own.
 std::string emit(const Plan& plan);
+
+// A kernel as a function of a larger module, whose arrays change between its calls:
+//     void NAME(Context* context, i64 begin, i64 end, ptr data of parameter 0, 1, ...)
+// Counts and strides are those of `shape`; data pointers of written arrays alias no others.
+struct Embedding {
+    std::string name;
+    const Binding* shape = nullptr;
+};
+struct EmbeddedFunction {
+    std::string text;
+    std::set<std::string> declarations;
+    bool uses_fault = false;
+};
+EmbeddedFunction emit_embedded(const Plan& plan, const Embedding& embedding);
+// The function that the text calls if it uses_fault; metadata that all text refers to.
+std::string fault_function();
+extern const char* const module_end;
 
 class Emitter {
 public:
-    explicit Emitter(const Plan& plan);
+    explicit Emitter(const Plan& plan, const Embedding* embedding = nullptr);
     std::string module();
+    EmbeddedFunction function();
 
 private:
     using Names = std::vector<std::string>;
@@ -235,10 +257,13 @@ private:
                            const std::string& scratch, const std::string& lane, bool atomic);
     void finish_fixed();
 
+    void record();
+
     const Plan& plan_;
+    const Embedding* embedding_;  // nullptr: a module of its own
     const ir::Kernel& kernel_;
     const int width_;
-    std::string front_, body_, variables_;
+    std::string front_, body_, variables_, end_;
     std::set<std::string> declarations_;
     bool uses_fault_ = false;
     int next_ = 0;

@@ -19,6 +19,13 @@ using ir::Value;
 // ---------------------------------------------------------------- addresses
 
 std::string Emitter::binding_field(int symbol, std::size_t offset) {
+    if (embedding_ != nullptr) {
+        const Binding& b = embedding_->shape[symbol];
+        return offset == offsetof(Binding, data)             ? fmt::format("%d{}", symbol)
+               : offset == offsetof(Binding, count)          ? std::to_string(b.count)
+               : offset == offsetof(Binding, element_stride) ? std::to_string(b.element_stride)
+                                                             : std::to_string(b.component_stride);
+    }
     const std::string at = std::to_string(symbol * sizeof(Binding) + offset);
     return still(offset == offsetof(Binding, data) ? "ptr" : "i64", pointer("i8", "%bindings", at));
 }
@@ -240,8 +247,9 @@ Emitter::Names Emitter::load_element(Value op, int symbol, Value index,
         for (const int c : components) {
             std::string at = element_pointer(symbol, c, index);
             if (plan_.checked) at = pure("select i1 {}, ptr {}, ptr @zeros", any(mask), at);
-            const std::string text = fmt::format("load {}, ptr {}, align {}{}", t, at, align_of(t),
-                                                 constant ? ", !invariant.load !0" : "");
+            const std::string text =
+                fmt::format("load {}, ptr {}, align {}{}", t, at, align_of(t),
+                            constant && embedding_ == nullptr ? ", !invariant.load !0" : "");
             // What every item loads stands in front.
             const bool always = constant && !plan_.checked && scopes_.size() == 1;
             values.push_back(always ? pure_line(text) : let_line(text));

@@ -12,11 +12,15 @@ namespace hindcast {
 
 enum class DeviceKind : std::uint8_t { interpreter, cpu };
 
+// Whether small roll-outs run as one compiled function: never changes a bit (whole_program.hpp).
+enum class WholeProgramUse : std::uint8_t { automatic, always, never };
+
 struct DeviceOptions {
     DeviceKind kind = DeviceKind::cpu;
     int threads = 0;       // 0: all that this process may use
     int width = 0;         // SIMD lanes 1, 4, 8, 16; 0: chosen from the machine
     bool checked = false;  // bounds, second stores and non-finite values are looked for
+    WholeProgramUse whole_program = WholeProgramUse::automatic;
 };
 
 class Device {

@@ -515,12 +515,22 @@ void Launch::Replay::run() const {
         b.spoil();
         throw;
     }
-    for (const Array& a : b.written) a.touch();
     for (const Array& a : b.cleared) a.clear();
     if (!b.aliases.empty()) b.add_aliases();
+    ran();
+}
+
+void Launch::Replay::ran() const {
+    const Bound& b = *bound_;
+    for (const Array& a : b.written) a.touch();
+    for (const Array& a : b.cleared) a.touch();
     for (const std::size_t p : b.updated)
         b.launch.state_->left[p] = b.launch.state_->arrays[p].version();
 }
+
+const std::vector<backend::Binding>& Launch::Replay::bindings() const { return bound_->bindings; }
+const std::vector<Array>& Launch::Replay::cleared_after() const { return bound_->cleared; }
+bool Launch::Replay::adds_aliases() const { return !bound_->aliases.empty(); }
 
 void Launch::Replay::Bound::add_aliases() const {
     for (const Alias& alias : aliases) {

@@ -139,6 +139,13 @@ public:
     // replay only: an older version of the array. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
 
+    // For who runs the kernel by other means than run(): what it is bound to, what run() clears
+    // afterwards, whether it adds up sums that share an array, and what to say once it has run.
+    const std::vector<backend::Binding>& bindings() const;
+    const std::vector<Array>& cleared_after() const;
+    bool adds_aliases() const;
+    void ran() const;
+
 private:
     friend class Launch;
     struct Bound;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -137,7 +138,49 @@ private:
     double* seconds_;
     std::chrono::steady_clock::time_point start_;
 };
+
+// Times a run launch by launch for the whole program, if it wants that.
+class Trial {
+public:
+    Trial(WholeProgram* program, WholeProgram::Kind kind)
+        : program_(program != nullptr && program->wants_time(kind) ? program : nullptr),
+          kind_(kind),
+          exceptions_(std::uncaught_exceptions()) {
+        if (program_ != nullptr) start_ = std::chrono::steady_clock::now();
+    }
+    ~Trial() {
+        if (program_ == nullptr || std::uncaught_exceptions() > exceptions_) return;
+        program_->took(
+            kind_,
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+    }
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+private:
+    WholeProgram* program_;
+    WholeProgram::Kind kind_;
+    int exceptions_;
+    std::chrono::steady_clock::time_point start_;
+};
 }  // namespace
+
+WholeProgram* Rollout::whole(Mode& m) {
+    if (device_->options().whole_program == WholeProgramUse::never) return nullptr;
+    if (!m.whole)
+        m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
+                                                 watched_, watched_every_);
+    return m.whole.get();
+}
+
+std::string Rollout::whole_program_report() const {
+    const auto found = modes_.find(RolloutMode::first);
+    if (found == modes_.end() || !found->second->whole) return "";
+    const WholeProgram& whole = *found->second->whole;
+    return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
+           whole.report(WholeProgram::forward_keeping) + "; backward " +
+           whole.report(WholeProgram::backward);
+}
 
 void Rollout::set_counter(std::int64_t step) const {
     if (!counter_) return;
@@ -197,7 +240,19 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
                     "without keeping values");
         return yes;
     };
+    diverged_.reset();
     if (keep) m.recording.begin();
+    WholeProgram* const function = watch || (keep && m.plan.segments > 1) ? nullptr : whole(m);
+    const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
+    if (function != nullptr && function->run(kind)) {
+        if (keep) {
+            s.note_constants();
+            s.note_inputs();
+            m.recording.finish(s.steps);
+        }
+        return s.steps;
+    }
+    const Trial trial(function, kind);
     for (const Array& a : s.reduced) a.clear();
     set_counter(0);
     const Moment once;
@@ -206,7 +261,6 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     events(0, keep);
     if (keep) s.note_inputs();
     std::int64_t t = 0;
-    diverged_.reset();
     for (bool go_on = goes_on(0); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
         const bool record = keep && m.recording.arrive(t);
         const Moment at = m.recording.moment(t);
@@ -223,6 +277,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
 void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
     watched_ = std::move(arrays);
     watched_every_ = every;
+    for (auto& [mode, m] : modes_) m->whole.reset();
 }
 
 namespace {
@@ -317,6 +372,10 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
         }
     } const leave{m};
     m.recording.begin_backward();
+    WholeProgram* const function =
+        s.cut > 0 || recording_norms_ || m.plan.segments > 1 || end < s.steps ? nullptr : whole(m);
+    if (function != nullptr && function->run(WholeProgram::backward)) return;
+    const Trial trial(function, WholeProgram::backward);
     if (recording_norms_) {
         norms_.first = s.cut;
         norms_.norms.assign(static_cast<std::size_t>(end - s.cut + 1), 0.0);

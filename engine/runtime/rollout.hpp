@@ -39,6 +39,7 @@
 #include <vector>
 
 #include "engine/runtime/schedule.hpp"
+#include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
 
@@ -108,6 +109,9 @@ public:
     // milliseconds, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
+    // How runs of the first mode go (whole_program.hpp): "" before any, else a line for each kind.
+    std::string whole_program_report() const;
+
     struct Profile {
         std::string launch;
         Direction direction;
@@ -158,6 +162,7 @@ private:
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
     bool diverges(std::int64_t t);
+    WholeProgram* whole(Mode& m);
     void note_norm(const Schedule& s, std::int64_t t);
 
     std::shared_ptr<Device> device_;

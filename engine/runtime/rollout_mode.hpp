@@ -5,6 +5,7 @@
 
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
 
@@ -15,6 +16,7 @@ struct Rollout::Mode {
     CheckpointPlan plan;
     StepCosts costs;
     std::int64_t scratch = 0;  // measured: what running backwards takes besides
+    std::unique_ptr<WholeProgram> whole;
 
     Mode(std::unique_ptr<Schedule> s, ThreadPool* pool)
         : schedule(std::move(s)), recording(*schedule, pool) {}

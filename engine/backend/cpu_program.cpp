@@ -1,0 +1,451 @@
+#include "engine/backend/cpu_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/backend/code_cache.hpp"
+#include "engine/backend/cpu_emit.hpp"
+#include "engine/backend/cpu_plan.hpp"
+#include "engine/backend/gather.hpp"
+#include "engine/backend/llvm.hpp"
+#include "engine/backend/object_code.hpp"
+#include "engine/base/float_environment.hpp"
+#include "engine/lang/lowering.hpp"
+
+namespace hindcast::backend {
+
+using namespace cpu;
+using ir::Access;
+using ir::Parameter;
+
+namespace {
+
+constexpr std::int64_t most_items = 512;        // of a launch
+constexpr std::int64_t most_bytes = 16 * 1024;  // copied or cleared at once
+constexpr int most_ops = 20000;                 // of all kernels: time to compile
+constexpr std::uint64_t program_format = 1;
+
+int lanes_for(const ir::Kernel& kernel, int width, std::int64_t items) {
+    int lanes = width > 0 ? width : natural_width(kernel.precision);
+    while (width == 0 && lanes > 4 && items <= lanes / 2) lanes /= 2;
+    return lanes;
+}
+
+std::string why_not(const ProgramCall& call) {
+    const std::string name = "'" + call.description + "' ";
+    if (call.items > most_items)
+        return name + "has " + std::to_string(call.items) + " items, the limit is " +
+               std::to_string(most_items);
+    for (const FixedPoint& f : fixed_point_parameters(*call.kernel))
+        if (f.used) return name + "sums in fixed point";
+    const std::vector<Parameter>& parameters = call.kernel->parameters;
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+        const Access access = parameters[p].access;
+        if (access == Access::atomic) return name + "has atomic operations";
+        if (access == Access::sum && call.bindings[p].count > most_items)
+            return name + "clears a large array";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string cannot_compile(const ProgramText& text) {
+    int ops = 0;
+    for (const ProgramPart& part : text.parts)
+        for (const ProgramItem& item : part.items) {
+            if (const auto* call = std::get_if<ProgramCall>(&item)) {
+                ops += ir::count_ops(*call->kernel);
+                if (const std::string why = why_not(*call); !why.empty()) return why;
+            } else if (const auto* copy = std::get_if<ProgramCopy>(&item)) {
+                if (copy->bytes > most_bytes) return "an array that is kept is large";
+            } else if (const auto* clear = std::get_if<ProgramClear>(&item)) {
+                if (clear->bytes > most_bytes) return "an array that is cleared is large";
+            } else if (const auto* check = std::get_if<ProgramCheck>(&item)) {
+                if (check->scalars > 4 * most_items) return "an array that is checked is large";
+            }
+        }
+    if (ops > most_ops)
+        return "its kernels have " + std::to_string(ops) + " ops, the limit is " +
+               std::to_string(most_ops);
+    return "";
+}
+
+// What one call works with besides its arrays; never moves.
+struct CpuProgram::State {
+    struct Called {
+        ProgramCall call;
+        Plan plan;
+        Context context;
+        std::vector<double> totals;
+        AlignedBuffer<char> arena, scratch_memory;
+        std::vector<char*> scratch;
+        std::vector<std::unique_ptr<Gather>> gathers;
+    };
+    std::vector<std::unique_ptr<Called>> calls;
+    std::vector<void*> frame;
+    std::unique_ptr<ObjectCode> code;
+    void (*entry)(void**) = nullptr;
+};
+
+// Writes the function: void program(ptr %frame), where frame holds every address once.
+class CpuProgram::Writer {
+public:
+    Writer(State& state, int width) : state_(state), width_(width) {}
+
+    std::string write(const ProgramText& text) {
+        put("br label %b0");
+        body_ += "b0:\n";
+        block_ = "b0";
+        for (const ProgramPart& part : text.parts) write(part);
+        put("ret void");
+        std::string front;
+        for (std::size_t k = 0; k < state_.frame.size(); ++k)
+            front += fmt::format(
+                "  %g{0} = getelementptr ptr, ptr %frame, i64 {0}\n"
+                "  %p{0} = load ptr, ptr %g{0}, !invariant.load !0\n",
+                k);
+        std::string text_of_all;
+        for (const std::string& d : declarations_) text_of_all += d + "\n";
+        if (uses_fault_) text_of_all += fault_function();
+        return text_of_all + functions_ +
+               "define void @program(ptr noalias readonly %frame) nounwind "
+               "\"prefer-vector-width\"=\"512\" \"no-builtins\" {\n" +
+               front + body_ + "}\n" + module_end;
+    }
+
+private:
+    template <class... A>
+    void put(fmt::format_string<A...> format, A&&... arguments) {
+        body_ += "  " + fmt::format(format, std::forward<A>(arguments)...) + "\n";
+    }
+    template <class... A>
+    std::string let(fmt::format_string<A...> format, A&&... arguments) {
+        const std::string name = "%v" + std::to_string(next_++);
+        body_ += "  " + name + " = " + fmt::format(format, std::forward<A>(arguments)...) + "\n";
+        return name;
+    }
+    void declare(const std::string& d) { declarations_.insert("declare " + d); }
+
+    std::string address(const void* memory) {
+        const auto [at, fresh] = addresses_.try_emplace(memory, state_.frame.size());
+        if (fresh) state_.frame.push_back(const_cast<void*>(memory));
+        return "%p" + std::to_string(at->second);
+    }
+    std::string address(const MovingMemory& memory) {
+        const std::string base = address(memory.base);
+        if (memory.bytes == 0) return base;
+        const std::string t = let("add i64 {}, {}", step_, memory.offset);
+        return let("getelementptr i8, ptr {}, i64 {}", base,
+                   let("mul i64 {}, {}", t, memory.bytes));
+    }
+
+    void write(const ProgramPart& part) {
+        const bool down = part.end < part.begin;
+        const std::int64_t trips = down ? part.begin - part.end : part.end - part.begin;
+        if (trips == 0 || part.items.empty()) return;
+        if (trips == 1) {
+            step_ = std::to_string(down ? part.end : part.begin);
+            for (const ProgramItem& item : part.items) write(item);
+            return;
+        }
+        const int n = next_++;
+        step_ = fmt::format("%t{}", n);
+        put("br label %l{}", n);
+        body_ += fmt::format("l{}:\n", n);
+        put("{} = phi i64 [ {}, %{} ], [ %n{}, %e{} ]", step_, down ? part.begin - 1 : part.begin,
+            block_, n, n);
+        for (const ProgramItem& item : part.items) write(item);
+        put("br label %e{}", n);
+        body_ += fmt::format("e{}:\n", n);
+        put("%n{} = add i64 {}, {}", n, step_, down ? -1 : 1);
+        const std::string more = let("icmp {} i64 %n{}, {}", down ? "sge" : "slt", n, part.end);
+        put("br i1 {}, label %l{}, label %x{}", more, n, n);
+        body_ += fmt::format("x{}:\n", n);
+        block_ = fmt::format("x{}", n);
+    }
+
+    void write(const ProgramItem& item) {
+        if (const auto* call = std::get_if<ProgramCall>(&item)) return write(*call);
+        if (const auto* copy = std::get_if<ProgramCopy>(&item)) {
+            declare("void @llvm.memcpy.inline.p0.p0.i64(ptr, ptr, i64, i1)");
+            put("call void @llvm.memcpy.inline.p0.p0.i64(ptr align 4 {}, ptr align 4 {}, i64 {}, "
+                "i1 false)",
+                address(copy->to), address(copy->from), copy->bytes);
+        } else if (const auto* clear = std::get_if<ProgramClear>(&item)) {
+            fill_zero(address(clear->at), clear->bytes);
+        } else if (const auto* check = std::get_if<ProgramCheck>(&item)) {
+            write(*check);
+        } else {
+            const auto& counter = std::get<ProgramCounter>(item);
+            const std::string t = let("add i64 {}, {}", step_, counter.offset);
+            put("store i32 {}, ptr {}", let("trunc i64 {} to i32", t), address(counter.at));
+        }
+    }
+
+    void write(const ProgramCheck& check) {
+        const int n = next_++;
+        const std::string t = let("add i64 {}, {}", step_, check.offset);
+        const std::string due = let("icmp eq i64 {}, 0", let("urem i64 {}, {}", t, check.every));
+        put("br i1 {}, label %c{}, label %d{}", due, n, n);
+        body_ += fmt::format("c{}:\n", n);
+        const char* const element = check.type == ir::Type::f32 ? "float" : "double";
+        std::string wrong = "false";
+        for (std::int64_t at = 0; at < check.scalars;) {
+            const std::int64_t lanes = check.scalars - at >= 8 ? 8 : 1;
+            const std::string v = lanes == 1 ? element : fmt::format("<8 x {}>", element);
+            const std::string from =
+                let("getelementptr {}, ptr {}, i64 {}", element, address(check.data), at);
+            const std::string x = let("load {}, ptr {}, align 4", v, from);
+            // x - x is zero, or NaN where x is not finite.
+            const std::string bad = let("fcmp uno {} {}, {}", v, let("fsub {} {}, {}", v, x, x),
+                                        lanes == 1 ? "0.0" : "zeroinitializer");
+            const std::string any =
+                lanes == 1 ? bad : let("icmp ne i8 {}, 0", let("bitcast <8 x i1> {} to i8", bad));
+            wrong = let("or i1 {}, {}", wrong, any);
+            at += lanes;
+        }
+        put("br i1 {}, label %f{}, label %d{}", wrong, n, n);
+        body_ += fmt::format("f{}:\n", n);
+        put("store i32 1, ptr {}", address(check.flag));
+        put("br label %d{}", n);
+        body_ += fmt::format("d{}:\n", n);
+        block_ = fmt::format("d{}", n);
+    }
+
+    void fill_zero(const std::string& at, std::int64_t bytes) {
+        if (bytes == 0) return;
+        declare("void @llvm.memset.inline.p0.i64(ptr, i8, i64, i1)");
+        put("call void @llvm.memset.inline.p0.i64(ptr align 4 {}, i8 0, i64 {}, i1 false)", at,
+            bytes);
+    }
+
+    void write(const ProgramCall& call) {
+        auto called = std::make_unique<State::Called>();
+        State::Called& c = *called;
+        state_.calls.push_back(std::move(called));
+        c.call = call;
+        if (call.items == 0) return clear_sums(c);
+        const ir::Kernel lowered = lang::lower(*call.kernel, lang::Lowering::all);
+        const Form form = form_of(lowered, call.bindings.data());
+        CompileOptions options;
+        options.width = lanes_for(lowered, width_, call.items);
+        c.plan = make_plan(lowered, form, options, {fixed_point_parameters(*call.kernel)});
+        prepare(c);
+        clear_sums(c);
+        const std::string name = "k" + std::to_string(state_.calls.size());
+        const Embedding embedding{name, c.call.bindings.data()};
+        EmbeddedFunction function = emit_embedded(c.plan, embedding);
+        functions_ += function.text;
+        declarations_.merge(function.declarations);
+        uses_fault_ |= function.uses_fault;
+
+        std::vector<std::string> data;
+        for (std::size_t p = 0; p < call.bindings.size(); ++p) {
+            std::string at = address(call.bindings[p].data);
+            for (const auto& [parameter, memory] : call.moving)
+                if (parameter == static_cast<int>(p)) at = address(memory);
+            data.push_back(at);
+        }
+        for (std::int64_t begin = 0; begin < call.items; begin += reduce_chunk) {
+            if (c.plan.total_count > 0)
+                fill_zero(address(c.totals.data()),
+                          static_cast<std::int64_t>(c.totals.size() * sizeof(double)));
+            std::string arguments = "ptr " + address(&c.context) + ", i64 " +
+                                    std::to_string(begin) + ", i64 " + std::to_string(call.items);
+            for (const std::string& d : data) arguments += ", ptr " + d;
+            put("call void @{}({})", name, arguments);
+        }
+        for (std::size_t g = 0; g < c.gathers.size(); ++g) gather(c, *c.gathers[g], name, data);
+        for (std::size_t p = 0; p < data.size(); ++p)
+            if (c.plan.kernel.parameters[p].access == Access::reduce &&
+                call.bindings[p].data != nullptr)
+                add_totals(c, static_cast<int>(p), data[p]);
+    }
+
+    // Sum parameters whose elements the launch does not define.
+    void clear_sums(const State::Called& c) {
+        const ProgramCall& call = c.call;
+        const std::vector<Parameter>& parameters = call.kernel->parameters;
+        for (std::size_t p = 0; p < parameters.size(); ++p) {
+            if (parameters[p].access != Access::sum || call.bindings[p].data == nullptr) continue;
+            const Binding& b = call.bindings[p];
+            if (call.items > 0 && c.plan.summation[p] == Summation::gathered) continue;
+            if (call.items >= b.count && c.plan.summation[p] == Summation::own) continue;
+            const auto size = static_cast<std::int64_t>(ir::size_of(parameters[p].type));
+            // Both layouts of an array lie within one block of memory.
+            const std::int64_t last = (b.count - 1) * b.element_stride +
+                                      (parameters[p].components - 1) * b.component_stride;
+            if (b.count > 0) fill_zero(address(b.data), (last + 1) * size);
+        }
+    }
+
+    void prepare(State::Called& c) {
+        c.totals.assign(static_cast<std::size_t>(c.plan.total_count * reduce_lanes), 0.0);
+        c.arena = AlignedBuffer<char>(c.plan.arena_bytes);
+        const std::int64_t items = scratch_items(c.call.items);
+        c.scratch.resize(c.plan.scratch_offset.size());
+        c.scratch_memory = AlignedBuffer<char>(c.plan.scratch_offset.back() * items);
+        for (std::size_t k = 0; k < c.scratch.size(); ++k)
+            c.scratch[k] = c.scratch_memory.data() + c.plan.scratch_offset[k] * items;
+        c.context.totals = c.totals.data();
+        c.context.arena = c.arena.data();
+        c.context.scratch = c.scratch.data();
+        for (std::size_t p = 0; p < c.plan.rows.size(); ++p)
+            if (!c.plan.rows[p].empty()) {
+                c.gathers.push_back(std::make_unique<Gather>(c.plan, static_cast<int>(p)));
+                c.gathers.back()->prepare(c.call.bindings.data(), c.call.items);
+            }
+    }
+
+    // The pass over the targets, as Gather::run does it.
+    void gather(const State::Called& c, const Gather& gather, const std::string& name,
+                const std::vector<std::string>& data) {
+        const int symbol = gather.symbol();
+        const Parameter& p = c.plan.kernel.parameter(symbol);
+        const Binding& b = c.call.bindings[symbol];
+        const std::string t = p.type == ir::Type::f64 ? "double" : "float";
+        for (int group = 0; group < group_count(p.components); ++group) {
+            const int n = group_size(p.components, group), lanes = padded(n);
+            const std::string f = fmt::format("{}.gather{}.{}", name, symbol, group);
+            functions_ += gather_function(f, t, n, lanes, p.access == Access::sum, b);
+            const std::size_t which = c.plan.scratch[symbol] + group * c.plan.rows[symbol].size();
+            const std::string target = group == 0
+                                           ? data[symbol]
+                                           : let("getelementptr {}, ptr {}, i64 {}", t,
+                                                 data[symbol], 4 * group * b.component_stride);
+            put("call void @{}(ptr {}, ptr {}, ptr {}, ptr {})", f, address(gather.first()),
+                address(gather.entries()), address(c.scratch[which]), target);
+        }
+    }
+
+    static std::string gather_function(const std::string& name, const std::string& t, int n,
+                                       int lanes, bool clears, const Binding& b) {
+        const std::string v = fmt::format("<{} x {}>", lanes, t);
+        std::string start = "zeroinitializer", load, store;
+        const auto at = [&](const char* kind, int c) {
+            return fmt::format(
+                "  %{0}o{1} = add i64 %at, {2}\n"
+                "  %{0}p{1} = getelementptr {3}, ptr %target, i64 %{0}o{1}\n",
+                kind, c, c * b.component_stride, t);
+        };
+        for (int c = 0; c < n; ++c) {
+            if (!clears) {
+                load += at("i", c) + fmt::format(
+                                         "  %x{0} = load {1}, ptr %ip{0}\n"
+                                         "  %s{0} = insertelement {2} {3}, {1} %x{0}, i64 "
+                                         "{0}\n",
+                                         c, t, v, start);
+                start = "%s" + std::to_string(c);
+            }
+            store += at("o", c) + fmt::format(
+                                      "  %y{0} = extractelement {1} %sum, i64 {0}\n"
+                                      "  store {2} %y{0}, ptr %op{0}\n",
+                                      c, v, t);
+        }
+        return fmt::format(
+            R"(define internal void @{0}(ptr noalias readonly %first, ptr noalias readonly %entries, ptr noalias readonly %terms, ptr noalias %target) alwaysinline nounwind {{
+entry:
+  br label %targets
+targets:
+  %i = phi i64 [ 0, %entry ], [ %next, %stored ]
+  %fp = getelementptr i32, ptr %first, i64 %i
+  %e0 = load i32, ptr %fp
+  %next = add i64 %i, 1
+  %lp = getelementptr i32, ptr %first, i64 %next
+  %e1 = load i32, ptr %lp
+  %at = mul i64 %i, {1}
+{2}  br label %entries_head
+entries_head:
+  %e = phi i32 [ %e0, %targets ], [ %e2, %add ]
+  %sum = phi {3} [ {4}, %targets ], [ %sum2, %add ]
+  %some = icmp ult i32 %e, %e1
+  br i1 %some, label %add, label %stored
+add:
+  %ez = zext i32 %e to i64
+  %ep = getelementptr i32, ptr %entries, i64 %ez
+  %which = load i32, ptr %ep
+  %wz = zext i32 %which to i64
+  %tp = getelementptr {3}, ptr %terms, i64 %wz
+  %term = load {3}, ptr %tp, align 4
+  %sum2 = fadd {3} %sum, %term
+  %e2 = add i32 %e, 1
+  br label %entries_head
+stored:
+{5}  %more = icmp slt i64 %next, {6}
+  br i1 %more, label %targets, label %done
+done:
+  ret void
+}}
+)",
+            name, b.element_stride, load, v, start, store, b.count);
+    }
+
+    // Adds the lanes of a chunk pairwise, and the sum to the target.
+    void add_totals(const State::Called& c, int symbol, const std::string& target) {
+        for (int k = 0; k < c.plan.kernel.parameter(symbol).components; ++k) {
+            std::string lanes =
+                let("load <16 x double>, ptr {}, align 8",
+                    address(c.totals.data() + (c.plan.totals[symbol] + k) * reduce_lanes));
+            for (int half = reduce_lanes / 2; half > 0; half /= 2) {
+                const std::string v = fmt::format("<{} x double>", 2 * half);
+                std::vector<int> low, high;
+                for (int l = 0; l < half; ++l) low.push_back(l), high.push_back(l + half);
+                const auto part = [&](const std::vector<int>& from) {
+                    return let("shufflevector {} {}, {} poison, <{} x i32> {}", v, lanes, v, half,
+                               list_of("i32", from));
+                };
+                const std::string a = part(low), b = part(high);
+                lanes = let("fadd <{} x double> {}, {}", half, a, b);
+            }
+            const std::string total = let("extractelement <1 x double> {}, i64 0", lanes);
+            const std::string at = let("getelementptr double, ptr {}, i64 {}", target, k);
+            const std::string old = let("load double, ptr {}, align 8", at);
+            put("store double {}, ptr {}, align 8",
+                let("fadd double {}, {}", old, let("fadd double 0.0, {}", total)), at);
+        }
+    }
+
+    State& state_;
+    int width_;
+    std::string functions_, body_, block_, step_ = "0";
+    std::set<std::string> declarations_;
+    std::map<const void*, std::size_t> addresses_;
+    bool uses_fault_ = false;
+    int next_ = 0;
+};
+
+CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_unique<State>()) {
+    if (const std::string why = cannot_compile(text); !why.empty())
+        throw Error("a program cannot be one function: " + why);
+    const std::string ir = Writer(*state_, width).write(text);
+    const Hash128 target = code_target();
+    Hasher hash;
+    hash.integer(program_format).integer(target.high).integer(target.low).text(ir);
+    const Hash128 key = hash.digest();
+    std::string object = read_cached(key).value_or("");
+    if (object.empty()) {
+        object = compile_llvm(ir, CodeKind::object);
+        write_cached(key, object);
+    }
+    state_->code = std::make_unique<ObjectCode>(object, "program");
+    state_->entry = reinterpret_cast<void (*)(void**)>(state_->code->entry());
+}
+
+CpuProgram::~CpuProgram() = default;
+
+void CpuProgram::run() {
+    const FloatEnvironment environment;
+    state_->entry(state_->frame.data());
+    for (const auto& c : state_->calls) {
+        if (c->context.fault_item == INT64_MAX) continue;
+        const Context fault = c->context;
+        c->context.fault_item = INT64_MAX;
+        raise_fault(c->plan, fault, c->call.bindings.data());
+    }
+}
+
+}  // namespace hindcast::backend

@@ -1,0 +1,124 @@
+// A small roll-out as one compiled function has the bits of its launches, in every way it is run.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "engine/backend/llvm.hpp"
+#include "engine/sim/simulation.hpp"
+#include "tests/support/allocations.hpp"
+#include "tests/support/skip.hpp"
+
+namespace hindcast {
+
+namespace {
+
+#define HINDCAST_NEEDS_LLVM() \
+    if (!backend::llvm_info().available) HINDCAST_SKIP(backend::llvm_info().problem)
+
+const Registry& modules() {
+    static const Registry registry = [] {
+        Registry r;
+        register_all_modules(r);
+        return r;
+    }();
+    return registry;
+}
+
+std::unique_ptr<Simulation> make(const Scene& scene, WholeProgramUse use, ir::Precision precision,
+                                 int width = 0, std::int64_t steps = -1) {
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::cpu, 1, width, false, use});
+    options.precision = precision;
+    options.steps = steps;
+    return std::make_unique<Simulation>(scene, modules(), options);
+}
+
+Scene load(const std::string& name) {
+    return Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / (name + ".json"));
+}
+
+struct Result {
+    double loss = 0, plain_loss = 0;
+    Hash128 state;
+    std::vector<double> gradient, product;
+    bool operator==(const Result&) const = default;
+};
+
+Result results(Simulation& s, double shift) {
+    Result r;
+    std::vector<double> p = s.parameters().values(), direction(p.size());
+    for (std::size_t k = 0; k < p.size(); ++k) {
+        p[k] += shift * (1 + 0.1 * static_cast<double>(k % 7));
+        direction[k] = 1 - 0.3 * static_cast<double>(k % 5);
+    }
+    s.parameters().set_values(p);
+    r.plain_loss = s.run(false);
+    r.state = s.state_hash().digest();
+    r.loss = s.run(true);
+    r.gradient = s.gradient();
+    r.product = s.hessian_product(direction);
+    return r;
+}
+
+}  // namespace
+
+TEST_CASE("whole program: losses, states, gradients and Hessian products of small scenes") {
+    HINDCAST_NEEDS_LLVM();
+    for (const char* name :
+         {"spring_cage", "mass_spring_simple", "two_body_spring", "free_flight", "thrown_ball"}) {
+        CAPTURE(name);
+        const Scene scene = load(name);
+        for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
+            const auto launched = make(scene, WholeProgramUse::never, precision);
+            const Result first = results(*launched, 0), second = results(*launched, 1e-3);
+            CHECK(first.loss != second.loss);
+            for (const int width : {0, 4, 16}) {
+                if (width != 0 && precision == ir::Precision::f64) continue;
+                const auto whole = make(scene, WholeProgramUse::always, precision, width);
+                CHECK(results(*whole, 0) == first);
+                CHECK(results(*whole, 1e-3) == second);
+            }
+        }
+    }
+}
+
+TEST_CASE("whole program: chosen by measurement, and steady runs allocate nothing") {
+    HINDCAST_NEEDS_LLVM();
+    const auto s = make(load("spring_cage"), WholeProgramUse::automatic, ir::Precision::f32);
+    const double loss = s->run(true);
+    const std::vector<double> gradient = s->gradient();
+    for (int k = 0; k < 12; ++k) {
+        CHECK(s->run(true) == loss);
+        CHECK(s->gradient() == gradient);
+    }
+    const std::string report = s->rollout().whole_program_report();
+    CHECK(report.find("against") != std::string::npos);
+    CHECK(report.find("launch by launch)") != std::string::npos);
+    const std::int64_t before = test::allocations();
+    s->rollout().forward(true);
+    CHECK(test::allocations() == before);
+}
+
+TEST_CASE("whole program: a run that diverges stops where launches stop") {
+    HINDCAST_NEEDS_LLVM();
+    Scene scene = load("two_body_spring");
+    scene.set("time.step", "1e18");
+    const auto launched = make(scene, WholeProgramUse::never, ir::Precision::f32),
+               whole = make(scene, WholeProgramUse::always, ir::Precision::f32);
+    const std::int64_t steps = launched->rollout().forward(false);
+    REQUIRE(launched->rollout().divergence());
+    CHECK(whole->rollout().forward(false) == steps);
+    REQUIRE(whole->rollout().divergence());
+    CHECK(whole->rollout().divergence()->step == launched->rollout().divergence()->step);
+}
+
+TEST_CASE("whole program: what is too large says so") {
+    HINDCAST_NEEDS_LLVM();
+    const auto s = make(load("hanging_net"), WholeProgramUse::always, ir::Precision::f32);
+    CHECK_THROWS_WITH_AS(s->run(false), doctest::Contains("items, the limit is"), Error);
+    const auto free = make(load("hanging_net"), WholeProgramUse::automatic, ir::Precision::f32);
+    for (int k = 0; k < 5; ++k) free->run(false);
+    CHECK(free->rollout().whole_program_report().find("launch by launch: ") != std::string::npos);
+}
+
+}  // namespace hindcast

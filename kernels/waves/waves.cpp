@@ -56,9 +56,23 @@ KernelDef initialize_levels(const Form& form) {
                   });
 }
 
+// The nodes that a launch of next_level() updates: all of them, or the inner rows, whose loads are
+// then in range whatever the column.
+struct Items {
+    std::int64_t first = 0, count = 0;
+};
+Items items_of(const Form& form) {
+    if (!form.fixed_border) return {0, form.rows * form.columns};
+    return {form.columns, (form.rows - 2) * form.columns};
+}
+
 // `ratio` is h / dx, in s/m.
 KernelDef next_level(const Form& form) {
     const std::string name = form.damped ? "wave_level_damped" : "wave_level";
+    const std::int64_t first = items_of(form).first;
+    const auto node = [first](const Int& item) {
+        return first == 0 ? item : injective(item + first);
+    };
     const auto advanced = [form](const Int& i, const Read<Float>& u, const Float& old,
                                  const Float& k) {
         const std::int64_t columns = form.columns, nodes = form.rows * form.columns;
@@ -66,41 +80,39 @@ KernelDef next_level(const Form& form) {
         const auto undamped = [&](const Float& along_rows, const Float& along_columns) {
             return (2.0 - 4.0 * k) * u[i] + (k * (along_rows + along_columns) - old);
         };
-        if (!form.fixed_border) {
-            const auto neighbour = [&](const Bool& there, std::int64_t offset) {
-                Float value;
-                if_(there, [&] { value = u[i + offset]; });
-                return value;
-            };
-            const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
-            const Float up = neighbour(i >= columns, -columns);
-            const Float down = neighbour(i < nodes - columns, columns);
-            return undamped(left + right, up + down);
-        }
-        Float next;  // zero on the border
-        if_(is_inside(i, j, form), [&] {
+        if (form.fixed_border) {
             const Float left = u[i - 1], right = u[i + 1];
             const Float up = u[i - columns], down = u[i + columns];
-            next = undamped(left + right, up + down);
-        });
-        return next;
+            return select(j > 0 && j < columns - 1, undamped(left + right, up + down), Float(0));
+        }
+        const auto neighbour = [&](const Bool& there, std::int64_t offset) {
+            Float value;
+            if_(there, [&] { value = u[i + offset]; });
+            return value;
+        };
+        const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
+        const Float up = neighbour(i >= columns, -columns);
+        const Float down = neighbour(i < nodes - columns, columns);
+        return undamped(left + right, up + down);
     };
     if (!form.damped)
         return kernel(name, {"speed", "ratio", "u", "older"},
-                      [advanced](Int i, Property<Float> speed, Param<Float> ratio, Read<Float> u,
-                                 ReadWrite<Float> older) {
+                      [advanced, node](Int item, Property<Float> speed, Param<Float> ratio,
+                                       Read<Float> u, ReadWrite<Float> older) {
+                          const Int i = node(item);
                           const Float courant = speed[i] * ratio.value();
                           older[i] = advanced(i, u, older[i], courant * courant);
                       });
-    return kernel(
-        name, {"speed", "damping", "half_step", "ratio", "u", "older"},
-        [advanced](Int i, Property<Float> speed, Property<Float> damping, Param<Float> half_step,
-                   Param<Float> ratio, Read<Float> u, ReadWrite<Float> older) {
-            const Float courant = speed[i] * ratio.value();
-            const Float a = damping[i] * half_step.value();
-            const Float old = (1.0 - a) * older[i];
-            older[i] = advanced(i, u, old, courant * courant) / (1.0 + a);
-        });
+    return kernel(name, {"speed", "damping", "half_step", "ratio", "u", "older"},
+                  [advanced, node](Int item, Property<Float> speed, Property<Float> damping,
+                                   Param<Float> half_step, Param<Float> ratio, Read<Float> u,
+                                   ReadWrite<Float> older) {
+                      const Int i = node(item);
+                      const Float courant = speed[i] * ratio.value();
+                      const Float a = damping[i] * half_step.value();
+                      const Float old = (1.0 - a) * older[i];
+                      older[i] = advanced(i, u, old, courant * courant) / (1.0 + a);
+                  });
 }
 
 class Waves final : public model::Instance {
@@ -149,7 +161,8 @@ public:
         const auto level = [&](const Array& from, const Array& into) {
             std::vector<Argument> all = arguments;
             all.insert(all.end(), {from, into});
-            return model.launch(next_level(form), n, std::move(all), name + ": next level");
+            return model.launch(next_level(form), items_of(form).count, std::move(all),
+                                name + ": next level");
         };
         const Launch even = level(newer, older), odd = level(older, newer);
         for (std::int64_t k = 0; k < levels; k += 2) {

@@ -2,7 +2,7 @@
 """The workloads in JAX, compiled by XLA for the CPU. With --precision f64 it serves as a second
 opinion on the reference values: its automatic differentiation shares nothing with reference.py."""
 import measure
-from workloads import ClothSprings, LaunchOverhead, SpringCage
+from workloads import ClothSprings, LaunchOverhead, SpringCage, TetNeohookean, Wave2d
 
 
 def load(options):
@@ -54,6 +54,24 @@ def launch_overhead(variant, options):
         version=jax.__version__, threads=options.threads, precision=options.precision,
         compile_s=measure.elapsed(first_calls), forward=forward, adjoint=adjoint,
         forward_backward=lambda: (forward(), adjoint()), results=results)
+
+
+def differentiated(jax, options, loss, arguments, names):
+    """The Program of a loss: its gradient in all arguments, named in their order."""
+    programs = []
+    compile_s = measure.elapsed(lambda: programs.extend([
+        compiled(jax, loss, *arguments),
+        compiled(jax, jax.value_and_grad(loss, argnums=tuple(range(len(names)))), *arguments)]))
+    evaluate, differentiate = programs
+
+    def results():
+        value, gradients = differentiate(*arguments)
+        return value, dict(zip(names, gradients))
+
+    return measure.Program(
+        version=jax.__version__, threads=options.threads, precision=options.precision,
+        compile_s=compile_s, forward=lambda: evaluate(*arguments).block_until_ready(),
+        forward_backward=lambda: jax.block_until_ready(differentiate(*arguments)), results=results)
 
 
 def spring_cage(variant, options):
@@ -130,22 +148,71 @@ def cloth_springs(variant, options):
         return ((x.mean(axis=(0, 1)) - target) ** 2).sum()
 
     arguments = velocities, real(ClothSprings.stiffness)
-    programs = []
-    compile_s = measure.elapsed(lambda: programs.extend([
-        compiled(jax, loss, *arguments),
-        compiled(jax, jax.value_and_grad(loss, argnums=(0, 1)), *arguments)]))
-    evaluate, differentiate = programs
+    return differentiated(jax, options, loss, arguments, ("v0", "K"))
 
-    def results():
-        value, (v0, stiffness) = differentiate(*arguments)
-        return value, {"v0": v0, "K": stiffness}
 
-    return measure.Program(
-        version=jax.__version__, threads=options.threads, precision=options.precision,
-        compile_s=compile_s, forward=lambda: evaluate(*arguments).block_until_ready(),
-        forward_backward=lambda: jax.block_until_ready(differentiate(*arguments)), results=results)
+def wave2d(variant, options):
+    jax, jnp, real = load(options)
+    first, target = (jnp.asarray(values, real) for values in Wave2d.inputs())
+    k = real(Wave2d.courant_squared)
+
+    def loss(p0):
+        def step(levels, _):
+            older, newer = levels
+            middle = newer[1:-1, 1:-1]
+            around = (newer[:-2, 1:-1] + newer[2:, 1:-1] + newer[1:-1, :-2] + newer[1:-1, 2:]
+                      - 4 * middle)
+            inner = 2 * middle - older[1:-1, 1:-1] + k * around
+            return (newer, jnp.pad(inner, 1)), None
+
+        (_, last), _ = jax.lax.scan(step, (p0, jnp.zeros_like(p0)), None, length=Wave2d.steps)
+        return ((last - target) ** 2).mean()
+
+    return differentiated(jax, options, loss, (first,), ("p0",))
+
+
+def tet_neohookean(variant, options):
+    """The body of the scan is checkpointed: only positions and velocities are kept per step."""
+    jax, jnp, real = load(options)
+    define = TetNeohookean
+    corners = jnp.asarray(define.corners())
+    rest, target, inverse = (jnp.asarray(values, real) for values in
+                             (define.rest(), define.target(), define.inverse_edges()))
+    gravity, dt, volume = jnp.asarray(define.gravity, real), real(define.dt), real(define.volume)
+    inverse_mass = jnp.asarray(1 / define.masses()[:, None], real)
+    free = jnp.ones((define.nodes, 1), real).at[:define.fixed].set(0)
+
+    def stress(F, mu, la):
+        """First Piola stress of F, given as its three columns, as three columns."""
+        a, b, c = F
+        cofactors = jnp.cross(b, c), jnp.cross(c, a), jnp.cross(a, b)
+        J = (a * cofactors[0]).sum(axis=1, keepdims=True)
+        slope = (la * jnp.log(J) - mu) / J
+        return [mu * column + slope * cofactor for column, cofactor in zip(F, cofactors)]
+
+    def loss(v0, mu, la):
+        @jax.checkpoint
+        def step(state, _):
+            x, v = state
+            corner = [x[corners[:, k]] for k in range(4)]
+            edges = [corner[k] - corner[0] for k in (1, 2, 3)]
+            F = [sum(edges[k] * inverse[:, k, c:c + 1] for k in range(3)) for c in range(3)]
+            P = stress(F, mu, la)
+            pull = [-volume * sum(P[c] * inverse[:, k, c:c + 1] for c in range(3))
+                    for k in range(3)]
+            forces = jnp.stack([-(pull[0] + pull[1] + pull[2]), *pull], axis=1)
+            force = jnp.zeros_like(x).at[corners].add(forces)
+            v = free * (v + dt * (force * inverse_mass + gravity))
+            return (x + dt * v, v), None
+
+        (x, _), _ = jax.lax.scan(step, (rest, v0), None, length=define.steps)
+        return ((x - target) ** 2).sum() / define.nodes
+
+    arguments = jnp.asarray(define.velocities(), real), real(define.mu), real(define.la)
+    return differentiated(jax, options, loss, arguments, ("v0", "mu", "la"))
 
 
 if __name__ == "__main__":
     measure.main("jax", {"launch_overhead": launch_overhead, "spring_cage": spring_cage,
-                         "cloth_springs": cloth_springs}, precisions=("f32", "f64"))
+                         "cloth_springs": cloth_springs, "wave2d": wave2d,
+                         "tet_neohookean": tet_neohookean}, precisions=("f32", "f64"))

@@ -2,7 +2,7 @@
 """The workloads in Taichi on its CPU back end: fields with gradients, the gradient kernels called
 one by one in reverse order (cheaper than ti.ad.Tape)."""
 import measure
-from workloads import ClothSprings, SpringCage
+from workloads import ClothSprings, SpringCage, TetNeohookean, Wave2d
 
 import numpy as np
 
@@ -224,5 +224,170 @@ def cloth_springs(variant, options):
         forward_backward=forward_backward, results=results)
 
 
+def rolled_out(ti, version, options, steps, clear, kernels_of_step, kernels_at_end, loss,
+               differentiated, results):
+    """The Program that calls kernels_of_step(t) for every step, then kernels_at_end()."""
+    def launch_forward():
+        for field in clear:
+            field.fill(0)
+        for t in range(steps):
+            for kernel in kernels_of_step:
+                kernel(t)
+        for kernel in kernels_at_end:
+            kernel()
+
+    def forward():
+        launch_forward()
+        ti.sync()
+
+    def forward_backward():
+        for field in differentiated:
+            field.grad.fill(0)
+        launch_forward()
+        loss.grad[None] = 1.0
+        for kernel in reversed(kernels_at_end):
+            kernel.grad()
+        for t in reversed(range(steps)):
+            for kernel in reversed(kernels_of_step):
+                kernel.grad(t)
+        ti.sync()
+
+    def values():
+        forward_backward()
+        return results()
+
+    compile_s = measure.elapsed(forward_backward) - measure.elapsed(forward_backward)
+    return measure.Program(
+        version=version, threads=options.threads, compile_s=max(compile_s, 0.0), forward=forward,
+        forward_backward=forward_backward, results=values)
+
+
+def wave2d(variant, options):
+    ti, version = load(options)
+    serial = {"parallel": False, "serial": True}[variant]
+    side, steps, n, k = Wave2d.side, Wave2d.steps, Wave2d.n, Wave2d.courant_squared
+    level = ti.field(ti.f32, shape=(steps + 2, side, side), needs_grad=True)
+    loss = ti.field(ti.f32, shape=(), needs_grad=True)
+    target = ti.field(ti.f32, shape=(side, side))
+
+    @ti.kernel
+    def advance(t: ti.i32):
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for i, j in ti.ndrange((1, side - 1), (1, side - 1)):
+            middle = level[t + 1, i, j]
+            around = (level[t + 1, i - 1, j] + level[t + 1, i + 1, j]
+                      + level[t + 1, i, j - 1] + level[t + 1, i, j + 1])
+            level[t + 2, i, j] = 2 * middle - level[t, i, j] + k * (around - 4 * middle)
+
+    @ti.kernel
+    def evaluate():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for i, j in ti.ndrange(side, side):
+            loss[None] += (level[steps + 1, i, j] - target[i, j]) ** 2 / n
+
+    @ti.kernel
+    def set_first_level(values: ti.types.ndarray()):
+        for i, j in ti.ndrange(side, side):
+            level[0, i, j] = values[i, j]
+
+    @ti.kernel
+    def get_gradient(values: ti.types.ndarray()):
+        for i, j in ti.ndrange(side, side):
+            values[i, j] = level.grad[0, i, j]
+
+    def results():
+        gradient = np.zeros((side, side), np.float32)
+        get_gradient(gradient)
+        return loss[None], {"p0": gradient}
+
+    first, wanted = Wave2d.inputs()
+    set_first_level(first.astype(np.float32))
+    target.from_numpy(wanted.astype(np.float32))
+    return rolled_out(ti, version, options, steps, [loss], [advance], [evaluate], loss,
+                      [level, loss], results)
+
+
+def tet_neohookean(variant, options):
+    ti, version = load(options)
+    serial = {"parallel": False, "serial": True}[variant]
+    define = TetNeohookean
+    steps, nodes, n, fixed = define.steps, define.nodes, define.n, define.fixed
+    dt, volume, gravity = define.dt, define.volume, ti.Vector(define.gravity)
+    x, v, force = (ti.Vector.field(3, ti.f32, shape=(count, nodes), needs_grad=True)
+                   for count in (steps + 1, steps + 1, steps))
+    mu, la, loss = (ti.field(ti.f32, shape=(), needs_grad=True) for _ in range(3))
+    corners, inverse = (ti.Vector.field(4, ti.i32, shape=n),
+                        ti.Matrix.field(3, 3, ti.f32, shape=n))
+    inverse_mass, target = ti.field(ti.f32, shape=nodes), ti.Vector.field(3, ti.f32, shape=nodes)
+    corners.from_numpy(define.corners())
+    inverse.from_numpy(define.inverse_edges().astype(np.float32))
+    inverse_mass.from_numpy((1 / define.masses()).astype(np.float32))
+    target.from_numpy(define.target().astype(np.float32))
+    mu[None], la[None] = define.mu, define.la
+
+    @ti.kernel
+    def add_stress(t: ti.i32):
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for e in range(n):
+            c = corners[e]
+            start = x[t, c[0]]
+            edges = ti.Matrix.cols([x[t, c[1]] - start, x[t, c[2]] - start, x[t, c[3]] - start])
+            F = edges @ inverse[e]
+            G = F.inverse().transpose()
+            P = mu[None] * (F - G) + la[None] * ti.log(F.determinant()) * G
+            pull = -volume * (P @ inverse[e].transpose())  # column k belongs to corner k + 1
+            for k in ti.static(range(3)):
+                part = ti.Vector([pull[0, k], pull[1, k], pull[2, k]])
+                force[t, c[k + 1]] += part
+                force[t, c[0]] -= part
+
+    @ti.kernel
+    def move(t: ti.i32):
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(nodes):
+            if p < fixed:
+                v[t + 1, p] = [0.0, 0.0, 0.0]
+                x[t + 1, p] = x[t, p]
+            else:
+                moved = v[t, p] + dt * (force[t, p] * inverse_mass[p] + gravity)
+                v[t + 1, p] = moved
+                x[t + 1, p] = x[t, p] + dt * moved
+
+    @ti.kernel
+    def evaluate():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(nodes):
+            miss = x[steps, p] - target[p]
+            loss[None] += miss.dot(miss) / nodes
+
+    @ti.kernel
+    def set_first_state(x0: ti.types.ndarray(), v0: ti.types.ndarray()):
+        for p in range(nodes):
+            for c in ti.static(range(3)):
+                x[0, p][c] = x0[p, c]
+                v[0, p][c] = v0[p, c]
+
+    @ti.kernel
+    def get_gradient(v0: ti.types.ndarray()):
+        for p in range(nodes):
+            for c in ti.static(range(3)):
+                v0[p, c] = v.grad[0, p][c]
+
+    def results():
+        gradient = np.zeros((nodes, 3), np.float32)
+        get_gradient(gradient)
+        return loss[None], {"v0": gradient, "mu": mu.grad[None], "la": la.grad[None]}
+
+    set_first_state(*(values.astype(np.float32) for values in (define.rest(), define.velocities())))
+    return rolled_out(ti, version, options, steps, [force, loss], [add_stress, move], [evaluate],
+                      loss, [x, v, force, mu, la, loss], results)
+
+
 if __name__ == "__main__":
-    measure.main("taichi", {"spring_cage": spring_cage, "cloth_springs": cloth_springs})
+    measure.main("taichi", {"spring_cage": spring_cage, "cloth_springs": cloth_springs,
+                            "wave2d": wave2d, "tet_neohookean": tet_neohookean})

@@ -11,7 +11,9 @@ import os
 import tempfile
 
 import measure
-from workloads import ClothSprings, LaunchOverhead, SpringCage
+from workloads import ClothSprings, LaunchOverhead, SpringCage, TetNeohookean, Wave2d
+
+import numpy as np
 
 
 def load():
@@ -276,6 +278,130 @@ def cloth_springs(variant, options):
         forward_backward=forward_backward, results=results)
 
 
+def graphs_of(wp, recipe, compile_s, results):
+    """The Program that replays a recipe as CPU graphs."""
+    forward, forward_backward = captured(wp, recipe.forward), captured(wp, recipe.forward_backward)
+
+    def values():
+        forward_backward()
+        return results()
+
+    return measure.Program(
+        version=wp.config.version, threads=1, compile_s=compile_s, forward=forward,
+        forward_backward=forward_backward, results=values)
+
+
+def wave2d(variant, options):
+    wp = load()
+    side, steps = Wave2d.side, Wave2d.steps
+    SIDE, K, COUNT = wp.constant(side), wp.constant(Wave2d.courant_squared), wp.constant(
+        float(Wave2d.n))
+    grids = wp.array2d(dtype=float)
+
+    @wp.kernel
+    def advance(older: grids, newer: grids, made: grids):
+        i, j = wp.tid()
+        if i > 0 and j > 0 and i < SIDE - 1 and j < SIDE - 1:
+            middle = newer[i, j]
+            around = newer[i - 1, j] + newer[i + 1, j] + newer[i, j - 1] + newer[i, j + 1]
+            made[i, j] = 2.0 * middle - older[i, j] + K * (around - 4.0 * middle)
+
+    # The mean in two levels: 262 144 terms added into one float would lose digits.
+    @wp.kernel
+    def add_rows(last: grids, target: grids, rows: wp.array(dtype=float)):
+        i, j = wp.tid()
+        miss = last[i, j] - target[i, j]
+        wp.atomic_add(rows, i, miss * miss)
+
+    @wp.kernel
+    def average(rows: wp.array(dtype=float), loss: wp.array(dtype=float)):
+        wp.atomic_add(loss, 0, rows[wp.tid()] / COUNT)
+
+    levels = wp.zeros((steps + 2, side, side), dtype=float, requires_grad=True)
+    rows, loss = (wp.zeros(size, dtype=float, requires_grad=True) for size in (side, 1))
+    first, wanted = Wave2d.inputs()
+    levels.numpy()[0] = first
+    target = wp.array(wanted, dtype=float)
+    launches = [(advance, (side, side), [levels[t], levels[t + 1]], [levels[t + 2]])
+                for t in range(steps)]
+    launches += [(add_rows, (side, side), [levels[steps + 1], target], [rows]),
+                 (average, side, [rows], [loss])]
+    recipe = Recipe(wp, launches, loss, summed=[rows, loss], differentiated=[levels, rows, loss])
+    return graphs_of(wp, recipe, compile_seconds(wp),
+                     lambda: (loss.numpy()[0], {"p0": levels.grad.numpy()[0].copy()}))
+
+
+def tet_neohookean(variant, options):
+    wp = load()
+    define = TetNeohookean
+    steps, nodes = define.steps, define.nodes
+    DT, VOLUME, FIXED = (wp.constant(define.dt), wp.constant(define.volume),
+                         wp.constant(define.fixed))
+    COUNT, GRAVITY = wp.constant(float(nodes)), wp.constant(wp.vec3(*define.gravity))
+    vectors, floats = wp.array(dtype=wp.vec3), wp.array(dtype=float)
+
+    @wp.kernel
+    def add_stress(moduli: floats, corners: wp.array(dtype=wp.vec4i),
+                   inverse: wp.array(dtype=wp.mat33), x: vectors, force: vectors):
+        e = wp.tid()
+        c = corners[e]
+        start = x[c[0]]
+        edges = wp.matrix_from_cols(x[c[1]] - start, x[c[2]] - start, x[c[3]] - start)
+        F = edges * inverse[e]
+        G = wp.transpose(wp.inverse(F))
+        P = moduli[0] * (F - G) + (moduli[1] * wp.log(wp.determinant(F))) * G
+        pull = (-VOLUME) * (inverse[e] * wp.transpose(P))  # row k belongs to corner k + 1
+        wp.atomic_add(force, c[1], pull[0])
+        wp.atomic_add(force, c[2], pull[1])
+        wp.atomic_add(force, c[3], pull[2])
+        wp.atomic_sub(force, c[0], pull[0] + pull[1] + pull[2])
+
+    @wp.kernel
+    def move(inverse_mass: floats, x: vectors, v: vectors, force: vectors, x_next: vectors,
+             v_next: vectors):
+        p = wp.tid()
+        if p < FIXED:
+            v_next[p] = wp.vec3(0.0, 0.0, 0.0)
+            x_next[p] = x[p]
+        else:
+            moved = v[p] + DT * (inverse_mass[p] * force[p] + GRAVITY)
+            v_next[p] = moved
+            x_next[p] = x[p] + DT * moved
+
+    @wp.kernel
+    def evaluate(x: vectors, target: vectors, loss: floats):
+        miss = x[wp.tid()] - target[wp.tid()]
+        wp.atomic_add(loss, 0, wp.dot(miss, miss) / COUNT)
+
+    def zeros(*shape, kind=wp.vec3):
+        return wp.zeros(shape, dtype=kind, requires_grad=True)
+
+    x, v, force = zeros(steps + 1, nodes), zeros(steps + 1, nodes), zeros(steps, nodes)
+    loss = zeros(1, kind=float)
+    moduli = wp.array([define.mu, define.la], dtype=float, requires_grad=True)
+    x.numpy()[0], v.numpy()[0] = define.rest(), define.velocities()
+    corners = wp.array(define.corners(), dtype=wp.vec4i)
+    inverse = wp.array(define.inverse_edges().astype(np.float32), dtype=wp.mat33)
+    inverse_mass = wp.array(1 / define.masses(), dtype=float)
+    target = wp.array(define.target(), dtype=wp.vec3)
+    launches = []
+    for t in range(steps):
+        launches += [
+            (add_stress, define.n, [moduli, corners, inverse, x[t]], [force[t]]),
+            (move, nodes, [inverse_mass, x[t], v[t], force[t]], [x[t + 1], v[t + 1]]),
+        ]
+    launches.append((evaluate, nodes, [x[steps], target], [loss]))
+    recipe = Recipe(wp, launches, loss, summed=[force, loss],
+                    differentiated=[x, v, force, loss, moduli])
+
+    def results():
+        mu, la = moduli.grad.numpy()
+        return loss.numpy()[0], {"v0": v.grad.numpy()[0].copy(), "mu": mu, "la": la}
+
+    return graphs_of(wp, recipe, compile_seconds(wp), results)
+
+
 if __name__ == "__main__":
     measure.main("warp", {"launch_overhead": launch_overhead, "spring_cage": spring_cage,
-                          "cloth_springs": cloth_springs})
+                          "cloth_springs": cloth_springs, "wave2d": wave2d,
+                          "tet_neohookean": tet_neohookean})

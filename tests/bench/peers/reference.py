@@ -14,7 +14,8 @@ import sys
 
 import numpy as np
 
-from workloads import DEFINITIONS, ClothSprings, LaunchOverhead, SpringCage, digest
+from workloads import (DEFINITIONS, ClothSprings, LaunchOverhead, SpringCage, TetNeohookean, Wave2d,
+                       digest)
 
 FILE = pathlib.Path(__file__).with_name("reference.json")
 
@@ -140,6 +141,106 @@ def cloth_springs():
     return loss, {"v0": np.moveaxis(v_bar, 0, 2), "K": stiffness_bar}, checks
 
 
+def wave2d():
+    p0, target = Wave2d.inputs()
+
+    def stencil(u):
+        """2 u + k (sum of the neighbours - 4 u), with zero beyond the grid."""
+        around = -4 * u
+        around[1:] += u[:-1]
+        around[:-1] += u[1:]
+        around[:, 1:] += u[:, :-1]
+        around[:, :-1] += u[:, 1:]
+        return 2 * u + Wave2d.courant_squared * around
+
+    def inside(u):
+        inner = np.zeros(u.shape)
+        inner[1:-1, 1:-1] = u[1:-1, 1:-1]
+        return inner
+
+    def miss(p0):
+        older, newer = p0, np.zeros(p0.shape)
+        for _ in range(Wave2d.steps):
+            older, newer = newer, inside(stencil(newer) - older)
+        return newer - target
+
+    # The stencil is symmetric: its transpose is itself.
+    end = miss(p0)
+    older_bar, newer_bar = np.zeros(p0.shape), 2 * end / Wave2d.n
+    for _ in range(Wave2d.steps):
+        made = inside(newer_bar)
+        older_bar, newer_bar = -made, older_bar + stencil(made)
+
+    wave = np.sin(2e-4 * np.arange(p0.size) + 0.3).reshape(p0.shape)
+    step = 1e-2
+    difference = ((miss(p0 + step * wave) ** 2).mean()
+                  - (miss(p0 - step * wave) ** 2).mean()) / (2 * step)
+    checks = {"p0": relative((older_bar * wave).sum(), difference)}
+    return (end ** 2).mean(), {"p0": older_bar}, checks
+
+
+def tet_neohookean():
+    rest, corners, target = TetNeohookean.rest(), TetNeohookean.corners(), TetNeohookean.target()
+    inverse, masses = TetNeohookean.inverse_edges(), TetNeohookean.masses()[:, None]
+    gravity, dt, volume = np.array(TetNeohookean.gravity), TetNeohookean.dt, TetNeohookean.volume
+    free = (np.arange(len(rest)) >= TetNeohookean.fixed)[:, None]
+
+    def deformation(x):
+        """F, F^-T and log det F."""
+        corner = x[corners]
+        F = np.moveaxis(corner[:, 1:] - corner[:, :1], 1, 2) @ inverse
+        return F, np.swapaxes(np.linalg.inv(F), 1, 2), np.log(np.linalg.det(F))[:, None, None]
+
+    def spread(edges):
+        """Columns that belong to corners 1, 2, 3, and minus their sum to corner 0: onto nodes."""
+        values = np.concatenate([-edges.sum(axis=2, keepdims=True), edges], axis=2)
+        total = np.zeros(rest.shape)
+        np.add.at(total, corners, np.swapaxes(values, 1, 2))
+        return total
+
+    def end(v, mu, la, history=None):
+        x = rest
+        for _ in range(TetNeohookean.steps):
+            if history is not None:
+                history.append(x)
+            F, G, log_J = deformation(x)
+            P = mu * (F - G) + la * log_J * G
+            force = spread(-volume * P @ np.swapaxes(inverse, 1, 2))
+            v = free * (v + dt * (force / masses + gravity))
+            x = x + dt * v
+        return x - target
+
+    def loss(v, mu, la):
+        return (end(v, mu, la) ** 2).sum() / len(rest)
+
+    mu, la, v0 = TetNeohookean.mu, TetNeohookean.la, TetNeohookean.velocities()
+    history = []
+    miss = end(v0, mu, la, history)
+    x_bar, v_bar, mu_bar, la_bar = 2 * miss / len(rest), np.zeros(rest.shape), 0.0, 0.0
+    for x in reversed(history):
+        v_bar = free * (v_bar + dt * x_bar)
+        corner_bar = (dt * v_bar / masses)[corners]
+        H_bar = np.moveaxis(corner_bar[:, 1:] - corner_bar[:, :1], 1, 2)
+        P_bar = -volume * H_bar @ inverse
+        F, G, log_J = deformation(x)
+        mu_bar += (P_bar * (F - G)).sum()
+        la_bar += (P_bar * G * log_J).sum()
+        # dP/dF is symmetric, being a second derivative of the energy.
+        F_bar = (mu * P_bar + (mu - la * log_J) * (G @ np.swapaxes(P_bar, 1, 2) @ G)
+                 + la * (G * P_bar).sum(axis=(1, 2), keepdims=True) * G)
+        x_bar = x_bar + spread(F_bar @ np.swapaxes(inverse, 1, 2))
+
+    wave = free * np.sin(2e-3 * np.arange(v0.size) + 0.3).reshape(v0.shape)
+    checks = {
+        "v0": relative((v_bar * wave).sum(),
+                       (loss(v0 + 1e-3 * wave, mu, la) - loss(v0 - 1e-3 * wave, mu, la)) / 2e-3),
+        "mu": relative(mu_bar, (loss(v0, mu + 10, la) - loss(v0, mu - 10, la)) / 20),
+        "la": relative(la_bar, (loss(v0, mu, la + 10) - loss(v0, mu, la - 10)) / 20),
+    }
+    value = (miss ** 2).sum() / len(rest)
+    return value, {"v0": v_bar, "mu": mu_bar, "la": la_bar}, checks
+
+
 def relative(value, expected):
     value, expected = np.asarray(value), np.asarray(expected)
     return float(np.linalg.norm(value - expected) / np.linalg.norm(expected))
@@ -147,7 +248,8 @@ def relative(value, expected):
 
 def compute(workload):
     loss, gradients, checks = globals()[workload]()
-    return {"loss": float(loss), **digest(gradients), "central_difference_error": checks}
+    return {"steps": DEFINITIONS[workload].steps, "loss": float(loss), **digest(gradients),
+            "central_difference_error": checks}
 
 
 def numbers(entry):

@@ -19,9 +19,9 @@ class Run(NamedTuple):
         return f"{self.peer}:{self.variant}"
 
 
-# The strongest way of each peer: its ways to cut the cost per launch, and for the spring net both
-# forms of the force (a loop over springs that scatters, a loop over particles that gathers) where
-# they differ.
+# The strongest way of each peer: its ways to cut the cost per launch, for the spring net both forms
+# of the force (a loop over springs that scatters, a loop over particles that gathers) where they
+# differ, and one thread where that may beat several.
 RUNS = (
     Run("launch_overhead", "warp", "recorded-launch"),
     Run("launch_overhead", "warp", "cpu-graph"),
@@ -35,6 +35,15 @@ RUNS = (
     Run("cloth_springs", "taichi", "particles", parallel=True),
     Run("cloth_springs", "taichi", "springs-serial"),
     Run("cloth_springs", "jax", "scan-checkpoint", parallel=True),
+    Run("wave2d", "warp", "cpu-graph"),
+    Run("wave2d", "taichi", "parallel", parallel=True),
+    Run("wave2d", "taichi", "serial"),
+    Run("wave2d", "jax", "scan", parallel=True),
+    Run("wave2d", "jax", "scan-one-thread"),
+    Run("tet_neohookean", "warp", "cpu-graph"),
+    Run("tet_neohookean", "taichi", "parallel", parallel=True),
+    Run("tet_neohookean", "taichi", "serial"),
+    Run("tet_neohookean", "jax", "scan-checkpoint", parallel=True),
 )
 
 PACKAGES = {"warp": "warp-lang", "taichi": "taichi", "jax": "jax"}

@@ -23,8 +23,30 @@ cloth_springs     A net: bandwidth and reductions decide.
         a = (0, -9.8, 0) + sum of K (1 - r / |d|) d,  d = other end - this end
         v <- exp(-dt) (v + dt a),  x <- x + dt v
     Loss |mean position - (.4, -.1, .5)|^2 over all particles; gradient in all initial velocities
-    ("v0"; of row 0, which has none, it is zero) and in K. The gradient in K sums 78 million terms: added one by one in f32 it loses 5 %.
+    ("v0"; of row 0, which has none, it is zero) and in K. The gradient in K sums 78 million terms:
+    added one by one in f32 it loses 5 %.
+
+wave2d            A membrane: a stencil whose step is linear.
+    512 x 512 nodes, dx = 1/512, wave speed 340, time step such that (c dt / dx)^2 = 1/3. Time level
+    P[0](i, j) = .5 sin(.01 (512 i + j)) is the parameter ("p0"), P[1] = 0, and for 256 steps
+        P[t+2] = 2 P[t+1] - P[t] + (1/3) (sum of the 4 neighbours - 4 P[t+1])
+    at inner nodes, 0 on the border. Loss: the mean over all nodes of (P[257] - target)^2, with
+    target exp(-((i - 256)^2 + (j - 256)^2) / 800) minus its mean.
+
+tet_neohookean    An elastic cube of linear tetrahedra: arithmetic, and scatter by index.
+    The unit cube in 16^3 cells, node (i, j, k) at (i, j, k)/16 with number (17 i + j) 17 + k: 4913
+    nodes. Each cell is split around its diagonal into 6 tetrahedra, 24 576 in all: for the axis
+    orders xyz xzy yxz yzx zxy zyx the corners are c, c + e_a, c + e_a + e_b, c + (1, 1, 1). Density
+    1000, a quarter of a tetrahedron's mass at each corner. Deformation gradient F = D D0^-1 with
+    the edges from the first corner as columns of D; first Piola stress
+        P = mu (F - F^-T) + la log(det F) F^-T,   mu = la = 1e5;
+    the forces on corners 1, 2, 3 are the columns of -V P D0^-T, corner 0 takes minus their sum.
+    100 steps of dt = 5e-4 from X with v0 = (.5 X_x, -4 X_x (X_z - .5), 4 X_x (X_y - .5)):
+        v <- v + dt (f / m + (0, -9.8, 0)),  x <- x + dt v;  nodes with i = 0 never move.
+    Loss: the mean over the nodes of |x - X - X_x (.05, .1, 0)|^2; gradient in all initial
+    velocities ("v0"; zero where i = 0), in mu and in la.
 """
+import itertools
 import math
 
 import numpy as np
@@ -104,10 +126,77 @@ class ClothSprings:
         return [np.concatenate(columns) for columns in zip(*parts)]
 
 
+class Wave2d:
+    side, steps = 512, 256
+    n = side * side
+    courant_squared = 1 / 3
+
+    @staticmethod
+    def inputs():
+        """P[0] and the target, side x side."""
+        side, middle = Wave2d.side, Wave2d.side // 2
+        i, j = np.indices((side, side))
+        hump = np.exp(-((i - middle) ** 2 + (j - middle) ** 2) / 800)
+        return 0.5 * np.sin(0.01 * (side * i + j)), hump - hump.mean()
+
+
+class TetNeohookean:
+    cells, steps, dt = 16, 100, 5e-4
+    nodes_per_side = cells + 1
+    nodes = nodes_per_side ** 3
+    fixed = nodes_per_side ** 2  # the first ones never move
+    n = 6 * cells ** 3
+    mu = la = 1e5
+    density = 1000.0
+    gravity = (0.0, -9.8, 0.0)
+    volume = 1 / (6 * cells ** 3)
+
+    @staticmethod
+    def rest():
+        """Positions of the nodes at rest, nodes x 3."""
+        side = TetNeohookean.nodes_per_side
+        return np.indices((side,) * 3).reshape(3, -1).T / TetNeohookean.cells
+
+    @staticmethod
+    def corners():
+        """Node numbers of the corners, tetrahedra x 4."""
+        side = TetNeohookean.nodes_per_side
+        weight = np.array([side * side, side, 1])  # of a node's indices in its number
+        lowest = np.indices((TetNeohookean.cells,) * 3).reshape(3, -1).T @ weight
+        walks = []  # from the lowest corner of a cell to the highest, one axis at a time
+        for order in itertools.permutations(range(3)):
+            walks.append(np.concatenate([[0], np.cumsum(weight[list(order)])]))
+        return (lowest[:, None, None] + np.array(walks)).reshape(-1, 4).astype(np.int32)
+
+    @staticmethod
+    def inverse_edges():
+        """D0^-1, tetrahedra x 3 x 3."""
+        corner = TetNeohookean.rest()[TetNeohookean.corners()]
+        return np.linalg.inv(np.moveaxis(corner[:, 1:] - corner[:, :1], 1, 2))
+
+    @staticmethod
+    def masses():
+        quarter = TetNeohookean.density * TetNeohookean.volume / 4
+        return quarter * np.bincount(TetNeohookean.corners().ravel(),
+                                     minlength=TetNeohookean.nodes)
+
+    @staticmethod
+    def velocities():
+        x, y, z = TetNeohookean.rest().T
+        return np.stack([0.5 * x, -4 * x * (z - 0.5), 4 * x * (y - 0.5)], axis=1)
+
+    @staticmethod
+    def target():
+        rest = TetNeohookean.rest()
+        return rest + rest[:, :1] * np.array([0.05, 0.1, 0])
+
+
 DEFINITIONS = {
     "launch_overhead": LaunchOverhead,
     "spring_cage": SpringCage,
     "cloth_springs": ClothSprings,
+    "wave2d": Wave2d,
+    "tet_neohookean": TetNeohookean,
 }
 
 # Of a gradient with more components than SAMPLES, these are printed and compared, besides its norm:

@@ -149,7 +149,7 @@ Command add_bench(CLI::App& app) {
         ->check(CLI::IsMember({"f32", "f64"}));
     command
         ->add_option("--repeats", options->repeats,
-                     "Repeats of each measurement, at least; the fastest counts")
+                     "Repeats of each measurement, at least (1: exactly); the fastest counts")
         ->check(CLI::Range(1, 1000));
     command
         ->add_option("--most-springs", options->most_springs,

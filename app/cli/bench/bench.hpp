@@ -16,7 +16,7 @@ namespace hindcast::cli {
 struct BenchOptions {
     DeviceOptions device;
     ir::Precision precision = ir::Precision::f32;
-    int repeats = 5;                      // at least; more while they are quick
+    int repeats = 5;                      // at least; more while they are quick, but one stays one
     std::int64_t most_springs = 1000000;  // of springs_sweep
 };
 
@@ -58,7 +58,7 @@ const Workload& find_workload(const std::string& name);
 // ---- what the workloads are made of ----
 
 // Seconds per call: the minimum over at least `repeats` runs of `batch` calls, until about two
-// seconds have passed.
+// seconds have passed; with one repeat, over that one.
 double fastest(int repeats, int batch, const std::function<void()>& call);
 double norm(const std::vector<double>& v);
 

@@ -29,7 +29,7 @@ double bytes_of(const Launch::Replay& replay, std::map<const void*, double>& res
         const bool writes = access != ir::Access::read && access != ir::Access::value;
         passes[array.version_counter()] |= (reads ? 1 : 0) | (writes ? 2 : 0);
         size[array.version_counter()] = resident[array.version_counter()] =
-            static_cast<double>(array.bytes());
+            static_cast<double>(array.size()) * static_cast<double>(ir::size_of(array.type()));
     }
     double bytes = 0;
     for (const auto& [key, bits] : passes) bytes += size[key] * (bits == 3 ? 2 : 1);
@@ -55,7 +55,7 @@ Traffic traffic_of(Simulation& simulation) {
 double fastest(int repeats, int batch, const std::function<void()>& call) {
     double best = 1e300;
     const double start = now();
-    for (int r = 0; r < repeats || (now() - start < 2.0 && r < 50); ++r) {
+    for (int r = 0; r < repeats || (repeats > 1 && now() - start < 2.0 && r < 50); ++r) {
         const double t = now();
         for (int k = 0; k < batch; ++k) call();
         best = std::min(best, (now() - t) / batch);

@@ -53,8 +53,8 @@ KernelDef elastic_force(Moduli moduli) {
     const bool lame = moduli == Moduli::lame;
     return kernel(
         "neo_hookean_force",
-        {"corners", "inverse", "volume", lame ? "mu" : "young", lame ? "lambda" : "poisson", "x",
-         "force"},
+        {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
+         lame ? "lambda" : "poisson_ratio", "x", "force"},
         [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
                  Property<Float> first, Property<Float> second, Read<Vec3> x, Into<Vec3> force) {
             const Int4 c = corners[e];
@@ -154,8 +154,8 @@ public:
         };
         read_moduli();
         const bool lame = moduli_ == Moduli::lame;
-        const Argument first = per_element(lame ? "mu" : "young"),
-                       second = per_element(lame ? "lambda" : "poisson");
+        const Argument first = per_element(lame ? "mu" : "young_modulus"),
+                       second = per_element(lame ? "lambda" : "poisson_ratio");
         publish(model);
 
         const Argument positions =
@@ -191,11 +191,12 @@ private:
     void read_moduli() {
         const auto written = [&](const char* key) { return settings_->written(key); };
         const bool lame = written("mu") && written("lambda");
-        const bool engineering = written("young") && written("poisson");
-        const int count = written("mu") + written("lambda") + written("young") + written("poisson");
+        const bool engineering = written("young_modulus") && written("poisson_ratio");
+        const int count =
+            written("mu") + written("lambda") + written("young_modulus") + written("poisson_ratio");
         if (count != 2 || lame == engineering)
             throw settings_->error("type", "a solid needs two moduli")
-                .remedy("give \"mu\" and \"lambda\", or \"young\" and \"poisson\"");
+                .remedy("give \"mu\" and \"lambda\", or \"young_modulus\" and \"poisson_ratio\"");
         moduli_ = lame ? Moduli::lame : Moduli::engineering;
     }
 
@@ -231,12 +232,12 @@ void add_elastic_energy(Model& model, const document::Node& name_node, double sc
     const auto modulus = [&](const char* key) {
         return model.find_quantity(name + "." + key)->argument();
     };
-    program.add(
-        model.launch(elastic_energy(moduli), corners->elements(),
-                     {*corners, *model.find_constant(name + ".inverse"),
-                      *model.find_constant(name + ".volume"), modulus(lame ? "mu" : "young"),
-                      modulus(lame ? "lambda" : "poisson"), model.array("position"), scale, value},
-                     name + ": elastic energy"));
+    program.add(model.launch(
+        elastic_energy(moduli), corners->elements(),
+        {*corners, *model.find_constant(name + ".inverse"), *model.find_constant(name + ".volume"),
+         modulus(lame ? "mu" : "young_modulus"), modulus(lame ? "lambda" : "poisson_ratio"),
+         model.array("position"), scale, value},
+        name + ": elastic energy"));
 }
 
 }  // namespace solids
@@ -249,7 +250,7 @@ void register_solids(Registry& registry) {
          "An elastic body of linear tetrahedra of a compressible neo-Hookean material, energy per "
          "volume W(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F. A quarter of "
          "the mass of an element, density times volume, belongs to each of its corners, which move "
-         "like particles. Give mu and lambda, or young and poisson.",
+         "like particles. Give mu and lambda, or young_modulus and poisson_ratio.",
          {any("mesh")
               .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
                    "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
@@ -274,10 +275,18 @@ void register_solids(Registry& registry) {
               "shear modulus, one for the body or one per element"),
           values("lambda").unit("Pa").optional().at_least(0).differentiable().doc(
               "Lame's first parameter, one for the body or one per element"),
-          values("young").unit("Pa").optional().at_least(0).differentiable().doc(
-              "Young's modulus: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))"),
-          values("poisson").optional().at_least(0).at_most(0.499).differentiable().doc(
-              "Poisson's ratio"),
+          values("young_modulus")
+              .unit("Pa")
+              .optional()
+              .at_least(0)
+              .differentiable()
+              .doc("Young's modulus: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))"),
+          values("poisson_ratio")
+              .optional()
+              .at_least(0)
+              .at_most(0.499)
+              .differentiable()
+              .doc("Poisson's ratio"),
           particles::fixed_field()},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<solids::Solid>(std::move(s));

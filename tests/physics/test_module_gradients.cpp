@@ -67,7 +67,6 @@ std::string contacts(const char* response) {
         {"type": "area", "name": "area", "of": "stones", "target": 0.2, "at": [0.1, 0.3]}])";
 }
 
-<<<<<<< HEAD
 // A membrane with a loss at two times; `keys` say how its numbers are written.
 std::string membrane(const char* boundary, const char* keys) {
     return std::string(R"json("dimension": 2, "time": {"step": "1/50", "steps": 9},
@@ -97,7 +96,7 @@ std::string blocks(const char* keys) {
         {"type": "center_of_mass", "of": "wedge", "target": [1.5, 0.3, 0.1]},
         {"type": "energy", "solids": ["block", "wedge"], "at": [0.03, 0.06]}])json";
 }
-=======
+
 // Two blocks that press against each other, away from the walls.
 const char* const material_blocks = R"("dimension": 2, "time": {"step": "1/500", "steps": 12},
     "gravity": [0.4, -9.81],
@@ -112,7 +111,6 @@ const char* const material_blocks = R"("dimension": 2, "time": {"step": "1/500",
     "objective": [
         {"type": "point_target", "name": "hit", "of": "upper", "points": [1, 4], "target": [0.4, 0.6]},
         {"type": "center_of_mass", "name": "low", "of": "lower", "target": [0.3, 0.3]}])";
->>>>>>> 819f7aa (Material points: MLS-MPM in two dimensions, acceptance C, gradients of all its fields)
 
 const std::vector<Covering>& coverings() {
     static const std::vector<Covering> list = {
@@ -174,7 +172,6 @@ const std::vector<Covering>& coverings() {
           {"colliders/sphere.friction", "rock.friction"},
           {"bodies/particles.velocity", "stones.velocity"}},
          contacts(R"("response": "projection", "friction": 0.1)")},
-<<<<<<< HEAD
         {"waves",
          {{"bodies/waves.speed", "drum.speed"},
           {"bodies/waves.damping", "drum.damping"},
@@ -201,9 +198,10 @@ const std::vector<Covering>& coverings() {
           {"scene/gravity", "gravity"}},
          blocks(R"json("mu": 3, "lambda": {"formula": "4+0.5*x+0.1*i"})json")},
         {"solids with engineering constants",
-         {{"bodies/solid.young", "block.young"}, {"bodies/solid.poisson", "block.poisson"}},
-         blocks(R"json("young": {"formula": "8+0.3*i"}, "poisson": 0.3)json")},
-=======
+         {{"bodies/solid.young_modulus", "block.young_modulus"},
+          {"bodies/solid.poisson_ratio", "block.poisson_ratio"}},
+         blocks(R"json("young_modulus": {"formula": "8+0.3*i"}, "poisson_ratio": 0.3)json")},
+
         {"material points",
          {{"bodies/material_points.positions", "upper.positions"},
           {"bodies/material_points.velocity", "upper.velocity"},
@@ -216,7 +214,6 @@ const std::vector<Covering>& coverings() {
           {"bodies/material_points.poisson_ratio", "upper.poisson_ratio"},
           {"scene/gravity", "gravity"}},
          material_blocks},
->>>>>>> 819f7aa (Material points: MLS-MPM in two dimensions, acceptance C, gradients of all its fields)
     };
     return list;
 }

@@ -82,7 +82,7 @@ TEST_CASE("solids: uniaxial stretch of one tetrahedron, stress and its derivativ
 
 TEST_CASE("solids: Young's modulus and Poisson's ratio are Lame's parameters") {
     const double young = 2600, poisson = 0.3;
-    const auto a = simulate(stretched(1.2, R"("young": 2600, "poisson": 0.3)"));
+    const auto a = simulate(stretched(1.2, R"("young_modulus": 2600, "poisson_ratio": 0.3)"));
     const auto b = simulate(stretched(1.2, R"("mu": )" + number(young / 2.6) + R"(, "lambda": )" +
                                                number(young * poisson / (1.3 * 0.4))));
     a->run(), b->run();
@@ -222,8 +222,8 @@ TEST_CASE("solids: what cannot be simulated is refused") {
     const std::string box =
         R"("mesh": {"box": {"min": [0,0,0], "max": [1,1,1], "cells": [1,1,1]}})";
     fails(solid(box), "needs two moduli");
-    fails(solid(box + R"(, "mu": 1, "young": 1)"), "needs two moduli");
-    fails(solid(box + lame + R"(, "young": 1, "poisson": 0.3)"), "needs two moduli");
+    fails(solid(box + R"(, "mu": 1, "young_modulus": 1)"), "needs two moduli");
+    fails(solid(box + lame + R"(, "young_modulus": 1, "poisson_ratio": 0.3)"), "needs two moduli");
     fails(solid(R"("mesh": {"box": {"min": [0,0,0], "max": [1,0,1], "cells": [1,1,1]}})" + lame),
           "no volume");
     fails(solid(R"("mesh": {"points": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]],

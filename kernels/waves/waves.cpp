@@ -7,6 +7,9 @@
 // step of the scene makes an even number of levels, and nothing is copied. The launch is linear in
 // u: its adjoint needs no value of u, and the backward pass keeps nothing of it unless the speed or
 // the damping is a parameter.
+//
+// Fixed border: the inner rows are updated as if they went round, column -1 being the last one of
+// the row above, so that every item does the same; then the outer columns are set back to zero.
 #include "kernels/waves/waves.hpp"
 
 #include <algorithm>
@@ -69,31 +72,28 @@ Items items_of(const Form& form) {
 // `ratio` is h / dx, in s/m.
 KernelDef next_level(const Form& form) {
     const std::string name = form.damped ? "wave_level_damped" : "wave_level";
-    const std::int64_t first = items_of(form).first;
-    const auto node = [first](const Int& item) {
+    // Every index is the item plus one constant: the adjoint is then a stencil as well.
+    const auto node = [first = items_of(form).first](const Int& item) {
         return first == 0 ? item : injective(item + first);
     };
-    const auto advanced = [form](const Int& i, const Read<Float>& u, const Float& old,
+    const auto advanced = [form](const Int& item, const Read<Float>& u, const Float& old,
                                  const Float& k) {
-        const std::int64_t columns = form.columns, nodes = form.rows * form.columns;
-        const Int j = column_of(i, columns);
-        const auto undamped = [&](const Float& along_rows, const Float& along_columns) {
-            return (2.0 - 4.0 * k) * u[i] + (k * (along_rows + along_columns) - old);
-        };
+        const std::int64_t columns = form.columns, first = items_of(form).first;
+        const auto at = [&](std::int64_t offset) { return u[item + (first + offset)]; };
         if (form.fixed_border) {
-            const Float left = u[i - 1], right = u[i + 1];
-            const Float up = u[i - columns], down = u[i + columns];
-            return select(j > 0 && j < columns - 1, undamped(left + right, up + down), Float(0));
+            const Float left = at(-1), right = at(1), up = at(-columns), down = at(columns);
+            return (2.0 - 4.0 * k) * at(0) + (k * ((left + right) + (up + down)) - old);
         }
+        const Int j = column_of(item, columns);
         const auto neighbour = [&](const Bool& there, std::int64_t offset) {
             Float value;
-            if_(there, [&] { value = u[i + offset]; });
+            if_(there, [&] { value = at(offset); });
             return value;
         };
         const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
-        const Float up = neighbour(i >= columns, -columns);
-        const Float down = neighbour(i < nodes - columns, columns);
-        return undamped(left + right, up + down);
+        const Float up = neighbour(item >= columns, -columns);
+        const Float down = neighbour(item < (form.rows - 1) * columns, columns);
+        return (2.0 - 4.0 * k) * at(0) + (k * ((left + right) + (up + down)) - old);
     };
     if (!form.damped)
         return kernel(name, {"speed", "ratio", "u", "older"},
@@ -101,7 +101,7 @@ KernelDef next_level(const Form& form) {
                                        Read<Float> u, ReadWrite<Float> older) {
                           const Int i = node(item);
                           const Float courant = speed[i] * ratio.value();
-                          older[i] = advanced(i, u, older[i], courant * courant);
+                          older[i] = advanced(item, u, older[i], courant * courant);
                       });
     return kernel(name, {"speed", "damping", "half_step", "ratio", "u", "older"},
                   [advanced, node](Int item, Property<Float> speed, Property<Float> damping,
@@ -111,8 +111,17 @@ KernelDef next_level(const Form& form) {
                       const Float courant = speed[i] * ratio.value();
                       const Float a = damping[i] * half_step.value();
                       const Float old = (1.0 - a) * older[i];
-                      older[i] = advanced(i, u, old, courant * courant) / (1.0 + a);
+                      older[i] = advanced(item, u, old, courant * courant) / (1.0 + a);
                   });
+}
+
+// The outer columns of the inner rows, two items a row, back to zero.
+KernelDef hold_columns(const Form& form) {
+    const std::int64_t columns = form.columns;
+    return kernel("wave_hold_columns", {"newest"}, [columns](Int item, Write<Float> newest) {
+        const Int row = 1 + (item >> 1), side = item & 1;
+        newest[injective(row * columns + side * (columns - 1))] = Float(0);
+    });
 }
 
 class Waves final : public model::Instance {
@@ -164,11 +173,18 @@ public:
             return model.launch(next_level(form), items_of(form).count, std::move(all),
                                 name + ": next level");
         };
-        const Launch even = level(newer, older), odd = level(older, newer);
-        for (std::int64_t k = 0; k < levels; k += 2) {
-            model.add(Phase::position_update, even);
-            model.add(Phase::position_update, odd);
-        }
+        const auto hold = [&](const Array& newest) {
+            return model.launch(hold_columns(form), 2 * (form.rows - 2), {newest},
+                                name + ": border");
+        };
+        Program two_levels;
+        two_levels.add(level(newer, older));
+        if (form.fixed_border) two_levels.add(hold(older));
+        two_levels.add(level(older, newer));
+        if (form.fixed_border) two_levels.add(hold(newer));
+        for (std::int64_t k = 0; k < levels; k += 2)
+            for (const Launch& launch : two_levels.launches())
+                model.add(Phase::position_update, launch);
         model.add_grid_field(name, std::move(field));
     }
 

@@ -21,7 +21,8 @@ struct BenchOptions {
 };
 
 // What one step of a roll-out does to memory: every array that a launch reads or writes counts once
-// per launch (twice if it is read and written), whole and without what caches save.
+// per launch (twice if it is read and written), without what caches save: whole, or one element per
+// item where an item reaches its own element only.
 struct Traffic {
     std::int64_t launches = 0, adjoints = 0;       // per step
     double forward_bytes = 0, backward_bytes = 0;  // per step

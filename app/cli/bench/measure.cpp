@@ -28,8 +28,14 @@ double bytes_of(const Launch::Replay& replay, std::map<const void*, double>& res
                            access != ir::Access::slice && access != ir::Access::reduce;
         const bool writes = access != ir::Access::read && access != ir::Access::value;
         passes[array.version_counter()] |= (reads ? 1 : 0) | (writes ? 2 : 0);
-        size[array.version_counter()] = resident[array.version_counter()] =
-            static_cast<double>(array.size()) * static_cast<double>(ir::size_of(array.type()));
+        const double element = static_cast<double>(array.components()) *
+                               static_cast<double>(ir::size_of(array.type()));
+        const bool own = access == ir::Access::write || access == ir::Access::read_write;
+        const std::int64_t elements =
+            own ? std::min(array.elements(), replay.launch().items()) : array.elements();
+        double& bytes = size[array.version_counter()];
+        bytes = std::max(bytes, element * static_cast<double>(elements));
+        resident[array.version_counter()] = element * static_cast<double>(array.elements());
     }
     double bytes = 0;
     for (const auto& [key, bits] : passes) bytes += size[key] * (bits == 3 ? 2 : 1);

@@ -7,6 +7,7 @@
 
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/adjoint_norms.hpp"
 
 namespace hindcast::cli {
 
@@ -205,6 +206,18 @@ void print_profile(const Rollout& rollout) {
             copies, bytes_text(copied));
     if (const std::string whole = rollout.whole_program_report(); !whole.empty())
         fmt::print("whole program: {}\n", whole);
+}
+
+void print_kept(Simulation& simulation) {
+    static constexpr const char* when[] = {"once", "per step", "per event"};
+    const std::vector<Rollout::KeptValue> values = simulation.rollout().kept_values();
+    if (values.empty()) return;
+    fmt::print("\nkept for adjoints         how often    bytes each\n");
+    for (const Rollout::KeptValue& v : values) {
+        const std::string name = name_of(simulation.model(), v.array);
+        fmt::print("{:<24}  {:<9}  {:>12}\n", name.empty() ? v.name : name,
+                   when[static_cast<std::size_t>(v.kept)], v.array.bytes());
+    }
 }
 
 }  // namespace hindcast::cli

@@ -90,5 +90,7 @@ std::string duration_text(double seconds);
 
 // The table that --profile asks for: one line per launch and direction.
 void print_profile(const Rollout& rollout);
+// And what is kept for the adjoints: one line per value.
+void print_kept(Simulation& simulation);
 
 }  // namespace hindcast::cli

@@ -176,6 +176,7 @@ private:
         fmt::print("  results       {}\n", folder_.string());
         if (options_.results.profile) {
             print_profile(simulation.rollout());
+            print_kept(simulation);
             const Rollout::AdjointNorms& norms = simulation.rollout().adjoint_norms();
             fmt::print("{}", describe(norms, name_of(simulation.model(), norms.culprit)));
         }

@@ -193,9 +193,11 @@ void Rollout::run(Calls& calls, const Moment* record, bool again) {
     for (Call& call : calls) {
         if (record != nullptr && !call.saves.empty()) {
             Schedule::save(call, *record, pool());
-            call.copies += static_cast<std::int64_t>(call.saves.size());
-            for (const History* h : call.saves)
-                call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
+            if (profiling_) {
+                call.copies += static_cast<std::int64_t>(call.saves.size());
+                for (const History* h : call.saves)
+                    call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
+            }
         }
         if (again && !call.recomputed) continue;
         const Clock clock(profiling_, call.forward_seconds, call.forward_runs);

@@ -34,7 +34,9 @@ public:
     void clear_gradients();
 
     std::size_t size() const { return entries_.size(); }
-    std::int64_t kept_bytes() const;  // values kept because a later launch overwrites them
+    // Values kept because a later launch overwrites them: how many, and their bytes.
+    std::size_t snapshots() const { return kept_.size(); }
+    std::int64_t kept_bytes() const;
 
 private:
     struct Kept {

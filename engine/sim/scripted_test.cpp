@@ -32,9 +32,9 @@ struct Bits {
 };
 
 // With "steps" the roll-out stops early. Objective terms may then not have run, so the gradient is
-// that of the sum of the state.
+// that of the sum of the state. With `checkpoints` most steps are recomputed on the way back.
 Bits bits_on(const DeviceOptions& device, const TestScript& script, ir::Precision precision,
-             const Registry& registry, const TestOptions& test) {
+             const Registry& registry, const TestOptions& test, bool checkpoints) {
     SimulationOptions options;
     options.device = std::make_shared<Device>(device);
     options.precision = precision;
@@ -43,6 +43,8 @@ Bits bits_on(const DeviceOptions& device, const TestScript& script, ir::Precisio
     const bool derivative = simulation.parameters().size() > 0;
     const std::int64_t last = script.determinism.steps * simulation.scene().substeps();
     const bool early = last >= 0 && last < simulation.steps();
+    if (checkpoints && simulation.steps() > 0)
+        simulation.rollout().force_plan((early ? last : simulation.steps()) / 9 + 1, 4);
     simulation.run(derivative, [&](std::int64_t done) { return !early || done < last; });
     Bits bits{to_string(simulation.state_hash().digest()), {}};
     if (!derivative) return bits;
@@ -66,11 +68,12 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
     for (const int width : {1, 4, 8, 16}) devices.push_back({DeviceKind::cpu, 2, width, false});
     if (script.determinism.interpreter) devices.push_back({DeviceKind::interpreter, 1, 0, false});
     std::optional<Bits> first;
-    for (const DeviceOptions& device : devices) {
+    const auto compare = [&](const DeviceOptions& device, bool checkpoints) {
         if (test.go_on && !test.go_on()) throw TestStopped();
-        const Bits bits = bits_on(device, script, precision, registry, test);
+        const Bits bits = bits_on(device, script, precision, registry, test, checkpoints);
         if (!first) first = bits;
-        const std::string name = Device(device).describe();
+        const std::string name =
+            Device(device).describe() + (checkpoints ? ", recomputed from checkpoints" : "");
         if (bits.hash != first->hash)
             findings.add(fmt::format("{}: expected the state hash {} of one thread, found {}", name,
                                      first->hash, bits.hash));
@@ -82,7 +85,9 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
                 name, k, number_text(first->gradient[k]), number_text(bits.gradient[k])));
             break;
         }
-    }
+    };
+    for (const DeviceOptions& device : devices) compare(device, false);
+    compare(devices[1], true);
 }
 
 }  // namespace

@@ -53,9 +53,10 @@
 // changed; it never touches "expect".
 //
 // "determinism" (true, or an object with "steps", "interpreter", "precision"): 1, 2, 3 and 8
-// threads, 1, 4, 8 and 16 lanes, and the interpreter where said, must give the bits of one thread,
-// in the final state and in the gradient. With "steps" the roll-out stops there, and the gradient
-// is that of the sum of the state's numbers. It counts as one test per precision.
+// threads, 1, 4, 8 and 16 lanes, the interpreter where said, and a run whose backward pass
+// recomputes most steps from four checkpoints must give the bits of one thread, in the final state
+// and in the gradient. With "steps" the roll-out stops there, and the gradient is that of the sum
+// of the state's numbers. It counts as one test per precision.
 #pragma once
 
 #include <filesystem>

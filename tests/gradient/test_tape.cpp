@@ -101,6 +101,7 @@ TEST_CASE("tape: a version that a later launch overwrites is kept, and counted")
         tape.launch(Launch(device, square, Precision::f64, 2, {x, z}));
         tape.launch(Launch(device, set_to, Precision::f64, 2, {200, x}));
         CHECK(tape.kept_bytes() == 2 * static_cast<std::int64_t>(x.bytes()));
+        CHECK(tape.snapshots() == 2);
         CHECK(y.to_doubles() == Values{9, 16});
         CHECK(z.to_doubles() == Values{10000, 10000});
         y.gradient().assign(Values{1, 10});

@@ -90,7 +90,7 @@ struct Plan {
     bool shares_buffer(int symbol) const;
 };
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
-               const FixedPlan& fixed);
+               const FixedPlan& fixed = {});
 
 // Lanes for a kernel of this precision on this processor.
 int natural_width(ir::Precision precision);

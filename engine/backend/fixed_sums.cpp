@@ -1,5 +1,7 @@
 #include "engine/backend/fixed_sums.hpp"
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -55,6 +57,7 @@ void sort_out(FixedState* state, void* terms, const std::int64_t* elements, std:
 typedef std::int64_t Integers __attribute__((vector_size(32)));
 typedef std::uint64_t Words __attribute__((vector_size(32)));
 typedef double Doubles __attribute__((vector_size(32)));
+typedef float Floats __attribute__((vector_size(16)));
 
 // Rounded to nearest. Both halves are exact: as mantissas of 2^52 and of 2^84, the upper one with
 // 2^31 added to make it positive; the sum rounds once.
@@ -68,11 +71,13 @@ struct Source {
     std::int64_t *sums, lowest, highest;
 };
 
-// N components in f32: sums up all sources, clears them, and adds the value to the target.
+// N components in f32 of elements begin .. end-1: sums up all sources, clears them, and adds the
+// values to the target.
 template <int N>
 void add_group(const Source* sources, std::size_t count, int stride, double unit, bool defines,
                float* target, const Binding& b, std::int64_t begin, std::int64_t end) {
     constexpr std::size_t bytes = padded(N) * sizeof(std::int64_t);
+    const bool whole = b.component_stride == 1;
     for (std::int64_t e = begin; e < end; ++e) {
         Integers total{};
         for (std::size_t s = 0; s < count; ++s) {
@@ -83,15 +88,19 @@ void add_group(const Source* sources, std::size_t count, int stride, double unit
             total += part;
             std::memset(at, 0, bytes);
         }
-        const Doubles value = to_doubles(total) * unit;
         float* to = target + e * b.element_stride;
+        if (_mm256_testz_si256((__m256i)total, (__m256i)total) != 0 && !defines) continue;
+        const Floats value = __builtin_convertvector(to_doubles(total) * unit, Floats) + 0.0f;
+        if (whole && defines) {
+            std::memcpy(to, &value, N * sizeof(float));
+            continue;
+        }
         for (int c = 0; c < N; ++c) {
-            const auto rounded = static_cast<float>(value[c]);
             float& x = to[c * b.component_stride];
             if (defines)
-                x = rounded + 0.0f;
-            else if (rounded != 0)
-                x += rounded;
+                x = value[c];
+            else if (value[c] != 0)
+                x += value[c];
         }
     }
 }
@@ -262,6 +271,12 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
         }
     }
     if (count == 0 && !t.defines) return;
+    if (t.defines && count == 0 && b.component_stride == 1 && b.element_stride == t.components) {
+        const std::size_t bytes = ir::size_of(t.type) * static_cast<std::size_t>(t.components);
+        std::memset(static_cast<char*>(b.data) + static_cast<std::size_t>(begin) * bytes, 0,
+                    static_cast<std::size_t>(end - begin) * bytes);
+        return;
+    }
     if (t.type == ir::Type::f64) {
         auto* data = static_cast<double*>(b.data);
         for (std::int64_t e = begin; e < end; ++e)
@@ -316,12 +331,13 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
         constexpr std::int64_t chunk = 512;
         const std::int64_t chunks = (end - first + chunk - 1) / chunk;
         if (pool == nullptr || chunks == 1) {
-            add_range(k, b, first, end);
+            for (std::int64_t c = 0; c < chunks; ++c)
+                add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));
         } else {
             const std::int64_t tasks = std::min<std::int64_t>(chunks, pool->threads() * 4);
             pool->run(static_cast<int>(tasks), [&](int task) {
-                add_range(k, b, first + chunks * task / tasks * chunk,
-                          std::min(end, first + chunks * (task + 1) / tasks * chunk));
+                for (std::int64_t c = chunks * task / tasks; c < chunks * (task + 1) / tasks; ++c)
+                    add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));
             });
         }
         for (const FixedState::Found& f : non_finite) {

@@ -244,6 +244,7 @@ private:
     void fixed_group(std::size_t which);
     std::vector<FixedBase> fixed_bases(const FixedGroup& group, std::vector<int>& base_of);
     std::string fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases);
+    Names fixed_elements(ir::Type type, const Names& lanes, int size);
     std::string store_fixed_terms(const FixedGroup& group);
     void note_largest(std::size_t which, const std::string& mask, const std::string& bits,
                       const std::string& scratch);

@@ -237,67 +237,77 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
     return mask;
 }
 
+// `size` components in W lanes each (padded: the rest is of no account), element by element, lanes
+// at their fixed_position.
+Emitter::Names Emitter::fixed_elements(Type type, const Names& lanes, int size) {
+    const int n = padded(size);
+    const std::string t = scalar_type(type);
+    if (width_ == 1 || n == 1) return lanes;
+    if (type == Type::f64) return interleave(t, lanes);
+    // Within blocks of four lanes: a, b of one vector and c, d of another.
+    const auto merge = [&](const std::string& x, const std::string& y, int a, int c, int b, int d) {
+        std::vector<int> from;
+        for (int block = 0; block < width_; block += 4)
+            for (const int k : {a, b, c, d}) from.push_back(block + (k < 4 ? k : width_ + k - 4));
+        return shuffle(t, width_, x, y, from);
+    };
+    const auto in_turns = [&](int x, int y, int first) {
+        return merge(lanes[x], lanes[y], first, first + 1, first + 4, first + 5);
+    };
+    const std::string low = in_turns(0, 1, 0), high = in_turns(0, 1, 2);
+    if (n == 2) return {low, high};
+    if (size == 3) {  // the padding is another copy of the third
+        const std::string& z = lanes[2];
+        return {merge(low, z, 0, 4, 1, 4), merge(low, z, 2, 5, 3, 5), merge(high, z, 0, 6, 1, 6),
+                merge(high, z, 2, 7, 3, 7)};
+    }
+    const std::string low2 = in_turns(2, 3, 0), high2 = in_turns(2, 3, 2);
+    return {merge(low, low2, 0, 4, 1, 5), merge(low, low2, 2, 6, 3, 7),
+            merge(high, high2, 0, 4, 1, 5), merge(high, high2, 2, 6, 3, 7)};
+}
+
 // Scaled terms in scratch memory; its address.
 std::string Emitter::store_fixed_terms(const FixedGroup& group) {
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string t = scalar_type(p.type), v = lanes_of(t);
-    const int slots = fixed_slots(p.components);
+    const auto slots = static_cast<std::size_t>(fixed_slots(p.components));
     const Variable scratch = variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
-    std::string factor[2];
-    for (int k = 0; k < 2; ++k) {
-        const std::string at =
-            fixed_at(group.symbol, offsetof(FixedState, factor) + k * sizeof(double));
-        factor[k] = splat(t, cast("fptrunc", "double", still("double", at), t));
-    }
-    for (std::size_t r = 0; r < group.rows.size(); ++r)
-        for (int g = 0, slot = 0; g < group_count(p.components); ++g) {
+    const auto factor = [&](std::size_t k) {
+        return still("double",
+                     fixed_at(group.symbol, offsetof(FixedState, factor) + k * sizeof(double)));
+    };
+    const auto in_lanes = [&](const std::string& x) {
+        return splat(t, cast("fptrunc", "double", x, t));
+    };
+    const std::string first = in_lanes(factor(0));
+    for (std::size_t r = 0; r < group.rows.size(); ++r) {
+        std::size_t at = r * slots;
+        for (int g = 0; g < group_count(p.components); ++g) {
             const int size = group_size(p.components, g), n = padded(size);
-            Names lanes;
-            for (int c = 0; c < n; ++c) {
-                const Value site = c < size ? group.rows[r].sites[4 * g + c] : ir::no_value;
-                if (site < 0) {
-                    lanes.push_back(zero(t));
-                    continue;
-                }
+            Names lanes(static_cast<std::size_t>(n), zero(t));
+            for (int c = 0; c < size; ++c) {
+                const Value site = group.rows[r].sites[4 * g + c];
+                if (site < 0) continue;
                 const std::string x = vector(kernel_.op(site).operand[1]);
-                lanes.push_back(
-                    pure("fmul {} {}, {}", v, pure("fmul {} {}, {}", v, x, factor[0]), factor[1]));
+                lanes[c] = pure("fmul {} {}, {}", v, x, first);
             }
-            Names parts = lanes;
-            if (width_ > 1 && n > 1) {
-                // Pairs of vectors are merged within blocks of 16 bytes: low halves, high halves.
-                const auto merge = [&](const std::string& a, const std::string& b, int size_of,
-                                       bool high) {
-                    std::vector<int> from;
-                    for (int block = 0; block < width_; block += 4)
-                        for (int k = 0; k < 2 / size_of; ++k)
-                            for (int side = 0; side < 2; ++side)
-                                for (int e = 0; e < size_of; ++e)
-                                    from.push_back(side * width_ + block + (high ? 2 : 0) +
-                                                   k * size_of + e);
-                    return shuffle(t, width_, a, b, from);
-                };
-                if (p.type == Type::f64) {
-                    parts = interleave(t, lanes);
-                } else if (n == 2) {
-                    parts = {merge(lanes[0], lanes[1], 1, false),
-                             merge(lanes[0], lanes[1], 1, true)};
-                } else {
-                    const std::string a = merge(lanes[0], lanes[1], 1, false),
-                                      b = merge(lanes[0], lanes[1], 1, true),
-                                      c = merge(lanes[2], lanes[3], 1, false),
-                                      d = merge(lanes[2], lanes[3], 1, true);
-                    parts = {merge(a, c, 2, false), merge(a, c, 2, true), merge(b, d, 2, false),
-                             merge(b, d, 2, true)};
-                }
-            }
-            for (int k = 0; k < n; ++k) {
-                const std::string at = pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name,
-                                            r * slots + static_cast<std::size_t>(slot + k));
-                put("store {} {}, ptr {}", v, parts[k], at);
-            }
-            slot += n;
+            for (const std::string& part : fixed_elements(p.type, lanes, size))
+                put("store {} {}, ptr {}", v, part,
+                    pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name, at++));
         }
+    }
+    // Scales beyond the range of the type, for terms that are tiny or huge, have a second factor.
+    when(
+        pure("fcmp one double {}, 1.0", factor(1)),
+        [&] {
+            const std::string second = in_lanes(factor(1));
+            for (std::size_t k = 0; k < group.rows.size() * slots; ++k) {
+                const std::string at = pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name, k);
+                const std::string x = let("load {}, ptr {}", v, at);
+                put("store {} {}, ptr {}", v, let("fmul {} {}, {}", v, x, second), at);
+            }
+        },
+        true);
     return scratch.name;
 }
 

@@ -165,11 +165,13 @@ void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool*
 
 void FixedSums::apply_scale(std::size_t k) {
     const FixedScale& scale = targets_[k].scale;
-    const int half = scale.high_bits / 2;
+    // One factor where the type has it.
+    const int most = targets_[k].type == ir::Type::f64 ? 1000 : 120;
+    const int first = std::clamp(scale.high_bits, -most, most);
     for (std::size_t s = 0; s < used_; ++s) {
         FixedState& state = slots_[s]->states[k];
-        state.factor[0] = measuring_ ? 1 : std::ldexp(1.0, half);
-        state.factor[1] = measuring_ ? 1 : std::ldexp(1.0, scale.high_bits - half);
+        state.factor[0] = measuring_ ? 1 : std::ldexp(1.0, first);
+        state.factor[1] = measuring_ ? 1 : std::ldexp(1.0, scale.high_bits - first);
         state.low_factor = std::ldexp(1.0, scale.low_bits);
     }
 }

@@ -71,36 +71,62 @@ struct Source {
     std::int64_t *sums, lowest, highest;
 };
 
+// Totals of N adjacent sums, which are cleared.
+template <int N>
+Integers take_totals(const Source* sources, std::size_t count, std::int64_t at, std::int64_t first,
+                     std::int64_t last) {
+    constexpr std::size_t bytes = N * sizeof(std::int64_t);
+    Integers total{};
+    for (std::size_t s = 0; s < count; ++s) {
+        if (last < sources[s].lowest || first > sources[s].highest) continue;
+        Integers part{};
+        std::memcpy(&part, sources[s].sums + at, bytes);
+        total += part;
+        std::memset(sources[s].sums + at, 0, bytes);
+    }
+    return total;
+}
+
+bool is_zero(Integers total) { return _mm256_testz_si256((__m256i)total, (__m256i)total) != 0; }
+
+// Adds N values (or stores them) to adjacent numbers. A value of zero changes nothing.
+template <int N>
+void add_values(Integers total, double unit, bool defines, float* to) {
+    if (!defines && is_zero(total)) return;
+    Floats value = __builtin_convertvector(to_doubles(total) * unit, Floats) + 0.0f;
+    if (!defines) {
+        Floats old{};
+        std::memcpy(&old, to, N * sizeof(float));
+        value = value != 0 ? old + value : old;
+    }
+    std::memcpy(to, &value, N * sizeof(float));
+}
+
 // N components in f32 of elements begin .. end-1: sums up all sources, clears them, and adds the
 // values to the target.
 template <int N>
 void add_group(const Source* sources, std::size_t count, int stride, double unit, bool defines,
                float* target, const Binding& b, std::int64_t begin, std::int64_t end) {
-    constexpr std::size_t bytes = padded(N) * sizeof(std::int64_t);
-    const bool whole = b.component_stride == 1;
-    for (std::int64_t e = begin; e < end; ++e) {
-        Integers total{};
-        for (std::size_t s = 0; s < count; ++s) {
-            if (e < sources[s].lowest || e > sources[s].highest) continue;
-            Integers part{};
-            std::int64_t* at = sources[s].sums + e * stride;
-            std::memcpy(&part, at, bytes);
-            total += part;
-            std::memset(at, 0, bytes);
-        }
+    std::int64_t e = begin;
+    if (N < 3 && stride == N && b.element_stride == N && b.component_stride == 1)
+        for (constexpr int step = 4 / N; e + step <= end; e += step)
+            add_values<4>(take_totals<4>(sources, count, e * N, e, e + step - 1), unit, defines,
+                          target + e * N);
+    for (; e < end; ++e) {
+        const Integers total = take_totals<padded(N)>(sources, count, e * stride, e, e);
         float* to = target + e * b.element_stride;
-        if (_mm256_testz_si256((__m256i)total, (__m256i)total) != 0 && !defines) continue;
-        const Floats value = __builtin_convertvector(to_doubles(total) * unit, Floats) + 0.0f;
-        if (whole && defines) {
-            std::memcpy(to, &value, N * sizeof(float));
-            continue;
-        }
-        for (int c = 0; c < N; ++c) {
-            float& x = to[c * b.component_stride];
-            if (defines)
-                x = value[c];
-            else if (value[c] != 0)
-                x += value[c];
+        if (b.component_stride == 1) {
+            add_values<N>(total, unit, defines, to);
+        } else if (defines || !is_zero(total)) {
+            float values[4] = {};
+            add_values<4>(total, unit, true, values);
+            for (int c = 0; c < N; ++c) {
+                float& x = to[c * b.component_stride];
+                if (defines)
+                    x = values[c];
+                else if (values[c] != 0)
+                    x += values[c];
+            }
         }
     }
 }

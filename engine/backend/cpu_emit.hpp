@@ -199,6 +199,9 @@ private:
                  const std::string& mask);
     void group_ops(int r);
     void load_group(ir::Value v, const ir::Op& op);
+    bool load_rows(const ir::Op& op);
+    Names transpose_blocks(const std::string& element, const Names& parts);
+    Names transpose_rows(const std::string& element, const Names& lanes, int n);
     void keep_in_memory(const std::vector<ir::Value>& group);
     void store_group(ir::Value v, const ir::Op& op);
     std::string flat_mask(int components, int part);
@@ -225,6 +228,8 @@ private:
     struct SplitIndex {
         ir::Value base = ir::no_value;
         std::string offset;  // of the base's type
+        std::int64_t number = 0;
+        bool known = true;  // the offset is this number
     };
     // The rows of one base: base + low ... base + low + span.
     struct FixedBase {
@@ -293,6 +298,9 @@ private:
         bool padded;
     };
     std::map<ir::Value, LaneSource> lane_sources_;
+    // Elements that were loaded together with their neighbours: values by component.
+    std::map<std::array<int, 3>, std::map<int, std::string>> row_values_;
+    std::map<ir::Value, std::string> row_bases_;    // lanes of a base, in memory
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)
     std::map<ir::Value, Variable> terms_;           // gathered: per site
     std::map<int, FixedNotes> fixed_notes_;         // by parameter

@@ -28,7 +28,9 @@ std::string bits_type(Type real) { return real == Type::f64 ? "i64" : "i32"; }
 }  // namespace
 
 Emitter::SplitIndex Emitter::split_index(Value index) {
-    SplitIndex split{index, "0"};
+    SplitIndex split;
+    split.base = index;
+    split.offset = "0";
     const std::string t = scalar_type(kernel_.op(index).type);
     const auto varies = [&](Value v) { return plan_.varies[v] != 0; };
     while (varies(split.base)) {
@@ -39,6 +41,9 @@ Emitter::SplitIndex Emitter::split_index(Value index) {
         if (varies(a) == varies(b) || (!adds && varies(b))) break;
         const Value uniform = varies(a) ? b : a;
         split.offset = pure("{} {} {}, {}", adds ? "add" : "sub", t, split.offset, scalar(uniform));
+        const Op& number = kernel_.op(uniform);
+        split.known &= number.code == OpCode::constant;
+        if (split.known) split.number += (adds ? 1 : -1) * ir::integer_of(number.bits, number.type);
         split.base = varies(a) ? a : b;
     }
     return split;

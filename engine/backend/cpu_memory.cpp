@@ -205,7 +205,7 @@ Emitter::Names Emitter::transpose(const std::string& element, const Names& lanes
                      l);
         return {v};
     }
-    // Part k holds lanes k, k+n, ... one after the other; then every block of n by n is transposed.
+    // Part k holds lanes k, k+n, ... one after the other.
     Names parts;
     for (int k = 0; k < n; ++k) {
         Names joined;
@@ -218,6 +218,12 @@ Emitter::Names Emitter::transpose(const std::string& element, const Names& lanes
         }
         parts.push_back(joined[0]);
     }
+    return transpose_blocks(element, parts);
+}
+
+// n vectors of blocks of n (2, 4): every block of n by n is transposed.
+Emitter::Names Emitter::transpose_blocks(const std::string& element, const Names& parts) {
+    const int n = static_cast<int>(parts.size());
     const auto blocks = [&](const std::string& a, const std::string& b,
                             const std::vector<int>& from) {
         std::vector<int> all;  // within a block: 0 .. n-1 of a, n .. 2n-1 of b
@@ -387,10 +393,97 @@ void Emitter::group_ops(int r) {
     }
 }
 
+// From 16 lanes of 8 scalars each to the first n scalars in 16 lanes each.
+Emitter::Names Emitter::transpose_rows(const std::string& element, const Names& lanes, int n) {
+    // halves[h][c], blocks of four: scalar c of lanes 8h .. 8h+3, scalar c+4 of these, both of the
+    // next four lanes.
+    Names halves[2];
+    for (int h = 0; h < 2; ++h) {
+        Names parts;
+        for (int k = 0; k < 4; ++k)
+            parts.push_back(shuffle(element, 8, lanes[8 * h + k], lanes[8 * h + k + 4], up_to(16)));
+        halves[h] = transpose_blocks(element, parts);
+    }
+    Names values;
+    for (int c = 0; c < n; ++c) {
+        std::vector<int> from;
+        for (int block = c / 4; block < 8; block += 2)
+            for (int k = 0; k < 4; ++k) from.push_back(4 * block + k);
+        values.push_back(shuffle(element, 16, halves[0][c % 4], halves[1][c % 4], from));
+    }
+    return values;
+}
+
+// Elements side by side at any index, as a stencil has them: every lane loads them with one
+// instruction, of just these bytes. False: not worth while here.
+bool Emitter::load_rows(const Op& op) {
+    constexpr int most = 8;  // scalars
+    const Parameter& p = kernel_.parameter(op.symbol);
+    const int n = p.components;
+    if (width_ != 16 || p.type != Type::f32 || 2 * n > most || plan_.checked || op.region != 0 ||
+        p.access != ir::Access::read || layout(op.symbol) != Layout::elements ||
+        mask_ != item_mask_ || !plan_.varies[op.operand[0]])
+        return false;
+    const SplitIndex mine = split_index(op.operand[0]);
+    if (!mine.known || !bases_[mine.base].empty()) return false;
+    std::map<std::int64_t, Value> indices;  // by distance from the base
+    for (const auto& [key, group] : load_groups_) {
+        if (key[0] != 0 || key[1] != op.symbol || !plan_.varies[key[2]]) continue;
+        const SplitIndex other = split_index(key[2]);
+        if (other.known && other.base == mine.base) indices[other.number] = key[2];
+    }
+    std::int64_t first = mine.number, last = mine.number;
+    while (indices.contains(first - 1)) --first;
+    first += (mine.number - first) / (most / n) * (most / n);
+    last = first;
+    while (indices.contains(last + 1) && (last + 2 - first) * n <= most) ++last;
+    const int scalars = static_cast<int>(last + 1 - first) * n;
+    if (scalars <= most / 2) return false;
+
+    const std::string t = scalar_type(p.type), v = fmt::format("<{} x {}>", most, t);
+    const Type type = kernel_.op(mine.base).type;
+    const std::string it = scalar_type(type);
+    std::string& base = row_bases_[mine.base];
+    if (base.empty()) {  // lanes without an item read what the first lane reads
+        const std::string all = vector(mine.base);
+        const std::string lane = pure("extractelement {} {}, i64 0", lanes_of(it), all);
+        const Variable memory =
+            variable(lanes_of(it), choose(mask_, lanes_of(it), all, splat(it, lane)));
+        base = let("getelementptr {}, ptr {}, i64 0", it, memory.name);  // loads stay behind this
+    }
+    std::string mask;
+    for (int k = 0; k < most; ++k)
+        mask += fmt::format("{}i1 {}", k == 0 ? "<" : ", ", k < scalars ? "true" : "false");
+    Names lanes;
+    for (int l = 0; l < width_; ++l) {
+        std::string at = pure("load {}, ptr {}, align {}", it, pointer(it, base, std::to_string(l)),
+                              align_of(it));
+        at = cast(ir::is_signed(type) ? "sext" : "zext", it, at, "i64");
+        at = pointer(fmt::format("[{} x {}]", n, t), component_pointer(op.symbol, 0), at);
+        at = pointer(t, at, std::to_string(first * n));
+        lanes.push_back(pure("{}", call(v, "masked.load." + suffix(v) + ".p0",
+                                        {{"ptr", at},
+                                         {"i32", std::to_string(align_of(t))},
+                                         {fmt::format("<{} x i1>", most), mask + ">"},
+                                         {v, "poison"}})));
+    }
+    const Names values = transpose_rows(t, lanes, scalars);
+    for (std::int64_t k = first; k <= last; ++k)
+        for (int c = 0; c < n; ++c)
+            row_values_[{0, op.symbol, indices.at(k)}][c] =
+                values[static_cast<std::size_t>((k - first) * n + c)];
+    return true;
+}
+
 // The first load of an element loads all components that this region needs.
 void Emitter::load_group(Value v, const Op& op) {
-    const std::vector<Value>& group = load_groups_.at({op.region, op.symbol, op.operand[0]});
+    const std::array<int, 3> key{op.region, op.symbol, op.operand[0]};
+    const std::vector<Value>& group = load_groups_.at(key);
     if (group[0] != v) return;
+    if (row_values_.contains(key) || load_rows(op)) {
+        for (const Value x : group) define(x, row_values_.at(key).at(kernel_.op(x).component));
+        return;
+    }
     std::vector<int> components;
     for (const Value x : group) components.push_back(kernel_.op(x).component);
     flats_.clear();

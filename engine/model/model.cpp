@@ -64,9 +64,10 @@ const GridField& Model::grid_field(const std::string& body, const Node& asked_at
         .remedy("name a body that has one, such as waves");
 }
 
-Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state) {
+Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state,
+                       Layout layout) {
     if (arrays_.contains(name)) throw Error("internal: two arrays are called '" + name + "'");
-    Array array(real(), {elements, components}, Layout::contiguous);
+    Array array(real(), {elements, components}, layout);
     arrays_[name] = {array, state};
     return array;
 }

@@ -113,9 +113,10 @@ public:
     const GridField& grid_field(const std::string& body, const document::Node& asked_at) const;
 
     // --- arrays ---
-    // A state array of the run's real type, planar; part of the state hash, the outputs and the
+    // A state array of the run's real type; part of the state hash, the outputs and the
     // viewer if `state`.
-    Array add_array(const std::string& name, std::int64_t elements, int components, bool state);
+    Array add_array(const std::string& name, std::int64_t elements, int components, bool state,
+                    Layout layout = Layout::contiguous);
     Array index_array(const std::vector<std::int64_t>& indices,
                       int components) const;  // i32, not published
     bool has_array(const std::string& name) const { return arrays_.contains(name); }

@@ -32,8 +32,8 @@ Arrays arrays(Model& model) {
     a.points = particles::arrays(model);
     const std::int64_t n = model.point_count();
     if (!model.has_array("deformation_gradient")) {
-        model.add_array("deformation_gradient", n, 4, true);
-        model.add_array("affine_velocity", n, 4, true);
+        model.add_array("deformation_gradient", n, 4, true, Layout::planar);
+        model.add_array("affine_velocity", n, 4, true, Layout::planar);
         for (const char* name : {"volume", "mu", "lambda"}) model.add_array(name, n, 1, false);
     }
     a.F = model.array("deformation_gradient");

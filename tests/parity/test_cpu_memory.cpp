@@ -70,6 +70,31 @@ TEST_CASE("CPU: every layout of every access") {
             }
 }
 
+TEST_CASE("CPU: stencils, whose loads of neighbours are done together") {
+    HINDCAST_NEEDS_LLVM();
+    const KernelDef k =
+        kernel("stencil", {"x", "u", "w", "y", "z"},
+               [](Int i, Read<Float> x, Read<Vec2> u, Read<Vec3> w, Write<Vec2> y, Write<Vec3> z) {
+                   const Int node = Int(abs(x[i]) * 3.0);
+                   Vec2 sum = u[node + 2] * 0.5;  // not in order, one of them twice, a gap
+                   for (const int offset : {0, 1, 2, 7, 8, 4}) sum += u[node + offset] * x[i];
+                   y[i] = sum - u[node + 9];
+                   z[i] = w[node + 1] + w[node] - w[node - 1 + 3];
+               });
+    for (const Precision precision : {Precision::f32, Precision::f64})
+        for (const int items : {1, 15, 16, 17, 333})
+            for (const Form form : {Form::elements, Form::planes}) {
+                Launch launch(k.trace(precision), items);
+                // No element more than the launch reads: |x| < 2.
+                std::vector<double> u(2 * 15), w(3 * 8);
+                for (std::size_t j = 0; j < u.size(); ++j) u[j] = std::sin(1.0 + 3.0 * double(j));
+                for (std::size_t j = 0; j < w.size(); ++j) w[j] = std::cos(2.0 + 5.0 * double(j));
+                launch.set("u", u).set("w", w).form("u", form);
+                CHECK(launch.differences(false, {2}) == "");
+                CHECK(launch.differences(true) == "");
+            }
+}
+
 TEST_CASE("CPU: one value for all items, and indices of other types") {
     HINDCAST_NEEDS_LLVM();
     const KernelDef k =

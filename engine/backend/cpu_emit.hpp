@@ -250,9 +250,11 @@ private:
     std::vector<FixedBase> fixed_bases(const FixedGroup& group, std::vector<int>& base_of);
     std::string fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases);
     Names fixed_elements(ir::Type type, const Names& lanes, int size);
-    std::string store_fixed_terms(const FixedGroup& group);
-    void note_largest(std::size_t which, const std::string& mask, const std::string& bits,
-                      const std::string& scratch);
+    void fixed_row(std::size_t which, std::size_t row);
+    void store_fixed_row(std::size_t which, std::size_t row);
+    std::string fixed_factor(int symbol, std::size_t k);
+    void scale_again(std::size_t which);
+    void note_largest(std::size_t which, const std::string& mask, const std::string& bits);
     void add_fixed_lanes(const FixedGroup& group, const std::vector<FixedBase>& bases,
                          const std::vector<int>& base_of, const std::string& scratch,
                          const std::string& mask, bool atomic);
@@ -304,6 +306,11 @@ private:
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)
     std::map<ir::Value, Variable> terms_;           // gathered: per site
     std::map<int, FixedNotes> fixed_notes_;         // by parameter
+    struct FixedRows {                              // of one group: what is there so far
+        Variable scratch;
+        std::string largest;
+    };
+    std::map<std::size_t, FixedRows> fixed_rows_;
 };
 
 // How intrinsics call a type: "v16f32" for <16 x float>.

@@ -7,6 +7,7 @@
 // range check, one address. Rows of scratch memory: [row][group][position][component]; the order
 // of positions is that of cheap shuffles (fixed_position), and lanes that follow each other in it
 // are not neighbours, who would wait for each other's stores.
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
@@ -69,15 +70,42 @@ Emitter::FixedNotes& Emitter::fixed_notes(int symbol) {
 
 void Emitter::accumulate_fixed(Value v, const Op& op) {
     in_range(v, op.symbol, op.operand[0]);  // checked mode: reports in the order of execution
-    for (std::size_t g = 0; g < plan_.fixed_groups.size(); ++g)
-        if (plan_.fixed_groups[g].last == v) fixed_group(g);
+    for (std::size_t g = 0; g < plan_.fixed_groups.size(); ++g) {
+        const FixedGroup& group = plan_.fixed_groups[g];
+        if (group.symbol != op.symbol) continue;
+        for (std::size_t r = 0; r < group.rows.size(); ++r)
+            if (*std::max_element(group.rows[r].sites.begin(), group.rows[r].sites.end()) == v)
+                fixed_row(g, r);
+        if (group.last == v) fixed_group(g);
+    }
+}
+
+// Terms go to scratch memory as soon as a row is complete: they would fill the registers.
+void Emitter::fixed_row(std::size_t which, std::size_t row) {
+    const FixedGroup& group = plan_.fixed_groups[which];
+    const Parameter& p = kernel_.parameter(group.symbol);
+    FixedRows& rows = fixed_rows_[which];
+    const std::string t = scalar_type(p.type), bits = bits_type(p.type), w = lanes_of(bits);
+    // The largest magnitude: of finite numbers, infinities and NaNs as of their bits.
+    for (const Value site : group.rows[row].sites) {
+        if (site < 0) continue;
+        const std::string word =
+            cast("bitcast", lanes_of(t), vector(kernel_.op(site).operand[1]), w);
+        const std::string magnitude =
+            pure("and {} {}, {}", w, word,
+                 splat(bits, p.type == Type::f64 ? "9223372036854775807" : "2147483647"));
+        rows.largest =
+            rows.largest.empty()
+                ? magnitude
+                : pure("{}", call(w, "umax." + suffix(w), {{w, rows.largest}, {w, magnitude}}));
+    }
+    if (!plan_.measure) store_fixed_row(which, row);
 }
 
 void Emitter::fixed_group(std::size_t which) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
-    const std::string t = scalar_type(p.type), bits = bits_type(p.type);
-    const bool f64 = p.type == Type::f64;
+    const std::string bits = bits_type(p.type);
     std::vector<int> base_of;
     std::vector<FixedBase> bases = fixed_bases(group, base_of);
     const std::string mask = fixed_mask(group, bases);
@@ -93,26 +121,12 @@ void Emitter::fixed_group(std::size_t which) {
         const std::string old = let("load i64, ptr {}", at);
         put("store i64 {}, ptr {}", let("add i64 {}, {}", old, lanes), at);
     }
-    // The largest magnitude: of finite numbers, infinities and NaNs as of their bits.
-    std::string largest;
-    for (const Row& row : group.rows)
-        for (const Value site : row.sites) {
-            if (site < 0) continue;
-            const std::string x = vector(kernel_.op(site).operand[1]);
-            const std::string word = cast("bitcast", lanes_of(t), x, lanes_of(bits));
-            const std::string magnitude =
-                pure("and {} {}, {}", lanes_of(bits), word,
-                     splat(bits, f64 ? "9223372036854775807" : "2147483647"));
-            largest =
-                largest.empty()
-                    ? magnitude
-                    : pure("{}", call(lanes_of(bits), "umax." + suffix(lanes_of(bits)),
-                                      {{lanes_of(bits), largest}, {lanes_of(bits), magnitude}}));
-        }
-    largest = choose(mask, lanes_of(bits), largest, zero(bits));
-    const std::string scratch = plan_.measure ? "" : store_fixed_terms(group);
-    note_largest(which, mask, largest, scratch);
+    const std::string largest =
+        choose(mask, lanes_of(bits), fixed_rows_[which].largest, zero(bits));
+    if (!plan_.measure) scale_again(which);
+    note_largest(which, mask, largest);
     if (plan_.measure) return;
+    const std::string scratch = fixed_rows_[which].scratch.name;
     const std::string shared = pure(
         "icmp ne i64 {}, 0", still("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
     when(shared, [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, true); });
@@ -271,54 +285,64 @@ Emitter::Names Emitter::fixed_elements(Type type, const Names& lanes, int size) 
             merge(high, high2, 0, 4, 1, 5), merge(high, high2, 2, 6, 3, 7)};
 }
 
-// Scaled terms in scratch memory; its address.
-std::string Emitter::store_fixed_terms(const FixedGroup& group) {
+// Scaled terms of one row into scratch memory.
+void Emitter::store_fixed_row(std::size_t which, std::size_t row) {
+    const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string t = scalar_type(p.type), v = lanes_of(t);
     const auto slots = static_cast<std::size_t>(fixed_slots(p.components));
-    const Variable scratch = variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
-    const auto factor = [&](std::size_t k) {
-        return still("double",
-                     fixed_at(group.symbol, offsetof(FixedState, factor) + k * sizeof(double)));
-    };
-    const auto in_lanes = [&](const std::string& x) {
-        return splat(t, cast("fptrunc", "double", x, t));
-    };
-    const std::string first = in_lanes(factor(0));
-    for (std::size_t r = 0; r < group.rows.size(); ++r) {
-        std::size_t at = r * slots;
-        for (int g = 0; g < group_count(p.components); ++g) {
-            const int size = group_size(p.components, g), n = padded(size);
-            Names lanes(static_cast<std::size_t>(n), zero(t));
-            for (int c = 0; c < size; ++c) {
-                const Value site = group.rows[r].sites[4 * g + c];
-                if (site < 0) continue;
-                const std::string x = vector(kernel_.op(site).operand[1]);
-                lanes[c] = pure("fmul {} {}, {}", v, x, first);
-            }
-            for (const std::string& part : fixed_elements(p.type, lanes, size))
-                put("store {} {}, ptr {}", v, part,
-                    pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name, at++));
+    Variable& scratch = fixed_rows_[which].scratch;
+    if (scratch.name.empty())
+        scratch = variable(fmt::format("[{} x {}]", group.rows.size() * slots, v), "");
+    const std::string factor = fixed_factor(group.symbol, 0);
+    std::size_t at = row * slots;
+    for (int g = 0; g < group_count(p.components); ++g) {
+        const int size = group_size(p.components, g);
+        Names lanes(static_cast<std::size_t>(padded(size)), zero(t));
+        for (int c = 0; c < size; ++c) {
+            const Value site = group.rows[row].sites[4 * g + c];
+            if (site >= 0)
+                lanes[c] = pure("fmul {} {}, {}", v, vector(kernel_.op(site).operand[1]), factor);
         }
+        for (const std::string& part : fixed_elements(p.type, lanes, size))
+            put("store {} {}, ptr {}", v, part,
+                pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name, at++));
     }
-    // Scales beyond the range of the type, for terms that are tiny or huge, have a second factor.
+}
+
+// Factor k of the scale, in all lanes.
+std::string Emitter::fixed_factor(int symbol, std::size_t k) {
+    const std::string t = scalar_type(kernel_.parameter(symbol).type);
+    const std::string factor =
+        still("double", fixed_at(symbol, offsetof(FixedState, factor) + k * sizeof(double)));
+    return splat(t, cast("fptrunc", "double", factor, t));
+}
+
+// Scales beyond the range of the type, for terms that are tiny or huge, have a second factor.
+void Emitter::scale_again(std::size_t which) {
+    const FixedGroup& group = plan_.fixed_groups[which];
+    const Parameter& p = kernel_.parameter(group.symbol);
+    const std::string v = lanes_of(scalar_type(p.type));
+    const std::string factor =
+        still("double", fixed_at(group.symbol, offsetof(FixedState, factor) + sizeof(double)));
     when(
-        pure("fcmp one double {}, 1.0", factor(1)),
+        pure("fcmp one double {}, 1.0", factor),
         [&] {
-            const std::string second = in_lanes(factor(1));
-            for (std::size_t k = 0; k < group.rows.size() * slots; ++k) {
-                const std::string at = pure("getelementptr {}, ptr {}, i64 {}", v, scratch.name, k);
+            const std::string lanes = fixed_factor(group.symbol, 1);
+            const std::size_t count =
+                group.rows.size() * static_cast<std::size_t>(fixed_slots(p.components));
+            for (std::size_t k = 0; k < count; ++k) {
+                const std::string at =
+                    pure("getelementptr {}, ptr {}, i64 {}", v, fixed_rows_[which].scratch.name, k);
                 const std::string x = let("load {}, ptr {}", v, at);
-                put("store {} {}, ptr {}", v, let("fmul {} {}, {}", v, x, second), at);
+                put("store {} {}, ptr {}", v, let("fmul {} {}, {}", v, x, lanes), at);
             }
         },
         true);
-    return scratch.name;
 }
 
 // Keeps the largest magnitude; a block with terms that are not finite is sorted out by the host.
-void Emitter::note_largest(std::size_t which, const std::string& mask, const std::string& bits,
-                           const std::string& scratch) {
+void Emitter::note_largest(std::size_t which, const std::string& mask, const std::string& bits) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Type real = kernel_.parameter(group.symbol).type;
     const std::string t = bits_type(real), v = lanes_of(t);
@@ -328,7 +352,9 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
     when(
         any(pure("icmp uge {} {}, {}", v, bits, limit)),
         [&] {
-            const std::string terms = scratch.empty() ? store_fixed_terms(group) : scratch;
+            if (plan_.measure)
+                for (std::size_t r = 0; r < group.rows.size(); ++r) store_fixed_row(which, r);
+            const std::string terms = fixed_rows_[which].scratch.name;
             const Variable elements =
                 variable(fmt::format("[{} x {}]", group.rows.size(), lanes_of("i64")), "");
             for (std::size_t r = 0; r < group.rows.size(); ++r) {

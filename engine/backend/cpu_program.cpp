@@ -23,9 +23,9 @@ using ir::Parameter;
 
 namespace {
 
-constexpr std::int64_t most_items = 512;        // of a launch
-constexpr std::int64_t most_bytes = 16 * 1024;  // copied or cleared at once
-constexpr int most_ops = 20000;                 // of all kernels: time to compile
+constexpr std::int64_t most_items = 512;    // of a launch
+constexpr std::int64_t most_bytes = 16384;  // copied or cleared at once
+constexpr int most_ops = 20000;             // of all kernels: time to compile
 constexpr std::uint64_t program_format = 1;
 
 int lanes_for(const ir::Kernel& kernel, int width, std::int64_t items) {
@@ -136,7 +136,7 @@ private:
         return "%p" + std::to_string(at->second);
     }
     std::string address(const MovingMemory& memory) {
-        const std::string base = address(memory.base);
+        std::string base = address(memory.base);
         if (memory.bytes == 0) return base;
         const std::string t = let("add i64 {}, {}", step_, memory.offset);
         return let("getelementptr i8, ptr {}, i64 {}", base,
@@ -284,7 +284,7 @@ private:
     }
 
     void prepare(State::Called& c) {
-        c.totals.assign(static_cast<std::size_t>(c.plan.total_count * reduce_lanes), 0.0);
+        c.totals.assign(static_cast<std::size_t>(c.plan.total_count) * reduce_lanes, 0.0);
         c.arena = AlignedBuffer<char>(c.plan.arena_bytes);
         const std::int64_t items = scratch_items(c.call.items);
         c.scratch.resize(c.plan.scratch_offset.size());
@@ -316,7 +316,7 @@ private:
             const std::string target = group == 0
                                            ? data[symbol]
                                            : let("getelementptr {}, ptr {}, i64 {}", t,
-                                                 data[symbol], 4 * group * b.component_stride);
+                                                 data[symbol], 4 * b.component_stride * group);
             put("call void @{}(ptr {}, ptr {}, ptr {}, ptr {})", f, address(gather.first()),
                 address(gather.entries()), address(c.scratch[which]), target);
         }
@@ -385,11 +385,12 @@ done:
     }
 
     // Adds the lanes of a chunk pairwise, and the sum to the target.
-    void add_totals(const State::Called& c, int symbol, const std::string& target) {
+    void add_totals(State::Called& c, int symbol, const std::string& target) {
         for (int k = 0; k < c.plan.kernel.parameter(symbol).components; ++k) {
-            std::string lanes =
-                let("load <16 x double>, ptr {}, align 8",
-                    address(c.totals.data() + (c.plan.totals[symbol] + k) * reduce_lanes));
+            std::string lanes = let(
+                "load <16 x double>, ptr {}, align 8",
+                address(
+                    &c.totals[static_cast<std::size_t>(c.plan.totals[symbol] + k) * reduce_lanes]));
             for (int half = reduce_lanes / 2; half > 0; half /= 2) {
                 const std::string v = fmt::format("<{} x double>", 2 * half);
                 std::vector<int> low, high;

@@ -407,7 +407,7 @@ void Pull::copy_columns(const Binding* bindings, Table& table) {
         const Binding& from = bindings[column.symbol];
         const Type type = plan_.kernel.parameter(column.symbol).type;
         Copy& copy = table.copies[k];
-        const bool known = copy.memory.size() > 0 && from.version != 0 &&
+        const bool known = !copy.memory.empty() && from.version != 0 &&
                            copy.version == from.version && copy.data == from.data &&
                            copy.element_stride == from.element_stride &&
                            copy.component_stride == from.component_stride;

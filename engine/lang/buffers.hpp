@@ -29,7 +29,7 @@ struct Shape<Scalar<K>> {
     using S = Scalar<K>;
     static constexpr int components = 1, rows = 1;
     static S& component(S& s, int) { return s; }
-    static const S& component(const S& s, int) { return s; }
+    static const S& component(const S& s, int) { return s; }  // NOLINT: like those of vectors
 };
 template <class S_, int N>
 struct Shape<Vec<S_, N>> {
@@ -109,7 +109,7 @@ public:
         for (int k = 0; k < Shape<T>::components; ++k)
             builder().write(slot(k), Shape<T>::component(value, k).value());
     }
-    void operator=(OwnElement&& other) && { std::move(*this) = other.get(); }
+    void operator=(OwnElement&& other) && { std::move(*this) = other.get(); }  // NOLINT: records
     void operator+=(const T& value) && { std::move(*this) = get() + value; }
     void operator-=(const T& value) && { std::move(*this) = get() - value; }
     template <class U>
@@ -133,7 +133,9 @@ public:
         ComponentOf& operator=(const ComponentOf&) = delete;
         operator S() && { return get(); }  // NOLINT
         void operator=(const S& value) && { builder().write(slot_, value.value()); }
-        void operator=(ComponentOf&& other) && { builder().write(slot_, other.get().value()); }
+        void operator=(ComponentOf&& other) && {  // NOLINT: records, so it may throw
+            builder().write(slot_, other.get().value());
+        }
         void operator+=(const S& value) && { std::move(*this) = get() + value; }
         void operator-=(const S& value) && { std::move(*this) = get() - value; }
         void operator*=(const S& value) && { std::move(*this) = get() * value; }

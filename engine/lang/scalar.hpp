@@ -126,6 +126,7 @@ public:
         return false;
     }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): an operator takes none
 #define HINDCAST_BINARY(symbol, op)                                                               \
     friend Scalar operator symbol(Operand a, Operand b) requires(!std::same_as<Kind, BoolKind>) { \
         return from(builder().binary(ir::OpCode::op, a.value, b.value));                          \
@@ -138,6 +139,7 @@ public:
     HINDCAST_BINARY(*, mul)
     HINDCAST_BINARY(/, div)
 #undef HINDCAST_BINARY
+    // NOLINTEND(bugprone-macro-parentheses)
 #define HINDCAST_INTEGER(symbol, op)                                                              \
     friend Scalar operator symbol(Operand a, Operand b) requires(!std::same_as<Kind, RealKind>) { \
         return from(builder().binary(ir::OpCode::op, a.value, b.value));                          \

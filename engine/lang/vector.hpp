@@ -19,7 +19,7 @@ public:
     template <class>
     class ComponentAt {
     public:
-        ComponentAt(Vec& vector, Int index) : vector_(vector), index_(std::move(index)) {}
+        ComponentAt(Vec& vector, Int index) : vector_(vector), index_(index) {}
         ComponentAt(const ComponentAt&) = delete;
         ComponentAt& operator=(const ComponentAt&) = delete;
         template <class T>

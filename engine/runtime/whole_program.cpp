@@ -8,7 +8,6 @@ namespace hindcast {
 using backend::MovingMemory;
 using backend::ProgramCall;
 using backend::ProgramItem;
-using backend::ProgramPart;
 using backend::ProgramText;
 
 namespace {

@@ -60,7 +60,7 @@ struct Launch::State {
     std::vector<std::uint64_t>
         left;  // per ReadWrite parameter: the version that the last forward run left
     std::vector<std::string> active;  // empty: every real parameter
-    bool has_derivative = true;
+    bool has_derivative = true, made_again = false;
     std::map<Direction, Kernel> derived;
     std::map<Direction, std::shared_ptr<backend::Executable>> executables;
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
@@ -565,6 +565,9 @@ bool Launch::Replay::is_gradient(int parameter) const {
     return bound_->launch.state_->origin_of(bound_->kernel.parameter(parameter).name)
                .kinds.find('a') != std::string::npos;
 }
+
+void Launch::make_again() { state_->made_again = true; }
+bool Launch::made_again() const { return state_->made_again; }
 
 void Launch::Replay::bind_memory(int parameter, void* memory) const {
     const std::size_t p = static_cast<std::size_t>(parameter);

@@ -101,6 +101,10 @@ public:
     // list is empty. Throws Error once a derivative was made, unless it says the same.
     void differentiate_only(std::vector<std::string> parameters);
     bool has_derivative() const;
+    // What this launch writes is scratch memory: the backward pass of a roll-out makes it again
+    // from what the launch reads, instead of keeping it. See Call::made_again.
+    void make_again();
+    bool made_again() const;
     // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
     const std::vector<Array>& arrays() const;
     // Grows when a parameter is bound to another array: what was planned from arrays() before is

@@ -307,6 +307,19 @@ bool Rollout::diverges(std::int64_t t) {
     return false;
 }
 
+void Rollout::make_again(Calls& step, const Moment& at) {
+    for (Call& call : step) {
+        if (!call.made_again) continue;
+        for (const Restore& r : call.restores_again)
+            call.forward.bind_memory(r.parameter, r.history->slot(at, r.offset));
+        {
+            const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
+            call.forward.run();
+        }
+        for (const Restore& r : call.restores_again) call.forward.bind_memory(r.parameter, nullptr);
+    }
+}
+
 void Rollout::run_back(Calls& calls, const Moment& at) {
     for (std::size_t k = calls.size(); k-- > 0;) {
         Call& call = calls[k];
@@ -329,6 +342,7 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
         }
         if (recording_norms_) note_norm(*m.schedule, t);
         set_counter(t - 1);
+        make_again(m.schedule->step, m.recording.moment(t - 1));
         run_back(m.schedule->step, m.recording.moment(t - 1));
     }
 }
@@ -369,6 +383,8 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
             mode.schedule->each_call([](const Call& call) {
                 for (const Restore& r : call.restores)
                     call.backward.bind_memory(r.parameter, nullptr);
+                for (const Restore& r : call.restores_again)
+                    call.forward.bind_memory(r.parameter, nullptr);
             });
             mode.recording.end_backward();
         }

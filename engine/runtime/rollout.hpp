@@ -9,7 +9,9 @@
 // launches read, and from which version of an array that is: an array that nothing overwrites is
 // not kept, but must not be changed by others either (backward() raises); one that a step reads as
 // it stands at its start or end is kept once per step; an intermediate is kept per step where it is
-// read; what only the prologue or an event reads is kept there, once.
+// read; what only the prologue or an event reads is kept there, once. What a launch of the step
+// writes that is to be made again (Launch::make_again) is not kept: backward runs it once more
+// before the adjoints of each step, and leaves its arrays as they were in the first step.
 //
 // All of this is stored unless limit_memory() was called. Then a checkpoint plan that fits is
 // chosen (checkpoint_plan.hpp): histories are kept for one segment of steps at a time, and the
@@ -157,6 +159,7 @@ private:
     void set_counter(std::int64_t step) const;
     void run(Calls& calls, const Moment* record, bool again);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
+    void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
     void cut_gradients(Mode& m, RolloutMode mode);

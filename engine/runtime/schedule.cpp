@@ -37,7 +37,10 @@ public:
 
 private:
     using Kept = History::Kept;
-    void plan_step(std::size_t k, const Arrays& by_events);
+    using Constants = std::vector<std::pair<Need, std::uint64_t>>;
+    void plan_needs(std::size_t k, const Launch::Replay& replay, const Arrays& by_events,
+                    std::vector<Restore>& restores, Constants* constants);
+    void find_made_again(const Arrays& by_events);
     void plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
                    const EventProgram* program);
     History* kept_at(Calls& calls, const Need& need, const std::string& name, std::size_t k,
@@ -45,6 +48,7 @@ private:
     History* at_step_start(const Array& array);
 
     Schedule& s_;
+    Arrays made_again_;
 };
 
 // The history of what call k of the list sees in an array, saved where that version first appears.
@@ -66,22 +70,46 @@ History* Planner::at_step_start(const Array& array) {
     return nullptr;
 }
 
-void Planner::plan_step(std::size_t k, const Arrays& by_events) {
-    Call& call = s_.step[k];
-    for (const Need& need : primal_needs(call.backward)) {
-        const std::string& name = call.name_of(need);
+// Where call k of the step finds what a replay of it reads.
+void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const Arrays& by_events,
+                         std::vector<Restore>& restores, Constants* constants) {
+    for (const Need& need : primal_needs(replay)) {
+        const std::string& name = replay.kernel().parameter(need.parameter).name;
         const bool before = writes_between(s_.step, 0, k, need.array),
                    after = writes_between(s_.step, k, s_.step.size(), need.array);
         const bool event = contains(by_events, need.array);
+        if (contains(made_again_, need.array)) continue;
         if (!before && !after && !event) {
-            call.constants.emplace_back(need, 0);
+            if (constants != nullptr) constants->emplace_back(need, 0);
         } else if (before && !after && !event) {  // as the next step finds it
-            call.restores.push_back(
+            restores.push_back(
                 {need.parameter, kept_at(s_.step, need, name, 0, Kept::per_step), 1});
         } else {
-            call.restores.push_back(
+            restores.push_back(
                 {need.parameter, kept_at(s_.step, need, name, k, Kept::per_step), 0});
         }
+    }
+}
+
+void Planner::find_made_again(const Arrays& by_events) {
+    for (const Call& call : s_.step) {
+        if (!call.made_again) continue;
+        const ir::Kernel& kernel = call.forward.kernel();
+        bool possible = true;
+        for (const ir::Parameter& p : kernel.parameters)
+            possible &= p.access == ir::Access::read || p.access == ir::Access::value ||
+                        p.access == ir::Access::sum || p.access == ir::Access::write;
+        for (const Array& a : call.writes) {
+            const auto writers = std::count_if(s_.step.begin(), s_.step.end(), [&](const Call& c) {
+                return contains(c.writes, a);
+            });
+            possible &= writers == 1 && !contains(by_events, a);
+            made_again_.insert(a.version_counter());
+        }
+        if (!possible)
+            throw Error("what this launch writes cannot be made again")
+                .in_kernel(call.forward.launch().description())
+                .remedy("it must define its arrays (Sum, Write), and alone");
     }
 }
 
@@ -116,8 +144,13 @@ void Planner::plan() {
             for (const Array& a : c.writes) by_events.insert(a.version_counter());
     Arrays later = by_step;
     later.insert(by_events.begin(), by_events.end());
-    for (std::size_t k = 0; k < s_.step.size(); ++k)
-        if (s_.step[k].differentiable) plan_step(k, by_events);
+    find_made_again(by_events);
+    for (std::size_t k = 0; k < s_.step.size(); ++k) {
+        Call& call = s_.step[k];
+        if (call.made_again) plan_needs(k, call.forward, by_events, call.restores_again, nullptr);
+        if (call.differentiable)
+            plan_needs(k, call.backward, by_events, call.restores, &call.constants);
+    }
     for (EventProgram& program : s_.event_programs)
         for (std::size_t k = 0; k < program.calls.size(); ++k)
             if (program.calls[k].differentiable)
@@ -285,7 +318,9 @@ void Schedule::check_constants(const Array& counter, const char* when) {
         for (const auto& [need, version] : call.constants)
             check(need.array, version, call.name_of(need), call.forward.launch().description());
     });
-    if (plan.segments > 1)
+    const bool made_again =
+        std::any_of(step.begin(), step.end(), [](const Call& call) { return call.made_again; });
+    if (plan.segments > 1 || made_again)
         for (const Input& input : inputs)
             check(input.array, input.version, input.name, input.launch);
 }
@@ -319,6 +354,7 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
     };
     s.prologue = calls(prologue.launches());
     s.step = calls(step.launches());
+    for (Call& call : s.step) call.made_again = backward && call.forward.launch().made_again();
     // The same launches make the same program; that before the first step stands by itself.
     std::map<std::vector<const void*>, EventProgram*> known;
     for (const auto& [t, program] : events) {

@@ -5,7 +5,8 @@
 //   forward    before a call, each of call.saves is copied into its slot; then call.forward runs.
 //              After the last step the saves of the step's first call are made once more.
 //   backward   each of call.restores binds its parameter to a slot; then call.backward runs.
-//              Calls that are not differentiable are passed over.
+//              Calls that are not differentiable are passed over. Before a step's adjoints the
+//              calls whose results are made again run forwards, with what they read restored.
 //
 // The histories of steps and events hold a window of steps at a time: one segment of the checkpoint
 // plan (checkpoint_plan.hpp), which is all steps where everything is stored. Those of the prologue
@@ -68,6 +69,10 @@ struct Call {
     Launch::Replay forward, backward;
     bool differentiable = true;  // false: nothing that varies is involved, backward passes over it
     bool recomputed = false;     // runs again when steps are recomputed; the others need not
+    // In a step: what it writes is not kept, but made again before the step's adjoints run. It
+    // defines its arrays from what it reads, and nothing else writes them.
+    bool made_again = false;
+    std::vector<Restore> restores_again;  // for that run
     std::uint64_t bindings_version = 0;
     std::vector<Array> writes;
     std::vector<History*> saves;  // to be filled just before the launch

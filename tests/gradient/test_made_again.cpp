@@ -1,0 +1,95 @@
+// Results that a roll-out makes again in its backward pass instead of keeping them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/runtime/rollout.hpp"
+
+using namespace hindcast;
+using namespace hindcast::lang;
+
+namespace {
+
+// Every step: s = sum over neighbours of sin x (at traced indices), then x += h s x p.
+const KernelDef spread_out =
+    kernel("spread_out", {"x", "s"}, [](Int i, Read<Float> x, Sum<Float> s) {
+        const Int to = Int(abs(x[i]) * 4.0) % 8;
+        s[to] += sin(x[i]);
+        s[i] += x[i] * x[i];
+    });
+const KernelDef move = kernel("move", {"s", "p", "h", "x"},
+                              [](Int i, Read<Float> s, Read<Float> p, Param<Float> h,
+                                 ReadWrite<Float> x) { x[i] += h.value() * s[i] * x[i] * p[i]; });
+const KernelDef start = kernel(
+    "start", {"p", "x"}, [](Int i, Read<Float> p, Write<Float> x) { x[i] = p[i] * 0.3 + 0.1; });
+const KernelDef loss =
+    kernel("loss", {"x", "e"}, [](Int i, Read<Float> x, Reduce<Float> e) { e += x[i] * x[i]; });
+
+struct Run {
+    Array p{ir::Type::f64, {8}}, x{ir::Type::f64, {8}}, s{ir::Type::f64, {8}},
+        e{ir::Type::f64, {1}};
+    std::unique_ptr<Rollout> rollout;
+
+    explicit Run(bool again) {
+        const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        const auto launch = [&](const KernelDef& k, std::vector<Argument> arguments) {
+            return Launch(device, k, ir::Precision::f64, 8, std::move(arguments));
+        };
+        for (int i = 0; i < 8; ++i) p.set_value(i, 0, 0.4 + 0.1 * i);
+        Rollout::Parts parts;
+        parts.steps = 12;
+        parts.prologue.add(launch(start, {p, x}));
+        Launch spread = launch(spread_out, {x, s});
+        if (again) spread.make_again();
+        parts.step.add(spread);
+        parts.step.add(launch(move, {s, p, 0.05, x}));
+        parts.events[12].add(launch(loss, {x, e}));
+        rollout = std::make_unique<Rollout>(device, std::move(parts));
+    }
+    std::vector<double> gradient() {
+        rollout->forward(true);
+        rollout->backward({{e, 1}});
+        return p.gradient().to_doubles();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("roll-out: what is made again is not kept, and gradients have the same bits") {
+    Run kept(false), again(true);
+    const std::vector<double> expected = kept.gradient();
+    CHECK(again.gradient() == expected);
+    CHECK(again.gradient() == expected);  // a second time
+    const auto keeps = [](Run& run, const Array& array) {
+        for (const Rollout::KeptValue& value : run.rollout->kept_values())
+            if (value.array.same_memory(array)) return true;
+        return false;
+    };
+    CHECK(keeps(kept, kept.s));
+    CHECK(!keeps(again, again.s));
+    CHECK(keeps(again, again.x));
+    // Against central differences.
+    for (int k = 0; k < 8; ++k) {
+        const double p = again.p.value(k, 0), step = 1e-6;
+        const auto value = [&](double at) {
+            again.p.set_value(k, 0, at);
+            again.rollout->forward(false);
+            return again.e.value(0);
+        };
+        CHECK((value(p + step) - value(p - step)) / (2 * step) ==
+              doctest::Approx(expected[static_cast<std::size_t>(k)]).epsilon(1e-7));
+        again.p.set_value(k, 0, p);
+    }
+}
+
+TEST_CASE("roll-out: only what a launch alone defines can be made again") {
+    Run run(false);
+    Rollout::Parts parts;
+    parts.steps = 2;
+    const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    Launch moves(device, move, ir::Precision::f64, 8, {run.s, run.p, 0.05, run.x});
+    moves.make_again();
+    parts.step.add(moves);
+    Rollout rollout(device, std::move(parts));
+    CHECK_THROWS_WITH_AS(rollout.forward(true), doctest::Contains("cannot be made again"), Error);
+}

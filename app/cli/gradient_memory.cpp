@@ -2,26 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/cli/command.hpp"
 #include "engine/base/aligned.hpp"
 
 namespace hindcast::cli {
 
-GradientMemory::GradientMemory(Simulation& simulation) {
+GradientMemory::GradientMemory(Simulation& simulation, bool second) {
     // What the forward program needs for itself is there after one step.
     simulation.run(false, [](std::int64_t done) { return done < 1; });
     before_ = memory_use().current;
     plan_ = simulation.plan_gradients();
+    predicted_ = plan_.peak_bytes;
+    if (second) {
+        second_ = simulation.plan_gradients(RolloutMode::second);
+        // Both are kept at a time if they fit.
+        const std::int64_t both = plan_.peak_bytes + second_->peak_bytes;
+        predicted_ = both <= simulation.rollout().memory_limit()
+                         ? both
+                         : std::max(plan_.peak_bytes, second_->peak_bytes);
+    }
     reset_memory_peak();
 }
 
 std::int64_t GradientMemory::measured() const { return memory_use().peak - before_; }
 
-void GradientMemory::print_plan() const { fmt::print("  gradients     {}\n", plan_.describe()); }
+void GradientMemory::print_plan(int label_width) const {
+    fmt::print("  {:<{}}{}\n", "gradients", label_width, plan_.describe());
+    if (second_) fmt::print("  {:<{}}{}\n", "Hessian", label_width, second_->describe());
+}
 
 void GradientMemory::print_peak() const {
     fmt::print("  memory        at most {} for gradients, {} predicted\n", bytes_text(measured()),
-               bytes_text(plan_.peak_bytes));
+               bytes_text(predicted_));
 }
 
 document::Node GradientMemory::node() const {
@@ -32,7 +46,7 @@ document::Node GradientMemory::node() const {
                                    {"states_stored", plan_.checkpoints},
                                    {"states_in_files", plan_.spilled},
                                    {"recomputed_steps", plan_.recomputed_steps},
-                                   {"predicted_bytes", plan_.peak_bytes},
+                                   {"predicted_bytes", predicted_},
                                    {"measured_bytes", measured()},
                                    {"predicted_time_factor", plan_.time_factor}});
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/sim/simulation.hpp"
 
@@ -9,18 +10,20 @@ namespace hindcast::cli {
 
 class GradientMemory {
 public:
-    // Plans (a few steps are run and measured). Throws Error if nothing fits.
-    explicit GradientMemory(Simulation& simulation);
+    // Plans (a few steps are run and measured), for Hessian products too if `second`. Throws Error
+    // if nothing fits.
+    explicit GradientMemory(Simulation& simulation, bool second = false);
 
     const CheckpointPlan& plan() const { return plan_; }
     std::int64_t measured() const;  // bytes: the most since the plan was made
-    void print_plan() const;
+    void print_plan(int label_width = 14) const;
     void print_peak() const;
     document::Node node() const;  // for the summary
 
 private:
-    std::int64_t before_ = 0;
+    std::int64_t before_ = 0, predicted_ = 0;
     CheckpointPlan plan_;
+    std::optional<CheckpointPlan> second_;
 };
 
 }  // namespace hindcast::cli

@@ -81,7 +81,7 @@ public:
             optimization_.describe(), simulation_.parameters().size(),
             simulation_.parameters().size() == 1 ? "" : "s",
             simulation_.options().device->describe(), name_of(simulation_.options().precision));
-        gradients_.emplace(simulation_);
+        gradients_.emplace(simulation_, optimization_.uses_hessian());
         if (!quiet_) gradients_->print_plan();
         std::fflush(stdout);
         simulation_.rollout().profile(options_.results.profile);

@@ -58,7 +58,7 @@ int run(const Options& options) {
     std::optional<GradientMemory> gradients;
     if (options.scene.limits_gradients()) {
         gradients.emplace(simulation);
-        if (!quiet) gradients->print_plan();
+        if (!quiet) gradients->print_plan(12);
     }
     std::fflush(stdout);
 

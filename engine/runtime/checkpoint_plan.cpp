@@ -169,6 +169,10 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
     }
     if (!budget.may_recompute || demand.steps == 1) refuse(demand, budget);
     const bool spilled = budget.disk > 0;
+    if (spilled && budget.disk < demand.checkpoint)
+        throw Error(fmt::format("a stored state takes {}, but the files may take {} only",
+                                bytes_text(demand.checkpoint), bytes_text(budget.disk)))
+            .remedy("name a folder with more free space with --spill, or do without it");
     std::int64_t best_segment = 0, best_checkpoints = 0;
     double best = std::numeric_limits<double>::infinity();
     const auto consider = [&](std::int64_t checkpoints) {

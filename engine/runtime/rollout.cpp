@@ -403,10 +403,15 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     const Recording::Run again = [this, &m](std::int64_t from, std::int64_t to, bool record) {
         run_again(m, from, to, record);
     };
-    for (std::int64_t t = end; t > s.cut;) {
-        const std::int64_t begin = m.recording.load(t, again);
-        run_back(m, begin, t);
-        t = begin;
+    try {
+        for (std::int64_t t = end; t > s.cut;) {
+            const std::int64_t begin = m.recording.load(t, again);
+            run_back(m, begin, t);
+            t = begin;
+        }
+    } catch (...) {  // a state may be stored by half
+        if (s.plan.segments > 1) m.recording.forget();
+        throw;
     }
     if (s.cut > 0) {
         if (recording_norms_) note_norm(s, s.cut);

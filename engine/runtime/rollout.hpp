@@ -98,6 +98,7 @@ public:
         std::filesystem::path spill = {};
     };
     void limit_memory(MemoryLimit limit);
+    std::int64_t memory_limit() const { return limit_.bytes; }
     // A plan of one's own, without a limit: segments of so many steps and that many checkpoints.
     void force_plan(std::int64_t segment, std::int64_t checkpoints);
     // 0: all steps. Throws Error if negative.

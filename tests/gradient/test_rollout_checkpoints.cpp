@@ -341,6 +341,43 @@ TEST_CASE("roll-out checkpoints: what only recomputing reads must not change eit
                          Error);
 }
 
+TEST_CASE("roll-out checkpoints: a fault on the way back leaves the final state, and no gradient") {
+    // The adjoint of the power loops n times as well; n is raised beyond max_trips in between.
+    const KernelDef power =
+        kernel("power", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Float> x) {
+            Float p = 1;
+            for_(
+                0, trips[0], [&](Int) { p *= x[i]; }, 8);
+            x[i] = p;
+        });
+    const KernelDef grow = kernel(
+        "grow", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Int> k) { k[i] += trips[i]; });
+    const auto device = test::interpreter_device();
+    const Array p(Type::f64, {1}), x(Type::f64, {1}), trips(Type::i32, {1}), one(Type::i32, {1});
+    p.fill(1.01);
+    one.fill(0);
+    Rollout::Parts parts;
+    parts.prologue.add_copy(device, x, p);
+    parts.prologue.add(
+        Case::integers(Launch(device, kernel("two", {"k"}, [](Int i, Write<Int> k) { k[i] = 2; }),
+                              Precision::f64, 1, {trips})));
+    parts.step.add(Launch(device, power, Precision::f64, 1, {trips, x}, "raise it"));
+    parts.step.add(Case::integers(Launch(device, grow, Precision::f64, 1, {one, trips})));
+    parts.steps = 4;
+    Rollout rollout(device, parts);
+    rollout.force_plan(1, 1);
+    rollout.forward(true);
+    const double final_x = x.value(0);
+    CHECK(final_x == doctest::Approx(std::pow(1.01, 16)));
+    rollout.backward({{x, 1}});
+    CHECK(p.gradient().value(0) == doctest::Approx(16 * std::pow(1.01, 15)));
+    CHECK(x.value(0) == final_x);
+    // A file system that fails is not at hand: a launch that fails when it runs again is.
+    one.fill(5);
+    CHECK_THROWS_AS(rollout.backward({{x, 1}}), Error);
+    CHECK(x.value(0) == final_x);
+}
+
 TEST_CASE("roll-out checkpoints: plans by measured costs leave the arrays alone") {
     for (const auto& device : test::devices()) {
         CAPTURE(device->describe());

@@ -9,12 +9,14 @@
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/document/read.hpp"
 #include "engine/sim/gradient_check.hpp"
 #include "engine/sim/non_finite.hpp"
 #include "engine/sim/optimization.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -58,36 +60,32 @@ std::string chain(int points, int steps, const std::string& more = "") {
 
 }  // namespace
 
+// In f32 here; the scripted tests of the scenes recompute from checkpoints in both precisions.
 TEST_CASE("gradient memory: every bundled scene has the same bits under every plan") {
     std::mt19937 random(3);
     for (const std::filesystem::path& file : bundled_scenes()) {
         CAPTURE(file.filename().string());
-        const Scene scene = Scene::load(file);
-        for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
-            Simulation simulation(scene, test::all_modules(), options_for(precision));
-            if (simulation.parameters().size() == 0 || simulation.model().terms().empty()) continue;
-            const double loss = simulation.run(true);
-            const std::vector<double> expected = simulation.gradient();
-            const Hash128 hash = simulation.state_hash().digest();
-            REQUIRE(simulation.rollout().plan().kind == PlanKind::store_all);
-            const std::int64_t steps = simulation.steps();
-            const int trials = precision == ir::Precision::f32 ? 3 : 1;
-            for (int trial = 0; trial < trials; ++trial) {
-                const auto segment =
-                    static_cast<std::int64_t>(1 + random() % static_cast<unsigned>(steps));
-                const auto checkpoints = static_cast<std::int64_t>(
-                    trial == 0 ? steps : static_cast<std::int64_t>(3 + random() % 6));
-                // Few checkpoints for many segments take long.
-                const std::int64_t used = trial == 0 ? std::max<std::int64_t>(segment, steps / 20)
-                                                     : std::max<std::int64_t>(segment, steps / 40);
-                CAPTURE(used);
-                CAPTURE(checkpoints);
-                simulation.rollout().force_plan(used, checkpoints);
-                CHECK(simulation.run(true) == loss);
-                CHECK(test::same_bits(simulation.gradient(), expected));
-                CHECK((simulation.state_hash().digest() == hash));
-                CHECK(simulation.loss() == loss);
-            }
+        Simulation simulation(Scene::load(file), test::all_modules(),
+                              options_for(ir::Precision::f32));
+        if (simulation.parameters().size() == 0 || simulation.model().terms().empty()) continue;
+        const double loss = simulation.run(true);
+        const std::vector<double> expected = simulation.gradient();
+        const Hash128 hash = simulation.state_hash().digest();
+        REQUIRE(simulation.rollout().plan().kind == PlanKind::store_all);
+        const std::int64_t steps = simulation.steps();
+        for (const bool equal : {true, false}) {
+            // Few checkpoints for many segments take long.
+            const std::int64_t segment =
+                std::max<std::int64_t>(steps / static_cast<std::int64_t>(3 + random() % 15), 1);
+            const std::int64_t checkpoints =
+                equal ? steps : static_cast<std::int64_t>(2 + random() % 3);
+            CAPTURE(segment);
+            CAPTURE(checkpoints);
+            simulation.rollout().force_plan(segment, checkpoints);
+            CHECK(simulation.run(true) == loss);
+            CHECK(test::same_bits(simulation.gradient(), expected));
+            CHECK((simulation.state_hash().digest() == hash));
+            CHECK(simulation.loss() == loss);
         }
     }
 }
@@ -258,6 +256,41 @@ TEST_CASE("diverging runs stop early, and say where") {
     simulation.parameters().set_values(std::vector<double>{100});
     CHECK(std::isfinite(simulation.run(false, [&](std::int64_t done) { return done < 1000; })));
     CHECK(!simulation.rollout().divergence());
+}
+
+TEST_CASE("gradient memory: on the command line") {
+    HINDCAST_NEEDS_PROGRAM();
+    const test::TemporaryFolder folder;
+    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const auto optimize = [&](const std::string& name, std::vector<std::string> more) {
+        std::vector<std::string> words = {"optimize",     cage, "--device", test::test_device(),
+                                          "--iterations", "3",  "--output", name};
+        words.insert(words.end(), more.begin(), more.end());
+        const test::Finished run = test::run_program(words, folder.path());
+        CAPTURE(run.err);
+        CHECK(run.status == 0);
+        return run.out;
+    };
+    const auto summary = [&](const std::string& name) {
+        return document::Document::load(folder / name / "summary.json");
+    };
+    CHECK(optimize("all", {}).find("store all of 30 steps") != std::string::npos);
+    const std::string out = optimize("few", {"--memory", "10kB", "--profile"});
+    CHECK(out.find("states stored") != std::string::npos);
+    CHECK(out.find("adjoint of the state") != std::string::npos);
+    CHECK(std::filesystem::exists(folder / "few/adjoint_norms.csv"));
+    const auto all = summary("all"), few = summary("few");
+    CHECK(document::number_of(*all.root().find("best")->find("loss")) ==
+          document::number_of(*few.root().find("best")->find("loss")));
+    const document::Node& memory = *few.root().find("gradient_memory");
+    CHECK(memory.find("plan")->string() == "equal segments");
+    CHECK(memory.find("predicted_bytes")->integer() <= 10'000);
+    CHECK(static_cast<double>(memory.find("measured_bytes")->integer()) <=
+          1.2 * static_cast<double>(memory.find("predicted_bytes")->integer()));
+    const test::Finished none = test::run_program(
+        {"optimize", cage, "--device", test::test_device(), "--memory", "1kB"}, folder.path());
+    CHECK(none.status == 1);
+    CHECK(none.err.find("the least that works is ") != std::string::npos);
 }
 
 TEST_CASE("newton_cg on the spring cage") {

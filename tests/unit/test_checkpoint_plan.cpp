@@ -171,6 +171,9 @@ TEST_CASE("checkpoint plan: checkpoints in files take disk, not memory") {
     const CheckpointPlan small = plan_checkpoints(d, {.memory = 3000, .disk = 1500});
     CHECK(small.checkpoints <= 10);
     CHECK(small.kind == PlanKind::binomial);
+    CHECK(message([&] { plan_checkpoints(d, {.memory = 3000, .disk = 149}); }) ==
+          "a stored state takes 150 bytes, but the files may take 149 bytes only; name a folder "
+          "with more free space with --spill, or do without it");
 }
 
 TEST_CASE("checkpoint plan: long roll-outs, no steps, and sizes that wrap round") {

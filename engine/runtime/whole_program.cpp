@@ -156,6 +156,7 @@ std::string WholeProgram::refuse(Kind kind) const {
     if (schedule_.events.size() > most_events) return "there are too many events";
     std::string why;
     schedule_.each_call([&](const Call& call) {
+        if (call.made_again && kind == backward) why = "a launch is made again on the way back";
         if (kind == backward && !call.differentiable) return;
         const Launch::Replay& replay = kind == backward ? call.backward : call.forward;
         if (replay.adds_aliases()) why = "two sums of a launch are bound to one array";

@@ -220,16 +220,4 @@ void print_kept(Simulation& simulation) {
     }
 }
 
-void print_kept(Simulation& simulation) {
-    static constexpr const char* when[] = {"once", "per step", "per event"};
-    const std::vector<Rollout::KeptValue> values = simulation.rollout().kept_values();
-    if (values.empty()) return;
-    fmt::print("\nkept for adjoints         how often    bytes each\n");
-    for (const Rollout::KeptValue& v : values) {
-        const std::string name = name_of(simulation.model(), v.array);
-        fmt::print("{:<24}  {:<9}  {:>12}\n", name.empty() ? v.name : name,
-                   when[static_cast<std::size_t>(v.kept)], v.array.bytes());
-    }
-}
-
 }  // namespace hindcast::cli

@@ -133,6 +133,7 @@ private:
             share(numbers_of(node_, components_, request_.range), node_);
             return;
         }
+        if (on_grid() && node_.size() > 0 && node_.item(0).is_array()) return written_grid();
         begin_elements(static_cast<std::int64_t>(node_.size()), node_);
         for (std::size_t i = 0; i < node_.size(); ++i) {
             const Node& item = node_.item(i);
@@ -143,6 +144,19 @@ private:
                 std::ranges::copy(
                     row, result_.data.begin() + static_cast<std::ptrdiff_t>(i * components_));
             }
+        }
+    }
+
+    bool on_grid() const { return components_ == 1 && request_.grid.size() == 2; }
+
+    void written_grid() {
+        const auto rows = static_cast<std::size_t>(request_.grid[0]);
+        const auto columns = static_cast<std::size_t>(request_.grid[1]);
+        array_of(node_, rows, rows);
+        begin_elements(static_cast<std::int64_t>(rows * columns), node_);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const auto row = numbers_of(node_.item(i), columns, request_.range);
+            std::ranges::copy(row, result_.data.begin() + static_cast<std::ptrdiff_t>(i * columns));
         }
     }
 
@@ -384,10 +398,11 @@ private:
         }
         const auto& shape = array.shape;
         const auto width = static_cast<std::int64_t>(components_);
+        const bool image = on_grid() && std::ranges::equal(shape, request_.grid);
         const bool row = components_ == 1 ? shape.empty() : shape.size() == 1 && shape[0] == width;
         const bool rows =
             (shape.size() == 2 && shape[1] == width) || (components_ == 1 && shape.size() == 1);
-        if (!row && !rows) {
+        if (!row && !rows && !image) {
             const std::string elements =
                 request_.count ? std::to_string(*request_.count) : "elements";
             throw fault(node, fmt::format("the array in {} has shape {}, expected ({}, {})",
@@ -398,7 +413,7 @@ private:
         if (row) {
             share(std::move(data), node);
         } else {
-            begin_elements(shape[0], node);
+            begin_elements(image ? shape[0] * shape[1] : shape[0], node);
             result_.data = std::move(data);
         }
         check_computed(node);

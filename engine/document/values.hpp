@@ -14,6 +14,7 @@
 //     {"box": {"min": [0, 0, 0], "max": [1, 1, 1], "counts": [8, 8, 8]}}
 //         the centres of the cells: min + ((i, j, k) + 1/2) * (max - min) / counts.
 //     {"file": "x.npy"}                   shape (elements, components), or one row for all elements
+//     [[1, 2], [3, 4]]                    of numbers on a grid: row by row, and so a file
 //
 // Order of grid and box: the last index runs fastest, element (i*ny + j)*nz + k. Random number i of
 // a seed goes to component i % components of element i / components.
@@ -42,10 +43,11 @@ struct ValueRequest {
     int components = 1;
     Range range = {};  // of every number
 
-    ElementaryTable functions = {};          // for formulas and normal numbers
-    std::span<const double> positions = {};  // count x dimension, for x y z; may be empty
-    int dimension = 3;                       // of the positions
-    std::uint64_t seed = 0;                  // of the command line, mixed into every seed
+    ElementaryTable functions = {};           // for formulas and normal numbers
+    std::span<const double> positions = {};   // count x dimension, for x y z; may be empty
+    std::span<const std::int64_t> grid = {};  // rows, columns: of numbers (one component) on a grid
+    int dimension = 3;                        // of the positions
+    std::uint64_t seed = 0;                   // of the command line, mixed into every seed
     FileAccess files = {};
     std::int64_t most_numbers = std::int64_t{1} << 26;  // 512 MiB
 };

@@ -217,7 +217,8 @@ std::string Settings::choice(const std::string& key) const {
 }
 
 Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t count,
-                             std::span<const double> positions) const {
+                             std::span<const double> positions,
+                             std::span<const std::int64_t> grid) const {
     const Field& f = field(key);
     const Node* written_node = find(key);
     std::vector<Node> zeros(static_cast<std::size_t>(model.dimension()), Node(0));
@@ -231,6 +232,7 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     request.range = range_of(f);
     request.functions = model.options().functions;
     request.positions = positions;
+    request.grid = grid;
     request.dimension = model.dimension();
     request.seed = model.options().seed;
     request.files = model.options().files;

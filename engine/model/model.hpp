@@ -65,6 +65,7 @@ struct GridField {
     Array values;  // {rows * columns, 1}
 
     std::vector<double> positions() const;  // x and y of every node
+    std::vector<std::int64_t> shape() const { return {rows, columns}; }
 };
 
 // One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
@@ -198,9 +199,11 @@ public:
     std::string choice(const std::string& key) const;
 
     // Makes the quantity name.key and gives it: numbers and vectors are shared values, values and
-    // vectors as written. `positions` serves formulas (count x dimension).
+    // vectors as written. `positions` serves formulas (count x dimension), `grid` (rows, columns)
+    // values that are written row by row.
     Quantity& quantity(Model& model, const std::string& key, std::int64_t count = 1,
-                       std::span<const double> positions = {}) const;
+                       std::span<const double> positions = {},
+                       std::span<const std::int64_t> grid = {}) const;
     // The same with values that the module computed itself, one per element.
     Quantity& quantity_of(Model& model, const std::string& key, std::int64_t count,
                           std::vector<double> values) const;

@@ -153,17 +153,20 @@ public:
         const Array newer = field.values = model.add_array(name + ".field", n, 1, true);
         const std::vector<double> positions = field.positions();
         const double h = model.step() / static_cast<double>(levels);
-        const Quantity& speed = settings_->quantity(model, "speed", n, positions);
+        const std::vector<std::int64_t> shape = field.shape();
+        const auto per_node = [&](const char* key) -> const Quantity& {
+            return settings_->quantity(model, key, n, positions, shape);
+        };
+        const Quantity& speed = per_node("speed");
         check_stability(speed, h, field.spacing);
 
         model.prologue().add(model.launch(
             initialize_levels(form), n,
-            {settings_->quantity(model, "level_0", n, positions).argument(),
-             settings_->quantity(model, "level_1", n, positions).argument(), older, newer},
+            {per_node("level_0").argument(), per_node("level_1").argument(), older, newer},
             "initialize " + name));
         std::vector<Argument> arguments{speed.argument()};
         if (form.damped) {
-            arguments.push_back(settings_->quantity(model, "damping", n, positions).argument());
+            arguments.push_back(per_node("damping").argument());
             arguments.emplace_back(h / 2);
         }
         arguments.emplace_back(h / field.spacing);
@@ -224,7 +227,8 @@ public:
         const std::int64_t n = field.rows * field.columns;
         model::Term term = settings_->term(model);
         const double each = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
-        Quantity& target = settings_->quantity(model, "target", n, field.positions());
+        Quantity& target =
+            settings_->quantity(model, "target", n, field.positions(), field.shape());
         if (settings_->boolean("zero_mean")) {
             double sum = 0;
             for (const double value : target.values) sum += value;
@@ -248,6 +252,11 @@ private:
 
 void register_waves(Registry& registry) {
     using namespace model;
+    // Written or as .npy, one number per node may also stand row by row.
+    const auto per_node = [](const char* key) {
+        return values(key).schema(
+            R"({"type":"array","items":{"type":"array","items":{"type":"number"}}})");
+    };
     registry.add(
         {Section::bodies,
          "waves",
@@ -260,17 +269,17 @@ void register_waves(Registry& registry) {
                    "(i, j) * spacing")
               .schema(R"({"type":"integer","minimum":3})"),
           number("spacing").unit("m").positive().doc("dx, the distance of neighbouring nodes"),
-          values("speed").unit("m/s").positive().differentiable().doc(
+          per_node("speed").unit("m/s").positive().differentiable().doc(
               "c, one for all nodes or one per node; (c h / dx)^2 is at most 1/2"),
-          values("damping").unit("1/s").fallback("0").at_least(0).differentiable().doc(
+          per_node("damping").unit("1/s").fallback("0").at_least(0).differentiable().doc(
               "gamma, one for all nodes or one per node"),
           choice("boundary", {"zero_outside", "fixed_border"})
               .fallback("\"zero_outside\"")
               .doc("zero_outside: all nodes are unknowns, the field is zero beyond them; "
                    "fixed_border: the outermost nodes are held at zero"),
-          values("level_0").unit("m").fallback("0").differentiable().doc(
+          per_node("level_0").unit("m").fallback("0").differentiable().doc(
               "the field at time level 0, one for all nodes or one per node"),
-          values("level_1").unit("m").fallback("0").differentiable().doc(
+          per_node("level_1").unit("m").fallback("0").differentiable().doc(
               "the field at time level 1"),
           integer("levels_per_step")
               .fallback("2")
@@ -284,7 +293,7 @@ void register_waves(Registry& registry) {
          "Squared difference of a field from a target: mean over nodes and times of "
          "(target - u)^2; a sum over the nodes if \"sum\".",
          {body("of").doc("the body that has the field, such as waves"),
-          values("target").doc("the field wanted, one value for all nodes or one per node"),
+          per_node("target").doc("the field wanted, one value for all nodes or one per node"),
           boolean("zero_mean")
               .fallback("false")
               .doc("take the mean over the nodes off the target, once at load"),

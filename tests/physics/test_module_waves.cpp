@@ -4,7 +4,9 @@
 
 #include <functional>
 
+#include "engine/document/npy.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -169,6 +171,39 @@ TEST_CASE(
     const auto nonlinear = simulate(scene + R"("drum.speed"}])");
     nonlinear->run(true);
     CHECK(nonlinear->rollout().kept_bytes() >= 80 * field);
+}
+
+TEST_CASE("waves: a field may be written row by row, or be an image in a file") {
+    const TemporaryFolder folder;
+    const std::int64_t shape[] = {3, 4};
+    std::vector<double> image;
+    for (int e = 0; e < 12; ++e) image.push_back(0.25 * e);
+    document::write_npy(folder / "image.npy", std::span<const std::int64_t>(shape),
+                        std::span<const double>(image));
+    std::string rows = "[";
+    for (int i = 0; i < 3; ++i)
+        rows += (i > 0 ? "," : "") + list({image.begin() + 4 * i, image.begin() + 4 * (i + 1)});
+    const auto levels = [&](const std::string& value, const std::vector<double>& nodes) {
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        options.precision = ir::Precision::f64;
+        options.allowed_paths = {folder.path()};
+        Simulation sim(
+            Scene::parse("{\"format\": 1, " +
+                         waves(static_cast<int>(nodes[0]), static_cast<int>(nodes[1]),
+                               R"("spacing": 0.5, "speed": 20, "level_1": )" + value, 0) +
+                         "}"),
+            all_modules(), options);
+        sim.run();
+        return sim.model().array("drum.field").to_doubles();
+    };
+    const std::string file = R"({"file": ")" + (folder / "image.npy").string() + R"("})";
+    CHECK(levels(rows + "]", {3, 4}) == image);
+    CHECK(levels(file, {3, 4}) == image);
+    CHECK(levels(list(image), {3, 4}) == image);
+    // The same number of nodes, but other rows.
+    CHECK_THROWS_AS(levels(rows + "]", {4, 3}), Error);
+    CHECK_THROWS_AS(levels(file, {4, 3}), Error);
 }
 
 TEST_CASE("waves: what cannot be simulated is refused") {

@@ -21,7 +21,7 @@ const KernelDef move = kernel("move", {"s", "p", "h", "x"},
                               [](Int i, Read<Float> s, Read<Float> p, Param<Float> h,
                                  ReadWrite<Float> x) { x[i] += h.value() * s[i] * x[i] * p[i]; });
 const KernelDef start = kernel(
-    "start", {"p", "x"}, [](Int i, Read<Float> p, Write<Float> x) { x[i] = p[i] * 0.3 + 0.1; });
+    "start", {"p", "x"}, [](Int i, Read<Float> p, Write<Float> x) { x[i] = p[i] * 0.31 + 0.107; });
 const KernelDef loss =
     kernel("loss", {"x", "e"}, [](Int i, Read<Float> x, Reduce<Float> e) { e += x[i] * x[i]; });
 

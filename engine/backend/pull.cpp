@@ -58,7 +58,29 @@ public:
         for (const int symbol : pull_.symbols_) add_terms(symbol);
     }
 
-    void record(const Shift& shift) {
+    // Targets whose items all exist, which is nearly all of them, need no further conditions.
+    void record(const std::vector<Shift>& shifts) {
+        for (const int symbol : pull_.symbols_)
+            for (const Row& row : pull_.plan_.rows[symbol])
+                for (const Value site : row.sites)
+                    if (site >= 0) target_.own(symbol, target_.item(), source_.op(site).component);
+        const auto furthest = static_cast<std::int32_t>(shifts.front().offset);
+        const auto nearest = static_cast<std::int32_t>(shifts.back().offset);
+        const Value last = target_.binary(OpCode::add, target_.item(), target_.integer(-nearest));
+        const Value inside = target_.binary(
+            OpCode::bit_and, target_.compare(OpCode::le, target_.integer(furthest), target_.item()),
+            target_.compare(OpCode::lt, last, target_.parameter(pull_.items_parameter_, 0)));
+        target_.if_(
+            inside,
+            [&] {
+                for (const Shift& shift : shifts) record(shift, false);
+            },
+            [&] {
+                for (const Shift& shift : shifts) record(shift, true);
+            });
+    }
+
+    void record(const Shift& shift, bool checked) {
         const auto offset = static_cast<std::int32_t>(shift.offset);
         terms_.clear();
         declare_terms(shift.row);
@@ -66,8 +88,11 @@ public:
         const Value below =
             target_.compare(OpCode::lt, item, target_.parameter(pull_.items_parameter_, 0));
         const Value above = target_.compare(OpCode::le, target_.integer(0), item);
-        target_.if_(
-            target_.binary(OpCode::bit_and, above, below), [&] { region(0); }, [] {});
+        if (checked)
+            target_.if_(
+                target_.binary(OpCode::bit_and, above, below), [&] { region(0); }, [] {});
+        else
+            region(0);
         for (const int symbol : pull_.symbols_)
             for (const Value site : pull_.plan_.rows[symbol][shift.row].sites)
                 if (site >= 0)
@@ -237,7 +262,7 @@ void Pull::record(bool copies) {
                               builder.zero(source.parameter(symbol).type));
     Body body(*this, copies, builder);
     body.load_at_target();
-    for (const Shift& shift : shifts_) body.record(shift);
+    if (shifted()) body.record(shifts_);
     if (!shifted())
         builder.for_(builder.load(degree_, 0, builder.item()), 0, [&](Value slot) {
             // Cell::at: of a block's first target, then this slot's row, then the target's lane.
@@ -267,7 +292,7 @@ bool Pull::worth_it() const {
             work += slow ? 4 : gathers ? 8 : 1;
         }
     const auto rows = static_cast<double>(rows_.size());
-    if (shifted()) return loops == 0 && work <= rows * scratch_cost;
+    if (shifted()) return loops == 0 && work <= 2 * rows * scratch_cost;
     return loops == 1 && work * (rows - 1) <= rows * scratch_cost;
 }
 

@@ -27,7 +27,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 void print_outcome(Simulation& simulation, double build_seconds, double run_seconds) {
-    const Device::Statistics& compiled = simulation.options().device->statistics();
+    const Device::Statistics compiled = simulation.options().device->statistics();
     fmt::print("  loss        {}\n", number_text(simulation.loss()));
     std::size_t width = 0;
     for (const auto& term : simulation.terms()) width = std::max(width, term.name.size());

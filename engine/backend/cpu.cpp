@@ -7,13 +7,12 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/backend/code_cache.hpp"
 #include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cpu_plan.hpp"
 #include "engine/backend/fixed_sums.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/backend/llvm.hpp"
-#include "engine/backend/object_code.hpp"
+#include "engine/backend/machine_code.hpp"
 #include "engine/backend/pull.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
@@ -43,28 +42,20 @@ void dump(const Plan& plan, const std::string& text) {
     write_file_atomically(file + ".s", compile_llvm(text, CodeKind::assembly));
 }
 
-std::unique_ptr<ObjectCode> make_code(const Plan& plan) {
-    const std::string text = emit(plan);
-    dump(plan, text);
-    const Hash128 target = code_target();
-    Hasher hash;
-    hash.integer(code_format)
-        .integer(target.high)
-        .integer(target.low)
-        .integer(plan.width)
-        .text(text);
-    const Hash128 key = hash.digest();
-    if (const auto cached = read_cached(key)) {
-        try {
-            return std::make_unique<ObjectCode>(*cached, "kernel");
-        } catch (const Error& error) {
-            log_warning("kernel cache: {}", error.what());
-        }
+// What is planned for a kernel and its code, made under one timer.
+struct Compiled {
+    Plan plan;
+    std::unique_ptr<ObjectCode> code;
+
+    Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+             const FixedPlan& fixed) {
+        const CodeTimer timer;
+        plan = make_plan(lowered, form, options, fixed);
+        const std::string text = emit(plan);
+        dump(plan, text);
+        code = make_machine_code(text, "kernel", code_format);
     }
-    const std::string object = compile_llvm(text, CodeKind::object);
-    write_cached(key, object);
-    return std::make_unique<ObjectCode>(object, "kernel");
-}
+};
 
 // Memory for local arrays of the kernel that this thread runs.
 char* arena(std::uint64_t bytes) {
@@ -95,9 +86,8 @@ public:
             const FixedPlan& fixed)
         : lowered_(lowered),
           options_(options),
-          plan_(make_plan(lowered, form, options, fixed)),
-          code_(make_code(plan_)),
-          function_(reinterpret_cast<Function>(code_->entry())),
+          compiled_(lowered, form, options, fixed),
+          function_(reinterpret_cast<Function>(compiled_.code->entry())),
           scratch_(plan_.scratch_offset.size()),
           fixed_(plan_) {
         for (std::size_t p = 0; p < form.size(); ++p) {
@@ -271,8 +261,8 @@ private:
 
     const ir::Kernel& lowered_;
     CompileOptions options_;
-    Plan plan_;
-    std::unique_ptr<ObjectCode> code_;
+    Compiled compiled_;
+    const Plan& plan_ = compiled_.plan;
     Function function_;
     std::vector<std::size_t> sums_, reduces_;  // parameters
     std::vector<Gather> gathers_;

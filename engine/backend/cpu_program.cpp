@@ -6,12 +6,10 @@
 #include <map>
 #include <set>
 
-#include "engine/backend/code_cache.hpp"
 #include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cpu_plan.hpp"
 #include "engine/backend/gather.hpp"
-#include "engine/backend/llvm.hpp"
-#include "engine/backend/object_code.hpp"
+#include "engine/backend/machine_code.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/lang/lowering.hpp"
 
@@ -23,10 +21,10 @@ using ir::Parameter;
 
 namespace {
 
-constexpr std::int64_t most_items = 512;    // of a launch
-constexpr std::int64_t most_bytes = 16384;  // copied or cleared at once
-constexpr int most_ops = 20000;             // of all kernels: time to compile
-constexpr std::uint64_t program_format = 1;
+constexpr std::int64_t most_items = 512;           // of a launch
+constexpr std::int64_t most_bytes = 16384;         // copied or cleared at once
+constexpr int most_ops = 20000;                    // of all kernels: time to compile
+constexpr std::uint64_t program_format = 0x10000;  // apart from those of single kernels
 
 int lanes_for(const ir::Kernel& kernel, int width, std::int64_t items) {
     int lanes = width > 0 ? width : natural_width(kernel.precision);
@@ -422,17 +420,8 @@ done:
 CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_unique<State>()) {
     if (const std::string why = cannot_compile(text); !why.empty())
         throw Error("a program cannot be one function: " + why);
-    const std::string ir = Writer(*state_, width).write(text);
-    const Hash128 target = code_target();
-    Hasher hash;
-    hash.integer(program_format).integer(target.high).integer(target.low).text(ir);
-    const Hash128 key = hash.digest();
-    std::string object = read_cached(key).value_or("");
-    if (object.empty()) {
-        object = compile_llvm(ir, CodeKind::object);
-        write_cached(key, object);
-    }
-    state_->code = std::make_unique<ObjectCode>(object, "program");
+    const CodeTimer timer;
+    state_->code = make_machine_code(Writer(*state_, width).write(text), "program", program_format);
     state_->entry = reinterpret_cast<void (*)(void**)>(state_->code->entry());
 }
 

@@ -1,9 +1,8 @@
 #include "engine/runtime/device.hpp"
 
-#include <chrono>
-
 #include "engine/backend/cpu.hpp"
 #include "engine/backend/interpreter.hpp"
+#include "engine/backend/machine_code.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast {
@@ -20,6 +19,7 @@ Device::Device(const DeviceOptions& options) : options_(options) {
     if (options_.kind == DeviceKind::interpreter) options_.threads = 1;
     pool_ = std::make_unique<ThreadPool>(options_.threads);
     run_.pool = pool_.get();
+    before_ = backend::code_statistics().seconds;
 }
 
 std::string Device::describe() const {
@@ -32,15 +32,16 @@ std::string Device::describe() const {
 }
 
 std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel) {
-    const auto start = std::chrono::steady_clock::now();
+    ++kernels_;
+    const backend::CodeTimer timer;
     const backend::CompileOptions options{options_.width, options_.checked};
-    auto executable = options_.kind == DeviceKind::interpreter
-                          ? backend::interpret(kernel, options)
-                          : backend::compile_cpu(kernel, options);
-    ++statistics_.kernels;
-    statistics_.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return executable;
+    return options_.kind == DeviceKind::interpreter ? backend::interpret(kernel, options)
+                                                    : backend::compile_cpu(kernel, options);
+}
+
+// Code is also made later: for layouts that are met first, for programs as a whole.
+Device::Statistics Device::statistics() const {
+    return {kernels_, backend::code_statistics().seconds - before_};
 }
 
 DeviceKind device_kind(const std::string& name) {

@@ -33,16 +33,17 @@ public:
     const backend::RunOptions& run_options() const { return run_; }
 
     struct Statistics {
-        int kernels = 0;
-        double seconds = 0;  // spent in compile()
+        int kernels = 0;     // compiled by this device
+        double seconds = 0;  // spent on code since it was made, by all devices of the process
     };
-    const Statistics& statistics() const { return statistics_; }
+    Statistics statistics() const;
 
 private:
     DeviceOptions options_;
     std::unique_ptr<ThreadPool> pool_;
     backend::RunOptions run_;
-    Statistics statistics_;
+    int kernels_ = 0;
+    double before_ = 0;  // seconds spent on code before this device was made
 };
 
 // "cpu", "interpreter"; an Error names what there is.

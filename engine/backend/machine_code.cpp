@@ -1,0 +1,57 @@
+#include "engine/backend/machine_code.hpp"
+
+#include <mutex>
+
+#include "engine/backend/code_cache.hpp"
+#include "engine/backend/llvm.hpp"
+#include "engine/base/error.hpp"
+#include "engine/base/log.hpp"
+
+namespace hindcast::backend {
+
+namespace {
+
+std::mutex statistics_mutex;
+CodeStatistics statistics;
+thread_local int timers = 0;
+
+}  // namespace
+
+std::unique_ptr<ObjectCode> make_machine_code(const std::string& text, const std::string& name,
+                                              std::uint64_t kind) {
+    const CodeTimer timer;
+    const Hash128 target = code_target();
+    Hasher hash;
+    hash.integer(kind).integer(target.high).integer(target.low).text(text);
+    const Hash128 key = hash.digest();
+    {
+        const std::lock_guard lock(statistics_mutex);
+        ++statistics.functions;
+    }
+    if (const auto cached = read_cached(key)) {
+        try {
+            return std::make_unique<ObjectCode>(*cached, name);
+        } catch (const Error& error) {
+            log_warning("kernel cache: {}", error.what());
+        }
+    }
+    const std::string object = compile_llvm(text, CodeKind::object);
+    write_cached(key, object);
+    return std::make_unique<ObjectCode>(object, name);
+}
+
+CodeStatistics code_statistics() {
+    const std::lock_guard lock(statistics_mutex);
+    return statistics;
+}
+
+CodeTimer::CodeTimer() : start_(std::chrono::steady_clock::now()) { ++timers; }
+
+CodeTimer::~CodeTimer() {
+    if (--timers > 0) return;
+    const std::chrono::duration<double> lived = std::chrono::steady_clock::now() - start_;
+    const std::lock_guard lock(statistics_mutex);
+    statistics.seconds += lived.count();
+}
+
+}  // namespace hindcast::backend

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::int64_t most_items = 512;           // of a launch
 constexpr std::int64_t most_bytes = 16384;         // copied or cleared at once
+constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a gather
 constexpr int most_ops = 20000;                    // of all kernels: time to compile
 constexpr std::uint64_t program_format = 0x10000;  // apart from those of single kernels
 
@@ -306,17 +307,49 @@ private:
         const Parameter& p = c.plan.kernel.parameter(symbol);
         const Binding& b = c.call.bindings[symbol];
         const std::string t = p.type == ir::Type::f64 ? "double" : "float";
+        const bool few = gather.first()[b.count] <= most_unrolled && b.count <= most_unrolled;
         for (int group = 0; group < group_count(p.components); ++group) {
             const int n = group_size(p.components, group), lanes = padded(n);
             const std::string f = fmt::format("{}.gather{}.{}", name, symbol, group);
-            functions_ += gather_function(f, t, n, lanes, p.access == Access::sum, b);
             const std::size_t which = c.plan.scratch[symbol] + group * c.plan.rows[symbol].size();
             const std::string target = group == 0
                                            ? data[symbol]
                                            : let("getelementptr {}, ptr {}, i64 {}", t,
                                                  data[symbol], 4 * b.component_stride * group);
+            if (few) {
+                unroll_gather(gather, t, n, lanes, p.access == Access::sum, b,
+                              address(c.scratch[which]), target);
+                continue;
+            }
+            functions_ += gather_function(f, t, n, lanes, p.access == Access::sum, b);
             put("call void @{}(ptr {}, ptr {}, ptr {}, ptr {})", f, address(gather.first()),
                 address(gather.entries()), address(c.scratch[which]), target);
+        }
+    }
+
+    // The same, written out for entries that are known: no index is read, no branch taken.
+    void unroll_gather(const Gather& gather, const std::string& t, int n, int lanes, bool clears,
+                       const Binding& b, const std::string& terms, const std::string& target) {
+        const std::string v = fmt::format("<{} x {}>", lanes, t);
+        for (std::int64_t i = 0; i < b.count; ++i) {
+            const std::uint32_t first = gather.first()[i], last = gather.first()[i + 1];
+            if (first == last && !clears) continue;
+            std::vector<std::string> at;
+            for (int k = 0; k < n; ++k)
+                at.push_back(let("getelementptr {}, ptr {}, i64 {}", t, target,
+                                 i * b.element_stride + k * b.component_stride));
+            std::string sum = "zeroinitializer";
+            for (int k = 0; k < n && !clears; ++k)
+                sum = let("insertelement {} {}, {} {}, i64 {}", v, k == 0 ? "poison" : sum, t,
+                          let("load {}, ptr {}", t, at[static_cast<std::size_t>(k)]), k);
+            for (std::uint32_t e = first; e < last; ++e) {
+                const std::string from =
+                    let("getelementptr {}, ptr {}, i64 {}", v, terms, gather.entries()[e]);
+                sum = let("fadd {} {}, {}", v, sum, let("load {}, ptr {}, align 4", v, from));
+            }
+            for (int k = 0; k < n; ++k)
+                put("store {} {}, ptr {}", t, let("extractelement {} {}, i64 {}", v, sum, k),
+                    at[static_cast<std::size_t>(k)]);
         }
     }
 

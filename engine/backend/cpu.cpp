@@ -336,6 +336,16 @@ private:
     Variant* current_ = nullptr;  // the code that ran them
 };
 
+FixedPlan none_fixed(const ir::Kernel& kernel) {
+    return {std::vector<FixedPoint>(kernel.parameters.size())};
+}
+// What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
+FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
+    FixedPlan fixed{plan.fixed};
+    fixed.parameters.resize(rest.parameters.size());
+    return fixed;
+}
+
 // The pulled form of a kernel: the loops over targets, and what is left for the items.
 class PulledCode {
 public:
@@ -381,16 +391,6 @@ public:
     }
 
 private:
-    static FixedPlan none_fixed(const ir::Kernel& kernel) {
-        return {std::vector<FixedPoint>(kernel.parameters.size())};
-    }
-    // What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
-    static FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
-        FixedPlan fixed{plan.fixed};
-        fixed.parameters.resize(rest.parameters.size());
-        return fixed;
-    }
-
     // Values that change before every launch are not worth copying into the order of the entries.
     static constexpr int most_copies = 8;
     struct Part {
@@ -463,9 +463,27 @@ private:
     std::unique_ptr<PulledCode> pulled_;
 };
 
-Plan plan_for_reading(const ir::Kernel& kernel, const CompileOptions& options) {
+// The modules that a launch over C-contiguous arrays runs, in that order.
+std::vector<std::string> texts_for_reading(const ir::Kernel& kernel,
+                                           const CompileOptions& options) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    return make_plan(lowered, usual_form(lowered), options, {fixed_point_parameters(kernel)});
+    const Plan plan =
+        make_plan(lowered, usual_form(lowered), options, {fixed_point_parameters(kernel)});
+    const Pulled pulled = find_pulled(plan);
+    if (pulled.groups.empty()) return {emit(plan)};
+    std::vector<std::string> texts;
+    std::vector<Binding> bindings(lowered.parameters.size());
+    for (std::size_t p = 0; p < bindings.size(); ++p)
+        bindings[p].element_stride = lowered.parameters[p].components;
+    for (const std::vector<int>& group : pulled.groups) {
+        Pull pull(plan, group, true, texts.empty() ? pulled.reduced : std::vector<ir::Value>{});
+        const Form form = pull.form(pull.bind(bindings.data(), 0, false));
+        texts.push_back(emit(make_plan(pull.kernel(), form, options, none_fixed(pull.kernel()))));
+    }
+    if (pulled.has_rest)
+        texts.push_back(emit(make_plan(pulled.rest, usual_form(pulled.rest), options,
+                                       fixed_for(pulled.rest, plan))));
+    return texts;
 }
 
 }  // namespace
@@ -479,11 +497,16 @@ std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel, const CompileO
 }
 
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options) {
-    return emit(plan_for_reading(kernel, options));
+    std::string all;
+    for (const std::string& text : texts_for_reading(kernel, options)) all += text;
+    return all;
 }
 
 std::string cpu_assembly(const ir::Kernel& kernel, const CompileOptions& options) {
-    return compile_llvm(cpu_llvm_text(kernel, options), CodeKind::assembly);
+    std::string all;
+    for (const std::string& text : texts_for_reading(kernel, options))
+        all += compile_llvm(text, CodeKind::assembly);
+    return all;
 }
 
 int cpu_width(ir::Precision precision) { return natural_width(precision); }

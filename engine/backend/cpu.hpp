@@ -24,7 +24,8 @@ namespace hindcast::backend {
 std::shared_ptr<Executable> compile_cpu(const ir::Kernel& kernel,
                                         const CompileOptions& options = {});
 
-// What is compiled for C-contiguous arrays, for people to read.
+// What launches over C-contiguous arrays run, for people to read: several modules where sums are
+// pulled (pull.hpp).
 std::string cpu_llvm_text(const ir::Kernel& kernel, const CompileOptions& options = {});
 std::string cpu_assembly(const ir::Kernel& kernel, const CompileOptions& options = {});
 

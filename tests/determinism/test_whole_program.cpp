@@ -91,9 +91,11 @@ TEST_CASE("whole program: chosen by measurement, and steady runs allocate nothin
         CHECK(s->run(true) == loss);
         CHECK(s->gradient() == gradient);
     }
+    // Which way was faster is the machine's affair; that both were tried, or why not, is said.
     const std::string report = s->rollout().whole_program_report();
-    CHECK(report.find("against") != std::string::npos);
-    CHECK(report.find("launch by launch)") != std::string::npos);
+    CAPTURE(report);
+    CHECK((report.find("us launch by launch)") != std::string::npos ||
+           report.find("its launches are long") != std::string::npos));
     const std::int64_t before = test::allocations();
     s->rollout().forward(true);
     CHECK(test::allocations() == before);

@@ -179,8 +179,8 @@ std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
         std::string low = base.offsets[0], high = low;
         for (const std::string& offset : base.offsets) {
             if (offset == base.offsets[0]) continue;
-            low = pure("{}", call(t, "smin." + t, {{t, low}, {t, offset}}));
-            high = pure("{}", call(t, "smax." + t, {{t, high}, {t, offset}}));
+            low = pure("{}", call(t, fmt::format("smin.{}", t), {{t, low}, {t, offset}}));
+            high = pure("{}", call(t, fmt::format("smax.{}", t), {{t, high}, {t, offset}}));
         }
         base.low = low;
         base.span = low == high ? "0" : pure("sub {} {}, {}", t, high, low);
@@ -202,7 +202,7 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
             room = cast("trunc", "i64", room, t);
         }
         room = pure("sub {} {}, {}", t, room, base.span);
-        room = pure("{}", call(t, "smax." + t, {{t, room}, {t, "0"}}));
+        room = pure("{}", call(t, fmt::format("smax.{}", t), {{t, room}, {t, "0"}}));
         const std::string fits =
             pure("icmp ult {} {}, {}", lanes_of(t), base.first, splat(t, room));
         inside = inside.empty() ? fits : pure("and {} {}, {}", mask_type(), inside, fits);
@@ -475,7 +475,7 @@ void Emitter::finish_fixed() {
         put("store {} {}, ptr {}", t, most, at);
     };
     const auto reduced = [&](const char* how, const Variable& v, const std::string& t) {
-        const std::string all = load(v);
+        std::string all = load(v);
         if (width_ == 1) return all;
         return let("{}", call(t, fmt::format("vector.reduce.{}.{}", how, suffix(v.type)),
                               {{v.type, all}}));

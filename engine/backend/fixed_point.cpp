@@ -7,7 +7,6 @@
 
 namespace hindcast::backend {
 
-using ir::Access;
 using ir::Kernel;
 using ir::Op;
 using ir::OpCode;

@@ -278,7 +278,9 @@ std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
         merged.push_back(f);
         for (std::size_t s = 0; s < used_; ++s)
             for (int limb = 0; limb < fixed_limbs(t.type); ++limb)
-                slots_[s]->states[k].sums[f.element * t.stride + limb * t.slots + f.component] = 0;
+                slots_[s]->states[k].sums[f.element * t.stride +
+                                          static_cast<std::int64_t>(limb) * t.slots + f.component] =
+                    0;
     }
     return merged;
 }
@@ -313,7 +315,9 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
                 for (std::size_t s = 0; s < count; ++s) {
                     if (e < sources[s].lowest || e > sources[s].highest) continue;
                     for (int l = 0; l < 2; ++l) {
-                        std::int64_t& sum = sources[s].sums[e * t.stride + l * t.slots + c];
+                        std::int64_t& sum =
+                            sources[s]
+                                .sums[e * t.stride + static_cast<std::int64_t>(l) * t.slots + c];
                         limb[l] += sum;
                         sum = 0;
                     }
@@ -330,7 +334,7 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
     }
     const double unit = std::ldexp(1.0, -t.scale.high_bits);
     for (int g = 0, slot = 0; g < group_count(t.components); ++g) {
-        float* target = static_cast<float*>(b.data) + 4 * g * b.component_stride;
+        float* target = static_cast<float*>(b.data) + 4 * b.component_stride * g;
         const int size = group_size(t.components, g);
         const auto add = size == 1   ? add_group<1>
                          : size == 2 ? add_group<2>
@@ -362,7 +366,8 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
             for (std::int64_t c = 0; c < chunks; ++c)
                 add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));
         } else {
-            const std::int64_t tasks = std::min<std::int64_t>(chunks, pool->threads() * 4);
+            const std::int64_t tasks =
+                std::min<std::int64_t>(chunks, std::int64_t{4} * pool->threads());
             pool->run(static_cast<int>(tasks), [&](int task) {
                 for (std::int64_t c = chunks * task / tasks; c < chunks * (task + 1) / tasks; ++c)
                     add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));

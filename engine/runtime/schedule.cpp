@@ -12,7 +12,7 @@ namespace hindcast {
 
 namespace {
 
-constexpr std::size_t copy_chunk = 256 * 1024;  // bytes; smaller copies stay on the caller
+constexpr std::size_t copy_chunk = 262144;  // bytes; smaller copies stay on the caller
 
 using Arrays = std::set<const void*>;  // by their version counters
 

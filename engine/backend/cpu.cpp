@@ -278,10 +278,7 @@ private:
 class Code {
 public:
     Code(ir::Kernel lowered, const CompileOptions& options, FixedPlan fixed)
-        : lowered_(std::move(lowered)),
-          fixed_(std::move(fixed)),
-          options_(options),
-          width_(options.width > 0 ? options.width : natural_width(lowered_.precision)) {
+        : lowered_(std::move(lowered)), fixed_(std::move(fixed)), options_(options) {
         int accumulated = 0;
         for (const ir::Parameter& p : lowered_.parameters)
             accumulated += p.access == ir::Access::accumulate || p.access == ir::Access::sum;
@@ -292,7 +289,7 @@ public:
 
     // The code for these bindings; compiles what was not met before.
     Variant& variant(const Binding* bindings, std::int64_t items, const Pull* pull = nullptr) {
-        const int width = width_for(items);
+        const int width = lanes_for(lowered_.precision, options_.width, items);
         if (!same_as_last(bindings)) {
             last_.assign(bindings, bindings + lowered_.parameters.size());
             form_ = pull != nullptr ? pull->form(last_) : form_of(lowered_, bindings);
@@ -308,13 +305,6 @@ public:
     }
 
 private:
-    // Few items do not fill the widest vectors, and masked lanes cost like others.
-    int width_for(std::int64_t items) const {
-        int width = width_;
-        while (options_.width == 0 && width > 4 && items <= width / 2) width /= 2;
-        return width;
-    }
-
     bool same_as_last(const Binding* bindings) const {
         for (std::size_t p = 0; p < last_.size(); ++p) {
             const Binding &a = last_[p], &b = bindings[p];
@@ -328,13 +318,20 @@ private:
     ir::Kernel lowered_;
     FixedPlan fixed_;
     CompileOptions options_;
-    int width_;
     bool may_alias_ = false;
     std::vector<std::unique_ptr<Variant>> variants_;
     std::vector<Binding> last_;   // the bindings of the last run
     Form form_;                   // theirs
     Variant* current_ = nullptr;  // the code that ran them
 };
+
+// The plan for C-contiguous arrays, and what of it is pulled. `traced`: before it was lowered.
+std::pair<Plan, Pulled> usual(const ir::Kernel& lowered, const ir::Kernel& traced,
+                              const CompileOptions& options) {
+    Plan plan = make_plan(lowered, usual_form(lowered), options, {fixed_point_parameters(traced)});
+    Pulled pulled = find_pulled(plan);
+    return {std::move(plan), std::move(pulled)};
+}
 
 FixedPlan none_fixed(const ir::Kernel& kernel) {
     return {std::vector<FixedPoint>(kernel.parameters.size())};
@@ -434,9 +431,7 @@ public:
         : kernel_(kernel),
           whole_(lang::lower(kernel, lang::Lowering::all), options,
                  {fixed_point_parameters(kernel)}) {
-        const Plan plan = make_plan(whole_.lowered(), usual_form(whole_.lowered()), options,
-                                    {fixed_point_parameters(kernel)});
-        const Pulled pulled = find_pulled(plan);
+        const auto [plan, pulled] = usual(whole_.lowered(), kernel, options);
         if (!pulled.groups.empty()) pulled_ = std::make_unique<PulledCode>(plan, pulled, options);
     }
 
@@ -467,9 +462,7 @@ private:
 std::vector<std::string> texts_for_reading(const ir::Kernel& kernel,
                                            const CompileOptions& options) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    const Plan plan =
-        make_plan(lowered, usual_form(lowered), options, {fixed_point_parameters(kernel)});
-    const Pulled pulled = find_pulled(plan);
+    const auto [plan, pulled] = usual(lowered, kernel, options);
     if (pulled.groups.empty()) return {emit(plan)};
     std::vector<std::string> texts;
     std::vector<Binding> bindings(lowered.parameters.size());

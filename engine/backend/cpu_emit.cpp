@@ -77,7 +77,7 @@ Emitter::Emitter(const Plan& plan, const Embedding* embedding)
       names_(plan.kernel.ops.size()),
       bases_(plan.kernel.ops.size()) {}
 
-// Writes front_, variables_, body_ and end_.
+// Leaves in body_ all that stands between the function's braces.
 void Emitter::record() {
     {
         const Scope scope(*this);
@@ -85,13 +85,13 @@ void Emitter::record() {
         region(0);
         end_item();
     }
-    std::string items = std::move(body_);
+    const std::string items = std::move(body_);
     body_.clear();
     {
         const Scope scope(*this);
         finish_fixed();
     }
-    end_ = std::move(body_);
+    const std::string end = std::move(body_);
     body_ = fmt::format(R"({}{}  br label %loop
 loop:
   %titem = phi i64 [ %begin, %0 ], [ %tnext, %next ]
@@ -104,7 +104,7 @@ exit:
 {}  ret void
 }}
 )",
-                        variables_, front_, items, width_, end_);
+                        variables_, front_, items, width_, end);
 }
 
 std::string Emitter::module() {

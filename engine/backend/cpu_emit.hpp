@@ -271,7 +271,7 @@ private:
     const Embedding* embedding_;  // nullptr: a module of its own
     const ir::Kernel& kernel_;
     const int width_;
-    std::string front_, body_, variables_, end_;
+    std::string front_, body_, variables_;
     std::set<std::string> declarations_;
     bool uses_fault_ = false;
     int next_ = 0;

@@ -319,4 +319,11 @@ int natural_width(ir::Precision precision) {
     return (wide ? 16 : 8) / (precision == ir::Precision::f64 ? 2 : 1);
 }
 
+int lanes_for(ir::Precision precision, int width, std::int64_t items) {
+    if (width > 0) return width;
+    int lanes = natural_width(precision);
+    while (lanes > 4 && items <= lanes / 2) lanes /= 2;
+    return lanes;
+}
+
 }  // namespace hindcast::backend::cpu

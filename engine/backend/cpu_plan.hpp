@@ -94,5 +94,8 @@ Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions
 
 // Lanes for a kernel of this precision on this processor.
 int natural_width(ir::Precision precision);
+// Lanes for a launch: `width` if it is not 0, else the natural one, or less where the items do not
+// fill it (masked lanes cost like others).
+int lanes_for(ir::Precision precision, int width, std::int64_t items);
 
 }  // namespace hindcast::backend::cpu

@@ -27,12 +27,6 @@ constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a
 constexpr int most_ops = 20000;                    // of all kernels: time to compile
 constexpr std::uint64_t program_format = 0x10000;  // apart from those of single kernels
 
-int lanes_for(const ir::Kernel& kernel, int width, std::int64_t items) {
-    int lanes = width > 0 ? width : natural_width(kernel.precision);
-    while (width == 0 && lanes > 4 && items <= lanes / 2) lanes /= 2;
-    return lanes;
-}
-
 std::string why_not(const ProgramCall& call) {
     const std::string name = "'" + call.description + "' ";
     if (call.items > most_items)
@@ -231,7 +225,7 @@ private:
         const ir::Kernel lowered = lang::lower(*call.kernel, lang::Lowering::all);
         const Form form = form_of(lowered, call.bindings.data());
         CompileOptions options;
-        options.width = lanes_for(lowered, width_, call.items);
+        options.width = lanes_for(lowered.precision, width_, call.items);
         c.plan = make_plan(lowered, form, options, {fixed_point_parameters(*call.kernel)});
         prepare(c);
         clear_sums(c);

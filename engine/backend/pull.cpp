@@ -262,8 +262,9 @@ void Pull::record(bool copies) {
                               builder.zero(source.parameter(symbol).type));
     Body body(*this, copies, builder);
     body.load_at_target();
-    if (shifted()) body.record(shifts_);
-    if (!shifted())
+    if (shifted())
+        body.record(shifts_);
+    else
         builder.for_(builder.load(degree_, 0, builder.item()), 0, [&](Value slot) {
             // Cell::at: of a block's first target, then this slot's row, then the target's lane.
             const Value before = builder.binary(
@@ -507,7 +508,7 @@ Pulled find_pulled(const Plan& plan) {
     Pulled pulled;
     if (plan.checked) return pulled;
     const Kernel& kernel = plan.kernel;
-    std::vector<char> gone(kernel.parameters.size(), 0);
+    std::vector<std::vector<int>> candidates;
     for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
         if (plan.rows[p].empty()) continue;
         const auto same_rows = [&](const std::vector<int>& group) {
@@ -515,17 +516,22 @@ Pulled find_pulled(const Plan& plan) {
                               plan.rows[group[0]].end(),
                               [](const Row& a, const Row& b) { return a.index == b.index; });
         };
-        const auto found = std::find_if(pulled.groups.begin(), pulled.groups.end(), same_rows);
-        if (found == pulled.groups.end())
-            pulled.groups.push_back({static_cast<int>(p)});
+        const auto found = std::find_if(candidates.begin(), candidates.end(), same_rows);
+        if (found == candidates.end())
+            candidates.push_back({static_cast<int>(p)});
         else
             found->push_back(static_cast<int>(p));
     }
-    std::erase_if(pulled.groups, [&](const std::vector<int>& group) {
-        return !Pull(plan, group, true, {}).pays();
-    });
-    for (const std::vector<int>& group : pulled.groups)
+    std::vector<char> gone(kernel.parameters.size(), 0);
+    bool first_has_tables = false;
+    for (const std::vector<int>& group : candidates) {
+        const Pull pull(plan, group, true, {});
+        if (!pull.pays()) continue;
+        if (pulled.groups.empty()) first_has_tables = !pull.shifted();
+        pulled.groups.push_back(group);
         for (const int symbol : group) gone[symbol] = 1;
+    }
+    if (pulled.groups.empty()) return pulled;
     pulled.rest = kernel;
     for (ir::Region& region : pulled.rest.regions)
         std::erase_if(region.ops, [&](Value v) {
@@ -535,8 +541,7 @@ Pulled find_pulled(const Plan& plan) {
     for (std::size_t p = 0; p < gone.size(); ++p)
         if (gone[p] != 0) pulled.rest.parameters[p].access = Access::read;
     ir::remove_dead_ops(pulled.rest, true);
-    if (!pulled.groups.empty() && !Pull(plan, pulled.groups[0], true, {}).shifted())
-        take_terms(pulled);
+    if (first_has_tables) take_terms(pulled);
     ir::remove_dead_ops(pulled.rest, true);
     pulled.has_rest = !pulled.rest.region(0).ops.empty();
     return pulled;

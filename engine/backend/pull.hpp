@@ -34,7 +34,6 @@ public:
 
     // Over the targets. Its parameters are those of the planned kernel and then the tables.
     const ir::Kernel& kernel() const { return kernel_; }
-    const std::vector<int>& symbols() const { return symbols_; }
     bool pays() const { return pays_; }
     bool shifted() const { return !shifts_.empty(); }
 

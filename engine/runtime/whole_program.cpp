@@ -40,6 +40,11 @@ ProgramCall call_of(const Launch::Replay& replay) {
     return call;
 }
 
+void add_clears(const std::vector<Array>& arrays, std::vector<ProgramItem>& items) {
+    for (const Array& a : arrays)
+        items.emplace_back(backend::ProgramClear{a.data(), static_cast<std::int64_t>(a.bytes())});
+}
+
 }  // namespace
 
 void WholeProgram::add_save(History& history, const Schedule::Event* event,
@@ -59,8 +64,7 @@ void WholeProgram::add_forward(Call& call, const Schedule::Event* event, bool ke
     if (keep)
         for (History* h : call.saves) add_save(*h, event, items);
     items.emplace_back(call_of(call.forward));
-    for (const Array& a : call.forward.cleared_after())
-        items.emplace_back(backend::ProgramClear{a.data(), static_cast<std::int64_t>(a.bytes())});
+    add_clears(call.forward.cleared_after(), items);
 }
 
 void WholeProgram::add_backward(Call& call, const Schedule::Event* event,
@@ -70,27 +74,18 @@ void WholeProgram::add_backward(Call& call, const Schedule::Event* event,
     for (const Restore& r : call.restores)
         adjoint.moving.emplace_back(r.parameter, slot_of(*r.history, event, r.offset));
     items.emplace_back(std::move(adjoint));
-    for (const Array& a : call.backward.cleared_after())
-        items.emplace_back(backend::ProgramClear{a.data(), static_cast<std::int64_t>(a.bytes())});
+    add_clears(call.backward.cleared_after(), items);
 }
 
 ProgramText WholeProgram::forward_text(bool keep) {
     Schedule& s = schedule_;
     ProgramText text;
     std::vector<ProgramItem> items;
-    for (const Array& a : s.reduced)
-        items.emplace_back(backend::ProgramClear{a.data(), static_cast<std::int64_t>(a.bytes())});
+    add_clears(s.reduced, items);
     add_counter(0, items);
     for (Call& c : s.prologue) add_forward(c, nullptr, keep, items);
     text.parts.push_back({std::move(items), 0, 1});
     std::int64_t done = 0;
-    const auto events_after = [&](std::int64_t t) {
-        const auto found = s.events.find(t);
-        if (found == s.events.end()) return;
-        std::vector<ProgramItem> list;
-        for (Call& c : found->second.program->calls) add_forward(c, &found->second, keep, list);
-        text.parts.push_back({std::move(list), t, t + 1});
-    };
     const auto steps_until = [&](std::int64_t t) {
         if (t == done) return;
         std::vector<ProgramItem> list;
@@ -108,7 +103,9 @@ ProgramText WholeProgram::forward_text(bool keep) {
     };
     for (const auto& [t, event] : s.events) {
         steps_until(t);
-        events_after(t);
+        std::vector<ProgramItem> list;
+        for (Call& c : event.program->calls) add_forward(c, &event, keep, list);
+        text.parts.push_back({std::move(list), t, t + 1});
     }
     steps_until(s.steps);
     return text;
@@ -122,13 +119,6 @@ ProgramText WholeProgram::backward_text() {
         for (std::size_t k = calls.size(); k-- > 0;) add_backward(calls[k], event, items);
     };
     std::int64_t at = s.steps;
-    const auto events_after = [&](std::int64_t t) {
-        std::vector<ProgramItem> list;
-        add_counter(0, list);
-        const Schedule::Event& event = s.events.at(t);
-        reversed(event.program->calls, &event, list);
-        text.parts.push_back({std::move(list), t, t + 1});
-    };
     const auto steps_down_to = [&](std::int64_t t) {
         if (t == at) return;
         std::vector<ProgramItem> list;
@@ -137,9 +127,13 @@ ProgramText WholeProgram::backward_text() {
         text.parts.push_back({std::move(list), at, t});
         at = t;
     };
-    for (auto event = s.events.rbegin(); event != s.events.rend(); ++event) {
-        steps_down_to(event->first);
-        events_after(event->first);
+    for (auto found = s.events.rbegin(); found != s.events.rend(); ++found) {
+        const auto& [t, event] = *found;
+        steps_down_to(t);
+        std::vector<ProgramItem> list;
+        add_counter(0, list);
+        reversed(event.program->calls, &event, list);
+        text.parts.push_back({std::move(list), t, t + 1});
     }
     steps_down_to(0);
     std::vector<ProgramItem> list;
@@ -174,6 +168,7 @@ std::string WholeProgram::refuse(Kind kind) const {
 
 void WholeProgram::compile(Kind kind) {
     Way& way = ways_[kind];
+    way.program.reset();
     way.refusal = refuse(kind);
     if (!way.refusal.empty()) return;
     const ProgramText text = kind == backward ? backward_text() : forward_text(kind != forward);
@@ -200,6 +195,10 @@ bool WholeProgram::call(Kind kind, Way& way) {
     std::size_t k = 0;
     for (History& h : schedule_.histories) fresh &= way.histories[k++] == h.memory.data();
     if (!fresh) compile(kind);
+    if (!way.program) {
+        way.choice = Choice::launches;
+        return false;
+    }
     not_finite_ = 0;
     way.program->run();
     schedule_.each_call([&](const Call& call) {

@@ -102,19 +102,7 @@ public:
         if (model.dimension() != 2)
             throw settings_->error("type", "material points are two-dimensional")
                 .remedy("set \"dimension\": 2");
-        document::ValueRequest request;
-        request.components = 2;
-        request.functions = model.options().functions;
-        request.seed = model.options().seed;
-        request.files = model.options().files;
-        const document::Values positions =
-            document::evaluate(*settings_->find("positions"), request);
-        if (positions.shared)
-            throw settings_->error("positions", "one position is given where a list is expected")
-                .remedy("write a list of vectors, or a generator");
-        initial_ = positions.rows();
-        range_ = model.add_points(settings_->name(), positions.count);
-        model.set_initial_points(range_.first, initial_);
+        placed_ = particles::place_points(*settings_, model);
     }
 
     void build(Model& model) override {
@@ -131,21 +119,23 @@ public:
             throw settings_->error("type",
                                    "a material is given by 'mu' and 'lambda', or by "
                                    "'young_modulus' and 'poisson_ratio'");
-        const std::int64_t n = range_.count;
+        const std::int64_t n = placed_.range.count;
         const auto quantity = [&](const char* key) {
-            return settings_->quantity(model, key, n, initial_).argument();
+            return settings_->quantity(model, key, n, placed_.positions).argument();
         };
         const std::string& name = settings_->name();
-        model.prologue().add(model.launch(initialize_motion(), n,
-                                          {quantity("positions"), quantity("velocity"),
-                                           range_.first, a.points.position, a.points.velocity},
-                                          "initialize " + name));
-        model.prologue().add(model.launch(initialize_deformation(), n, {range_.first, a.F, a.C},
+        model.prologue().add(
+            model.launch(initialize_motion(), n,
+                         {quantity("positions"), quantity("velocity"), placed_.range.first,
+                          a.points.position, a.points.velocity},
+                         "initialize " + name));
+        model.prologue().add(model.launch(initialize_deformation(), n,
+                                          {placed_.range.first, a.F, a.C},
                                           "deformation of " + name));
         model.prologue().add(model.launch(
             initialize_material(engineering), n,
             {quantity("mass"), quantity("volume"), quantity(engineering ? "young_modulus" : "mu"),
-             quantity(engineering ? "poisson_ratio" : "lambda"), range_.first, a.points.mass,
+             quantity(engineering ? "poisson_ratio" : "lambda"), placed_.range.first, a.points.mass,
              a.points.inverse_mass, a.volume, a.mu, a.lambda},
             "material of " + name));
         model.once("material points");
@@ -159,8 +149,7 @@ public:
 
 private:
     std::shared_ptr<Settings> settings_;
-    model::Range range_;
-    std::vector<double> initial_;
+    particles::Placed placed_;
 };
 
 class BackgroundGrid final : public model::Instance {

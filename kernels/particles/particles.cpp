@@ -67,46 +67,48 @@ class Particles final : public model::Instance {
 public:
     explicit Particles(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
-    void declare(Model& model) override {
-        document::ValueRequest request;
-        request.components = model.dimension();
-        request.functions = model.options().functions;
-        request.seed = model.options().seed;
-        request.files = model.options().files;
-        const document::Values positions =
-            document::evaluate(*settings_->find("positions"), request);
-        if (positions.shared)
-            throw settings_->error("positions", "one position is given where a list is expected")
-                .remedy("write a list of vectors: [[x, y, z]]");
-        initial_ = positions.rows();
-        range_ = model.add_points(settings_->name(), positions.count);
-        model.set_initial_points(range_.first, initial_);
-    }
+    void declare(Model& model) override { placed_ = place_points(*settings_, model); }
 
     void build(Model& model) override {
         const Arrays a = arrays(model);
-        const std::int64_t n = range_.count;
+        const std::int64_t n = placed_.range.count;
         const Argument position = settings_->quantity(model, "positions", n).argument();
-        const Argument velocity = settings_->quantity(model, "velocity", n, initial_).argument();
-        const Argument mass = settings_->quantity(model, "mass", n, initial_).argument();
+        const Argument velocity =
+            settings_->quantity(model, "velocity", n, placed_.positions).argument();
+        const Argument mass = settings_->quantity(model, "mass", n, placed_.positions).argument();
         const KernelDef kernel =
             for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
-        model.prologue().add(model.launch(
-            kernel, n,
-            {position, velocity, mass, fixed_points(*settings_->find("fixed"), model, initial_),
-             range_.first, a.position, a.velocity, a.mass, a.inverse_mass},
-            "initialize " + settings_->name()));
+        model.prologue().add(
+            model.launch(kernel, n,
+                         {position, velocity, mass,
+                          fixed_points(*settings_->find("fixed"), model, placed_.positions),
+                          placed_.range.first, a.position, a.velocity, a.mass, a.inverse_mass},
+                         "initialize " + settings_->name()));
     }
 
     void finish(Model& model) override { integrate(model); }
 
 private:
     std::shared_ptr<Settings> settings_;
-    model::Range range_;
-    std::vector<double> initial_;
+    Placed placed_;
 };
 
 }  // namespace
+
+Placed place_points(const Settings& settings, Model& model) {
+    document::ValueRequest request;
+    request.components = model.dimension();
+    request.functions = model.options().functions;
+    request.seed = model.options().seed;
+    request.files = model.options().files;
+    const document::Values positions = document::evaluate(*settings.find("positions"), request);
+    if (positions.shared)
+        throw settings.error("positions", "one position is given where a list is expected")
+            .remedy("write a list of vectors, or a generator");
+    Placed placed{model.add_points(settings.name(), positions.count), positions.rows()};
+    model.set_initial_points(placed.range.first, placed.positions);
+    return placed;
+}
 
 Arrays arrays(Model& model) {
     if (!model.has_array("position")) {

@@ -9,6 +9,7 @@
 
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "engine/model/model.hpp"
 
@@ -23,6 +24,14 @@ struct Arrays {
     Array position, velocity, mass, inverse_mass;
 };
 Arrays arrays(model::Model& model);
+
+// Adds a body's points to the scene, where its field "positions" says: one vector for each.
+struct Placed {
+    model::Range range;
+    std::vector<double> positions;  // points x dimension, m
+};
+// Throws Error at the field.
+Placed place_points(const model::Settings& settings, model::Model& model);
 
 // The force array, made by the first force. Call once per launch that adds to it: where `defines`
 // is true the launch declares it Sum, otherwise Accumulate.

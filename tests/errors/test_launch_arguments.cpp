@@ -7,9 +7,11 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/error_message.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
+using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
 
@@ -25,15 +27,6 @@ const KernelDef count = kernel("count", {"n", "offset", "y"},
 const KernelDef weigh = kernel(
     "weigh", {"weight", "x", "y"},
     [](Int i, Property<Float> weight, Read<Float> x, Write<Float> y) { y[i] = weight[i] * x[i]; });
-
-std::string message(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 struct Vectors {
     Array x{Type::f64, {4, 3}}, y{Type::f64, {4, 3}};

@@ -9,9 +9,11 @@
 #include "engine/runtime/rollout.hpp"
 #include "engine/runtime/tape.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/error_message.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
+using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
 using Values = std::vector<double>;
@@ -39,15 +41,6 @@ const KernelDef add_squares =
 Launch one(const KernelDef& def, const std::vector<Argument>& arguments,
            const std::string& description = "") {
     return Launch(test::interpreter_device(), def, Precision::f64, 1, arguments, description);
-}
-
-std::string message(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
 }
 
 const std::int64_t bytes = static_cast<std::int64_t>(Array(Type::f64, {1}).bytes());

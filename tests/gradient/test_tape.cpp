@@ -6,10 +6,12 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/tape.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/error_message.hpp"
 #include "tests/support/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
+using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
 using Values = std::vector<double>;
@@ -31,15 +33,6 @@ const KernelDef logistic =
            [](Int i, Param<Float> r, ReadWrite<Float> x) { x[i] = r * x[i] * (1 - x[i]); });
 
 void check_close(double a, double b) { CHECK(a == doctest::Approx(b).epsilon(1e-12)); }
-
-std::string message(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 }  // namespace
 

@@ -8,9 +8,11 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/tape.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/error_message.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
+using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
 using Values = std::vector<double>;
@@ -34,15 +36,6 @@ const KernelDef power = kernel("power", {"n", "x"}, [](Int i, Param<Int> n, Read
         0, n.value(), [&](Int) { p *= x[i]; }, 8);
     x[i] = p;
 });
-
-std::string message(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 }  // namespace
 

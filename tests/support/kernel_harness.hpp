@@ -67,6 +67,10 @@ struct CheckOptions {
     int order = 3;            // highest derivative that is checked
     bool differences = true;  // smooth at the inputs: compare with central differences
     Compile compile = interpreter();
+    // Counts comparisons that no step decides: the values jump within the smallest step on both
+    // sides, as where a branch compares two numbers that are equal but for rounding. Without it
+    // such a point is a disagreement.
+    int* undecided = nullptr;
 };
 // The disagreements found, in words; empty if all is well. The kernel must be in f64.
 std::vector<std::string> check_kernel(const Case& test_case, const Data& base,

@@ -69,11 +69,17 @@ std::size_t align_of(const std::string& t) {
     return t == "i8" ? 1 : t == "i32" || t == "float" ? 4 : 8;
 }
 
+namespace {
+constexpr double short_work = 64;  // ops per item: where masks cost a good part of the time
+}
+
 Emitter::Emitter(const Plan& plan, const Embedding* embedding)
     : plan_(plan),
       embedding_(embedding),
       kernel_(plan.kernel),
       width_(plan.width),
+      splits_(embedding == nullptr && plan.width > 1 && plan.work <= short_work &&
+              plan.fixed_symbols.empty()),
       names_(plan.kernel.ops.size()),
       bases_(plan.kernel.ops.size()) {}
 
@@ -113,10 +119,35 @@ std::string Emitter::module() {
     for (const std::string& d : declarations_) text += d + "\n";
     if (plan_.checked) text += "@zeros = internal constant [8 x i8] zeroinitializer, align 8\n";
     if (uses_fault_) text += fault_function();
+    const char* const arguments =
+        "(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias %context";
+    const std::string entry = fmt::format(
+        "define void @kernel{}) nounwind \"prefer-vector-width\"=\"512\" {{\n", arguments);
+    if (!splits_) return text + entry + body_ + module_end;
     return text +
-           "define void @kernel(ptr noalias readonly %bindings, i64 %begin, i64 %end, ptr noalias "
-           "%context) nounwind \"prefer-vector-width\"=\"512\" {\n" +
-           body_ + module_end;
+           fmt::format("define internal void @items{}, i1 %full) alwaysinline nounwind {{\n{}",
+                       arguments, body_) +
+           entry +
+           fmt::format(R"(  %count = sub i64 %end, %begin
+  %whole = and i64 %count, -{}
+  %middle = add i64 %begin, %whole
+  %some = icmp slt i64 %begin, %middle
+  br i1 %some, label %blocks, label %remainder
+blocks:
+  call void @items(ptr %bindings, i64 %begin, i64 %middle, ptr %context, i1 true)
+  br label %remainder
+remainder:
+  %more = icmp slt i64 %middle, %end
+  br i1 %more, label %last, label %done
+last:
+  call void @items(ptr %bindings, i64 %middle, i64 %end, ptr %context, i1 false)
+  br label %done
+done:
+  ret void
+}}
+)",
+                       width_) +
+           module_end;
 }
 
 EmbeddedFunction Emitter::function() {

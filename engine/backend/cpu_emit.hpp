@@ -2,7 +2,8 @@
 //
 //     void kernel(const Binding* bindings, i64 begin, i64 end, Context* context)
 //
-// runs items begin .. end-1, W at a time; the last block has a mask. What is the same for all items
+// runs items begin .. end-1, W at a time; the last block has a mask, and in long kernels, which it
+// costs little, every block. What is the same for all items
 // is scalar, and its control flow real branches; what depends on the item is a vector of W lanes
 // (one lane: everything is scalar). Where lanes part ways both sides run under masks; effects never
 // touch memory for a lane that is masked out, and loads read element 0 for it. Values that change
@@ -271,6 +272,7 @@ private:
     const Embedding* embedding_;  // nullptr: a module of its own
     const ir::Kernel& kernel_;
     const int width_;
+    const bool splits_;  // full blocks go without masks: a second copy of the code
     std::string front_, body_, variables_;
     std::set<std::string> declarations_;
     bool uses_fault_ = false;

@@ -43,6 +43,12 @@ std::string Emitter::component_pointer(int symbol, int component) {
 std::string Emitter::index64(Value index) {
     const Op& op = kernel_.op(index);
     if (op.code == OpCode::item) return "%titem";
+    // Where the sum wraps around, no element is reached either way.
+    if (op.code == OpCode::add && !plan_.checked)
+        for (const int k : {0, 1})
+            if (const Op& c = kernel_.op(op.operand[k]);
+                op.operand[1 - k] == item_ && c.code == OpCode::constant)
+                return pure("add i64 %titem, {}", ir::integer_of(c.bits, c.type));
     const std::string x = bases_[index].empty() ? scalar(index) : bases_[index];
     return cast(ir::is_signed(op.type) ? "sext" : "zext", scalar_type(op.type), x, "i64");
 }

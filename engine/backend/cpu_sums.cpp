@@ -21,7 +21,8 @@ void Emitter::begin_item() {
     mask_ = "true";
     if (width_ > 1) {
         const std::string left = pure("sub i64 %end, %titem"), w = std::to_string(width_);
-        const std::string most = pure("{}", call("i64", "umin.i64", {{"i64", left}, {"i64", w}}));
+        std::string most = pure("{}", call("i64", "umin.i64", {{"i64", left}, {"i64", w}}));
+        if (splits_) most = pure("select i1 %full, i64 {}, i64 {}", w, most);
         lanes_left_ = cast("trunc", "i64", most, "i32");
         mask_ = flat_mask(1, 0);
     }

@@ -76,6 +76,9 @@ void MachineOptions::add_to(CLI::App& app) {
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str()
         ->group(machine_group);
+    app.add_flag("--no-fuse", no_fuse,
+                 "Do not join adjacent launches of a roll-out; the same bits, slower")
+        ->group(machine_group);
     app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
         ->check(CLI::IsMember({1, 4, 8, 16}))
         ->group(machine_group);
@@ -87,7 +90,7 @@ DeviceOptions MachineOptions::device_options() const {
     const WholeProgramUse use = whole_program == "always"  ? WholeProgramUse::always
                                 : whole_program == "never" ? WholeProgramUse::never
                                                            : WholeProgramUse::automatic;
-    return {device_kind(device), threads, width, checked, use};
+    return {device_kind(device), threads, width, checked, use, !no_fuse};
 }
 
 void SceneOptions::add_to(CLI::App& app) {
@@ -174,7 +177,7 @@ std::string duration_text(double seconds) {
     return fmt::format("{:.0f} us", seconds * 1e6);
 }
 
-void print_profile(const Rollout& rollout) {
+void print_profile(Rollout& rollout) {
     const std::vector<Rollout::Profile> profiles = rollout.profiles();
     double total = 0;
     std::size_t width = 6;
@@ -204,6 +207,9 @@ void print_profile(const Rollout& rollout) {
             "copies: values that adjoints need and the launch or a later one overwrites, "
             "{} in all, {}\n",
             copies, bytes_text(copied));
+    if (rollout.joined_launches_per_step() < rollout.launches_per_step())
+        fmt::print("fusion: the {} launches of a step run as {}\n", rollout.launches_per_step(),
+                   rollout.joined_launches_per_step());
     if (const std::string whole = rollout.whole_program_report(); !whole.empty())
         fmt::print("whole program: {}\n", whole);
 }

@@ -37,12 +37,12 @@ Command add_info(CLI::App& app);
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked, --whole-program: where and how kernels run.
+// --device, --threads, --width, --checked, --whole-program, --no-fuse: where and how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
     std::string whole_program = "auto";
-    bool checked = false;
+    bool checked = false, no_fuse = false;
 
     void add_to(CLI::App& app);
     DeviceOptions device_options() const;
@@ -89,7 +89,7 @@ void say(bool quiet, fmt::format_string<Args...> format, Args&&... arguments) {
 std::string duration_text(double seconds);
 
 // The table that --profile asks for: one line per launch and direction.
-void print_profile(const Rollout& rollout);
+void print_profile(Rollout& rollout);
 // And what is kept for the adjoints: one line per value.
 void print_kept(Simulation& simulation);
 

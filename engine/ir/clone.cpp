@@ -66,10 +66,7 @@ void Cloner::record(Value value, const Op& op) {
     const int symbol = op.symbol < 0 ? -1 : symbols[static_cast<std::size_t>(op.symbol)];
     switch (op.code) {
         case OpCode::load: set(value, load(op, symbol, at(op.operand[0]))); break;
-        case OpCode::own_load:
-            set(value, own_as_load ? load(op, symbol, at(op.operand[0]))
-                                   : target_.own_load(symbol, at(op.operand[0]), op.component));
-            break;
+        case OpCode::own_load: set(value, own_load(op, symbol, at(op.operand[0]))); break;
         case OpCode::local:
             set(value, target_.local(at(op.operand[0]), op.type, op.bits));
             fresh_locals.insert(value);
@@ -91,6 +88,8 @@ void Cloner::record(Value value, const Op& op) {
                               at(op.operand[1]));
             break;
         case OpCode::accumulate:
+            if (effects) accumulate(op, symbol, at(op.operand[0]), at(op.operand[1]));
+            break;
         case OpCode::reduce:
         case OpCode::store_once:
         case OpCode::atomic_add:

@@ -61,6 +61,14 @@ protected:
     virtual Value load(const Op& op, int symbol, Value index) {
         return target_.load(symbol, op.component, index);
     }
+    // Hooks of fusion: an own element before the kernel, and a term added to an element.
+    virtual Value own_load(const Op& op, int symbol, Value index) {
+        return own_as_load ? load(op, symbol, index)
+                           : target_.own_load(symbol, index, op.component);
+    }
+    virtual void accumulate(const Op& op, int symbol, Value index, Value term) {
+        target_.effect(op.code, symbol, op.component, index, term);
+    }
     // Hook of the lowering: records one pure op; a, b, c are the clones of its operands.
     virtual Value emit(const Op& op, Value a, Value b, Value c) {
         return target_.emit(op.code, op.type, a, b, c);

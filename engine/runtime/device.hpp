@@ -21,6 +21,7 @@ struct DeviceOptions {
     int width = 0;         // SIMD lanes 1, 4, 8, 16; 0: chosen from the machine
     bool checked = false;  // bounds, second stores and non-finite values are looked for
     WholeProgramUse whole_program = WholeProgramUse::automatic;
+    bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
 };
 
 class Device {

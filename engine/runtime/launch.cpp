@@ -61,6 +61,7 @@ struct Launch::State {
         left;  // per ReadWrite parameter: the version that the last forward run left
     std::vector<std::string> active;  // empty: every real parameter
     bool has_derivative = true, made_again = false;
+    std::vector<Replay> parts;  // of a joined launch
     std::map<Direction, Kernel> derived;
     std::map<Direction, std::shared_ptr<backend::Executable>> executables;
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
@@ -274,7 +275,29 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
     for (std::size_t k = 0; k < arguments.size(); ++k) s.set(static_cast<int>(k), arguments[k]);
 }
 
+Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
+                              std::vector<Array> arrays) {
+    Launch launch;
+    launch.state_ = std::make_shared<State>();
+    State& s = *launch.state_;
+    const Launch& first = replays.front().launch();
+    const Direction direction = replays.front().direction();
+    s.device = first.state_->device;
+    s.items = first.items();
+    for (const Replay& replay : replays)
+        s.description += (s.description.empty() ? "" : " + ") + replay.launch().description();
+    s.has_derivative = direction != Direction::forward;
+    for (const Array& array : arrays) s.arguments.emplace_back(array);
+    s.left.resize(arrays.size());
+    s.arrays = std::move(arrays);
+    s.parts = std::move(replays);
+    s.kernel = std::move(kernel);
+    s.derived[direction] = s.kernel;
+    return launch.replay(direction);
+}
+
 const std::string& Launch::description() const { return state_->description; }
+const std::shared_ptr<Device>& Launch::device() const { return state_->device; }
 const Kernel& Launch::kernel() const { return state_->kernel; }
 std::int64_t Launch::items() const { return state_->items; }
 const std::vector<Argument>& Launch::arguments() const { return state_->arguments; }
@@ -296,6 +319,7 @@ void Launch::move_to(const std::shared_ptr<Device>& device) {
     }
     state_->executables = std::move(executables);
     state_->device = device;
+    ++state_->bindings_version;  // a launch that this one was joined with is out of date
 }
 
 void Launch::differentiate_only(std::vector<std::string> parameters) {
@@ -315,7 +339,11 @@ void Launch::differentiate_only(std::vector<std::string> parameters) {
 
 bool Launch::has_derivative() const { return state_->has_derivative; }
 const std::vector<Array>& Launch::arrays() const { return state_->arrays; }
-std::uint64_t Launch::bindings_version() const { return state_->bindings_version; }
+std::uint64_t Launch::bindings_version() const {
+    std::uint64_t version = state_->bindings_version;
+    for (const Replay& part : state_->parts) version += part.launch().bindings_version();
+    return version;
+}
 
 std::vector<double> Launch::gradient_of(std::string_view parameter) const {
     const std::size_t p = static_cast<std::size_t>(state_->index_of(parameter));
@@ -421,7 +449,9 @@ void Launch::Replay::Bound::bind() {
         arrays[p] = array;
         bindings[p] = array.binding();
         if (by_value(parameter)) bindings[p].count = 1;
-        if (parameter.access == Access::read && (accumulates || !ir::is_real(parameter.type)))
+        const bool reads =
+            parameter.access == Access::read || parameter.access == Access::read_write;
+        if (reads && (accumulates || !ir::is_real(parameter.type)))
             versions.emplace_back(&bindings[p], array.version_counter());
         if (writes(parameter.access)) written.push_back(array);
         const bool forwards = direction == Direction::forward || direction == Direction::tangent;
@@ -526,6 +556,7 @@ void Launch::Replay::ran() const {
     for (const Array& a : b.cleared) a.touch();
     for (const std::size_t p : b.updated)
         b.launch.state_->left[p] = b.launch.state_->arrays[p].version();
+    for (const Replay& part : b.launch.state_->parts) part.ran();
 }
 
 const std::vector<backend::Binding>& Launch::Replay::bindings() const { return bound_->bindings; }

@@ -87,9 +87,15 @@ public:
     Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
            std::int64_t items, std::vector<Argument> arguments, std::string description = "");
 
+    // Replays of one direction whose kernels were joined (fusion.hpp), as one launch: `kernel` with
+    // `arrays` per parameter. Its only replay is of that direction; running it counts as running
+    // them. Has the bindings_version() of their launches together.
+    static Replay joined(std::vector<Replay> replays, ir::Kernel kernel, std::vector<Array> arrays);
+
     const std::string& description() const;
     const ir::Kernel& kernel() const;
     std::int64_t items() const;
+    const std::shared_ptr<Device>& device() const;
     const std::vector<Argument>& arguments() const;
 
     void set(int index, const Argument& argument);
@@ -107,8 +113,8 @@ public:
     bool made_again() const;
     // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
     const std::vector<Array>& arrays() const;
-    // Grows when a parameter is bound to another array: what was planned from arrays() before is
-    // out of date.
+    // Grows when a parameter is bound to another array, or the launch to another device: what was
+    // planned from arrays() before is out of date.
     std::uint64_t bindings_version() const;
 
     // Throws Error for a derivative of a launch that has none.
@@ -122,6 +128,7 @@ public:
     void clear_gradients_of_numbers() const;
 
 private:
+    Launch() = default;
     struct State;
     std::shared_ptr<State> state_;
 };

@@ -70,10 +70,14 @@ void Rollout::forget_plans() {
 
 Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
     std::unique_ptr<Mode>& entry = modes_[mode];
-    if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date())
+    if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
+        // A checked run, and the interpreter, which is the definition, go launch by launch.
+        const DeviceOptions& options = device_->options();
+        const bool fuse = options.fuse && options.kind == DeviceKind::cpu && !options.checked;
         entry = std::make_unique<Mode>(make_schedule(parts_.prologue, parts_.step, parts_.steps,
-                                                     parts_.events, mode, backward, horizon_),
+                                                     parts_.events, mode, backward, horizon_, fuse),
                                        pool());
+    }
     return *entry;
 }
 
@@ -440,11 +444,12 @@ void Rollout::profile(bool on) { profiling_ = on; }
 std::vector<Rollout::Profile> Rollout::profiles() const {
     std::map<std::pair<std::string, Direction>, Profile> sums;
     for (const auto& [mode, m] : modes_)
-        m->schedule->each_call([&](Call& call) {
+        m->schedule->each_call([&](const Call& call) {
             const auto add = [&](const Launch::Replay& replay, std::int64_t runs,
                                  double seconds) -> Profile& {
-                Profile& p = sums[{call.forward.launch().description(), replay.direction()}];
-                p.launch = call.forward.launch().description();
+                const std::string& launch = replay.launch().description();
+                Profile& p = sums[{launch, replay.direction()}];
+                p.launch = launch;
                 p.direction = replay.direction();
                 p.runs += runs;
                 p.seconds += seconds;
@@ -472,5 +477,9 @@ std::int64_t Rollout::kept_bytes() const {
 
 std::int64_t Rollout::steps() const { return parts_.steps; }
 std::size_t Rollout::launches_per_step() const { return parts_.step.launches().size(); }
+
+std::size_t Rollout::joined_launches_per_step() {
+    return mode_for(RolloutMode::first, false).schedule->step.size();
+}
 
 }  // namespace hindcast

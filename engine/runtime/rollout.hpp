@@ -148,7 +148,8 @@ public:
     // Of the first-order mode: histories, checkpoints in memory, the copy of the final state.
     std::int64_t kept_bytes() const;
     std::int64_t steps() const;
-    std::size_t launches_per_step() const;
+    std::size_t launches_per_step() const;   // as the program has them
+    std::size_t joined_launches_per_step();  // as they run, adjacent ones joined (fusion.hpp)
 
 private:
     struct Mode;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 
+#include "engine/runtime/fusion.hpp"
+
 namespace hindcast {
 
 namespace {
@@ -330,7 +332,8 @@ void Schedule::check_constants(const Array& counter, const char* when) {
 std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& step,
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
-                                        RolloutMode mode, bool backward, std::int64_t horizon) {
+                                        RolloutMode mode, bool backward, std::int64_t horizon,
+                                        bool fuse) {
     auto fresh = std::make_unique<Schedule>();
     Schedule& s = *fresh;
     s.steps = steps;
@@ -385,6 +388,11 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         Planner(s).plan();
         find_what_is_recomputed(s);
         s.demand = demand_of(s);
+    }
+    if (fuse) {
+        fuse_calls(s.prologue, backward);
+        fuse_calls(s.step, backward);
+        for (EventProgram& program : s.event_programs) fuse_calls(program.calls, backward);
     }
     return fresh;
 }

@@ -159,11 +159,13 @@ struct Schedule {
 };
 
 // The schedule of a program in a mode. Without `backward` it has no adjoints, keeps nothing and
-// allocates no gradient. `horizon`: backward goes over so many last steps; 0: over all.
+// allocates no gradient. `horizon`: backward goes over so many last steps; 0: over all. `fuse`:
+// adjacent launches are joined (fusion.hpp).
 std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& step,
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
-                                        RolloutMode mode, bool backward, std::int64_t horizon = 0);
+                                        RolloutMode mode, bool backward, std::int64_t horizon = 0,
+                                        bool fuse = false);
 
 // Fills state, recomputed, inputs, and recomputed of each call, from what the histories need.
 void find_what_is_recomputed(Schedule& schedule);

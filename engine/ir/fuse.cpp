@@ -1,0 +1,229 @@
+#include "engine/ir/fuse.hpp"
+
+#include <map>
+#include <set>
+
+#include "engine/ir/clone.hpp"
+
+namespace hindcast::ir {
+
+namespace {
+
+// How a kernel touches one buffer.
+struct Use {
+    bool own_read = false, foreign_read = false, own_write = false;
+    bool own_sum = false, foreign_sum = false, reduces = false;
+    bool alone = false;  // nothing may share it
+    bool touches() const {
+        return own_read || foreign_read || own_write || own_sum || foreign_sum || reduces || alone;
+    }
+    bool stores() const { return own_write || own_sum; }
+    void add(const Use& other) {
+        own_read |= other.own_read;
+        foreign_read |= other.foreign_read;
+        own_write |= other.own_write;
+        own_sum |= other.own_sum;
+        foreign_sum |= other.foreign_sum;
+        reduces |= other.reduces;
+        alone |= other.alone;
+    }
+};
+
+std::vector<Use> uses_of(const Kernel& kernel) {
+    std::vector<Use> uses(kernel.parameters.size());
+    const auto is_item = [&](Value index) { return kernel.op(index).code == OpCode::item; };
+    for (std::size_t p = 0; p < uses.size(); ++p) {
+        const Access access = kernel.parameters[p].access;
+        if (access == Access::value) uses[p].foreign_read = true;
+        if (access == Access::sum || access == Access::slice || access == Access::atomic)
+            uses[p].alone = true;
+    }
+    for (const Region& region : kernel.regions)
+        for (const Value v : region.ops) {
+            const Op& op = kernel.op(v);
+            if (op.symbol < 0) continue;
+            Use& use = uses[static_cast<std::size_t>(op.symbol)];
+            switch (op.code) {
+                case OpCode::load:
+                    (is_item(op.operand[0]) ? use.own_read : use.foreign_read) = true;
+                    break;
+                case OpCode::own_load:
+                    use.own_read = true;
+                    use.alone |= !is_item(op.operand[0]);
+                    break;
+                case OpCode::own_store:
+                    use.own_write = true;
+                    use.alone |= !is_item(op.operand[0]);
+                    break;
+                case OpCode::accumulate:
+                    (is_item(op.operand[0]) ? use.own_sum : use.foreign_sum) = true;
+                    break;
+                case OpCode::reduce: use.reduces = true; break;
+                default: break;
+            }
+        }
+    return uses;
+}
+
+// The table above.
+bool legal(const Use& first, const Use& second) {
+    if (first.alone || second.alone || first.foreign_sum || second.foreign_sum) return false;
+    if (first.reduces || second.reduces) {
+        const auto only_reduces = [](const Use& u) {
+            return u.reduces && !u.own_read && !u.foreign_read && !u.stores();
+        };
+        return only_reduces(first) && only_reduces(second);
+    }
+    if (first.foreign_read && second.stores()) return false;
+    return !(first.stores() && second.foreign_read);
+}
+
+struct Shared {  // what the pieces so far do to a buffer
+    Use use;
+    int pieces = 0;
+    const Parameter* first = nullptr;
+};
+using Buffers = std::map<int, Shared>;
+
+// Adds a piece; returns why it does not fit to those before.
+std::string add_piece(const FusionPiece& piece, Buffers& buffers) {
+    const std::vector<Use> uses = uses_of(*piece.kernel);
+    std::map<int, Shared> mine;
+    for (std::size_t p = 0; p < uses.size(); ++p) {
+        if (piece.buffer[p] < 0 || !uses[p].touches()) continue;
+        Shared& shared = mine[piece.buffer[p]];
+        shared.use.add(uses[p]);
+        if (shared.first == nullptr) shared.first = &piece.kernel->parameters[p];
+        // One kernel may read through two parameters, but sums that share a target stay apart.
+        if (++shared.pieces > 1 && (shared.use.stores() || shared.use.foreign_sum))
+            shared.use.alone = true;
+    }
+    for (auto& [buffer, own] : mine) {
+        Shared& shared = buffers[buffer];
+        if (shared.pieces == 0) {
+            shared = own;
+            shared.pieces = 1;
+            continue;
+        }
+        const bool stored = shared.use.stores() || own.use.stores();
+        if (!legal(shared.use, own.use) ||
+            (stored && (shared.first->type != own.first->type ||
+                        shared.first->components != own.first->components)))
+            return "'" + own.first->name + "' of " + piece.kernel->name +
+                   " is used by an earlier kernel too";
+        shared.use.add(own.use);
+        ++shared.pieces;
+    }
+    return "";
+}
+
+// Clones one kernel after the others.
+class Joiner final : public Cloner {
+public:
+    Joiner(const Kernel& source, Builder& target, std::vector<int> parameters,
+           const std::set<int>& updated)
+        : Cloner(source, target), updated_(updated) {
+        symbols = std::move(parameters);
+    }
+
+protected:
+    Value load(const Op& op, int symbol, Value index) override {
+        return updated_.contains(symbol) ? current(op, symbol, index)
+                                         : Cloner::load(op, symbol, index);
+    }
+    Value own_load(const Op& op, int symbol, Value index) override {
+        if (target_.kernel().parameter(symbol).access == Access::read)
+            return Cloner::load(op, symbol, index);
+        return updated_.contains(symbol) ? current(op, symbol, index)
+                                         : Cloner::own_load(op, symbol, index);
+    }
+    void accumulate(const Op& op, int symbol, Value index, Value term) override {
+        if (!updated_.contains(symbol)) return Cloner::accumulate(op, symbol, index, term);
+        const Value old = current(op, symbol, index);
+        target_.write(target_.own(symbol, index, op.component),
+                      target_.binary(OpCode::add, old, term));
+    }
+
+private:
+    Value current(const Op& op, int symbol, Value index) {
+        return target_.read(target_.own(symbol, index, op.component));
+    }
+
+    const std::set<int>& updated_;  // parameters that hold own elements for several pieces
+};
+
+}  // namespace
+
+std::string cannot_fuse(const std::vector<FusionPiece>& pieces) {
+    Buffers buffers;
+    for (const FusionPiece& piece : pieces) {
+        if (piece.kernel->precision != pieces[0].kernel->precision)
+            return "the kernels have different precisions";
+        if (std::string why = add_piece(piece, buffers); !why.empty()) return why;
+    }
+    return "";
+}
+
+FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces) {
+    if (const std::string why = cannot_fuse(pieces); !why.empty())
+        throw Error("kernels cannot be fused: " + why).in_kernel(name);
+    Buffers buffers;
+    for (const FusionPiece& piece : pieces) add_piece(piece, buffers);
+
+    FusedKernel fused;
+    Builder builder(name, pieces[0].kernel->precision);
+    builder.contract = false;
+    const auto add_parameter = [&](Parameter parameter) {
+        const std::string base = parameter.name;
+        for (int n = 2; builder.kernel().find_parameter(parameter.name) >= 0; ++n)
+            parameter.name = base + " (" + std::to_string(n) + ")";
+        return builder.add_parameter(parameter);
+    };
+    std::map<int, int> own;                       // buffers of own elements, buffers only read
+    std::map<std::pair<int, Access>, int> reads;  // -> parameters
+    std::set<int> updated;
+    for (const FusionPiece& piece : pieces) {
+        std::vector<int>& list = fused.parameters.emplace_back();
+        const std::vector<Use> uses = uses_of(*piece.kernel);
+        for (std::size_t p = 0; p < uses.size(); ++p) {
+            const int buffer = piece.buffer[p];
+            Parameter parameter = piece.kernel->parameters[p];
+            list.push_back(-1);
+            if (buffer < 0 || !uses[p].touches()) continue;
+            const Shared& shared = buffers[buffer];
+            // Own elements that nobody stores, such as the adjoint of x += y, are only read.
+            if (parameter.access == Access::read_write && !shared.use.stores())
+                parameter.access = Access::read;
+            const bool reads_only =
+                parameter.access == Access::read || parameter.access == Access::value;
+            if (shared.pieces > 1 && shared.use.stores()) {
+                const auto [entry, fresh] = own.try_emplace(buffer, -1);
+                if (fresh) {
+                    if (parameter.access != Access::write) parameter.access = Access::read_write;
+                    entry->second = add_parameter(parameter);
+                    updated.insert(entry->second);
+                }
+                list.back() = entry->second;
+            } else if (reads_only) {
+                const auto [entry, fresh] = reads.try_emplace({buffer, parameter.access}, -1);
+                if (fresh) entry->second = add_parameter(parameter);
+                list.back() = entry->second;
+            } else {
+                list.back() = add_parameter(parameter);
+            }
+        }
+    }
+    for (std::size_t k = 0; k < pieces.size(); ++k)
+        Joiner(*pieces[k].kernel, builder, fused.parameters[k], updated).region(0);
+    fused.kernel = simplify(builder.finish(), true);
+    verify(fused.kernel, "fusion");
+    return fused;
+}
+
+bool adds_to_others(const Kernel& kernel) {
+    for (const Use& use : uses_of(kernel))
+        if (use.foreign_sum) return true;
+    return false;
+}
+
+}  // namespace hindcast::ir

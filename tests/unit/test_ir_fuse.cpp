@@ -1,0 +1,122 @@
+// Which kernels may be fused, cell by cell of the table in ir/fuse.hpp, and what fusion leaves.
+#include <doctest/doctest.h>
+
+#include "engine/base/error.hpp"
+#include "engine/ir/fuse.hpp"
+#include "engine/lang/kernel.hpp"
+
+using namespace hindcast;
+using namespace hindcast::lang;
+using ir::OpCode;
+
+namespace {
+
+// One kernel per way to touch a buffer: parameter 0 is that buffer, "other" is a buffer of its own.
+const KernelDef own_read =
+    kernel("own_read", {"a", "other"},
+           [](Int i, Read<Float> a, Write<Float> other) { other[i] = a[i] * 2.0; });
+const KernelDef own_write =
+    kernel("own_write", {"a", "other"},
+           [](Int i, Write<Float> a, Read<Float> other) { a[i] = other[i] + 1.0; });
+const KernelDef own_update =
+    kernel("own_update", {"a", "other"},
+           [](Int i, ReadWrite<Float> a, Read<Float> other) { a[i] = a[i] * other[i]; });
+const KernelDef foreign_read =
+    kernel("foreign_read", {"a", "other"},
+           [](Int i, Read<Float> a, Write<Float> other) { other[i] = a[select(i > 0, i - 1, 0)]; });
+const KernelDef own_sum =
+    kernel("own_sum", {"a", "other"},
+           [](Int i, Accumulate<Float> a, Read<Float> other) { a[i] += other[i]; });
+const KernelDef foreign_sum = kernel(
+    "foreign_sum", {"a", "other"},
+    [](Int i, Accumulate<Float> a, Read<Float> other) { a[select(i > 0, i - 1, 0)] += other[i]; });
+const KernelDef value =
+    kernel("value", {"a", "other"},
+           [](Int i, Param<Float> a, Write<Float> other) { other[i] = a.value(); });
+const KernelDef total = kernel("total", {"a", "other"},
+                               [](Int i, Reduce<Float> a, Read<Float> other) { a += other[i]; });
+
+bool fits(const KernelDef& first, const KernelDef& second) {
+    const ir::Kernel k = first.trace(ir::Precision::f32), l = second.trace(ir::Precision::f32);
+    return ir::cannot_fuse({{&k, {0, 1}}, {&l, {0, 2}}}).empty();
+}
+
+}  // namespace
+
+TEST_CASE("fusion: what two kernels may do to one buffer") {
+    const auto row = [](const KernelDef& first) {
+        std::string text;
+        for (const KernelDef* second : {&own_read, &own_write, &own_update, &own_sum, &foreign_read,
+                                        &foreign_sum, &value, &total})
+            text += fits(first, *second) ? 'y' : '-';
+        return text;
+    };
+    //            read write update sum | foreign read, foreign sum, value, total
+    CHECK(row(own_read) == "yyyyy-y-");
+    CHECK(row(own_write) == "yyyy----");
+    CHECK(row(own_update) == "yyyy----");
+    CHECK(row(own_sum) == "yyyy----");
+    CHECK(row(foreign_read) == "y---y-y-");
+    CHECK(row(foreign_sum) == "--------");
+    CHECK(row(value) == "y---y-y-");
+    CHECK(row(total) == "-------y");
+}
+
+TEST_CASE("fusion: kernels that share nothing fit, whatever they do") {
+    for (const KernelDef* first : {&own_write, &foreign_sum, &total})
+        for (const KernelDef* second : {&foreign_read, &foreign_sum, &total}) {
+            const ir::Kernel k = first->trace(ir::Precision::f64),
+                             l = second->trace(ir::Precision::f64);
+            CHECK(ir::cannot_fuse({{&k, {0, 1}}, {&l, {2, 3}}}).empty());
+        }
+}
+
+TEST_CASE("fusion: the third kernel is held against both before it") {
+    const ir::Kernel read = foreign_read.trace(ir::Precision::f64),
+                     copy = own_read.trace(ir::Precision::f64),
+                     write = own_write.trace(ir::Precision::f64);
+    CHECK(ir::cannot_fuse({{&read, {0, 1}}, {&copy, {0, 2}}}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&read, {0, 1}}, {&copy, {0, 2}}, {&write, {0, 2}}}).empty());
+}
+
+TEST_CASE("fusion: precisions do not mix, and a refusal is an error that says why") {
+    const ir::Kernel k = own_read.trace(ir::Precision::f32), l = own_read.trace(ir::Precision::f64);
+    CHECK_FALSE(ir::cannot_fuse({{&k, {0, 1}}, {&l, {0, 2}}}).empty());
+    const ir::Kernel sum = foreign_sum.trace(ir::Precision::f32);
+    CHECK_THROWS_AS(ir::fuse("both", {{&k, {0, 1}}, {&sum, {0, 2}}}), Error);
+}
+
+TEST_CASE("fusion: a value that is stored and read stays a value, and is stored once") {
+    const ir::Kernel write = own_write.trace(ir::Precision::f64),
+                     update = own_update.trace(ir::Precision::f64),
+                     read = own_read.trace(ir::Precision::f64);
+    const ir::FusedKernel fused =
+        ir::fuse("chain", {{&write, {0, 1}}, {&update, {0, 2}}, {&read, {0, 3}}});
+    CHECK(ir::count_ops(fused.kernel, OpCode::own_load) == 0);
+    CHECK(ir::count_ops(fused.kernel, OpCode::load) == 2);  // the two others that are read
+    CHECK(ir::count_ops(fused.kernel, OpCode::own_store) == 2);
+    CHECK(fused.kernel.parameters.size() == 4);
+    CHECK(fused.parameters[0][0] == fused.parameters[1][0]);
+    CHECK(fused.parameters[1][0] == fused.parameters[2][0]);
+    CHECK(fused.kernel.parameter(fused.parameters[0][0]).access == ir::Access::write);
+}
+
+TEST_CASE("fusion: own elements that two kernels read and neither stores are read") {
+    const KernelDef look =
+        kernel("look", {"a", "other"},
+               [](Int i, ReadWrite<Float> a, Write<Float> other) { other[i] = a[i] * 2.0; });
+    const ir::Kernel k = look.trace(ir::Precision::f64);
+    const ir::FusedKernel fused = ir::fuse("both", {{&k, {0, 1}}, {&k, {0, 2}}});
+    CHECK(fused.kernel.parameters.size() == 3);
+    CHECK(fused.kernel.parameter(fused.parameters[1][0]).access == ir::Access::read);
+    CHECK(ir::count_ops(fused.kernel, OpCode::load) == 1);
+    CHECK(ir::count_ops(fused.kernel, OpCode::mul) == 1);  // shared after differentiation
+}
+
+TEST_CASE("fusion: a product of one kernel is not contracted with a sum of the next") {
+    const ir::Kernel first = own_read.trace(ir::Precision::f64);  // a * 2
+    const ir::Kernel second = own_sum.trace(ir::Precision::f64);  // += other
+    const ir::FusedKernel fused = ir::fuse("both", {{&first, {0, 1}}, {&second, {2, 1}}});
+    CHECK(ir::count_ops(fused.kernel, OpCode::fma) == 0);
+    CHECK(ir::count_ops(fused.kernel, OpCode::mul) == 1);
+}

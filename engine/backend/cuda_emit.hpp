@@ -1,0 +1,60 @@
+// Writes a planned kernel (planned for one lane, see cpu_plan.hpp) as CUDA C++ text.
+//
+//     extern "C" __global__ void NAME(arguments, Fault* fault, const int items)
+//
+// One thread runs one item: the text has the kernel's structure (branches, loops, names, and #line
+// with the place in the physics source). No library call, no shared memory, no barrier and no
+// contraction: compiled with --fmad=false, or by a host compiler behind
+// tests/support/cuda_shim.hpp, it has the bits of the interpreter.
+//
+// What adds up over items takes further phases (cuda_phases.hpp). Contributions to gathered
+// parameters, and what an item adds to the targets of Reduce, are left in memory, one row of
+// `items` numbers each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/backend/cpu_plan.hpp"
+
+namespace hindcast::backend::cuda {
+
+// One argument of the function.
+struct Argument {
+    enum class Kind : std::uint8_t {
+        data,              // pointer to component 0 of element 0
+        component_stride,  // in scalars; i32, or i64 if the parameter's form is wide
+        element_stride,    // the same
+        terms,             // of gathered parameters: real[row][scratch_items], see first_term
+        reduced,           // of Reduce parameters: double[Plan::totals + component][items]
+        fault,             // see fault_text
+        items              // i32
+    };
+    Kind kind = Kind::data;
+    int parameter = -1;  // data and strides
+    std::string type;    // in C++
+};
+
+struct KernelText {
+    std::string name;  // of the function
+    std::string text;
+    std::vector<Argument> arguments;
+    // The first row of each gathered parameter's terms (-1: none): those of row r of the plan,
+    // component c are row first + c * rows + r, each cpu::scratch_items(items) long.
+    std::vector<int> first_term;
+    int term_rows = 0;
+};
+
+// Why there is no text for this kernel; "" if there is.
+std::string cannot_emit(const cpu::Plan& plan);
+// Throws Error if cannot_emit(). `name`: an identifier.
+KernelText emit(const cpu::Plan& plan, const std::string& name);
+
+// A plan for one lane, with C-contiguous arrays or the form that is given.
+cpu::Plan plan_for(const ir::Kernel& kernel);
+cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form);
+
+// What all texts need in front of them: types, conversions, faults.
+extern const char* const prelude;
+
+}  // namespace hindcast::backend::cuda

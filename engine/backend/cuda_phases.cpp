@@ -1,0 +1,88 @@
+#include "engine/backend/cuda_phases.hpp"
+
+#include <map>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast::backend::cuda {
+
+const char* const phases = R"(template <class T>
+static __device__ inline void gather(T* __restrict__ target, long long stride, long long plane,
+                                     const T* __restrict__ terms, int rows, long long row_length,
+                                     const unsigned* __restrict__ first,
+                                     const unsigned* __restrict__ entries, int components,
+                                     int clears, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    const unsigned begin = first[item], end = first[item + 1];
+    if (begin == end && !clears) return;
+    for (int c = 0; c < components; ++c) {
+        T* const at = target + item * stride + c * plane;
+        const T* const column = terms + c * rows * row_length;
+        T sum = clears ? T(0) : *at;
+        for (unsigned e = begin; e < end; ++e) sum = sum + column[entries[e]];
+        *at = sum;
+    }
+}
+extern "C" __global__ void gather_f32(float* target, long long stride, long long plane,
+                                      const float* terms, int rows, long long row_length,
+                                      const unsigned* first, const unsigned* entries,
+                                      int components, int clears, int items) {
+    gather<float>(target, stride, plane, terms, rows, row_length, first, entries, components,
+                  clears, items);
+}
+extern "C" __global__ void gather_f64(double* target, long long stride, long long plane,
+                                      const double* terms, int rows, long long row_length,
+                                      const unsigned* first, const unsigned* entries,
+                                      int components, int clears, int items) {
+    gather<double>(target, stride, plane, terms, rows, row_length, first, entries, components,
+                   clears, items);
+}
+extern "C" __global__ void reduce_lanes(const double* __restrict__ reduced, int count, int chunks,
+                                        double* __restrict__ lanes, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    const int lane = item % 16, chunk = item / 16 % chunks, component = item / 16 / chunks;
+    const double* const terms = reduced + (long long)component * count;
+    double sum = 0;
+    const long long begin = (long long)chunk * 1024, end = begin + 1024 < count ? begin + 1024 : count;
+    for (long long i = begin + lane; i < end; i += 16) sum = sum + terms[i];
+    lanes[item] = sum;
+}
+extern "C" __global__ void reduce_chunks(const double* __restrict__ lanes,
+                                         double* __restrict__ totals, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    double lane[16];
+    for (int l = 0; l < 16; ++l) lane[l] = lanes[(long long)item * 16 + l];
+    for (int half = 8; half > 0; half /= 2)
+        for (int l = 0; l < half; ++l) lane[l] = lane[l] + lane[l + half];
+    totals[item] = lane[0];
+}
+extern "C" __global__ void reduce_total(const double* __restrict__ totals, int chunks,
+                                        double* __restrict__ target, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    double sum = 0;
+    for (int k = 0; k < chunks; ++k) sum = sum + totals[(long long)item * chunks + k];
+    target[item] = target[item] + sum;
+}
+)";
+
+const std::vector<std::string>& phase_arguments(const std::string& name) {
+    static const std::map<std::string, std::vector<std::string>> all = {
+        {"gather_f32",
+         {"float*", "long long", "long long", "const float*", "int", "long long", "const unsigned*",
+          "const unsigned*", "int", "int", "int"}},
+        {"gather_f64",
+         {"double*", "long long", "long long", "const double*", "int", "long long",
+          "const unsigned*", "const unsigned*", "int", "int", "int"}},
+        {"reduce_lanes", {"const double*", "int", "int", "double*", "int"}},
+        {"reduce_chunks", {"const double*", "double*", "int"}},
+        {"reduce_total", {"const double*", "int", "double*", "int"}}};
+    const auto found = all.find(name);
+    if (found == all.end()) throw Error("internal: there is no phase '" + name + "'");
+    return found->second;
+}
+
+}  // namespace hindcast::backend::cuda

@@ -1,0 +1,29 @@
+// The phases of a launch after its items have run, as CUDA C++ text: functions that add up what the
+// items left in memory (cuda_emit.hpp), in the order that executable.hpp defines.
+//
+//     gather_f32, gather_f64   one thread per target: adds the terms of the target, in order
+//         (T* target, long long stride, long long plane, const T* terms, int rows,
+//          long long row_length, const unsigned* first, const unsigned* entries, int components,
+//          int clears, int items = targets)
+//     reduce_lanes             one thread per component, chunk and lane: 64 items in order
+//         (const double* reduced, int count, int chunks, double* lanes, int items = threads)
+//     reduce_chunks            one thread per component and chunk: the lanes, pairwise
+//         (const double* lanes, double* totals, int items = components * chunks)
+//     reduce_total             one thread per component: the chunks in order, added to the target
+//         (const double* totals, int chunks, double* target, int items = components)
+//
+// `first` and `entries` are those of cpu::Gather: entry = row * row_length + item. No barrier and
+// no shared memory: each phase is a launch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hindcast::backend::cuda {
+
+extern const char* const phases;
+
+// The C++ types of the arguments of one of them; for who calls it by other means than a launch.
+const std::vector<std::string>& phase_arguments(const std::string& name);
+
+}  // namespace hindcast::backend::cuda

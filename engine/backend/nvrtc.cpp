@@ -1,0 +1,150 @@
+#include "engine/backend/nvrtc.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <regex>
+#include <sstream>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast::backend {
+
+namespace {
+
+using Program = struct OpaqueProgram*;
+
+// The functions of the library that was opened; 0 is success.
+struct Library {
+    int (*Version)(int*, int*) = nullptr;
+    const char* (*GetErrorString)(int) = nullptr;
+    int (*CreateProgram)(Program*, const char* text, const char* name, int headers,
+                         const char* const* contents, const char* const* names) = nullptr;
+    int (*DestroyProgram)(Program*) = nullptr;
+    int (*CompileProgram)(Program, int options, const char* const*) = nullptr;
+    int (*GetProgramLogSize)(Program, std::size_t*) = nullptr;
+    int (*GetProgramLog)(Program, char*) = nullptr;
+    int (*GetCUBINSize)(Program, std::size_t*) = nullptr;
+    int (*GetCUBIN)(Program, char*) = nullptr;
+    NvrtcInfo info;
+
+    Library() {
+        void* handle = nullptr;
+        if (const char* own = std::getenv("HINDCAST_NVRTC")) {
+            handle = ::dlopen(own, RTLD_LAZY | RTLD_LOCAL);
+            if (handle == nullptr) info.problem = fmt::format("'{}' cannot be opened", own);
+        } else {
+            for (const char* name :
+                 {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
+                  "/usr/local/cuda/lib/libnvrtc.so.13", "/opt/cuda/lib64/libnvrtc.so.13"})
+                if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+            if (handle == nullptr) info.problem = "NVRTC 13 (libnvrtc.so.13) was not found";
+        }
+        if (handle == nullptr) return;
+        const auto find = [&](auto& function, const char* name) {
+            const std::string symbol = std::string("nvrtc") + name;
+            function =
+                reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, symbol.c_str()));
+            if (function == nullptr && info.problem.empty())
+                info.problem = "NVRTC has no function " + symbol;
+        };
+        find(Version, "Version");
+        find(GetErrorString, "GetErrorString");
+        find(CreateProgram, "CreateProgram");
+        find(DestroyProgram, "DestroyProgram");
+        find(CompileProgram, "CompileProgram");
+        find(GetProgramLogSize, "GetProgramLogSize");
+        find(GetProgramLog, "GetProgramLog");
+        find(GetCUBINSize, "GetCUBINSize");
+        find(GetCUBIN, "GetCUBIN");
+        if (!info.problem.empty()) return;
+        Dl_info where{};
+        if (::dladdr(reinterpret_cast<void*>(Version), &where) != 0 && where.dli_fname != nullptr)
+            info.path = where.dli_fname;
+        if (Version(&info.major, &info.minor) != 0 || info.major != 13) {
+            info.problem =
+                fmt::format("NVRTC {}.{} was found where 13 is needed", info.major, info.minor);
+            return;
+        }
+        info.available = true;
+    }
+};
+
+const Library& library() {
+    static const Library instance;
+    return instance;
+}
+
+// What ptxas says about each function.
+std::map<std::string, CubinFunction> functions_of(const std::string& log) {
+    std::map<std::string, CubinFunction> functions;
+    static const std::regex name(
+        "Function properties for ([A-Za-z0-9_]+)|Compiling entry "
+        "function '([A-Za-z0-9_]+)'"),
+        frame(
+            "([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
+        registers("Used ([0-9]+) registers");
+    std::istringstream lines(log);
+    std::string current;
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch found;
+        if (std::regex_search(line, found, name))
+            current = found[1].matched ? found[1] : found[2];
+        else if (std::regex_search(line, found, frame)) {
+            functions[current].local_bytes = std::stoi(found[1]);
+            functions[current].spilled_bytes = std::stoi(found[2]) + std::stoi(found[3]);
+        } else if (std::regex_search(line, found, registers)) {
+            functions[current].registers = std::stoi(found[1]);
+        }
+    }
+    return functions;
+}
+
+}  // namespace
+
+const NvrtcInfo& nvrtc_info() { return library().info; }
+
+Cubin compile_cuda(const std::string& text, int architecture) {
+    const Library& nvrtc = library();
+    if (!nvrtc.info.available)
+        throw Error("CUDA code cannot be compiled: " + nvrtc.info.problem)
+            .remedy(
+                "install the CUDA 13 toolkit or PyPI's nvidia-cuda-nvrtc, or set HINDCAST_NVRTC "
+                "to the library");
+    const auto check = [&](int status, const char* what) {
+        if (status != 0)
+            throw Error(fmt::format("NVRTC: {}: {}", what, nvrtc.GetErrorString(status)));
+    };
+    struct Owner {
+        const Library& nvrtc;
+        Program program = nullptr;
+        ~Owner() {
+            if (program != nullptr) nvrtc.DestroyProgram(&program);
+        }
+    } owner{nvrtc};
+    check(nvrtc.CreateProgram(&owner.program, text.c_str(), "kernels.cu", 0, nullptr, nullptr),
+          "making a program");
+    const std::string target = fmt::format("--gpu-architecture=sm_{}", architecture);
+    const char* const options[] = {target.c_str(),       "--fmad=false",       "--ftz=false",
+                                   "--prec-div=true",    "--prec-sqrt=true",   "--std=c++20",
+                                   "--ptxas-options=-v", "--diag-suppress=177"};
+    const int status =
+        nvrtc.CompileProgram(owner.program, static_cast<int>(std::size(options)), options);
+    std::size_t size = 0;
+    check(nvrtc.GetProgramLogSize(owner.program, &size), "reading the log");
+    std::string log(size, '\0');
+    if (size > 0) check(nvrtc.GetProgramLog(owner.program, log.data()), "reading the log");
+    if (status != 0)
+        throw Error("NVRTC refuses the text of a kernel for sm_" + std::to_string(architecture))
+            .note(log.c_str());
+    Cubin cubin;
+    check(nvrtc.GetCUBINSize(owner.program, &size), "reading the code");
+    cubin.code.resize(size);
+    check(nvrtc.GetCUBIN(owner.program, cubin.code.data()), "reading the code");
+    cubin.functions = functions_of(log);
+    return cubin;
+}
+
+}  // namespace hindcast::backend

@@ -1,0 +1,260 @@
+// The CUDA text of kernels, compiled by the host's compiler, has the bits of the interpreter:
+// random kernels with their adjoints and tangents, and every launch of the bundled scenes in every
+// direction. NVRTC accepts it for two architectures, and fuses no multiply-add by itself.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "engine/ad/differentiate.hpp"
+#include "engine/backend/cuda_emit.hpp"
+#include "engine/backend/cuda_phases.hpp"
+#include "engine/backend/interpreter.hpp"
+#include "engine/backend/nvrtc.hpp"
+#include "engine/base/error.hpp"
+#include "engine/lang/kernel.hpp"
+#include "tests/parity/cpu_harness.hpp"
+#include "tests/physics/module_scene.hpp"
+#include "tests/support/cuda_host.hpp"
+#include "tests/support/devices.hpp"
+#include "tests/support/random_kernel.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace hindcast;
+using namespace hindcast::lang;
+
+namespace {
+
+// Kernels that can be emitted, with their derivatives.
+std::vector<ir::Kernel> family(const ir::Kernel& kernel) {
+    std::vector<ir::Kernel> all;
+    for (const ir::Kernel& k : {kernel, ad::adjoint(kernel), ad::tangent(kernel)})
+        if (backend::cuda::cannot_emit(backend::cuda::plan_for(k)).empty()) all.push_back(k);
+    return all;
+}
+
+// Every launch of a scene in every direction.
+std::vector<Launch::Replay> replays_of(Simulation& simulation) {
+    model::Model& model = simulation.model();
+    std::vector<Launch> launches = model.prologue().launches();
+    for (const Launch& launch : model.step_program().launches()) launches.push_back(launch);
+    if (!model.events().empty())
+        for (const Launch& launch : model.events().rbegin()->second.launches())
+            launches.push_back(launch);
+    std::vector<Launch::Replay> replays;
+    for (const Launch& launch : launches) {
+        replays.push_back(launch.forward());
+        if (!launch.has_derivative()) continue;
+        for (const Direction d :
+             {Direction::adjoint, Direction::tangent, Direction::adjoint_tangent})
+            replays.push_back(launch.replay(d));
+    }
+    return replays;
+}
+
+std::vector<std::filesystem::path> scene_files() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes"))
+        if (entry.path().extension() == ".json" &&
+            entry.path().string().find(".test.json") == std::string::npos &&
+            entry.path().string().find("schema") == std::string::npos)
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+// All NaNs are one.
+bool same_numbers(const std::vector<Array>& arrays, const std::vector<std::vector<double>>& as) {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        if (arrays[k] && !test::same_bits(arrays[k].to_doubles(), as[k])) return false;
+    return true;
+}
+std::vector<std::vector<double>> numbers(const std::vector<Array>& arrays) {
+    std::vector<std::vector<double>> all;
+    for (const Array& a : arrays) all.push_back(a ? a.to_doubles() : std::vector<double>());
+    return all;
+}
+std::vector<std::vector<std::byte>> contents(const std::vector<Array>& arrays) {
+    std::vector<std::vector<std::byte>> all;
+    for (const Array& a : arrays) {
+        const auto* data = static_cast<const std::byte*>(a ? a.data() : nullptr);
+        all.emplace_back(data, data + (a ? a.bytes() : 0));
+    }
+    return all;
+}
+void restore(const std::vector<Array>& arrays, const std::vector<std::vector<std::byte>>& all) {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        if (arrays[k]) std::memcpy(arrays[k].data(), all[k].data(), all[k].size());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "CUDA text on the host: random kernels and their derivatives have the interpreter's bits") {
+    struct Run {
+        int index;
+        ir::Kernel kernel;
+        test::Data data;
+        std::int64_t items;
+        std::uint64_t seed;
+    };
+    test::CudaHost host;
+    std::vector<Run> runs;
+    const std::uint64_t count = std::getenv("HINDCAST_FULL") != nullptr ? 600 : 60;
+    for (std::uint64_t seed = 1; seed <= count; ++seed) {
+        const ir::Precision precision = seed % 2 == 0 ? ir::Precision::f32 : ir::Precision::f64;
+        const test::Case c = test::random_case(
+            seed, precision, {.elementary = seed % 4 == 0, .singular = seed % 3 == 0});
+        for (const ir::Kernel& kernel : family(c.kernel)) {
+            test::Data data = test::random_inputs(c, seed);
+            std::mt19937_64 random(seed);
+            test::add_derivative_inputs(kernel, data, random);
+            runs.push_back({host.add(kernel), kernel, std::move(data), c.items, seed});
+        }
+    }
+    CHECK(runs.size() > count);
+    host.build();
+    for (Run& run : runs) {
+        CAPTURE(run.seed);
+        CAPTURE(run.kernel.name);
+        test::Data expected = run.data, found = run.data;
+        test::run(*backend::interpret(run.kernel), expected, run.items);
+        test::run(host.executable(run.index), found, run.items);
+        for (const auto& [name, values] : expected.real) {
+            CAPTURE(name);
+            CHECK(test::same_bits(values, found.real.at(name)));
+        }
+        CHECK(expected.whole == found.whole);
+    }
+}
+
+TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter's bits") {
+    std::size_t compared = 0, refused = 0;
+    for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
+        test::CudaHost host;
+        std::vector<std::unique_ptr<Simulation>> simulations;
+        std::vector<std::pair<int, Launch::Replay>> replays;
+        for (const auto& file : scene_files()) {
+            SimulationOptions options;
+            options.device = test::interpreter_device();
+            options.precision = precision;
+            simulations.push_back(
+                std::make_unique<Simulation>(Scene::load(file), test::all_modules(), options));
+            for (const Launch& launch : simulations.back()->model().prologue().launches())
+                launch.forward().run();
+            for (const Launch::Replay& replay : replays_of(*simulations.back())) {
+                if (replay.launch().items() > 20000) continue;  // the interpreter is slow
+                const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
+                if (!backend::cuda::cannot_emit(plan).empty()) {
+                    ++refused;
+                    continue;
+                }
+                replays.emplace_back(host.add(replay.kernel()), replay);
+            }
+        }
+        host.build();
+        std::mt19937_64 random(3);
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        for (const auto& [index, replay] : replays) {
+            CAPTURE(replay.kernel().name);
+            CAPTURE(replay.launch().description());
+            const std::vector<Array>& arrays = replay.arrays();
+            const auto before = contents(arrays);
+            for (std::size_t p = 0; p < arrays.size(); ++p) {  // derivatives, which are zero
+                if (!arrays[p] || !ir::is_real(arrays[p].type()) ||
+                    replay.launch().kernel().find_parameter(replay.kernel().parameters[p].name) >=
+                        0)
+                    continue;
+                std::vector<double> values(static_cast<std::size_t>(arrays[p].size()));
+                for (double& v : values) v = uniform(random);
+                arrays[p].assign(values);
+            }
+            const auto start = contents(arrays);
+            backend::interpret(replay.kernel())
+                ->run(replay.bindings().data(), replay.launch().items(), {});
+            const auto expected = numbers(arrays);
+            restore(arrays, start);
+            host.executable(index).run(replay.bindings().data(), replay.launch().items(), {});
+            CHECK(same_numbers(arrays, expected));
+            restore(arrays, before);
+            ++compared;
+        }
+    }
+    MESSAGE("launches compared: " << compared << ", without CUDA text: " << refused);
+    CHECK(compared > 300);
+    CHECK(refused * 10 < compared);
+}
+
+TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two architectures") {
+    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    std::string text = std::string(backend::cuda::prelude) + backend::cuda::phases;
+    std::set<std::string> seen;
+    std::size_t functions = 5;
+    for (const auto& file : scene_files()) {
+        SimulationOptions options;
+        options.device = test::interpreter_device();
+        Simulation simulation(Scene::load(file), test::all_modules(), options);
+        for (const Launch::Replay& replay : replays_of(simulation)) {
+            if (replay.direction() == Direction::adjoint_tangent) continue;
+            const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
+            if (!backend::cuda::cannot_emit(plan).empty()) continue;
+            const std::string body = backend::cuda::emit(plan, "NAME").text;
+            if (!seen.insert(body).second) continue;
+            text += backend::cuda::emit(plan, "kernel_" + std::to_string(functions++)).text;
+        }
+    }
+    for (const int architecture : {75, 90}) {
+        const backend::Cubin cubin = backend::compile_cuda(text, architecture);
+        CHECK(cubin.functions.size() == functions);
+        int most = 0, spilled = 0;
+        for (const auto& [name, f] : cubin.functions) {
+            CHECK(f.registers > 0);
+            most = std::max(most, f.registers);
+            spilled += f.spilled_bytes > 0 ? 1 : 0;
+        }
+        MESSAGE("sm_" << architecture << ": " << functions << " functions, at most " << most
+                      << " registers, " << spilled << " spill, " << cubin.code.size() << " bytes");
+    }
+}
+
+TEST_CASE("CUDA text: a refusal by NVRTC is an error with its words and the place") {
+    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    try {
+        backend::compile_cuda("#line 7 \"springs.cpp\"\nnonsense;\n", 90);
+        FAIL("no error");
+    } catch (const Error& e) {
+        CHECK(std::string(e.what()).find("springs.cpp(7)") != std::string::npos);
+    }
+}
+
+TEST_CASE("CUDA text: what it looks like") {
+    const KernelDef pull =
+        kernel("pull", {"ends", "stiffness", "x", "force"},
+               [](Int s, Read<Int2> ends, Param<Float> stiffness, Read<Vec2> x, Sum<Vec2> force) {
+                   const Int2 e = ends[s];
+                   const Vec2 d = x[e.y()] - x[e.x()];
+                   const Float length = norm(d).name("length");
+                   force[e.x()] += d * (stiffness * length);
+               });
+    const auto text =
+        backend::cuda::emit(backend::cuda::plan_for(pull.trace(ir::Precision::f32)), "pull").text;
+    CAPTURE(text);
+    for (const char* part : {"extern \"C\" __global__ void pull(", "const int* __restrict__ ends_0",
+                             "const float* __restrict__ x_2", "const float length_", "fma(",
+                             "sqrt(", "terms[(long long)0 * row_length + item] = term_", "#line "})
+        CHECK(text.find(part) != std::string::npos);
+    CHECK(text.find("force_3") == std::string::npos);  // the gather phase writes it
+}
+
+TEST_CASE("CUDA text: sums in fixed point are refused by name") {
+    const KernelDef scatter = kernel(
+        "scatter", {"x", "grid"},
+        [](Int i, Read<Float> x, Accumulate<Float> grid) { grid[Int(x[i] * 10.0)] += x[i]; });
+    const backend::cpu::Plan plan = backend::cuda::plan_for(scatter.trace(ir::Precision::f32));
+    CHECK(backend::cuda::cannot_emit(plan).find("'grid'") != std::string::npos);
+    CHECK_THROWS_AS(backend::cuda::emit(plan, "scatter"), Error);
+}

@@ -11,7 +11,7 @@ namespace hindcast::cli {
 class GradientMemory {
 public:
     // Plans (a few steps are run and measured), for Hessian products too if `second`. Throws Error
-    // if nothing fits.
+    // if nothing fits. The simulation must outlive this.
     explicit GradientMemory(Simulation& simulation, bool second = false);
 
     const CheckpointPlan& plan() const { return plan_; }
@@ -21,6 +21,7 @@ public:
     document::Node node() const;  // for the summary
 
 private:
+    Rollout& rollout_;
     std::int64_t before_ = 0, predicted_ = 0;
     CheckpointPlan plan_;
     std::optional<CheckpointPlan> second_;

@@ -89,10 +89,12 @@ public:
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
 
-    // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints
-    // and a copy of the final state. `spill`: a folder in which checkpoints go to an unnamed file
-    // instead; empty: none. Each mode has its own plan within the limit; memory of other modes is
-    // given back where both together would exceed it.
+    // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints,
+    // a copy of the final state, and what adjoints work with: all that is there for backward() and
+    // not for forward(false). `spill`: a folder in which checkpoints go to an unnamed file instead;
+    // empty: none. Each mode has its own plan within the limit. Gradients and working memory of the
+    // modes used so far count in all plans, once; histories and checkpoints of the others are given
+    // back where all together would exceed the limit.
     struct MemoryLimit {
         std::int64_t bytes = MemoryBudget::unlimited;
         std::filesystem::path spill = {};
@@ -107,6 +109,14 @@ public:
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
+    // The most gradient memory that runs in these modes, in turn, will take: their plans are made.
+    std::int64_t planned_bytes(const std::vector<RolloutMode>& modes);
+    // Forward runs allocate what they work with in their first run. This does a part of one that
+    // allocates all of it: the prologue, the first step and every event; the arrays are left as
+    // they were.
+    void warm_up();
+    // What the functions that forward(false) is compiled into work with now: no gradient memory.
+    std::int64_t function_bytes() const;
     // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
     // backwards, so that plans predict by that; the arrays are left as they were. Takes some
     // milliseconds, or as long as a few steps.
@@ -155,6 +165,7 @@ private:
     Mode& mode_for(RolloutMode mode, bool backward);
     Mode& planned(RolloutMode mode);
     Mode& allocated(RolloutMode mode);
+    std::int64_t bytes_of_others(const Mode& m) const;
     void forget_plans();
     ThreadPool* pool() const { return device_->run_options().pool; }
     void set_counter(std::int64_t step) const;
@@ -165,6 +176,8 @@ private:
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
+    void run_all_once(Schedule& s, const Moment* record);
+    void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);
     WholeProgram* whole(Mode& m);
     void note_norm(const Schedule& s, std::int64_t t);

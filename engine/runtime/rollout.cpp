@@ -39,13 +39,6 @@ void Rollout::set_step_counter(const Array& counter) {
     counter_ = counter;
 }
 
-void Rollout::set_horizon(std::int64_t steps) {
-    if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
-    if (steps == horizon_) return;
-    horizon_ = steps;
-    modes_.clear();
-}
-
 Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
     std::unique_ptr<Mode>& entry = modes_[mode];
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date())
@@ -183,7 +176,10 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     };
     diverged_.reset();
     if (keep) m.recording.begin();
-    WholeProgram* const function = watch || (keep && !m.plan.may_compile) ? nullptr : whole(m);
+    WholeProgram* const function = watch || (keep && !m.plan.may_compile) || starts_at_cut() ||
+                                           (s.cut > 0 && mode != RolloutMode::first)
+                                       ? nullptr
+                                       : whole(m);
     const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
     if (function != nullptr && function->run(kind)) {
         if (keep) {
@@ -199,10 +195,17 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     const Moment once;
     run(s.prologue, keep ? &once : nullptr, false);
     if (keep) s.note_constants();
-    events(0, keep);
-    if (keep) s.note_inputs();
     std::int64_t t = 0;
-    for (bool go_on = goes_on(0); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+    if (starts_at_cut()) {
+        t = s.cut;
+        set_counter(t);
+        restore_cut();
+    } else {
+        events(0, keep);
+    }
+    if (keep) s.note_inputs();
+    for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+        if (t == s.cut && t > 0) cut_tangents(s);
         const bool record = keep && m.recording.arrive(t);
         const Moment at = m.recording.moment(t);
         run(s.step, record ? &at : nullptr, false);
@@ -284,21 +287,6 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
         make_again(m.schedule->step, m.recording.moment(t - 1));
         run_back(m.schedule->step, m.recording.moment(t - 1));
     }
-}
-
-// The state before the horizon is taken as given: nothing flows on through what steps and events
-// write.
-void Rollout::cut_gradients(Mode& m, RolloutMode mode) {
-    const auto cut = [&](const Calls& calls) {
-        for (const Call& call : calls)
-            for (const Array& a : call.writes) {
-                if (!ir::is_real(a.type()) || !a.has_gradient()) continue;
-                a.gradient().clear();
-                if (mode == RolloutMode::second) a.gradient().tangent().clear();
-            }
-    };
-    cut(m.schedule->step);
-    for (const EventProgram& program : m.schedule->event_programs) cut(program.calls);
 }
 
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {

@@ -19,9 +19,10 @@
 // plan, and backward() leaves the arrays as it found them. Launches whose results no later step and
 // no adjoint needs, such as those of an objective, are not run again.
 //
-// With a horizon of K steps, backward goes over the last K steps only and takes the state before
-// them as given: their objective terms alone count. What the prologue computes and steps only read
-// (masses, say) still passes its gradient on.
+// With a horizon of K steps, derivatives are those of the last K steps, with the state before them
+// taken as given: backward goes over these steps only, their objective terms alone count, and
+// tangents of what steps and events write are zero before them. What the prologue computes and
+// steps only read (masses, say) still passes its derivatives on.
 //
 // Targets of Reduce start from zero in every forward run. A launch without derivative
 // (Launch::differentiate_only with no names) is passed over by backward. After Launch::set() bound
@@ -106,6 +107,11 @@ public:
     // 0: all steps. Throws Error if negative.
     void set_horizon(std::int64_t steps);
     std::int64_t horizon() const { return horizon_; }
+    // Notes the state before the horizon, by running up to it. From then on runs begin there: after
+    // the prologue all that steps and events write is set to what was noted, and the last K steps
+    // follow. Derivatives within a horizon are exactly those of what such runs compute. Until
+    // set_horizon(). Throws Error if no step lies before the horizon, or the run does not reach it.
+    void start_at_horizon();
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
@@ -174,6 +180,9 @@ private:
     void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
+    bool starts_at_cut() const { return !at_cut_.empty(); }
+    void restore_cut() const;
+    static void cut_tangents(Schedule& s);
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
     void run_all_once(Schedule& s, const Moment* record);
@@ -189,6 +198,7 @@ private:
     MemoryLimit limit_;
     std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
     std::int64_t horizon_ = 0;
+    std::vector<std::pair<Array, Array>> at_cut_;  // what runs begin with, and its copy
     std::vector<Array> watched_;
     std::int64_t watched_every_ = 0;
     std::optional<Divergence> diverged_;

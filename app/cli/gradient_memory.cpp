@@ -27,6 +27,11 @@ std::int64_t GradientMemory::measured() const {
     return memory_use().peak - before_ - rollout_.function_bytes();
 }
 
+void GradientMemory::allocate() {
+    if (second_) rollout_.allocate(RolloutMode::second);
+    rollout_.allocate();
+}
+
 void GradientMemory::print_plan(int label_width) const {
     fmt::print("  {:<{}}{}\n", "gradients", label_width, plan_.describe());
     if (second_) fmt::print("  {:<{}}{}\n", "Hessian", label_width, second_->describe());

@@ -115,6 +115,9 @@ public:
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
+    // Allocates what the next forward(true) fills, now, pages and all: it would do that itself, but
+    // its first step would take longer.
+    void allocate(RolloutMode mode = RolloutMode::first) { allocated(mode); }
     // The most gradient memory that runs in these modes, in turn, will take: their plans are made.
     std::int64_t planned_bytes(const std::vector<RolloutMode>& modes);
     // Forward runs allocate what they work with in their first run. This does a part of one that

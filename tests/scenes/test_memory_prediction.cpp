@@ -59,8 +59,7 @@ public:
         before_ = memory_use().current;
         reset_memory_peak();
     }
-    // The most from here on, with what was allocated before.
-    void start() { reset_memory_peak(); }
+    std::int64_t now() const { return memory_use().current - before_; }
     double bytes() const {
         return static_cast<double>(memory_use().peak - before_ - s_.rollout().function_bytes());
     }
@@ -103,6 +102,22 @@ TEST_CASE("predicted memory: every bundled scene under several plans") {
             // Functions are predicted whether or not they turn out to be faster.
             if (segment > 0) CHECK(measure.bytes() >= predicted / 1.2);
         }
+    }
+}
+
+TEST_CASE("predicted memory: allocated before the first run") {
+    for (const auto& [segment, checkpoints] : {std::pair{0, 0}, {16, 1000}, {10, 3}}) {
+        CAPTURE(segment);
+        const auto s = make(load("flag"), WholeProgramUse::never, ir::Precision::f32, 200);
+        const Measure measure(*s);
+        if (segment > 0) s->rollout().force_plan(segment, checkpoints);
+        const CheckpointPlan plan = s->plan_gradients();
+        CHECK(measure.now() < plan.peak_bytes);
+        s->rollout().allocate();
+        CHECK(measure.now() == plan.peak_bytes);
+        s->run(true);
+        s->gradient();
+        CHECK(measure.now() == plan.peak_bytes);
     }
 }
 

@@ -5,6 +5,7 @@
 // between two runs: histories, checkpoints, the copy of the final state. A plan counts all of its
 // own mode and what stays of the others.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "engine/runtime/rollout_mode.hpp"
@@ -103,8 +104,13 @@ Rollout::Mode& Rollout::allocated(RolloutMode mode) {
 const CheckpointPlan& Rollout::plan(RolloutMode mode) { return planned(mode).plan; }
 
 std::int64_t Rollout::planned_bytes(const std::vector<RolloutMode>& modes) {
-    for (int round = 0; round < 2; ++round)  // the first plans were made without later modes
-        for (const RolloutMode mode : modes) planned(mode);
+    for (const RolloutMode mode : modes) mode_for(mode, true);
+    // The highest order takes most: where it fits the others do, and what its error calls the least
+    // is enough for all. Twice, because functions that one plan forbids leave more for the others.
+    std::vector<RolloutMode> order = modes;
+    std::sort(order.begin(), order.end(), std::greater<>());
+    for (int round = 0; round < 2; ++round)
+        for (const RolloutMode mode : order) planned(mode);
     std::int64_t most = 0, stay = 0, given_back = 0;  // of one mode at work; of all
     for (const RolloutMode mode : modes) {
         const Mode& m = *modes_.at(mode);

@@ -219,6 +219,36 @@ TEST_CASE("predicted memory: gradients and Hessian products together") {
     }
 }
 
+TEST_CASE("predicted memory: the least that is said to work for both modes does") {
+    if (!test::has_cpu_device()) return;
+    for (const WholeProgramUse use : {WholeProgramUse::never, WholeProgramUse::automatic}) {
+        const auto s = make(load("spring_cage"), use, ir::Precision::f64);
+        const std::vector<RolloutMode> modes{RolloutMode::first, RolloutMode::second};
+        const Measure measure(*s);
+        Rollout& rollout = s->rollout();
+        for (const RolloutMode mode : modes) rollout.measure(mode);
+        rollout.limit_memory({.bytes = 1000, .spill = {}});
+        std::string message;
+        try {
+            rollout.planned_bytes(modes);
+        } catch (const Error& e) {
+            message = e.what();
+        }
+        const std::size_t open = message.rfind('('), close = message.rfind(" bytes)");
+        REQUIRE(close != std::string::npos);
+        const std::int64_t least = std::stoll(message.substr(open + 1, close - open - 1));
+        rollout.limit_memory({.bytes = least - 1, .spill = {}});
+        CHECK_THROWS_AS(rollout.planned_bytes(modes), Error);
+        rollout.limit_memory({.bytes = least, .spill = {}});
+        CHECK(rollout.planned_bytes(modes) == least);
+        reset_memory_peak();
+        s->run(true);
+        s->gradient();
+        s->hessian_product(direction_for(*s));
+        CHECK(measure.bytes() <= static_cast<double>(least));
+    }
+}
+
 TEST_CASE("predicted memory: a mode that comes later counts in plans made before") {
     if (!test::has_cpu_device()) return;
     const Scene scene = load("spring_cage");

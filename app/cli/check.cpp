@@ -89,6 +89,9 @@ Command add_check(CLI::App& app) {
     command->footer(
         "Differences are those of the f64 program; --precision f32 compares the f32 gradient with\n"
         "the f64 one as well. The exit status is 1 if a verdict failed.\n"
+        "With gradients.horizon in the scene the gradient of the last steps is checked, against\n"
+        "differences of runs from the state before them; --set gradients.horizon=N with all N\n"
+        "steps of the scene checks the whole gradient.\n"
         "Example: hindcast check scenes/spring_cage.json --hessian");
     return {command, [options] { return run(*options); }};
 }

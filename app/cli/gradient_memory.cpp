@@ -9,24 +9,28 @@
 
 namespace hindcast::cli {
 
-GradientMemory::GradientMemory(Simulation& simulation, bool second) {
-    // What the forward program needs for itself is there after one step.
-    simulation.run(false, [](std::int64_t done) { return done < 1; });
-    before_ = memory_use().current;
-    plan_ = simulation.plan_gradients();
-    predicted_ = plan_.peak_bytes;
-    if (second) {
-        second_ = simulation.plan_gradients(RolloutMode::second);
-        // Both are kept at a time if they fit.
-        const std::int64_t both = plan_.peak_bytes + second_->peak_bytes;
-        predicted_ = both <= simulation.rollout().memory_limit()
-                         ? both
-                         : std::max(plan_.peak_bytes, second_->peak_bytes);
-    }
+GradientMemory::GradientMemory(Simulation& simulation, bool second)
+    : rollout_(simulation.rollout()) {
+    Rollout& rollout = simulation.rollout();
+    rollout.warm_up();
+    before_ = memory_use().current - rollout.function_bytes();
+    std::vector<RolloutMode> modes{RolloutMode::first};
+    if (second) modes.push_back(RolloutMode::second);
+    for (const RolloutMode mode : modes) rollout.measure(mode);
+    predicted_ = rollout.planned_bytes(modes);
+    plan_ = rollout.plan();
+    if (second) second_ = rollout.plan(RolloutMode::second);
     reset_memory_peak();
 }
 
-std::int64_t GradientMemory::measured() const { return memory_use().peak - before_; }
+std::int64_t GradientMemory::measured() const {
+    return memory_use().peak - before_ - rollout_.function_bytes();
+}
+
+void GradientMemory::allocate() {
+    if (second_) rollout_.allocate(RolloutMode::second);
+    rollout_.allocate();
+}
 
 void GradientMemory::print_plan(int label_width) const {
     fmt::print("  {:<{}}{}\n", "gradients", label_width, plan_.describe());

@@ -84,6 +84,7 @@ public:
         gradients_.emplace(simulation_, optimization_.uses_hessian());
         if (!quiet_) gradients_->print_plan();
         std::fflush(stdout);
+        gradients_->allocate();
         simulation_.rollout().profile(options_.results.profile);
         simulation_.rollout().record_adjoint_norms(options_.results.profile);
         build_seconds_ = seconds_since(start_);

@@ -73,16 +73,59 @@ struct CpuProgram::State {
         ProgramCall call;
         Plan plan;
         Context context;
-        std::vector<double> totals;
+        AlignedBuffer<double> totals;
         AlignedBuffer<char> arena, scratch_memory;
         std::vector<char*> scratch;
         std::vector<std::unique_ptr<Gather>> gathers;
+
+        Called(ProgramCall what, int width);
+        std::int64_t bytes() const;
     };
     std::vector<std::unique_ptr<Called>> calls;
     std::vector<void*> frame;
     std::unique_ptr<ObjectCode> code;
     void (*entry)(void**) = nullptr;
 };
+
+// Plans the kernel and allocates what it works with.
+CpuProgram::State::Called::Called(ProgramCall what, int widest) : call(std::move(what)) {
+    if (call.items == 0) return;
+    const ir::Kernel lowered = lang::lower(*call.kernel, lang::Lowering::all);
+    CompileOptions options;
+    options.width = lanes_for(lowered.precision, widest, call.items);
+    plan = make_plan(lowered, form_of(lowered, call.bindings.data()), options,
+                     {fixed_point_parameters(*call.kernel)});
+    totals = AlignedBuffer<double>(static_cast<std::size_t>(plan.total_count) * reduce_lanes);
+    arena = AlignedBuffer<char>(plan.arena_bytes);
+    const std::int64_t row = scratch_items(call.items);
+    scratch.resize(plan.scratch_offset.size());
+    scratch_memory = AlignedBuffer<char>(plan.scratch_offset.back() * row);
+    for (std::size_t k = 0; k < scratch.size(); ++k)
+        scratch[k] = scratch_memory.data() + plan.scratch_offset[k] * row;
+    context.totals = totals.data();
+    context.arena = arena.data();
+    context.scratch = scratch.data();
+    for (std::size_t p = 0; p < plan.rows.size(); ++p)
+        if (!plan.rows[p].empty()) {
+            gathers.push_back(std::make_unique<Gather>(plan, static_cast<int>(p)));
+            gathers.back()->prepare(call.bindings.data(), call.items);
+        }
+}
+
+std::int64_t CpuProgram::State::Called::bytes() const {
+    std::size_t sum = totals.size() * sizeof(double) + arena.size() + scratch_memory.size();
+    for (const auto& gather : gathers) sum += gather->bytes();
+    return static_cast<std::int64_t>(sum);
+}
+
+std::int64_t working_bytes(const ProgramText& text, int width) {
+    std::int64_t sum = 0;
+    for (const ProgramPart& part : text.parts)
+        for (const ProgramItem& item : part.items)
+            if (const auto* call = std::get_if<ProgramCall>(&item))
+                sum += CpuProgram::State::Called(*call, width).bytes();
+    return sum;
+}
 
 // Writes the function: void program(ptr %frame), where frame holds every address once.
 class CpuProgram::Writer {
@@ -217,18 +260,10 @@ private:
     }
 
     void write(const ProgramCall& call) {
-        auto called = std::make_unique<State::Called>();
-        State::Called& c = *called;
-        state_.calls.push_back(std::move(called));
-        c.call = call;
-        if (call.items == 0) return clear_sums(c);
-        const ir::Kernel lowered = lang::lower(*call.kernel, lang::Lowering::all);
-        const Form form = form_of(lowered, call.bindings.data());
-        CompileOptions options;
-        options.width = lanes_for(lowered.precision, width_, call.items);
-        c.plan = make_plan(lowered, form, options, {fixed_point_parameters(*call.kernel)});
-        prepare(c);
+        state_.calls.push_back(std::make_unique<State::Called>(call, width_));
+        State::Called& c = *state_.calls.back();
         clear_sums(c);
+        if (call.items == 0) return;
         const std::string name = "k" + std::to_string(state_.calls.size());
         const Embedding embedding{name, c.call.bindings.data()};
         EmbeddedFunction function = emit_embedded(c.plan, embedding);
@@ -274,24 +309,6 @@ private:
                                       (parameters[p].components - 1) * b.component_stride;
             if (b.count > 0) fill_zero(address(b.data), (last + 1) * size);
         }
-    }
-
-    void prepare(State::Called& c) {
-        c.totals.assign(static_cast<std::size_t>(c.plan.total_count) * reduce_lanes, 0.0);
-        c.arena = AlignedBuffer<char>(c.plan.arena_bytes);
-        const std::int64_t items = scratch_items(c.call.items);
-        c.scratch.resize(c.plan.scratch_offset.size());
-        c.scratch_memory = AlignedBuffer<char>(c.plan.scratch_offset.back() * items);
-        for (std::size_t k = 0; k < c.scratch.size(); ++k)
-            c.scratch[k] = c.scratch_memory.data() + c.plan.scratch_offset[k] * items;
-        c.context.totals = c.totals.data();
-        c.context.arena = c.arena.data();
-        c.context.scratch = c.scratch.data();
-        for (std::size_t p = 0; p < c.plan.rows.size(); ++p)
-            if (!c.plan.rows[p].empty()) {
-                c.gathers.push_back(std::make_unique<Gather>(c.plan, static_cast<int>(p)));
-                c.gathers.back()->prepare(c.call.bindings.data(), c.call.items);
-            }
     }
 
     // The pass over the targets, as Gather::run does it.
@@ -453,6 +470,12 @@ CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_un
 }
 
 CpuProgram::~CpuProgram() = default;
+
+std::int64_t CpuProgram::working_bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& called : state_->calls) sum += called->bytes();
+    return sum;
+}
 
 void CpuProgram::run() {
     const FloatEnvironment environment;

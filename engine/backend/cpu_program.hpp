@@ -71,6 +71,9 @@ struct ProgramText {
 
 // "" or why this program cannot be one function: too large, a kernel that must be launched.
 std::string cannot_compile(const ProgramText& text);
+// What a CpuProgram of this text, which can be compiled, will work with besides its arrays: scratch
+// memory, totals and inverse indices of its calls, in bytes. Nothing is compiled.
+std::int64_t working_bytes(const ProgramText& text, int width);
 
 class CpuProgram {
 public:
@@ -79,8 +82,10 @@ public:
     ~CpuProgram();
     // Throws Error for a fault (a loop over its limit), as a launch does.
     void run();
+    std::int64_t working_bytes() const;
 
 private:
+    friend std::int64_t backend::working_bytes(const ProgramText& text, int width);
     class Writer;
     struct State;
     std::unique_ptr<State> state_;

@@ -131,6 +131,59 @@ void add_group(const Source* sources, std::size_t count, int stride, double unit
     }
 }
 
+__extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
+
+// The double nearest to an integer, ties to even: its upper 64 bits, of which the last one is set
+// where a bit was cut off, round as the whole does.
+double nearest(Wide x) {
+    const bool negative = x < 0;
+    const UnsignedWide magnitude =
+        negative ? -static_cast<UnsignedWide>(x) : static_cast<UnsignedWide>(x);
+    const int cut = 64 - std::countl_zero(static_cast<std::uint64_t>(magnitude >> 64));
+    auto upper = static_cast<std::uint64_t>(magnitude >> cut);
+    upper |= (magnitude & ((UnsignedWide{1} << cut) - 1)) != 0 ? 1 : 0;
+    const double value = static_cast<double>(upper) *
+                         std::bit_cast<double>(static_cast<std::uint64_t>(1023 + cut) << 52);
+    return negative ? -value : value;
+}
+
+// fixed_value() in f64, with the factor ready. Where it may be subnormal, fixed_value() itself.
+struct WideValue {
+    explicit WideValue(const FixedScale& s)
+        : scale(s),
+          normal(std::abs(s.high_bits + s.low_bits) <= 1000),
+          unit(normal ? std::ldexp(1.0, -s.high_bits - s.low_bits) : 0) {}
+    double operator()(std::int64_t high, std::int64_t low) const {
+        if (!normal) return fixed_value(high, low, scale, ir::Type::f64);
+        return nearest((static_cast<Wide>(high) << scale.low_bits) + low) * unit;
+    }
+    FixedScale scale;
+    bool normal;
+    double unit;
+};
+
+// As add_group, in f64: low limbs stand `limb` sums behind the high ones.
+template <int N>
+void add_wide_group(const Source* sources, std::size_t count, int stride, int limb,
+                    const WideValue& value, bool defines, double* target, const Binding& b,
+                    std::int64_t begin, std::int64_t end) {
+    for (std::int64_t e = begin; e < end; ++e) {
+        const Integers high = take_totals<padded(N)>(sources, count, e * stride, e, e);
+        const Integers low = take_totals<padded(N)>(sources, count, e * stride + limb, e, e);
+        const bool zero = is_zero(high | low);
+        if (zero && !defines) continue;
+        double* const to = target + e * b.element_stride;
+        for (int c = 0; c < N; ++c) {
+            const double x = zero ? 0 : value(high[c], low[c]);
+            if (defines)
+                to[c * b.component_stride] = x + 0.0;  // no -0
+            else if (x != 0)
+                to[c * b.component_stride] += x;
+        }
+    }
+}
+
 }  // namespace
 
 int fixed_slots(int components) {
@@ -307,41 +360,27 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
                     static_cast<std::size_t>(end - begin) * bytes);
         return;
     }
-    if (t.type == ir::Type::f64) {
-        auto* data = static_cast<double*>(b.data);
-        for (std::int64_t e = begin; e < end; ++e)
-            for (int c = 0; c < t.components; ++c) {
-                std::int64_t limb[2] = {0, 0};
-                for (std::size_t s = 0; s < count; ++s) {
-                    if (e < sources[s].lowest || e > sources[s].highest) continue;
-                    for (int l = 0; l < 2; ++l) {
-                        std::int64_t& sum =
-                            sources[s]
-                                .sums[e * t.stride + static_cast<std::int64_t>(l) * t.slots + c];
-                        limb[l] += sum;
-                        sum = 0;
-                    }
-                }
-                double& x = data[e * b.element_stride + c * b.component_stride];
-                const double value =
-                    (limb[0] | limb[1]) == 0 ? 0 : fixed_value(limb[0], limb[1], t.scale, t.type);
-                if (t.defines)
-                    x = value + 0.0;
-                else if (value != 0)
-                    x += value;
-            }
-        return;
-    }
-    const double unit = std::ldexp(1.0, -t.scale.high_bits);
-    for (int g = 0, slot = 0; g < group_count(t.components); ++g) {
-        float* target = static_cast<float*>(b.data) + 4 * b.component_stride * g;
+    const bool wide = t.type == ir::Type::f64;
+    const double unit = wide ? 0 : std::ldexp(1.0, -t.scale.high_bits);
+    const WideValue value(t.scale);
+    for (int g = 0; g < group_count(t.components); ++g) {
+        const std::int64_t first = 4 * b.component_stride * g;
         const int size = group_size(t.components, g);
-        const auto add = size == 1   ? add_group<1>
-                         : size == 2 ? add_group<2>
-                         : size == 3 ? add_group<3>
-                                     : add_group<4>;
-        add(sources, count, t.stride, unit, t.defines, target, b, begin, end);
-        slot += padded(size);
+        if (wide) {
+            const auto add = size == 1   ? add_wide_group<1>
+                             : size == 2 ? add_wide_group<2>
+                             : size == 3 ? add_wide_group<3>
+                                         : add_wide_group<4>;
+            add(sources, count, t.stride, t.slots, value, t.defines,
+                static_cast<double*>(b.data) + first, b, begin, end);
+        } else {
+            const auto add = size == 1   ? add_group<1>
+                             : size == 2 ? add_group<2>
+                             : size == 3 ? add_group<3>
+                                         : add_group<4>;
+            add(sources, count, t.stride, unit, t.defines, static_cast<float*>(b.data) + first, b,
+                begin, end);
+        }
         for (std::size_t s = 0; s < count; ++s) sources[s].sums += padded(size);
     }
 }

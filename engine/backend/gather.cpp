@@ -154,6 +154,13 @@ void Gather::prepare(const Binding* bindings, std::int64_t items) {
     if (known_.size() > kept_inverses) known_.pop_back();
 }
 
+std::size_t Gather::bytes() const {
+    std::size_t sum = 0;
+    for (const auto& inverse : known_)
+        sum += (inverse->first.size() + inverse->entries.size()) * sizeof(std::uint32_t);
+    return sum;
+}
+
 void Gather::invert(const Binding* bindings, std::int64_t items, Inverse& inverse) const {
     const std::vector<Row>& rows = plan_.rows[symbol_];
     const std::int64_t stride = scratch_items(items), targets = bindings[symbol_].count;

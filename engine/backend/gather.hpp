@@ -38,6 +38,7 @@ public:
     // What the inverse of a launch depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }
+    std::size_t bytes() const;  // of the inverses that are known
     // Of the launch last prepared: see Inverse.
     const std::uint32_t* first() const { return known_.front()->first.data(); }
     const std::uint32_t* entries() const { return known_.front()->entries.data(); }

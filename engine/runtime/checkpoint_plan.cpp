@@ -157,6 +157,8 @@ CheckpointPlan plan_of(const MemoryDemand& demand, std::int64_t segment, std::in
     }
     plan.peak_bytes =
         memory_of(demand, std::min(plan.segment, demand.steps), plan.checkpoints, spilled);
+    plan.may_compile = plan.segments == 1 && demand.functions.has_value();
+    if (plan.may_compile) plan.peak_bytes = add(plan.peak_bytes, *demand.functions);
     return plan;
 }
 
@@ -164,6 +166,10 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
                                 const StepCosts& costs) {
     if (memory_of(demand, demand.steps, 0, false) <= budget.memory || demand.steps == 0) {
         CheckpointPlan plan = plan_of(demand, demand.steps, 0, false, costs);
+        if (plan.may_compile && plan.peak_bytes > budget.memory) {
+            plan.may_compile = false;
+            plan.peak_bytes -= *demand.functions;
+        }
         if (plan.peak_bytes > budget.memory) refuse(demand, budget);
         return plan;
     }

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,9 @@ struct MemoryDemand {
     std::int64_t per_step = 0;       // histories of one step; there is one slot more than steps
     std::vector<Events> events;
     std::int64_t checkpoint = 0;
+    // Besides, if everything is stored and runs are compiled into functions (whole_program.hpp);
+    // none: they must not be.
+    std::optional<std::int64_t> functions = {};
 
     std::int64_t history(std::int64_t segment) const;  // of a segment of so many steps; saturates
 };
@@ -119,9 +123,10 @@ struct CheckpointPlan {
     std::int64_t stores = 0, restores = 0;
     std::int64_t history_bytes = 0, checkpoint_bytes = 0;  // the latter of all of them
     bool spilled = false;                                  // checkpoints lie in files
-    std::int64_t peak_bytes = 0;                           // of gradient memory, files excluded
-    double time_factor = 1;  // forward and backward, against storing all (were there memory)
-    bool measured = false;   // by measured costs
+    bool may_compile = false;     // there is memory for compiled functions; it is counted
+    std::int64_t peak_bytes = 0;  // of gradient memory, files excluded
+    double time_factor = 1;       // forward and backward, against storing all (were there memory)
+    bool measured = false;        // by measured costs
 
     // "equal segments: 12 states stored, 880 of 1000 steps recomputed, 1.2 MiB, 1.31 x the time"
     std::string describe() const;

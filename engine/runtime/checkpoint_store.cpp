@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
+#include "engine/base/pages.hpp"
 #include "engine/runtime/checkpoint_plan.hpp"
 #include "engine/runtime/schedule.hpp"
 
@@ -87,6 +88,8 @@ CheckpointStore& CheckpointStore::operator=(CheckpointStore&& other) noexcept {
     std::swap(file_, other.file_);
     return *this;
 }
+
+void CheckpointStore::populate_memory() { populate(memory_.data(), memory_.size()); }
 
 void CheckpointStore::store(std::int64_t slot, ThreadPool* pool) {
     std::int64_t at = slot * bytes_;

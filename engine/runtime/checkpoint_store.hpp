@@ -28,6 +28,7 @@ public:
 
     void store(std::int64_t slot, ThreadPool* pool);
     void restore(std::int64_t slot, ThreadPool* pool);  // the arrays have new versions then
+    void populate_memory();                             // see pages.hpp; files have no need of it
     std::int64_t slots() const { return slots_; }
     std::int64_t memory_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
     std::int64_t file_bytes() const { return file_ < 0 ? 0 : slots_ * bytes_; }

@@ -44,12 +44,16 @@ public:
             name += (name.empty() ? "" : "+") + piece.kernel->name;
         ir::FusedKernel fused = ir::fuse(name, pieces_);
         std::vector<Array> arrays(fused.kernel.parameters.size());
+        std::vector<std::pair<std::size_t, int>> origins(arrays.size());
         for (std::size_t k = 0; k < replays_.size(); ++k)
             for (std::size_t p = 0; p < fused.parameters[k].size(); ++p)
-                if (const int q = fused.parameters[k][p]; q >= 0)
+                if (const int q = fused.parameters[k][p]; q >= 0) {
                     arrays[static_cast<std::size_t>(q)] = replays_[k].arrays()[p];
+                    origins[static_cast<std::size_t>(q)] = {k, static_cast<int>(p)};
+                }
         parameters_ = std::move(fused.parameters);
-        joined_ = Launch::joined(replays_, std::move(fused.kernel), std::move(arrays));
+        joined_ = Launch::joined(replays_, std::move(fused.kernel), std::move(arrays),
+                                 std::move(origins));
     }
     const Launch::Replay& replay() const { return joined_; }
     // Of the joined replay, for a parameter of the k-th.

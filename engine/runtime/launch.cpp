@@ -62,6 +62,7 @@ struct Launch::State {
     std::vector<std::string> active;  // empty: every real parameter
     bool has_derivative = true, made_again = false;
     std::vector<Replay> parts;  // of a joined launch
+    std::vector<std::pair<std::size_t, int>> origins;
     std::map<Direction, Kernel> derived;
     std::map<Direction, std::shared_ptr<backend::Executable>> executables;
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
@@ -276,7 +277,8 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
 }
 
 Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
-                              std::vector<Array> arrays) {
+                              std::vector<Array> arrays,
+                              std::vector<std::pair<std::size_t, int>> origins) {
     Launch launch;
     launch.state_ = std::make_shared<State>();
     State& s = *launch.state_;
@@ -291,6 +293,7 @@ Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
     s.left.resize(arrays.size());
     s.arrays = std::move(arrays);
     s.parts = std::move(replays);
+    s.origins = std::move(origins);
     s.kernel = std::move(kernel);
     s.derived[direction] = s.kernel;
     return launch.replay(direction);
@@ -592,10 +595,17 @@ const Launch& Launch::Replay::launch() const { return bound_->launch; }
 Direction Launch::Replay::direction() const { return bound_->direction; }
 const std::vector<Array>& Launch::Replay::arrays() const { return bound_->arrays; }
 
-bool Launch::Replay::is_gradient(int parameter) const {
-    return bound_->launch.state_->origin_of(bound_->kernel.parameter(parameter).name)
-               .kinds.find('a') != std::string::npos;
+// Which derivative a parameter is of what (Origin).
+std::string Launch::Replay::kinds_of(int parameter) const {
+    const State& s = *bound_->launch.state_;
+    if (s.parts.empty()) return s.origin_of(bound_->kernel.parameter(parameter).name).kinds;
+    const auto& [part, of] = s.origins[static_cast<std::size_t>(parameter)];
+    return s.parts[part].kinds_of(of);
 }
+bool Launch::Replay::is_gradient(int parameter) const {
+    return kinds_of(parameter).find('a') != std::string::npos;
+}
+bool Launch::Replay::is_derivative(int parameter) const { return !kinds_of(parameter).empty(); }
 
 void Launch::make_again() { state_->made_again = true; }
 bool Launch::made_again() const { return state_->made_again; }

@@ -25,6 +25,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/lang/kernel.hpp"
@@ -90,7 +91,9 @@ public:
     // Replays of one direction whose kernels were joined (fusion.hpp), as one launch: `kernel` with
     // `arrays` per parameter. Its only replay is of that direction; running it counts as running
     // them. Has the bindings_version() of their launches together.
-    static Replay joined(std::vector<Replay> replays, ir::Kernel kernel, std::vector<Array> arrays);
+    // `origins`: per parameter, which replay and which of its parameters it stands for.
+    static Replay joined(std::vector<Replay> replays, ir::Kernel kernel, std::vector<Array> arrays,
+                         std::vector<std::pair<std::size_t, int>> origins);
 
     const std::string& description() const;
     const ir::Kernel& kernel() const;
@@ -144,8 +147,9 @@ public:
     Direction direction() const;
     // The array each parameter of kernel() is bound to; empty for parameters that no op uses.
     const std::vector<Array>& arrays() const;
-    // Whether a parameter of kernel() is a gradient, or the tangent of one.
+    // Whether a parameter of kernel() is a gradient, or the tangent of one; or any derivative.
     bool is_gradient(int parameter) const;
+    bool is_derivative(int parameter) const;
     // Replaces the memory that a Read parameter is bound to (the same type and strides), for this
     // replay only: an older version of the array. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
@@ -160,6 +164,7 @@ public:
 private:
     friend class Launch;
     struct Bound;
+    std::string kinds_of(int parameter) const;
     std::shared_ptr<Bound> bound_;
 };
 

@@ -1,5 +1,7 @@
 #include "engine/runtime/recording.hpp"
 
+#include "engine/base/pages.hpp"
+
 #include <algorithm>
 
 namespace hindcast {
@@ -16,6 +18,10 @@ void Recording::allocate(const CheckpointPlan& plan, const std::filesystem::path
             final_ = AlignedBuffer<std::byte>(static_cast<std::size_t>(s_.demand.if_recomputed));
         }
         stack_ = CheckpointStack(some ? plan.checkpoints : 1);
+        // A run fills all of it, and should not wait for its pages.
+        for (History& h : s_.histories) populate(h.memory.data(), h.memory.size());
+        store_.populate_memory();
+        populate(final_.data(), final_.size());
     } catch (...) {
         release();
         throw;

@@ -39,87 +39,19 @@ void Rollout::set_step_counter(const Array& counter) {
     counter_ = counter;
 }
 
-void Rollout::limit_memory(MemoryLimit limit) {
-    if (limit.bytes < 0)
-        throw Error("a limit of " + std::to_string(limit.bytes) + " bytes of gradient memory");
-    limit_ = std::move(limit);
-    forced_.reset();
-    forget_plans();
-}
-
-void Rollout::force_plan(std::int64_t segment, std::int64_t checkpoints) {
-    if (segment < 1 || checkpoints < 1)
-        throw Error("a checkpoint plan needs segments of at least one step, and one checkpoint");
-    forced_ = {segment, checkpoints};
-    forget_plans();
-}
-
-void Rollout::set_horizon(std::int64_t steps) {
-    if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
-    if (steps == horizon_) return;
-    horizon_ = steps;
-    modes_.clear();
-}
-
-void Rollout::forget_plans() {
-    for (auto& [mode, m] : modes_) {
-        m->has_plan = false;
-        m->recording.release();
-    }
-}
-
 Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
     std::unique_ptr<Mode>& entry = modes_[mode];
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
         // A checked run, and the interpreter, which is the definition, go launch by launch.
         const DeviceOptions& options = device_->options();
         const bool fuse = options.fuse && options.kind == DeviceKind::cpu && !options.checked;
-        entry = std::make_unique<Mode>(make_schedule(parts_.prologue, parts_.step, parts_.steps,
+        entry = std::make_unique<Mode>(mode,
+                                       make_schedule(parts_.prologue, parts_.step, parts_.steps,
                                                      parts_.events, mode, backward, horizon_, fuse),
                                        pool());
     }
     return *entry;
 }
-
-Rollout::Mode& Rollout::planned(RolloutMode mode) {
-    Mode& m = mode_for(mode, true);
-    if (m.has_plan) return m;
-    const Schedule& s = *m.schedule;
-    MemoryDemand demand = s.demand;
-    demand.fixed += m.scratch;
-    MemoryBudget budget;
-    budget.memory = limit_.bytes;
-    if (!limit_.spill.empty()) budget.disk = spill_budget(limit_.spill);
-    // A program that works on a gradient array as if it were state cannot run again while adjoints
-    // add to that array.
-    for (const Array& g : s.gradients)
-        for (const std::vector<Array>* list : {&s.state, &s.recomputed})
-            for (const Array& a : *list) budget.may_recompute &= !a.same_memory(g);
-    if (forced_ && !budget.may_recompute)
-        throw Error("a program that writes to a gradient array cannot be recomputed")
-            .remedy("store everything");
-    m.plan = forced_
-                 ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
-                 : plan_checkpoints(demand, budget, m.costs);
-    m.has_plan = true;
-    m.recording.release();
-    return m;
-}
-
-Rollout::Mode& Rollout::allocated(RolloutMode mode) {
-    Mode& m = planned(mode);
-    if (m.recording.allocated()) return m;
-    std::int64_t all = m.plan.peak_bytes;
-    for (auto& [key, other] : modes_)
-        if (other.get() != &m) all += other->recording.bytes();
-    if (all > limit_.bytes)
-        for (auto& [key, other] : modes_)
-            if (other.get() != &m) other->recording.release();
-    m.recording.allocate(m.plan, limit_.spill);
-    return m;
-}
-
-const CheckpointPlan& Rollout::plan(RolloutMode mode) { return planned(mode).plan; }
 
 // ---------------------------------------------------------------- running
 
@@ -248,7 +180,10 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     };
     diverged_.reset();
     if (keep) m.recording.begin();
-    WholeProgram* const function = watch || (keep && m.plan.segments > 1) ? nullptr : whole(m);
+    WholeProgram* const function = watch || (keep && !m.plan.may_compile) || starts_at_cut() ||
+                                           (s.cut > 0 && mode != RolloutMode::first)
+                                       ? nullptr
+                                       : whole(m);
     const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
     if (function != nullptr && function->run(kind)) {
         if (keep) {
@@ -264,10 +199,17 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     const Moment once;
     run(s.prologue, keep ? &once : nullptr, false);
     if (keep) s.note_constants();
-    events(0, keep);
-    if (keep) s.note_inputs();
     std::int64_t t = 0;
-    for (bool go_on = goes_on(0); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+    if (starts_at_cut()) {
+        t = s.cut;
+        set_counter(t);
+        restore_cut();
+    } else {
+        events(0, keep);
+    }
+    if (keep) s.note_inputs();
+    for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+        if (t == s.cut && t > 0) cut_tangents(s);
         const bool record = keep && m.recording.arrive(t);
         const Moment at = m.recording.moment(t);
         run(s.step, record ? &at : nullptr, false);
@@ -351,21 +293,6 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
     }
 }
 
-// The state before the horizon is taken as given: nothing flows on through what steps and events
-// write.
-void Rollout::cut_gradients(Mode& m, RolloutMode mode) {
-    const auto cut = [&](const Calls& calls) {
-        for (const Call& call : calls)
-            for (const Array& a : call.writes) {
-                if (!ir::is_real(a.type()) || !a.has_gradient()) continue;
-                a.gradient().clear();
-                if (mode == RolloutMode::second) a.gradient().tangent().clear();
-            }
-    };
-    cut(m.schedule->step);
-    for (const EventProgram& program : m.schedule->event_programs) cut(program.calls);
-}
-
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     Mode& m = mode_for(mode, true);
     Schedule& s = *m.schedule;
@@ -395,7 +322,7 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     } const leave{m};
     m.recording.begin_backward();
     WholeProgram* const function =
-        s.cut > 0 || recording_norms_ || m.plan.segments > 1 || end < s.steps ? nullptr : whole(m);
+        recording_norms_ || !m.plan.may_compile || end < s.steps ? nullptr : whole(m);
     if (function != nullptr && function->run(WholeProgram::backward)) return;
     const Trial trial(function, WholeProgram::backward);
     if (recording_norms_) {
@@ -468,11 +395,6 @@ std::vector<Rollout::Profile> Rollout::profiles() const {
     std::sort(list.begin(), list.end(),
               [](const Profile& a, const Profile& b) { return a.seconds > b.seconds; });
     return list;
-}
-
-std::int64_t Rollout::kept_bytes() const {
-    const auto found = modes_.find(RolloutMode::first);
-    return found == modes_.end() ? 0 : found->second->recording.bytes();
 }
 
 std::int64_t Rollout::steps() const { return parts_.steps; }

@@ -19,9 +19,10 @@
 // plan, and backward() leaves the arrays as it found them. Launches whose results no later step and
 // no adjoint needs, such as those of an objective, are not run again.
 //
-// With a horizon of K steps, backward goes over the last K steps only and takes the state before
-// them as given: their objective terms alone count. What the prologue computes and steps only read
-// (masses, say) still passes its gradient on.
+// With a horizon of K steps, derivatives are those of the last K steps, with the state before them
+// taken as given: backward goes over these steps only, their objective terms alone count, and
+// tangents of what steps and events write are zero before them. What the prologue computes and
+// steps only read (masses, say) still passes its derivatives on.
 //
 // Targets of Reduce start from zero in every forward run. A launch without derivative
 // (Launch::differentiate_only with no names) is passed over by backward. After Launch::set() bound
@@ -89,10 +90,12 @@ public:
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
 
-    // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints
-    // and a copy of the final state. `spill`: a folder in which checkpoints go to an unnamed file
-    // instead; empty: none. Each mode has its own plan within the limit; memory of other modes is
-    // given back where both together would exceed it.
+    // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints,
+    // a copy of the final state, and what adjoints work with: all that is there for backward() and
+    // not for forward(false). `spill`: a folder in which checkpoints go to an unnamed file instead;
+    // empty: none. Each mode has its own plan within the limit. Gradients and working memory of the
+    // modes used so far count in all plans, once; histories and checkpoints of the others are given
+    // back where all together would exceed the limit.
     struct MemoryLimit {
         std::int64_t bytes = MemoryBudget::unlimited;
         std::filesystem::path spill = {};
@@ -104,9 +107,25 @@ public:
     // 0: all steps. Throws Error if negative.
     void set_horizon(std::int64_t steps);
     std::int64_t horizon() const { return horizon_; }
+    // Notes the state before the horizon, by running up to it. From then on runs begin there: after
+    // the prologue all that steps and events write is set to what was noted, and the last K steps
+    // follow. Derivatives within a horizon are exactly those of what such runs compute. Until
+    // set_horizon(). Throws Error if no step lies before the horizon, or the run does not reach it.
+    void start_at_horizon();
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
+    // Allocates what the next forward(true) fills, now, pages and all: it would do that itself, but
+    // its first step would take longer.
+    void allocate(RolloutMode mode = RolloutMode::first) { allocated(mode); }
+    // The most gradient memory that runs in these modes, in turn, will take: their plans are made.
+    std::int64_t planned_bytes(const std::vector<RolloutMode>& modes);
+    // Forward runs allocate what they work with in their first run. This does a part of one that
+    // allocates all of it: the prologue, the first step and every event; the arrays are left as
+    // they were.
+    void warm_up();
+    // What the functions that forward(false) is compiled into work with now: no gradient memory.
+    std::int64_t function_bytes() const;
     // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
     // backwards, so that plans predict by that; the arrays are left as they were. Takes some
     // milliseconds, or as long as a few steps.
@@ -156,6 +175,7 @@ private:
     Mode& mode_for(RolloutMode mode, bool backward);
     Mode& planned(RolloutMode mode);
     Mode& allocated(RolloutMode mode);
+    std::int64_t bytes_of_others(const Mode& m) const;
     void forget_plans();
     ThreadPool* pool() const { return device_->run_options().pool; }
     void set_counter(std::int64_t step) const;
@@ -164,8 +184,13 @@ private:
     void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
+    bool starts_at_cut() const { return !at_cut_.empty(); }
+    void restore_cut() const;
+    static void cut_tangents(Schedule& s);
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
+    void run_all_once(Schedule& s, const Moment* record);
+    void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);
     WholeProgram* whole(Mode& m);
     void note_norm(const Schedule& s, std::int64_t t);
@@ -177,6 +202,7 @@ private:
     MemoryLimit limit_;
     std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
     std::int64_t horizon_ = 0;
+    std::vector<std::pair<Array, Array>> at_cut_;  // what runs begin with, and its copy
     std::vector<Array> watched_;
     std::int64_t watched_every_ = 0;
     std::optional<Divergence> diverged_;

@@ -68,31 +68,82 @@ void Rollout::note_norm(const Schedule& s, std::int64_t t) {
 
 // ---------------------------------------------------------------- costs
 
+namespace {
+// Puts everything back that running a schedule changes.
+class Restored {
+public:
+    Restored(Schedule& s, bool& profiling)
+        : s_(s), profiling_(profiling), profiled_(std::exchange(profiling, false)) {
+        for (const auto& [array, name] : s.written) copies_.push_back(array.clone());
+    }
+    ~Restored() {
+        s_.each_call([](const Call& call) {
+            for (const Restore& r : call.restores) call.backward.bind_memory(r.parameter, nullptr);
+            for (const Restore& r : call.restores_again)
+                call.forward.bind_memory(r.parameter, nullptr);
+        });
+        for (std::size_t k = 0; k < copies_.size(); ++k) s_.written[k].first.copy_from(copies_[k]);
+        for (const Array& g : s_.gradients) g.clear();
+        s_.release();
+        profiling_ = profiled_;
+    }
+    Restored(const Restored&) = delete;
+    Restored& operator=(const Restored&) = delete;
+
+private:
+    Schedule& s_;
+    bool& profiling_;
+    bool profiled_;
+    std::vector<Array> copies_;
+};
+}  // namespace
+
+void Rollout::warm_up() {
+    Mode& m = mode_for(RolloutMode::first, false);
+    if (m.recording.allocated()) return;  // it has run
+    const Restored restored(*m.schedule, profiling_);
+    try {
+        run_all_once(*m.schedule, nullptr);
+    } catch (const Error&) {  // the run itself will say so
+    }
+}
+
+// The prologue, the first step and every event, whenever it is due; recorded, only events that
+// backward goes over.
+void Rollout::run_all_once(Schedule& s, const Moment* record) {
+    set_counter(0);
+    run(s.prologue, record, false);
+    if (s.steps > 0) run(s.step, record, false);
+    for (EventProgram& program : s.event_programs) {
+        if (record != nullptr && s.cut > 0 && program.times.back() <= s.cut) continue;
+        set_counter(program.times.back());
+        run(program.calls, record, false);
+    }
+}
+
+// The same backwards, for what the launches allocate: the values have no meaning.
+void Rollout::run_all_back(Schedule& s) {
+    try {
+        for (EventProgram& program : s.event_programs) {
+            if (s.cut > 0 && program.times.back() <= s.cut) continue;
+            set_counter(program.times.back());
+            run_back(program.calls, {});
+        }
+        set_counter(0);
+        make_again(s.step, {});
+        run_back(s.step, {});
+        run_back(s.prologue, {});
+    } catch (const Error&) {  // a launch may not like the values
+    }
+    for (const Array& g : s.gradients) g.clear();
+}
+
 const StepCosts& Rollout::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
     if (m.costs.measured || m.schedule->demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
-    Schedule& s = *m.schedule;
-    std::vector<Array> copies;
-    for (const auto& [array, name] : s.written) copies.push_back(array.clone());
-    const bool profiling = std::exchange(profiling_, false);
-    struct Leave {  // all as it was
-        Rollout& rollout;
-        Schedule& s;
-        const std::vector<Array>& copies;
-        bool profiling;
-        ~Leave() {
-            s.each_call([](const Call& call) {
-                for (const Restore& r : call.restores)
-                    call.backward.bind_memory(r.parameter, nullptr);
-            });
-            for (std::size_t k = 0; k < copies.size(); ++k) s.written[k].first.copy_from(copies[k]);
-            for (const Array& g : s.gradients) g.clear();
-            s.release();
-            rollout.profiling_ = profiling;
-        }
-    } const leave{*this, s, copies, profiling};
+    const Restored restored(*m.schedule, profiling_);
     try {
         measure_steps(m);
     } catch (const Error&) {  // the run itself will say so
@@ -133,10 +184,17 @@ void Rollout::measure_steps(Mode& m) {
                 run_back(event->program->calls, {t, event->occurrence - event->program->first});
             }
             set_counter(t - 1);
+            make_again(s.step, {t - 1, 0});
             run_back(s.step, {t - 1, 0});
         }
     };
     for (const Array& g : s.gradients) g.clear();
+    const Moment first;
+    std::int64_t before = memory_use().current;
+    run_all_once(s, &first);
+    if (m.mode == RolloutMode::first) before = memory_use().current;
+    run_all_back(s);
+    m.scratch = memory_use().current - before;
     set_counter(0);
     run(s.prologue, nullptr, false);
     if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);
@@ -144,9 +202,9 @@ void Rollout::measure_steps(Mode& m) {
     forwards(false);
     store.restore(0, pool());
     forwards(true);
-    const std::int64_t before = memory_use().current;
+    before = memory_use().current;
     backwards();
-    m.scratch = memory_use().current - before;
+    m.scratch += memory_use().current - before;
     double total = 0;
     const auto timed = [&](double& least, double per, const auto& f) {
         const auto start = std::chrono::steady_clock::now();

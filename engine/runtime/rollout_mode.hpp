@@ -15,11 +15,18 @@ struct Rollout::Mode {
     bool has_plan = false;
     CheckpointPlan plan;
     StepCosts costs;
-    std::int64_t scratch = 0;  // measured: what running backwards takes besides
+    RolloutMode mode;
+    // Measured: what launches work with that forward(false) has not.
+    std::int64_t scratch = 0;
+    std::int64_t functions = 0;  // predicted: what compiled runs for backward() work with
+    std::int64_t others = 0;     // in the plan: what stays of other modes
     std::unique_ptr<WholeProgram> whole;
 
-    Mode(std::unique_ptr<Schedule> s, ThreadPool* pool)
-        : schedule(std::move(s)), recording(*schedule, pool) {}
+    // What this mode has beside arrays of derivatives as long as there is a plan.
+    std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }
+
+    Mode(RolloutMode which, std::unique_ptr<Schedule> s, ThreadPool* pool)
+        : schedule(std::move(s)), recording(*schedule, pool), mode(which) {}
 };
 
 }  // namespace hindcast

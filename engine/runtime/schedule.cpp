@@ -198,19 +198,22 @@ MemoryDemand demand_of(Schedule& s) {
     }
     for (const Array& a : s.state) demand.checkpoint += bytes_of(a);
     for (const Array& a : s.recomputed) demand.if_recomputed += bytes_of(a);
-    for (const Array& g : s.gradients) demand.fixed += bytes_of(g);
-    std::set<const void*> seen;  // second order: tangents of the primal
+    for (const Array& a : s.derivatives) demand.fixed += bytes_of(a);
+    return demand;
+}
+
+void find_derivatives(Schedule& s) {
+    s.derivatives = s.gradients;
+    std::set<const void*> seen;
     s.each_call([&](const Call& call) {
         const ir::Kernel& kernel = call.forward.kernel();
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
             const Array& array = call.forward.arrays()[p];
-            if (array &&
-                call.forward.launch().kernel().find_parameter(kernel.parameters[p].name) < 0 &&
+            if (array && call.forward.is_derivative(static_cast<int>(p)) &&
                 seen.insert(array.version_counter()).second)
-                demand.fixed += bytes_of(array);
+                s.derivatives.push_back(array);
         }
     });
-    return demand;
 }
 
 }  // namespace
@@ -387,6 +390,7 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
     if (backward) {
         Planner(s).plan();
         find_what_is_recomputed(s);
+        find_derivatives(s);
         s.demand = demand_of(s);
     }
     if (fuse) {

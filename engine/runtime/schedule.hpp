@@ -112,7 +112,9 @@ struct Schedule {
     std::map<std::int64_t, Event> events;
     std::deque<History> histories;
     std::vector<Array> gradients;  // zeroed before backward
-    std::vector<Array> reduced;    // targets of Reduce, zeroed before forward
+    // There for backward only: the gradients; in second order the tangents of the primal as well.
+    std::vector<Array> derivatives;
+    std::vector<Array> reduced;  // targets of Reduce, zeroed before forward
     std::vector<std::pair<Array, std::string>>
         written;  // by the program, with a parameter bound to it
 

@@ -143,6 +143,20 @@ ProgramText WholeProgram::backward_text() {
     return text;
 }
 
+ProgramText WholeProgram::text_of(Kind kind) {
+    return kind == backward ? backward_text() : forward_text(kind == forward_keeping);
+}
+
+std::int64_t WholeProgram::predicted_bytes(Kind kind) {
+    if (!refuse(kind).empty()) return 0;
+    const ProgramText text = text_of(kind);
+    return backend::cannot_compile(text).empty() ? backend::working_bytes(text, device_.width) : 0;
+}
+
+std::int64_t WholeProgram::bytes(Kind kind) const {
+    return ways_[kind].program ? ways_[kind].program->working_bytes() : 0;
+}
+
 // Why this kind goes launch by launch; "" if it need not.
 std::string WholeProgram::refuse(Kind kind) const {
     if (device_.kind != DeviceKind::cpu) return "the device is not the CPU";
@@ -171,7 +185,7 @@ void WholeProgram::compile(Kind kind) {
     way.program.reset();
     way.refusal = refuse(kind);
     if (!way.refusal.empty()) return;
-    const ProgramText text = kind == backward ? backward_text() : forward_text(kind != forward);
+    const ProgramText text = text_of(kind);
     way.refusal = backend::cannot_compile(text);
     if (!way.refusal.empty()) return;
     way.program = std::make_unique<backend::CpuProgram>(text, device_.width);

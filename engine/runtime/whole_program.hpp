@@ -37,6 +37,10 @@ public:
     // Tells how long a run launch by launch took, in seconds.
     bool wants_time(Kind kind) const;
     void took(Kind kind, double seconds);
+    // What the function of this kind will work with besides histories, in bytes; 0 if it cannot be
+    // compiled.
+    std::int64_t predicted_bytes(Kind kind);
+    std::int64_t bytes(Kind kind) const;  // now; 0 if it is not compiled
     // "one function (1.2 us against 5.3 us launch by launch)", or why not.
     std::string report(Kind kind) const;
 
@@ -54,6 +58,7 @@ private:
 
     std::string refuse(Kind kind) const;
     void compile(Kind kind);
+    backend::ProgramText text_of(Kind kind);
     backend::ProgramText forward_text(bool keep);
     backend::ProgramText backward_text();
     void add_save(History& history, const Schedule::Event* event,

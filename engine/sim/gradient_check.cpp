@@ -85,7 +85,6 @@ public:
         if (simulation_.model().terms().empty())
             throw Error("the scene has no objective, so there is no gradient to check")
                 .remedy("say what is wanted under \"objective\"");
-        simulation_.rollout().set_horizon(0);  // differences are those of the whole roll-out
         if (!wanted_.at.empty()) parameters.set_values(wanted_.at);
         start_ = parameters.values();
         std::size_t first = 0;
@@ -127,6 +126,13 @@ public:
         report.adjoint_norms = simulation_.rollout().adjoint_norms();
         report.adjoint_culprit = name_of(simulation_.model(), report.adjoint_norms.culprit);
         report.gradient_norm = norm(physical);
+        const std::int64_t substeps = simulation_.scene().substeps(),
+                           horizon = simulation_.rollout().horizon();
+        report.steps = simulation_.steps() / substeps;
+        if (horizon > 0 && horizon < simulation_.steps()) {
+            report.horizon = horizon / substeps;
+            simulation_.rollout().start_at_horizon();
+        }
         gradient_ = scaled(physical);
         if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm))
             throw Error(fmt::format("the loss is {} and its gradient has the norm {}", report.loss,
@@ -279,7 +285,6 @@ GradientReport::Single compare_f32(const Scene& scene, const Registry& registry,
                                    const Checker& checker) {
     options.precision = ir::Precision::f32;
     Simulation simulation(scene, registry, options);
-    simulation.rollout().set_horizon(0);
     if (!wanted.at.empty()) simulation.parameters().set_values(wanted.at);
     simulation.run(true);
     const Vector g32 = checker.scaled(simulation.gradient()), g64 = checker.gradient();
@@ -367,6 +372,10 @@ std::string to_text(const GradientReport& report) {
         fmt::format_to(std::back_inserter(text), format, std::forward<A>(arguments)...);
     };
     const auto verdict = [](bool passed) { return passed ? "ok" : "FAILED"; };
+    if (report.horizon > 0)
+        put("derivatives of the last {} of {} steps (gradients.horizon); the state before them is "
+            "taken as given,\nin differences too\n\n",
+            report.horizon, report.steps);
     std::size_t width = 9;
     for (const auto& e : report.entries) width = std::max(width, e.name.size());
     if (!report.entries.empty()) {

@@ -5,6 +5,10 @@
 //   Hessian      H u against central differences of the adjoint, and u.Hv = v.Hu (on request)
 //   f32          the adjoint of the f32 program against that of the f64 program (on request)
 //
+// With a horizon ("gradients" in the scene) all of this is about the derivatives of the last steps,
+// as everywhere: differences are those of runs that begin at the horizon, from the state that the
+// whole run has there at p.
+//
 // Everything is done in z = p / s, where s is the largest magnitude in the entry's parameter (1 if
 // that is 0), so that parameters of different units weigh alike. Differences are those of the f64
 // program, over h = 1e-2, 1e-3, ... 1e-9. Large steps suffer from curvature, small ones from
@@ -67,6 +71,8 @@ struct GradientReport {
     };
 
     std::size_t parameters = 0;
+    std::int64_t steps = 0;    // whole steps of the run
+    std::int64_t horizon = 0;  // so many of them, the last ones, are differentiated; 0: all
     double loss = 0, gradient_norm = 0;  // of the f64 program, in physical units
     std::vector<Entry> entries;
     std::vector<Direction> directions;

@@ -62,6 +62,18 @@ Result results(Simulation& s, double shift) {
 
 }  // namespace
 
+TEST_CASE("whole program: runs with a horizon keep the steps within it only") {
+    HINDCAST_NEEDS_LLVM();
+    Scene scene = load("spring_cage");
+    scene.document().set("/gradients", document::Document::parse(R"({"horizon": 3})").root());
+    const auto launched = make(scene, WholeProgramUse::never, ir::Precision::f32);
+    const Result expected = results(*launched, 0);
+    for (const WholeProgramUse use : {WholeProgramUse::always, WholeProgramUse::automatic}) {
+        const auto whole = make(scene, use, ir::Precision::f32);
+        for (int k = 0; k < 6; ++k) CHECK(results(*whole, 0) == expected);
+    }
+}
+
 TEST_CASE("whole program: losses, states, gradients and Hessian products of small scenes") {
     HINDCAST_NEEDS_LLVM();
     for (const char* name :

@@ -138,6 +138,40 @@ TEST_CASE("fixed point: terms far below the largest keep what the definition pro
     CHECK(over[0] == INFINITY);
 }
 
+TEST_CASE("fixed point: totals in f64 are rounded once, to the nearest, ties to even") {
+    HINDCAST_NEEDS_LLVM();
+    const auto total = [](const std::vector<double>& terms) {
+        return run_tally(Precision::f64, std::vector<double>(terms.size(), 0.5), terms, 1, 0, 1)[0];
+    };
+    for (const double sign : {1.0, -1.0})
+        for (const double scale : {1.0, 0x1p-40, 0x1p900, 0x1p-1000}) {
+            const double u = sign * scale;
+            CHECK(total({u, u * 0x1p-53}) == u);
+            CHECK(total({u * (1 + 0x1p-52), u * 0x1p-53}) == u * (1 + 0x1p-51));
+            CHECK(total({u, -u * 0x1p-54}) == u);
+            if (scale < 0x1p-900) continue;  // the next terms are not numbers of the type
+            CHECK(total({u, u * 0x1p-53, u * 0x1p-100}) == u * (1 + 0x1p-52));
+            CHECK(total({u, -u * 0x1p-54, -u * 0x1p-100}) == u * (1 - 0x1p-53));
+        }
+    // Against sums of 128 bits: many terms of 53 bits, scaled by 2^-40 to 1.
+    __extension__ typedef __int128 Wide;
+    constexpr std::size_t cells = 500, n = 8 * cells;
+    std::mt19937_64 random(11);
+    std::vector<double> x(n), value(n);
+    std::vector<Wide> sums(cells, 0);
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t cell = random() % cells;
+        const auto mantissa = static_cast<std::int64_t>(random()) >> 11;
+        const int up = static_cast<int>(cell % 41);
+        x[k] = static_cast<double>(cell) + 0.5;
+        value[k] = std::ldexp(static_cast<double>(mantissa), up - 40);
+        sums[cell] += static_cast<Wide>(mantissa) << up;
+    }
+    const auto grid = run_tally(Precision::f64, x, value, cells, 0, 2);
+    for (std::size_t c = 0; c < cells; ++c)
+        CHECK(grid[c] == std::ldexp(static_cast<double>(sums[c]), -40));
+}
+
 TEST_CASE("fixed point: a scale depends on its own launch alone") {
     HINDCAST_NEEDS_LLVM();
     Launch first(tally.trace(Precision::f32), 40), second(first);

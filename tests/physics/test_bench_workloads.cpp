@@ -49,7 +49,7 @@ TEST_CASE("the benchmark workloads have the losses and gradients of their refere
     HINDCAST_NEEDS_COMPILED_CODE();
     const json reference = json::parse(hindcast::read_file(std::string(HINDCAST_SOURCE_DIR) +
                                                            "/tests/bench/peers/reference.json"));
-    for (const char* workload : {"spring_cage", "wave2d", "tet_neohookean"}) {
+    for (const char* workload : {"spring_cage", "wave2d", "tet_neohookean", "mpm2d"}) {
         CAPTURE(workload);
         const json line = bench(workload, {"--precision", "f64"}).at(0),
                    &expected = reference[workload];

@@ -2,15 +2,19 @@
 // floating-point guard.
 #include <doctest/doctest.h>
 #include <immintrin.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/float_environment.hpp"
+#include "engine/base/pages.hpp"
 
 using namespace hindcast;
 
@@ -49,6 +53,35 @@ TEST_CASE("memory is counted while it is held") {
     CHECK(memory_use().current == before.current);
     CHECK(memory_use().peak == before.current + 400 + (8 << 20));
     CHECK(memory_use().allocations == before.allocations + 3);
+}
+
+namespace {
+// Pages of a buffer that are backed by memory, and all of them.
+std::pair<std::int64_t, std::int64_t> backed_pages(const AlignedBuffer<char>& buffer) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> backed((buffer.size() + page - 1) / page);
+    REQUIRE(mincore(const_cast<char*>(buffer.data()), buffer.size(), backed.data()) == 0);
+    const auto count = std::count_if(backed.begin(), backed.end(),
+                                     [](unsigned char flags) { return (flags & 1) != 0; });
+    return {count, static_cast<std::int64_t>(backed.size())};
+}
+}  // namespace
+
+TEST_CASE("pages of a large buffer are backed when they are asked for, and keep what they hold") {
+    constexpr std::size_t size = (std::size_t{9} << 20) + 12345;
+    AlignedBuffer<char> buffer(size);
+    buffer[size / 2] = 7;
+    const auto [before, all] = backed_pages(buffer);
+    CHECK(before < all);
+    populate(buffer.data(), buffer.size());
+    CHECK(backed_pages(buffer).first == all);
+    CHECK(buffer[size / 2] == 7);
+    CHECK(std::count(buffer.begin(), buffer.end(), 0) == static_cast<std::int64_t>(size) - 1);
+    // Small ones, which share their pages with others, and none at all.
+    AlignedBuffer<char> small(100);
+    populate(small.data() + 1, 98);
+    CHECK(std::count(small.begin(), small.end(), 0) == 100);
+    populate(nullptr, 0);
 }
 
 TEST_CASE("an empty buffer holds nothing") {

@@ -2,7 +2,7 @@
 """The workloads in JAX, compiled by XLA for the CPU. With --precision f64 it serves as a second
 opinion on the reference values: its automatic differentiation shares nothing with reference.py."""
 import measure
-from workloads import ClothSprings, LaunchOverhead, SpringCage, TetNeohookean, Wave2d
+from workloads import ClothSprings, LaunchOverhead, Mpm2d, SpringCage, TetNeohookean, Wave2d
 
 
 def load(options):
@@ -212,7 +212,60 @@ def tet_neohookean(variant, options):
     return differentiated(jax, options, loss, arguments, ("v0", "mu", "la"))
 
 
+def mpm2d(variant, options):
+    """The body of the scan is checkpointed: only what points carry is kept per step."""
+    jax, jnp, real = load(options)
+    nodes, dx, dt = Mpm2d.nodes, real(Mpm2d.dx), real(Mpm2d.dt)
+    start, offsets = jnp.asarray(Mpm2d.positions(), real), jnp.asarray(Mpm2d.offsets())
+    target, identity = jnp.asarray(Mpm2d.target, real), jnp.eye(2, dtype=real)
+    gravity = jnp.asarray((0, Mpm2d.gravity), real)
+    index = jnp.indices((nodes, nodes)).reshape(2, -1).T
+    low, high = index < Mpm2d.wall, index > nodes - Mpm2d.wall
+
+    def rotation(F):
+        p, q = F[:, 0, 0] + F[:, 1, 1], F[:, 1, 0] - F[:, 0, 1]
+        r = 1 / jnp.sqrt(p * p + q * q)
+        c, s = p * r, q * r
+        return jnp.stack([jnp.stack([c, -s], axis=1), jnp.stack([s, c], axis=1)], axis=1)
+
+    def affine(F, C):
+        J = F[:, 0, 0] * F[:, 1, 1] - F[:, 0, 1] * F[:, 1, 0]
+        stress = (2 * Mpm2d.mu * jnp.einsum("nab,ncb->nac", F - rotation(F), F)
+                  + (Mpm2d.la * J * (J - 1))[:, None, None] * identity)
+        return real(-4 * Mpm2d.dt * nodes ** 2) * stress + C
+
+    @jax.checkpoint
+    def step(state, _):
+        x, v, C, F = state
+        scaled = x * nodes
+        base = (scaled - real(0.5)).astype(jnp.int32)
+        f = scaled - base.astype(real)
+        w = jnp.stack([(1.5 - f) ** 2 / 2, 0.75 - (f - 1) ** 2, (f - 0.5) ** 2 / 2], axis=1)
+        weight = (w[:, offsets[:, 0], 0] * w[:, offsets[:, 1], 1])[:, :, None]
+        away = offsets.astype(real)[None] - f[:, None]
+        number = (base[:, :1] + offsets[:, 0]) * nodes + base[:, 1:] + offsets[:, 1]
+        F = F + dt * C @ F
+        momentum = weight * (v[:, None] + dx * jnp.einsum("nab,nkb->nka", affine(F, C), away))
+        grid = jnp.zeros((nodes * nodes, 3), real).at[number].add(
+            jnp.concatenate([momentum, weight], axis=2), mode="promise_in_bounds")
+        u = grid[:, :2] / (grid[:, 2:] + real(Mpm2d.empty)) - dt * gravity
+        u = jnp.where((low & (u < 0)) | (high & (u > 0)), 0, u)
+        around = weight * u.at[number].get(mode="promise_in_bounds")
+        v = around.sum(axis=1)
+        C = 4 * nodes * jnp.einsum("nka,nkb->nab", around, away)
+        return (x + dt * v, v, C, F), None
+
+    def loss(v0):
+        zero = jnp.zeros((Mpm2d.n, 2, 2), real)
+        state = start, jnp.broadcast_to(v0, start.shape), zero, zero + identity
+        (x, *_), _ = jax.lax.scan(step, state, None, length=Mpm2d.steps)
+        return ((x.mean(axis=0) - target) ** 2).sum() / 2
+
+    return differentiated(jax, options, loss, (jnp.zeros(2, real),), ("v0",))
+
+
 if __name__ == "__main__":
     measure.main("jax", {"launch_overhead": launch_overhead, "spring_cage": spring_cage,
                          "cloth_springs": cloth_springs, "wave2d": wave2d,
-                         "tet_neohookean": tet_neohookean}, precisions=("f32", "f64"))
+                         "tet_neohookean": tet_neohookean, "mpm2d": mpm2d},
+                 precisions=("f32", "f64"))

@@ -2,7 +2,7 @@
 """The workloads in Taichi on its CPU back end: fields with gradients, the gradient kernels called
 one by one in reverse order (cheaper than ti.ad.Tape)."""
 import measure
-from workloads import ClothSprings, SpringCage, TetNeohookean, Wave2d
+from workloads import ClothSprings, Mpm2d, SpringCage, TetNeohookean, Wave2d
 
 import numpy as np
 
@@ -388,6 +388,166 @@ def tet_neohookean(variant, options):
                       loss, [x, v, force, mu, la, loss], results)
 
 
+def mpm2d(variant, options):
+    """Points keep every step; there is one grid, which the backward pass makes again from them."""
+    ti, version = load(options)
+    serial = {"parallel": False, "serial": True}[variant]
+    steps, n, nodes, wall = Mpm2d.steps, Mpm2d.n, Mpm2d.nodes, Mpm2d.wall
+    dt, dx, mu, la, empty = Mpm2d.dt, Mpm2d.dx, Mpm2d.mu, Mpm2d.la, Mpm2d.empty
+    fall, target = dt * Mpm2d.gravity, ti.Vector(Mpm2d.target)
+    x, v = (ti.Vector.field(2, ti.f32, shape=(steps + 1, n), needs_grad=True) for _ in range(2))
+    C, F = (ti.Matrix.field(2, 2, ti.f32, shape=(steps + 1, n), needs_grad=True)
+            for _ in range(2))
+    grid = ti.Vector.field(3, ti.f32, shape=(nodes, nodes), needs_grad=True)  # momentum, mass
+    u = ti.Vector.field(2, ti.f32, shape=(nodes, nodes), needs_grad=True)
+    v0, mean = (ti.Vector.field(2, ti.f32, shape=(), needs_grad=True) for _ in range(2))
+    loss = ti.field(ti.f32, shape=(), needs_grad=True)
+
+    @ti.func
+    def weights(f):
+        return [0.5 * (1.5 - f) ** 2, 0.75 - (f - 1.0) ** 2, 0.5 * (f - 0.5) ** 2]
+
+    @ti.kernel
+    def start():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(n):
+            v[0, p] = v0[None]
+
+    @ti.kernel
+    def clear():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for i, j in ti.ndrange(nodes, nodes):
+            grid[i, j] = [0.0, 0.0, 0.0]
+            grid.grad[i, j] = [0.0, 0.0, 0.0]
+            u.grad[i, j] = [0.0, 0.0]
+
+    @ti.kernel
+    def to_grid(t: ti.i32):
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(n):
+            scaled = x[t, p] * nodes
+            base = ti.cast(scaled - 0.5, ti.i32)
+            f = scaled - ti.cast(base, ti.f32)
+            w = weights(f)
+            moved = F[t, p] + dt * C[t, p] @ F[t, p]
+            F[t + 1, p] = moved
+            J = moved.determinant()
+            a, b = moved[0, 0] + moved[1, 1], moved[1, 0] - moved[0, 1]
+            r = 1.0 / ti.sqrt(a * a + b * b)
+            R = ti.Matrix([[a * r, -b * r], [b * r, a * r]])
+            stress = (2 * mu * (moved - R) @ moved.transpose()
+                      + ti.Matrix.identity(ti.f32, 2) * (la * J * (J - 1)))
+            A = -(4 * dt * nodes * nodes) * stress + C[t, p]
+            for i, j in ti.static(ti.ndrange(3, 3)):
+                away = (ti.Vector([float(i), float(j)]) - f) * dx
+                weight = w[i][0] * w[j][1]
+                momentum = weight * (v[t, p] + A @ away)
+                grid[base[0] + i, base[1] + j] += ti.Vector([momentum[0], momentum[1], weight])
+
+    @ti.kernel
+    def update_grid():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for i, j in ti.ndrange(nodes, nodes):
+            inverse = 1.0 / (grid[i, j][2] + empty)
+            a = inverse * grid[i, j][0]
+            b = inverse * grid[i, j][1] - fall
+            if i < wall and a < 0:
+                a = 0.0
+            if i > nodes - wall and a > 0:
+                a = 0.0
+            if j < wall and b < 0:
+                b = 0.0
+            if j > nodes - wall and b > 0:
+                b = 0.0
+            u[i, j] = [a, b]
+
+    @ti.kernel
+    def to_points(t: ti.i32):
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(n):
+            scaled = x[t, p] * nodes
+            base = ti.cast(scaled - 0.5, ti.i32)
+            f = scaled - ti.cast(base, ti.f32)
+            w = weights(f)
+            velocity = ti.Vector([0.0, 0.0])
+            gradient = ti.Matrix([[0.0, 0.0], [0.0, 0.0]])
+            for i, j in ti.static(ti.ndrange(3, 3)):
+                around = (w[i][0] * w[j][1]) * u[base[0] + i, base[1] + j]
+                velocity += around
+                gradient += around.outer_product(ti.Vector([float(i), float(j)]) - f)
+            v[t + 1, p] = velocity
+            C[t + 1, p] = (4.0 * nodes) * gradient
+            x[t + 1, p] = x[t, p] + dt * velocity
+
+    @ti.kernel
+    def average():
+        if ti.static(serial):
+            ti.loop_config(serialize=True)
+        for p in range(n):
+            mean[None] += x[steps, p] / n
+
+    @ti.kernel
+    def evaluate():
+        d = mean[None] - target
+        loss[None] = 0.5 * d.dot(d)
+
+    def make_grid(t):
+        clear()
+        to_grid(t)
+        update_grid()
+
+    def launch_forward():
+        mean[None] = [0.0, 0.0]
+        start()
+        for t in range(steps):
+            make_grid(t)
+            to_points(t)
+        average()
+        evaluate()
+
+    def forward():
+        launch_forward()
+        ti.sync()
+
+    def forward_backward():
+        for field in (x, v, C, F, v0, mean, loss):
+            field.grad.fill(0)
+        launch_forward()
+        loss.grad[None] = 1.0
+        evaluate.grad()
+        average.grad()
+        for t in reversed(range(steps)):
+            if t < steps - 1:
+                make_grid(t)
+            to_points.grad(t)
+            update_grid.grad()
+            to_grid.grad(t)
+        start.grad()
+        ti.sync()
+
+    @ti.kernel
+    def set_first_state(positions: ti.types.ndarray()):
+        for p in range(n):
+            x[0, p] = [positions[p, 0], positions[p, 1]]
+            F[0, p] = [[1.0, 0.0], [0.0, 1.0]]
+
+    def results():
+        forward_backward()
+        return loss[None], {"v0": v0.grad.to_numpy()}
+
+    set_first_state(Mpm2d.positions().astype(np.float32))
+    compile_s = measure.elapsed(forward_backward) - measure.elapsed(forward_backward)
+    return measure.Program(
+        version=version, threads=options.threads, compile_s=max(compile_s, 0.0), forward=forward,
+        forward_backward=forward_backward, results=results)
+
+
 if __name__ == "__main__":
     measure.main("taichi", {"spring_cage": spring_cage, "cloth_springs": cloth_springs,
-                            "wave2d": wave2d, "tet_neohookean": tet_neohookean})
+                            "wave2d": wave2d, "tet_neohookean": tet_neohookean,
+                            "mpm2d": mpm2d})

@@ -11,7 +11,7 @@ import os
 import tempfile
 
 import measure
-from workloads import ClothSprings, LaunchOverhead, SpringCage, TetNeohookean, Wave2d
+from workloads import ClothSprings, LaunchOverhead, Mpm2d, SpringCage, TetNeohookean, Wave2d
 
 import numpy as np
 
@@ -401,7 +401,135 @@ def tet_neohookean(variant, options):
     return graphs_of(wp, recipe, compile_seconds(wp), results)
 
 
+def mpm2d(variant, options):
+    """Every step has places of its own for points and grid."""
+    wp = load()
+    side, n, steps, nodes = Mpm2d.side, Mpm2d.n, Mpm2d.steps, Mpm2d.nodes
+    SIDE, COUNT, NODES, SCALE = (wp.constant(value) for value in (
+        side, float(n), nodes, float(nodes)))
+    DT, DX, FALL = (wp.constant(value) for value in (
+        Mpm2d.dt, Mpm2d.dx, Mpm2d.dt * Mpm2d.gravity))
+    TWO_MU, LA, STRESS = (wp.constant(value) for value in (
+        2 * Mpm2d.mu, Mpm2d.la, -4 * Mpm2d.dt * nodes ** 2))
+    EMPTY, WALL = wp.constant(Mpm2d.empty), wp.constant(Mpm2d.wall)
+    TARGET = wp.constant(wp.vec2(*Mpm2d.target))
+    vectors, matrices = wp.array(dtype=wp.vec2), wp.array(dtype=wp.mat22)
+    sums, velocities = wp.array2d(dtype=wp.vec3), wp.array2d(dtype=wp.vec2)
+
+    @wp.func
+    def weights(f: wp.vec2):
+        """The weights of nodes 0, 1, 2 as columns."""
+        a = wp.vec2(1.5, 1.5) - f
+        b = f - wp.vec2(1.0, 1.0)
+        c = f - wp.vec2(0.5, 0.5)
+        return wp.matrix_from_cols(0.5 * wp.cw_mul(a, a),
+                                   wp.vec2(0.75, 0.75) - wp.cw_mul(b, b),
+                                   0.5 * wp.cw_mul(c, c))
+
+    @wp.kernel
+    def start(v0: vectors, v: vectors):
+        v[wp.tid()] = v0[0]
+
+    @wp.kernel
+    def to_grid(x: vectors, v: vectors, C: matrices, F: matrices, F_next: matrices, grid: sums):
+        p = wp.tid()
+        scaled = x[p] * SCALE
+        i0 = int(scaled[0] - 0.5)
+        j0 = int(scaled[1] - 0.5)
+        f = wp.vec2(scaled[0] - float(i0), scaled[1] - float(j0))
+        w = weights(f)
+        moved = F[p] + DT * (C[p] * F[p])
+        F_next[p] = moved
+        J = wp.determinant(moved)
+        a = moved[0, 0] + moved[1, 1]
+        b = moved[1, 0] - moved[0, 1]
+        r = 1.0 / wp.sqrt(a * a + b * b)
+        R = wp.mat22(a * r, -b * r, b * r, a * r)
+        stress = (TWO_MU * ((moved - R) * wp.transpose(moved))
+                  + wp.mat22(1.0, 0.0, 0.0, 1.0) * (LA * J * (J - 1.0)))
+        A = STRESS * stress + C[p]
+        for i in range(3):
+            for j in range(3):
+                weight = w[0, i] * w[1, j]
+                momentum = weight * (v[p] + A * ((wp.vec2(float(i), float(j)) - f) * DX))
+                wp.atomic_add(grid, i0 + i, j0 + j, wp.vec3(momentum[0], momentum[1], weight))
+
+    @wp.kernel
+    def update_grid(grid: sums, u: velocities):
+        i, j = wp.tid()
+        node = grid[i, j]
+        inverse = 1.0 / (node[2] + EMPTY)
+        a = node[0] * inverse
+        b = node[1] * inverse - FALL
+        if i < WALL and a < 0.0:
+            a = 0.0
+        if i > NODES - WALL and a > 0.0:
+            a = 0.0
+        if j < WALL and b < 0.0:
+            b = 0.0
+        if j > NODES - WALL and b > 0.0:
+            b = 0.0
+        u[i, j] = wp.vec2(a, b)
+
+    @wp.kernel
+    def to_points(x: vectors, u: velocities, x_next: vectors, v_next: vectors, C_next: matrices):
+        p = wp.tid()
+        scaled = x[p] * SCALE
+        i0 = int(scaled[0] - 0.5)
+        j0 = int(scaled[1] - 0.5)
+        f = wp.vec2(scaled[0] - float(i0), scaled[1] - float(j0))
+        w = weights(f)
+        velocity = wp.vec2(0.0, 0.0)
+        gradient = wp.mat22(0.0, 0.0, 0.0, 0.0)
+        for i in range(3):
+            for j in range(3):
+                around = (w[0, i] * w[1, j]) * u[i0 + i, j0 + j]
+                velocity += around
+                gradient += wp.outer(around, wp.vec2(float(i), float(j)) - f)
+        v_next[p] = velocity
+        C_next[p] = (4.0 * SCALE) * gradient
+        x_next[p] = x[p] + DT * velocity
+
+    # The mean in two levels: 6400 terms added into one float would lose digits.
+    @wp.kernel
+    def add_rows(x: vectors, rows: vectors):
+        p = wp.tid()
+        wp.atomic_add(rows, p / SIDE, x[p])
+
+    @wp.kernel
+    def average(rows: vectors, mean: vectors):
+        wp.atomic_add(mean, 0, rows[wp.tid()] / COUNT)
+
+    @wp.kernel
+    def evaluate(mean: vectors, loss: wp.array(dtype=float)):
+        d = mean[0] - TARGET
+        loss[0] = 0.5 * wp.dot(d, d)
+
+    def zeros(*shape, kind=wp.vec2):
+        return wp.zeros(shape, dtype=kind, requires_grad=True)
+
+    x, v = zeros(steps + 1, n), zeros(steps + 1, n)
+    C, F = zeros(steps + 1, n, kind=wp.mat22), zeros(steps + 1, n, kind=wp.mat22)
+    grid, u = zeros(steps, nodes, nodes, kind=wp.vec3), zeros(steps, nodes, nodes)
+    v0, rows, mean, loss = zeros(1), zeros(side), zeros(1), zeros(1, kind=float)
+    x.numpy()[0], F.numpy()[0] = Mpm2d.positions(), np.eye(2)
+
+    launches = [(start, n, [v0], [v[0]])]
+    for t in range(steps):
+        launches += [
+            (to_grid, n, [x[t], v[t], C[t], F[t]], [F[t + 1], grid[t]]),
+            (update_grid, (nodes, nodes), [grid[t]], [u[t]]),
+            (to_points, n, [x[t], u[t]], [x[t + 1], v[t + 1], C[t + 1]]),
+        ]
+    launches += [(add_rows, n, [x[steps]], [rows]), (average, side, [rows], [mean]),
+                 (evaluate, 1, [mean], [loss])]
+    recipe = Recipe(wp, launches, loss, summed=[grid, rows, mean],
+                    differentiated=[x, v, C, F, grid, u, v0, rows, mean, loss])
+    return graphs_of(wp, recipe, compile_seconds(wp),
+                     lambda: (loss.numpy()[0], {"v0": v0.grad.numpy()[0].copy()}))
+
+
 if __name__ == "__main__":
     measure.main("warp", {"launch_overhead": launch_overhead, "spring_cage": spring_cage,
                           "cloth_springs": cloth_springs, "wave2d": wave2d,
-                          "tet_neohookean": tet_neohookean})
+                          "tet_neohookean": tet_neohookean, "mpm2d": mpm2d})

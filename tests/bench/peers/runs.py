@@ -44,6 +44,10 @@ RUNS = (
     Run("tet_neohookean", "taichi", "parallel", parallel=True),
     Run("tet_neohookean", "taichi", "serial"),
     Run("tet_neohookean", "jax", "scan-checkpoint", parallel=True),
+    Run("mpm2d", "warp", "cpu-graph"),
+    Run("mpm2d", "taichi", "parallel", parallel=True),
+    Run("mpm2d", "taichi", "serial"),
+    Run("mpm2d", "jax", "scan-checkpoint", parallel=True),
 )
 
 PACKAGES = {"warp": "warp-lang", "taichi": "taichi", "jax": "jax"}

@@ -37,6 +37,9 @@ public:
     // Tells how long a run launch by launch took, in seconds.
     bool wants_time(Kind kind) const;
     void took(Kind kind, double seconds);
+    // What it runs, for who runs it otherwise (an ensemble). The histories must be allocated.
+    // Throws Error where only launches will do.
+    backend::ProgramText text(Kind kind);
     // "one function (1.2 us against 5.3 us launch by launch)", or why not.
     std::string report(Kind kind) const;
 

@@ -16,6 +16,10 @@ namespace {
 
 // A batch takes about as long to compile.
 constexpr double seconds_before_compiling = 0.25;
+// Runs of a batch before it is judged by its time.
+constexpr int trials = 3;
+// Memory of all groups that run at once.
+constexpr std::int64_t cached_bytes = 4 << 20;
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -34,7 +38,8 @@ struct Ensemble::Way {
     std::vector<char> marked;  // groups of which the members must run alone
     double seconds_alone = 0;  // in all
     double alone = 1e300;      // least seconds of a member
-    double group = 1e300;      // least seconds of a group of lanes
+    double group = 1e300;      // least seconds of a group of lanes, the first run left out
+    int runs = 0;              // of the batch
 };
 
 Ensemble::Ensemble(Simulation& simulation, const EnsembleOptions& options)
@@ -139,7 +144,7 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     const auto lanes = static_cast<std::size_t>(way.batch->lanes());
     const std::size_t count = std::min(left, places(way));
     const double groups = static_cast<double>((count + lanes - 1) / lanes);
-    if (way.group < 1e300 && groups * way.group >= static_cast<double>(count) * way.alone) {
+    if (way.runs > trials && groups * way.group >= static_cast<double>(count) * way.alone) {
         way.refusal = "lanes are slower here";
         return false;
     }
@@ -147,13 +152,17 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     return true;
 }
 
-// How many members the batch may hold.
+// How many members the batch holds at once: what was asked for, as long as the memory of all groups
+// stays in the caches.
 std::size_t Ensemble::places(const Way& way) const {
     const auto lanes = static_cast<std::size_t>(way.batch->lanes());
-    const std::int64_t fit =
-        simulation_.rollout().memory_limit() / std::max<std::int64_t>(way.batch->group_bytes(), 1);
-    const std::size_t wanted = (options_.members + lanes - 1) / lanes;
-    return lanes * std::clamp<std::size_t>(static_cast<std::size_t>(fit), 1, wanted);
+    const std::int64_t bytes = std::max<std::int64_t>(way.batch->group_bytes(), 1);
+    const std::int64_t threads = simulation_.options().device->options().threads;
+    const std::int64_t groups =
+        std::min(std::max(cached_bytes / bytes, threads),
+                 std::max<std::int64_t>(simulation_.rollout().memory_limit() / bytes, 1));
+    return lanes *
+           std::min(static_cast<std::size_t>(groups), (options_.members + lanes - 1) / lanes);
 }
 
 // ---------------------------------------------------------------- running
@@ -258,9 +267,8 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
             results.push_back(read(way, m, gradient, static_cast<bool>(look)));
             if (look) look(results.size() - 1);
         }
-        if (smooth)
-            way.group = std::min(
-                way.group, (now() - start) / static_cast<double>((part.size() + size - 1) / size));
+        const double groups = static_cast<double>((part.size() + size - 1) / size);
+        if (smooth && ++way.runs > 1) way.group = std::min(way.group, (now() - start) / groups);
     }
     report_ = way.refusal.empty() && way.batch
                   ? "in " + std::to_string(way.batch->lanes()) + " lanes"

@@ -146,7 +146,8 @@ void Batch::choose_kinds(std::span<const void* const> differs) {
 void Batch::place_blocks() {
     for (Block& b : blocks_) {
         if (b.kind == Kind::shared) continue;
-        if (b.scalar == 0) b.scalar = 4;
+        b.numbers = b.scalar != 0;
+        if (!b.numbers) b.scalar = 4;
         b.offset = group_bytes_;
         const std::int64_t bytes = (b.end - b.begin) * (b.kind == Kind::lanes ? lanes_ : 1);
         group_bytes_ += (bytes + alignment - 1) / alignment * alignment;
@@ -363,7 +364,7 @@ void Batch::get(std::size_t member, void* memory) const {
 
 void Batch::fill(const void* memory, double value) {
     const Block* const found = find(memory);
-    if (found == nullptr) return;
+    if (found == nullptr || !found->numbers) return;
     const Block& b = *found;
     if (b.kind != Kind::lanes) throw Error("internal: a batch shares the memory that is filled");
     for (std::size_t g = 0; g < frames_.front().size(); ++g) {

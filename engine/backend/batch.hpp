@@ -46,7 +46,8 @@ public:
     // that all share, or that no text uses, are left alone.
     void put(std::size_t member, const void* memory);
     void get(std::size_t member, void* memory) const;
-    // Sets all numbers of a block of reals, for all members.
+    // Sets all numbers of a block of reals, for all members. Blocks that no text uses as numbers
+    // are left alone.
     void fill(const void* memory, double value);
 
     // Runs text number `which` for all groups that are not marked, and marks those of which the
@@ -61,6 +62,7 @@ private:
         std::int64_t scalar = 0;  // bytes; 0: not known
         bool written = false;     // by a text
         bool whole = false;       // one for a group: counters and flags
+        bool numbers = false;     // of a known size
         Kind kind = Kind::shared;
         std::int64_t offset = 0;  // in a group's memory
     };

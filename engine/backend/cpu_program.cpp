@@ -487,14 +487,6 @@ done:
     int next_ = 0;
 };
 
-template <class Called>
-static void raise_if_any(Context& context, const Called& c) {
-    if (context.fault_item == INT64_MAX) return;
-    const Context fault = context;
-    context.fault_item = INT64_MAX;
-    raise_fault(c.plan, fault, c.call.bindings.data());
-}
-
 CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_unique<State>()) {
     if (const std::string why = cannot_compile(text); !why.empty())
         throw Error("a program cannot be one function: " + why);
@@ -504,6 +496,19 @@ CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_un
 }
 
 CpuProgram::~CpuProgram() = default;
+
+namespace {
+
+// The fault that a call has reported, if any.
+template <class Called>
+void raise_if_any(Context& context, const Called& c) {
+    if (context.fault_item == INT64_MAX) return;
+    const Context fault = context;
+    context.fault_item = INT64_MAX;
+    raise_fault(c.plan, fault, c.call.bindings.data());
+}
+
+}  // namespace
 
 void CpuProgram::run() {
     const FloatEnvironment environment;

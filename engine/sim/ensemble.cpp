@@ -270,9 +270,12 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
         const double groups = static_cast<double>((part.size() + size - 1) / size);
         if (smooth && ++way.runs > 1) way.group = std::min(way.group, (now() - start) / groups);
     }
-    report_ = way.refusal.empty() && way.batch
-                  ? "in " + std::to_string(way.batch->lanes()) + " lanes"
-                  : "one after the other: " + way.refusal;
+    report_ = "one after the other: " + way.refusal;
+    if (way.refusal.empty() && way.batch) {
+        const auto groups = static_cast<std::int64_t>(way.batch->members()) / way.batch->lanes();
+        report_ = "in " + std::to_string(way.batch->lanes()) + " lanes, " +
+                  bytes_text(groups * way.batch->group_bytes());
+    }
     return results;
 }
 

@@ -53,7 +53,7 @@ public:
     std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,
                                  const Look& look = {});
 
-    // How the members ran last: "in 16 lanes", or "one after the other: " and why; "" before that.
+    // How the members ran last: "in 16 lanes, 1.2 MiB", or "one after the other: " and why; "" before that.
     std::string report() const;
 
 private:

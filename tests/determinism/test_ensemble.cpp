@@ -2,11 +2,13 @@
 // final states, whatever the lanes, widths and threads.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
 
 #include "engine/backend/llvm.hpp"
 #include "engine/sim/ensemble.hpp"
+#include "engine/sim/gradient_check.hpp"
 #include "tests/support/kernel_harness.hpp"
 #include "tests/support/skip.hpp"
 
@@ -19,18 +21,26 @@ namespace {
 
 using Point = std::vector<double>;
 
-std::unique_ptr<Simulation> make(const Scene& scene, ir::Precision precision,
-                                 DeviceOptions device = {.threads = 1}, std::int64_t steps = -1) {
+const Registry& registry() {
     static const Registry modules = [] {
         Registry r;
         register_all_modules(r);
         return r;
     }();
+    return modules;
+}
+
+std::string number(double value) {
+    return " " + std::to_string(std::bit_cast<std::uint64_t>(value));
+}
+
+std::unique_ptr<Simulation> make(const Scene& scene, ir::Precision precision,
+                                 DeviceOptions device = {.threads = 1}, std::int64_t steps = -1) {
     SimulationOptions options;
     options.device = std::make_shared<Device>(device);
     options.precision = precision;
     options.steps = steps;
-    return std::make_unique<Simulation>(scene, modules, options);
+    return std::make_unique<Simulation>(scene, registry(), options);
 }
 
 Scene load(const std::string& name) {
@@ -150,6 +160,33 @@ TEST_CASE("ensemble: a member that diverges stops where it stops alone") {
         REQUIRE(std::isnan(expected[5].loss));
         CHECK(difference(*s, {.use = EnsembleUse::lanes}, points, expected, true) == "");
     }
+}
+
+TEST_CASE("ensemble: a gradient check has the same table whether its runs are in lanes or not") {
+    HINDCAST_NEEDS_LLVM();
+    const Scene scene = load("spring_cage");
+    std::vector<std::string> tables;
+    for (const WholeProgramUse use : {WholeProgramUse::never, WholeProgramUse::always}) {
+        const auto s = make(scene, ir::Precision::f64, {.threads = 2, .whole_program = use});
+        GradientCheckOptions wanted;
+        wanted.hessian = true;
+        wanted.directions = 3;
+        std::int64_t asked = 0;
+        wanted.go_on = [&](std::int64_t done, std::int64_t total) {
+            CHECK(done == asked++);
+            CHECK(done < total);
+            return true;
+        };
+        const GradientReport report = check_gradients(scene, registry(), s->options(), wanted);
+        CHECK(report.passed());
+        CHECK(asked == 2 + 8 * 8 + 3 * 9 * 2 - 1);
+        std::string numbers = to_text(report);
+        for (const auto& entry : report.entries) numbers += number(entry.difference);
+        for (const auto& u : report.directions) numbers += number(u.difference);
+        for (const auto& h : report.hessian) numbers += number(h.error);
+        tables.push_back(numbers);
+    }
+    CHECK(tables[0] == tables[1]);
 }
 
 TEST_CASE("ensemble: what cannot run in lanes says so, and runs one after the other") {

@@ -2,6 +2,7 @@
 // variants ran, and what it says is what it did.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/base/files.hpp"
@@ -67,6 +68,41 @@ TEST_CASE("batch: lanes or not, the table is the same") {
         CHECK(read_file(folder / (lanes + "/batch.csv"), 1 << 20) ==
               read_file(folder / "always/batch.csv", 1 << 20));
     }
+}
+
+TEST_CASE("optimize --starts: the results are those of the best start by itself") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const auto optimize = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"optimize", cage, "--device", test_device(), "--set",
+                                     "optimizer.iterations=3", "--output", "o"});
+        return run_program(words, folder.path());
+    };
+    const Finished run = optimize({"--starts", "6", "--seed", "4"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    const HistoryTable history = read_history(folder / "o/history.csv");
+    const std::string starts = read_file(folder / "o/starts.csv", 1 << 20);
+    CHECK(std::count(starts.begin(), starts.end(), '\n') == 7);
+    const auto summary = document::Document::load(folder / "o/summary.json");
+    CHECK(summary.at("/starts").integer() == 6);
+    const std::string best = std::to_string(summary.at("/best_start").integer());
+    const std::size_t line = starts.find("\n" + best + ",");
+    REQUIRE(line != std::string::npos);
+    const std::string expected = best + ",3,iterations," + number_text(history.rows.front()[1]) +
+                                 "," + number_text(summary.at("/best/loss").real()) + "," +
+                                 number_text(history.rows.front()[4]) + ",";
+    CHECK(starts.compare(line + 1, expected.size(), expected) == 0);
+    CHECK(history.rows.size() == 4);
+
+    // Without bounds there is nothing to draw from; what was there stays.
+    const Finished wrong =
+        optimize({"--starts", "2", "--set", R"(parameters=[{"path": "cage.rest_length"}])"});
+    CHECK(wrong.status == 1);
+    CHECK(read_file(folder / "o/starts.csv", 1 << 20) == starts);
+    CHECK(optimize({"--starts", "2", "--resume", "o"}).status == 2);
+    REQUIRE(optimize({}).status == 0);
+    CHECK(!std::filesystem::exists(folder / "o/starts.csv"));
 }
 
 TEST_CASE("batch: mistakes leave nothing behind") {

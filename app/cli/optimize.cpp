@@ -140,14 +140,14 @@ private:
             return false;
         }
         const std::size_t best = MultiStart::best(results);
-        start_ = {static_cast<std::int64_t>(best), results[best].outcome->best.loss};
+        start_ = {static_cast<std::int64_t>(best), results[best].outcome.best.loss};
         std::size_t failed = 0;
         double worst = start_->loss;
         for (const MultiStart::Result& r : results)
-            if (!r.outcome || !std::isfinite(r.outcome->best.loss))
+            if (!r.failure.empty() || !std::isfinite(r.outcome.best.loss))
                 ++failed;
             else
-                worst = std::max(worst, r.outcome->best.loss);
+                worst = std::max(worst, r.outcome.best.loss);
         say(quiet_, "  starts        {}, {}: losses from {} (start {}) to {}{}\n", results.size(),
             search.report(), number_text(start_->loss), best, number_text(worst),
             failed > 0 ? fmt::format("; {} without a finite one", failed) : "");
@@ -165,10 +165,11 @@ private:
         const double nan = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t s = 0; s < results.size(); ++s) {
             const MultiStart::Result& r = results[s];
-            text += fmt::format("{},{},{},{},{}", s, r.outcome ? r.outcome->last.iteration : 0,
-                                r.outcome ? stop_name(r.outcome->stop) : "failed",
+            const bool ended = r.failure.empty();
+            text += fmt::format("{},{},{},{},{}", s, ended ? r.outcome.last.iteration : 0,
+                                ended ? stop_name(r.outcome.stop) : "failed",
                                 number_text(r.initial_loss.value_or(nan)),
-                                number_text(r.outcome ? r.outcome->best.loss : nan));
+                                number_text(ended ? r.outcome.best.loss : nan));
             for (std::size_t k = 0; k < shown; ++k) text += "," + number_text(r.start[k]);
             text += "\n";
         }
@@ -194,7 +195,7 @@ private:
     }
 
     void save(const Optimization::Outcome& outcome) {
-        history_->flush();
+        if (history_) history_->flush();
         save_resume(folder_, simulation_, optimization_);
         document::Node summary = summary_of("optimize", simulation_);
         simulation_.parameters().set_values(outcome.best.parameters);

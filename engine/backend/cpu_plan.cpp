@@ -208,8 +208,8 @@ private:
             } else if (!is_same_in_a_block(op)) {
                 vary(v, op.code == OpCode::own_load || op.code == OpCode::local_load ||
                             op.code == OpCode::take || op.code == OpCode::fetch ||
-                            varying(op.operand[0]) ||
-                            varying(op.operand[1]) || varying(op.operand[2]));
+                            varying(op.operand[0]) || varying(op.operand[1]) ||
+                            varying(op.operand[2]));
             }
         }
     }

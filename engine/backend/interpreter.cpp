@@ -242,8 +242,7 @@ private:
     void check_finite(Value v, const Op& op) const {
         if (!ir::is_real(op.type) ||
             !(op.code == OpCode::own_store || op.code == OpCode::accumulate ||
-              op.code == OpCode::store_once || op.code == OpCode::put ||
-              op.code == OpCode::reduce))
+              op.code == OpCode::store_once || op.code == OpCode::put || op.code == OpCode::reduce))
             return;
         const Bits bits = operand(op, op.code == OpCode::reduce ? 0 : 1);
         if (std::isfinite(ir::real_of(bits, op.type))) return;

@@ -141,15 +141,20 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     }
     if (!way.batch) return false;
     if (at_once) return true;
-    const auto lanes = static_cast<std::size_t>(way.batch->lanes());
     const std::size_t count = std::min(left, places(way));
-    const double groups = static_cast<double>((count + lanes - 1) / lanes);
+    const auto groups = static_cast<double>(groups_of(way, count));
     if (way.runs > trials && groups * way.group >= static_cast<double>(count) * way.alone) {
         way.refusal = "lanes are slower here";
         return false;
     }
     way.refusal.clear();
     return true;
+}
+
+// Groups of lanes that so many members fill.
+std::size_t Ensemble::groups_of(const Way& way, std::size_t members) {
+    const auto lanes = static_cast<std::size_t>(way.batch->lanes());
+    return (members + lanes - 1) / lanes;
 }
 
 // How many members the batch holds at once: what was asked for, as long as the memory of all groups
@@ -161,8 +166,7 @@ std::size_t Ensemble::places(const Way& way) const {
     const std::int64_t groups =
         std::min(std::max(cached_bytes / bytes, threads),
                  std::max<std::int64_t>(simulation_.rollout().memory_limit() / bytes, 1));
-    return lanes *
-           std::min(static_cast<std::size_t>(groups), (options_.members + lanes - 1) / lanes);
+    return lanes * std::min(static_cast<std::size_t>(groups), groups_of(way, options_.members));
 }
 
 // ---------------------------------------------------------------- running
@@ -200,7 +204,7 @@ void Ensemble::in_lanes(Way& way, std::span<const std::vector<double>> points, b
     backend::Batch& batch = *way.batch;
     const auto lanes = static_cast<std::size_t>(batch.lanes());
     if (batch.members() < points.size()) batch.resize(points.size());
-    const std::size_t groups = (points.size() + lanes - 1) / lanes;
+    const std::size_t groups = groups_of(way, points.size());
     Parameters& parameters = simulation_.parameters();
     for (std::size_t m = 0; m < groups * lanes; ++m) {  // the last point fills up its group
         if (m < points.size()) parameters.set_values(points[m]);
@@ -217,6 +221,36 @@ void Ensemble::in_lanes(Way& way, std::span<const std::vector<double>> points, b
     batch.run(1, pool, way.marked);
 }
 
+// The next point.
+void Ensemble::run_alone(std::span<const std::vector<double>> points, bool gradient,
+                         const Look& look, std::vector<Result>& results) {
+    const std::size_t point = results.size();
+    try {
+        results.push_back(alone(points[point], gradient));
+    } catch (Error& e) {
+        e.note("in member " + std::to_string(point) + " of an ensemble");
+        throw;
+    }
+    if (look) look(point);
+}
+
+// The next `count` points.
+void Ensemble::run_group(Way& way, std::span<const std::vector<double>> points, std::size_t count,
+                         bool gradient, const Look& look, std::vector<Result>& results) {
+    const auto lanes = static_cast<std::size_t>(way.batch->lanes());
+    const auto part = points.subspan(results.size(), count);
+    in_lanes(way, part, gradient);
+    for (std::size_t m = 0; m < count; ++m) {
+        if (way.marked[m / lanes] != 0) {
+            run_alone(points, gradient, look, results);
+            continue;
+        }
+        if (look) simulation_.parameters().set_values(part[m]);
+        results.push_back(read(way, m, gradient, static_cast<bool>(look)));
+        if (look) look(results.size() - 1);
+    }
+}
+
 std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<double>> points,
                                                  bool gradient, const Look& look) {
     struct Keep {
@@ -231,48 +265,25 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
     Way& way = *ways_[gradient ? 1 : 0];
     std::vector<Result> results;
     results.reserve(points.size());
-    const auto run_alone = [&] {
-        try {
-            results.push_back(alone(points[results.size()], gradient));
-        } catch (Error& e) {
-            e.note("in member " + std::to_string(results.size()) + " of an ensemble");
-            throw;
-        }
-        if (look) look(results.size() - 1);
-    };
     while (results.size() < points.size()) {
         const std::size_t left = points.size() - results.size();
         const bool lanes = use_lanes(way, gradient, left);
         const double start = now();
-        if (!lanes) {
-            run_alone();
-            const double seconds = now() - start;
-            way.seconds_alone += seconds;
-            way.alone = std::min(way.alone, seconds);
-            continue;
+        if (lanes) {
+            const std::size_t count = std::min(left, places(way));
+            run_group(way, points, count, gradient, look, results);
+            if (++way.runs > 1)
+                way.group = std::min(way.group,
+                                     (now() - start) / static_cast<double>(groups_of(way, count)));
+        } else {
+            run_alone(points, gradient, look, results);
+            way.seconds_alone += now() - start;
+            way.alone = std::min(way.alone, now() - start);
         }
-        const auto size = static_cast<std::size_t>(way.batch->lanes());
-        const auto part = points.subspan(results.size(), std::min(left, places(way)));
-        in_lanes(way, part, gradient);
-        const bool smooth = std::none_of(
-            way.marked.begin(),
-            way.marked.begin() + static_cast<std::ptrdiff_t>((part.size() + size - 1) / size),
-            [](char marked) { return marked != 0; });
-        for (std::size_t m = 0; m < part.size(); ++m) {
-            if (way.marked[m / size] != 0) {
-                run_alone();
-                continue;
-            }
-            if (look) simulation_.parameters().set_values(part[m]);
-            results.push_back(read(way, m, gradient, static_cast<bool>(look)));
-            if (look) look(results.size() - 1);
-        }
-        const double groups = static_cast<double>((part.size() + size - 1) / size);
-        if (smooth && ++way.runs > 1) way.group = std::min(way.group, (now() - start) / groups);
     }
     report_ = "one after the other: " + way.refusal;
     if (way.refusal.empty() && way.batch) {
-        const auto groups = static_cast<std::int64_t>(way.batch->members()) / way.batch->lanes();
+        const auto groups = static_cast<std::int64_t>(groups_of(way, way.batch->members()));
         report_ = "in " + std::to_string(way.batch->lanes()) + " lanes, " +
                   bytes_text(groups * way.batch->group_bytes());
     }

@@ -53,14 +53,20 @@ public:
     std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,
                                  const Look& look = {});
 
-    // How the members ran last: "in 16 lanes, 1.2 MiB", or "one after the other: " and why; "" before that.
+    // How the members ran last: "in 16 lanes, 1.2 MiB", or "one after the other: " and why; ""
+    // before that.
     std::string report() const;
 
 private:
     struct Way;
     void make_batch(Way& way, bool gradient);
     bool use_lanes(Way& way, bool gradient, std::size_t left);
+    static std::size_t groups_of(const Way& way, std::size_t members);
     std::size_t places(const Way& way) const;
+    void run_alone(std::span<const std::vector<double>> points, bool gradient, const Look& look,
+                   std::vector<Result>& results);
+    void run_group(Way& way, std::span<const std::vector<double>> points, std::size_t count,
+                   bool gradient, const Look& look, std::vector<Result>& results);
     Result alone(const std::vector<double>& point, bool gradient);
     Result read(const Way& way, std::size_t member, bool gradient, bool state);
     void in_lanes(Way& way, std::span<const std::vector<double>> points, bool gradient);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -86,6 +87,7 @@ private:
         try {
             result.outcome = optimization.run(watch);
         } catch (const Abandoned&) {
+            result.failure = "abandoned";
         } catch (const std::exception& e) {
             result.failure = e.what();
         }
@@ -201,11 +203,12 @@ std::vector<MultiStart::Result> MultiStart::run(
 
 std::size_t MultiStart::best(const std::vector<Result>& results) {
     std::size_t found = results.size();
+    double least = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < results.size(); ++k) {
-        if (!results[k].outcome || !std::isfinite(results[k].outcome->best.loss)) continue;
-        if (found == results.size() ||
-            results[k].outcome->best.loss < results[found].outcome->best.loss)
-            found = k;
+        const double loss = results[k].outcome.best.loss;
+        if (!results[k].failure.empty() || !(loss < least)) continue;
+        found = k;
+        least = loss;
     }
     if (found == results.size())
         throw Error("no start has a finite loss").remedy("narrow the bounds of the parameters");

@@ -7,7 +7,7 @@
 //
 //     MultiStart search(simulation, MultiStart::starts(simulation, 32, seed));
 //     const auto found = search.run();
-//     found[MultiStart::best(found)].outcome->best.parameters
+//     found[MultiStart::best(found)].outcome.best.parameters
 #pragma once
 
 #include <functional>
@@ -37,9 +37,9 @@ public:
 
     struct Result {
         Point start;
-        std::optional<Optimization::Outcome> outcome;  // none: a run failed
-        std::string failure;                           // and why
-        std::optional<double> initial_loss;            // of its first row
+        std::string failure;                 // why a run failed; "" if none did
+        Optimization::Outcome outcome;       // unless one failed
+        std::optional<double> initial_loss;  // of its first row
     };
     // `watch` is told after each row how many all starts have made; false stops all of them.
     std::vector<Result> run(const std::function<bool(std::int64_t rows)>& watch = {});

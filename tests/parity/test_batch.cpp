@@ -158,7 +158,57 @@ TEST_CASE("batch: reductions of one chunk have the bits of the tree") {
         }
 }
 
-TEST_CASE("batch: a closed form, through the inverse of nothing") {
+TEST_CASE("batch: indices, integers and branches of a member's own") {
+    const KernelDef walk = kernel(
+        "walk", {"next", "x", "visits", "y"},
+        [](Int i, ReadWrite<Int> next, Read<Vec2> x, WriteSlice<Int> visits, Write<Float> y) {
+            Int at = next[i];
+            Float sum = 0;
+            for_(
+                0, at + 1, [&](Int j) { sum += Vec2(x[(at + j) % 4]).y(); }, 8);
+            if_(at % 2 == 0, [&] { sum += Vec2(x[at]).x(); });
+            visits.store_once(3 - i, at * 10 + i);
+            next[i] = (at + 1) % 4;
+            y[i] = sum;
+        });
+    const ir::Kernel k = walk.trace(ir::Precision::f32);
+    std::vector<ir::BatchParameter> own = places(k);
+    const std::int64_t count = 6;
+    std::vector<Data> members;
+    std::mt19937_64 random(3);
+    for (std::int64_t m = 0; m < count; ++m)
+        members.push_back({.real = {{"x", {}}, {"y", {0, 0, 0, 0}}},
+                           .whole = {{"next", {m % 4, (m + 1) % 4, (m + 2) % 4, 3 - m % 4}},
+                                     {"visits", {0, 0, 0, 0}}}});
+    for (Data& member : members)
+        for (int c = 0; c < 8; ++c)
+            member.real["x"].push_back(static_cast<double>(random() % 1000) / 8);
+    for (const auto& [name, compile] : back_ends()) {
+        CAPTURE(name);
+        CHECK(difference(k, members, 4, compile) == "");
+    }
+    // Shared values in one memory, whatever the member.
+    own[1].shared = true;
+    const ir::Kernel batched = ir::batch(k, 4, count, own);
+    CHECK(batched.parameters[1].components == 2);
+    for (const auto& [name, compile] : back_ends()) {
+        CAPTURE(name);
+        std::vector<Data> alone = members;
+        for (Data& member : alone) {
+            member.real["x"] = members[0].real["x"];
+            run(k, member, 4);
+        }
+        Data together = interleaved(k, members);
+        together.real["x"] = members[0].real["x"];
+        run(batched, together, count, compile);
+        const Data expected = interleaved(k, alone);
+        CHECK(same_bits(together.real["y"], expected.real.at("y")));
+        CHECK(together.whole["next"] == expected.whole.at("next"));
+        CHECK(together.whole["visits"] == expected.whole.at("visits"));
+    }
+}
+
+TEST_CASE("batch: sums at static indices, by hand") {
     // Member m: force[e] starts at m and receives 1 + m from each of the three items that name it.
     const KernelDef scatter = kernel("scatter", {"to", "gain", "force"},
                                      [](Int i, Read<Int> to, Param<Float> gain,

@@ -3,7 +3,8 @@
 //   ensemble  64 variants of the scene of spring_cage: in variant m every rest length is
 //             1 + m / 640 times the initial one. All losses, and all losses and gradients: as an
 //             ensemble in SIMD lanes; one after the other, launch by launch; and one after the
-//             other, each as one compiled function. The results of the three must be equal.
+//             other, each as one compiled function. The results of the three must be equal. The
+//             loss is the sum of all; the gradient is that of variant 0, which is spring_cage.
 #include "app/cli/bench/bench.hpp"
 #include "engine/sim/ensemble.hpp"
 
@@ -65,7 +66,7 @@ BenchResult ensemble(const BenchOptions& options) {
                        .forward_backward_s = lanes.forward_backward_s,
                        .compile_s = lanes.compile_s};
     for (const Ensemble::Result& r : lanes.results) result.loss += r.loss;
-    result.gradients = {{"rest of the first", lanes.results.front().gradient}};
+    result.gradients = {{"rest", lanes.results.front().gradient}};
     result.more = {
         {"launches_forward_s", launched.forward_s},
         {"launches_forward_backward_s", launched.forward_backward_s},

@@ -67,7 +67,9 @@ public:
         : options_(options),
           scene_(options.scene.load()),
           sweep_(scene_, registry(), options.scene.simulation_options(), axes(options)),
-          ensemble_(sweep_.simulation(), {.members = options.members, .use = use(options)}),
+          ensemble_(sweep_.simulation(), {.members = options.members,
+                                          .use = use(options),
+                                          .go_on = [] { return !interrupted(); }}),
           folder_(options.output.empty() ? fs::path("out") / scene_.file().stem()
                                          : fs::path(options.output)) {}
 

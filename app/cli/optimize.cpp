@@ -121,7 +121,7 @@ private:
     // Optimises from all starts and goes to the best one, which is optimised once more by itself.
     // False if interrupted.
     bool choose_start() {
-        MultiStart search(simulation_, starts_, options_.iterations);
+        MultiStart search(simulation_, starts_, options_.iterations, interrupted);
         std::vector<MultiStart::Result> results;
         {
             Progress progress(

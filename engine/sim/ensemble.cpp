@@ -265,7 +265,8 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
     Way& way = *ways_[gradient ? 1 : 0];
     std::vector<Result> results;
     results.reserve(points.size());
-    while (results.size() < points.size()) {
+    const auto goes_on = [this] { return !options_.go_on || options_.go_on(); };
+    while (results.size() < points.size() && goes_on()) {
         const std::size_t left = points.size() - results.size();
         const bool lanes = use_lanes(way, gradient, left);
         const double start = now();

@@ -30,6 +30,8 @@ enum class EnsembleUse : std::uint8_t { automatic, lanes, one_by_one };
 struct EnsembleOptions {
     std::size_t members = 64;  // at once; memory is for so many
     EnsembleUse use = EnsembleUse::automatic;
+    // Asked before each run of one member, or of a batch: false ends evaluate() early.
+    std::function<bool()> go_on = {};
 };
 
 class Ensemble {
@@ -47,9 +49,9 @@ public:
     // of its run.
     using Look = std::function<void(std::size_t point)>;
 
-    // One result per point, a point being the values of all parameters. Afterwards the simulation's
-    // parameters are what they were. Throws the Error of the first point that raises one; with
-    // EnsembleUse::lanes also if the scene cannot go into lanes.
+    // One result per point (fewer if go_on ended it), a point being the values of all parameters.
+    // Afterwards the simulation's parameters are what they were. Throws the Error of the first
+    // point that raises one; with EnsembleUse::lanes also if the scene cannot go into lanes.
     std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,
                                  const Look& look = {});
 

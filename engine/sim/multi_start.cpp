@@ -44,7 +44,7 @@ public:
         thread_ = std::thread([this, watch] { body(watch); });
         wait();
     }
-    void answer(Ensemble::Result reply, std::exception_ptr failure) {
+    void answer(std::optional<Ensemble::Result> reply, std::exception_ptr failure) {
         {
             const std::lock_guard lock(mutex_);
             reply_ = std::move(reply);
@@ -69,7 +69,7 @@ private:
         changed_.wait(lock, [this] { return turn_ != Turn::own; });
     }
 
-    Ensemble::Result ask(const Point& values, bool gradient) {
+    std::optional<Ensemble::Result> ask(const Point& values, bool gradient) {
         std::unique_lock lock(mutex_);
         if (abandoned_) throw Abandoned();
         wanted = values;
@@ -100,7 +100,7 @@ private:
     std::condition_variable changed_;
     Turn turn_ = Turn::own;
     bool abandoned_ = false;
-    Ensemble::Result reply_;
+    std::optional<Ensemble::Result> reply_;  // none: stop
     std::exception_ptr failure_;
     std::thread thread_;
 };
@@ -133,9 +133,11 @@ std::vector<MultiStart::Point> MultiStart::starts(Simulation& simulation, std::s
     return points;
 }
 
-MultiStart::MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations)
+MultiStart::MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations,
+                       const std::function<bool()>& interrupt)
     : simulation_(simulation),
-      ensemble_(simulation, {.members = std::max<std::size_t>(starts.size(), 1)}) {
+      ensemble_(simulation, {.members = std::max<std::size_t>(starts.size(), 1),
+                             .go_on = [interrupt] { return !interrupt || !interrupt(); }}) {
     if (starts.empty() || starts.size() > most_starts)
         throw Error(std::to_string(starts.size()) + " starts are not possible")
             .remedy("give from 1 to " + std::to_string(most_starts));
@@ -155,22 +157,27 @@ std::string MultiStart::describe() const { return members_.front()->optimization
 void MultiStart::answer(std::vector<Member*>& waiting, bool gradient) {
     std::vector<Point> points;
     for (const Member* member : waiting) points.push_back(member->wanted);
-    std::vector<Ensemble::Result> results;
+    std::vector<std::optional<Ensemble::Result>> replies(points.size());
     std::vector<std::exception_ptr> failures(points.size());
+    const auto evaluate = [&](std::size_t first, std::size_t count) {
+        std::size_t k = first;
+        for (Ensemble::Result& result :
+             ensemble_.evaluate(std::span(points).subspan(first, count), gradient))
+            replies[k++] = std::move(result);
+    };
     try {
-        results = ensemble_.evaluate(points, gradient);
+        evaluate(0, points.size());
     } catch (const Error&) {  // that of one of them: the others go on
-        results.assign(points.size(), {});
         for (std::size_t k = 0; k < points.size(); ++k) {
             try {
-                results[k] = ensemble_.evaluate(std::span(&points[k], 1), gradient).front();
+                evaluate(k, 1);
             } catch (const Error&) {
                 failures[k] = std::current_exception();
             }
         }
     }
     for (std::size_t k = 0; k < waiting.size(); ++k)
-        waiting[k]->answer(std::move(results[k]), failures[k]);
+        waiting[k]->answer(std::move(replies[k]), failures[k]);
 }
 
 std::vector<MultiStart::Result> MultiStart::run(

@@ -31,8 +31,10 @@ public:
 
     static constexpr std::size_t most_starts = 1024;  // a thread each
 
-    // `iterations` as for Optimization. The simulation must be left alone while run() runs.
-    MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations = -1);
+    // `iterations` as for Optimization. `interrupt` is asked before each roll-out: true stops all
+    // starts. The simulation must be left alone while run() runs.
+    MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations = -1,
+               const std::function<bool()>& interrupt = {});
     ~MultiStart();
 
     struct Result {

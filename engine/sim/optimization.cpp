@@ -136,10 +136,11 @@ Evaluation Optimization::State::evaluate(std::span<const double> at, bool gradie
     last.gradient.clear();
     ++evaluations;
     if (evaluator) {
-        Ensemble::Result result = evaluator(last.values, gradient);
-        last.loss = result.loss;
-        last.gradient = std::move(result.gradient);
-        last_terms = std::move(result.terms);
+        std::optional<Ensemble::Result> result = evaluator(last.values, gradient);
+        if (!result) throw Interrupted();
+        last.loss = result->loss;
+        last.gradient = std::move(result->gradient);
+        last_terms = std::move(result->terms);
     } else {
         simulation.parameters().set_values(at);
         last.loss = simulation.run(gradient);

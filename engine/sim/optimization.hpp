@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,10 +60,10 @@ public:
     // roll-outs for one row.
     void set_interrupt(std::function<bool()> interrupt);
 
-    // Makes the roll-outs in the simulation's stead, with the same bits (multi_start.hpp); a value
-    // that is not finite is then not explained.
-    using Evaluator =
-        std::function<Ensemble::Result(const std::vector<double>& values, bool gradient)>;
+    // Makes the roll-outs in the simulation's stead, with the same bits (multi_start.hpp), or none,
+    // which stops run() as an interrupt does. A value that is not finite is then not explained.
+    using Evaluator = std::function<std::optional<Ensemble::Result>(
+        const std::vector<double>& values, bool gradient)>;
     void set_evaluator(Evaluator evaluator);
 
     // Everything that a run continues from, bit for bit: parameters, optimiser state, best,

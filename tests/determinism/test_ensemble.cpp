@@ -162,6 +162,20 @@ TEST_CASE("ensemble: a member that diverges stops where it stops alone") {
     }
 }
 
+TEST_CASE("ensemble: ended early, the results up to there are returned") {
+    HINDCAST_NEEDS_LLVM();
+    const auto s = make(load("spring_cage"), ir::Precision::f32);
+    const std::vector<Point> points = points_around(s->parameters().values(), 50);
+    const std::vector<Outcome> expected = alone(*s, points);
+    for (const EnsembleUse use : {EnsembleUse::one_by_one, EnsembleUse::lanes}) {
+        int left = 2;
+        Ensemble ensemble(*s, {.members = 16, .use = use, .go_on = [&] { return left-- > 0; }});
+        const auto results = ensemble.evaluate(points, true);
+        CHECK(results.size() == (use == EnsembleUse::lanes ? 32 : 2));
+        for (std::size_t m = 0; m < results.size(); ++m) CHECK(results[m].loss == expected[m].loss);
+    }
+}
+
 TEST_CASE("ensemble: a gradient check has the same table whether its runs are in lanes or not") {
     HINDCAST_NEEDS_LLVM();
     const Scene scene = load("spring_cage");

@@ -122,6 +122,18 @@ TEST_CASE("multi-start: stopped on request, and what is wrong is said") {
             CHECK(result.outcome.last.iteration <= 2);
         }
     }
+    {
+        int left = 7;
+        MultiStart search(*s, std::vector<Point>(4, s->parameters().values()), -1,
+                          [&] { return left-- <= 0; });
+        const auto found = search.run();
+        std::int64_t evaluations = 0;
+        for (const auto& result : found) {
+            CHECK(result.outcome.stop == Optimization::Stop::stopped);
+            evaluations += result.outcome.last.evaluations;
+        }
+        CHECK(evaluations == 7);
+    }
     { const MultiStart never_run(*s, MultiStart::starts(*s, 4, 1)); }
     CHECK_THROWS_WITH_AS(MultiStart(*s, {}), doctest::Contains("0 starts"), Error);
     CHECK_THROWS_WITH_AS(MultiStart::best({}), doctest::Contains("no start"), Error);

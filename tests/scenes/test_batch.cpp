@@ -1,9 +1,12 @@
 // `hindcast batch`: the table it writes has the numbers of `run` and `optimize`, however the
 // variants ran, and what it says is what it did.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "engine/base/files.hpp"
 #include "engine/sim/results.hpp"
@@ -70,6 +73,30 @@ TEST_CASE("batch: lanes or not, the table is the same") {
     }
 }
 
+TEST_CASE("batch: Ctrl-C ends with the rows up to there") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    Child child({"batch", cage, "--device", test_device(), "--vary", "cage.stiffness=1:2:3000",
+                 "--vary", "cage.damping=1:2:3000", "--output", "b"},
+                folder.path());
+    const auto rows = [&] {
+        std::error_code missing;
+        const auto size = std::filesystem::file_size(folder / "b/batch.csv", missing);
+        return missing ? 0 : size;
+    };
+    for (int k = 0; k < 3000 && rows() < 5000; ++k)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    REQUIRE(rows() >= 5000);
+    child.signal(SIGINT);
+    const Finished run = child.wait();
+    CHECK(run.status == 130);
+    CHECK(run.out.find("stopped after") != std::string::npos);
+    const auto summary = document::Document::load(folder / "b/summary.json");
+    const HistoryTable table = read_history(folder / "b/batch.csv");
+    CHECK(static_cast<std::int64_t>(table.rows.size()) == summary.at("/variants_done").integer());
+    CHECK(summary.at("/variants").integer() == 9'000'000);
+}
+
 TEST_CASE("optimize --starts: the results are those of the best start by itself") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;
@@ -96,8 +123,15 @@ TEST_CASE("optimize --starts: the results are those of the best start by itself"
     CHECK(history.rows.size() == 4);
 
     // Without bounds there is nothing to draw from; what was there stays.
-    const Finished wrong =
-        optimize({"--starts", "2", "--set", R"(parameters=[{"path": "cage.rest_length"}])"});
+    std::string free = read_file(cage, 1 << 20);
+    const std::string bounds = R"(, "bounds": [0.01, 10])";
+    REQUIRE(free.find(bounds) != std::string::npos);
+    free.erase(free.find(bounds), bounds.size());
+    write_file_atomically(folder / "free.json", free);
+    const Finished wrong = run_program(
+        {"optimize", "free.json", "--device", test_device(), "--starts", "2", "--output", "o"},
+        folder.path());
+    CHECK(wrong.err.find("'cage.rest_length' has no bounds") != std::string::npos);
     CHECK(wrong.status == 1);
     CHECK(read_file(folder / "o/starts.csv", 1 << 20) == starts);
     CHECK(optimize({"--starts", "2", "--resume", "o"}).status == 2);

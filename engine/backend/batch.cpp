@@ -208,7 +208,8 @@ void Batch::add(const ProgramCall& call, std::vector<ProgramItem>& items) {
         Binding& g = grown.bindings[p];
         g.data = nullptr;
         const std::int64_t scalars = extent(parameters[p], b);
-        if (where[p].base == nullptr || scalars == 0) continue;  // no op uses it
+        if (scalars == 0) where[p].base = nullptr;
+        if (where[p].base == nullptr) continue;  // no op uses it
         if (block(where[p].base).kind != Kind::lanes) {
             batched[p].shared = true;
             g.data = moved(where[p].base);

@@ -101,10 +101,8 @@ void Ensemble::make_batch(Way& way, bool gradient) {
         differs.push_back(p.quantity->array.data());
     for (const Array& g : s.gradients) differs.push_back(g.data());
     way.batch = std::make_unique<backend::Batch>(std::move(texts), differs, lanes, device.width);
-    if (way.batch->group_bytes() > limit) {
-        way.batch.reset();
+    if (way.batch->group_bytes() > limit)
         throw Error("its memory for " + std::to_string(lanes) + " members is more than the limit");
-    }
 }
 
 // Decides how the next of `left` points run.
@@ -131,6 +129,9 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
         try {
             make_batch(way, gradient);
         } catch (const Error& e) {
+            way.batch.reset();
+            way.program.reset();
+            way.schedule.reset();
             if (options_.use == EnsembleUse::lanes) {
                 way.tried = false;
                 throw Error("the members of this ensemble cannot run in lanes: " + e.happened())

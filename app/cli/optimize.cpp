@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -9,8 +11,11 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/base/aligned.hpp"
+#include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/multi_start.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::cli {
@@ -29,11 +34,17 @@ struct Options {
     SceneOptions scene;
     ResultOptions results;
     std::int64_t iterations = -1;
+    std::size_t starts = 1;
     std::string resume;
 };
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+const char* stop_name(Stop stop) {
+    static constexpr const char* names[] = {"iterations", "converged", "stopped", "not_finite"};
+    return names[static_cast<std::size_t>(stop)];
 }
 
 // The loss before the first update: of this run, or of the one that it goes on from.
@@ -70,6 +81,8 @@ public:
         if (resume && options_.results.output.empty()) folder_ = options_.resume;
         OutputPlan::read(simulation_);  // a mistake there must not come out at the end
         written_ = simulation_.parameters().values();
+        if (options_.starts > 1)
+            starts_ = MultiStart::starts(simulation_, options_.starts, options_.scene.seed);
         if (resume) load_resume(options_.resume, simulation_, optimization_);
         prepare_results(folder_, options_.resume);
         history_.emplace(folder_ / "history.csv", simulation_, resume);
@@ -84,15 +97,20 @@ public:
         gradients_.emplace(simulation_, optimization_.uses_hessian());
         if (!quiet_) gradients_->print_plan();
         std::fflush(stdout);
+        if (options_.starts > 1 && !choose_start()) return interrupted_status();
         gradients_->allocate();
+        reset_memory_peak();  // what follows is what the plan is of
         simulation_.rollout().profile(options_.results.profile);
         simulation_.rollout().record_adjoint_norms(options_.results.profile);
-        build_seconds_ = seconds_since(start_);
+        build_seconds_ = seconds_since(begin_);
         const Clock::time_point begin = Clock::now();
         const Optimization::Outcome outcome = iterate();
         run_seconds_ = seconds_since(begin);
         save(outcome);
         if (!quiet_) print(outcome);
+        if (start_ && outcome.stop != Stop::stopped && outcome.best.loss != start_->loss)
+            throw Error(fmt::format("internal: start {} came to {} among others and to {} alone",
+                                    start_->number, start_->loss, outcome.best.loss));
         if (outcome.stop == Stop::stopped) return interrupted_status();
         if (outcome.stop == Stop::not_finite)
             throw Error(outcome.reason)
@@ -101,6 +119,64 @@ public:
     }
 
 private:
+    // Optimises from all starts and goes to the best one, which is optimised once more by itself.
+    // False if interrupted.
+    bool choose_start() {
+        MultiStart search(simulation_, starts_, options_.iterations, interrupted);
+        std::vector<MultiStart::Result> results;
+        {
+            Progress progress(
+                "row",
+                static_cast<std::int64_t>(options_.starts) * (optimization_.iterations() + 1),
+                Progress::Pipe::lines, quiet_);
+            results = search.run([&](std::int64_t rows) {
+                progress.update(rows);
+                return !interrupted();
+            });
+        }
+        write_starts(results);
+        if (interrupted()) {
+            say(quiet_, "stopped; what the starts came to is in {}\n",
+                (folder_ / "starts.csv").string());
+            return false;
+        }
+        const std::size_t best = MultiStart::best(results);
+        start_ = {static_cast<std::int64_t>(best), results[best].outcome.best.loss};
+        std::size_t failed = 0;
+        double worst = start_->loss;
+        for (const MultiStart::Result& r : results)
+            if (!r.failure.empty() || !std::isfinite(r.outcome.best.loss))
+                ++failed;
+            else
+                worst = std::max(worst, r.outcome.best.loss);
+        say(quiet_, "  starts        {}, {}: losses from {} (start {}) to {}{}\n", results.size(),
+            search.report(), number_text(start_->loss), best, number_text(worst),
+            failed > 0 ? fmt::format("; {} without a finite one", failed) : "");
+        simulation_.parameters().set_values(results[best].start);
+        return true;
+    }
+
+    // One row per start: what it began with, and what it came to.
+    void write_starts(const std::vector<MultiStart::Result>& results) {
+        const std::vector<std::string>& names = simulation_.parameters().names();
+        const std::size_t shown = names.size() <= HistoryWriter::most_entries ? names.size() : 0;
+        std::string text = "start,iterations,stop,initial_loss,best_loss";
+        for (std::size_t k = 0; k < shown; ++k) text += "," + csv_field(names[k]);
+        text += "\n";
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        for (std::size_t s = 0; s < results.size(); ++s) {
+            const MultiStart::Result& r = results[s];
+            const bool ended = r.failure.empty();
+            text += fmt::format("{},{},{},{},{}", s, ended ? r.outcome.last.iteration : 0,
+                                ended ? stop_name(r.outcome.stop) : "failed",
+                                number_text(r.initial_loss.value_or(nan)),
+                                number_text(ended ? r.outcome.best.loss : nan));
+            for (std::size_t k = 0; k < shown; ++k) text += "," + number_text(r.start[k]);
+            text += "\n";
+        }
+        write_file_atomically(folder_ / "starts.csv", text);
+    }
+
     Optimization::Outcome iterate() {
         Progress progress("iteration", optimization_.iterations(), Progress::Pipe::lines, quiet_);
         Clock::time_point saved = Clock::now();
@@ -120,7 +196,7 @@ private:
     }
 
     void save(const Optimization::Outcome& outcome) {
-        history_->flush();
+        if (history_) history_->flush();
         save_resume(folder_, simulation_, optimization_);
         document::Node summary = summary_of("optimize", simulation_);
         simulation_.parameters().set_values(outcome.best.parameters);
@@ -140,9 +216,12 @@ private:
             add_outcome(summary, simulation_, finished);
             summary.set("states", recorder.describe());
         }
-        static constexpr const char* stops[] = {"iterations", "converged", "stopped", "not_finite"};
         summary.set("optimizer", optimization_.describe());
-        summary.set("stop", stops[static_cast<std::size_t>(outcome.stop)]);
+        if (start_) {
+            summary.set("starts", static_cast<std::int64_t>(options_.starts));
+            summary.set("best_start", start_->number);
+        }
+        summary.set("stop", stop_name(outcome.stop));
         summary.set("stop_reason", outcome.reason);
         summary.set("iterations", outcome.last.iteration);
         initial_ = initial_loss(folder_ / "history.csv");
@@ -183,14 +262,21 @@ private:
         }
     }
 
+    struct Start {
+        std::int64_t number = 0;
+        double loss = 0;  // that it came to
+    };
+
     const Options& options_;
-    Clock::time_point start_ = Clock::now();
+    Clock::time_point begin_ = Clock::now();
     bool quiet_;
     Scene scene_;
     Simulation simulation_;
     Optimization optimization_;
     fs::path folder_;
-    std::vector<double> written_;  // the scene's own parameter values
+    std::vector<double> written_;            // the scene's own parameter values
+    std::vector<MultiStart::Point> starts_;  // empty: one, the scene
+    std::optional<Start> start_;             // the best of several
     std::optional<HistoryWriter> history_;
     std::optional<GradientMemory> gradients_;
     std::optional<double> initial_;
@@ -211,15 +297,25 @@ Command add_optimize(CLI::App& app) {
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
         ->type_name("N")
         ->group("What runs");
+    CLI::Option* const starts =
+        command
+            ->add_option("--starts", options->starts,
+                         "Optimise from so many starts, the scene's values and random ones within "
+                         "the bounds (--seed), and keep the best")
+            ->check(CLI::Range(std::size_t{1}, MultiStart::most_starts))
+            ->type_name("N")
+            ->group("What runs");
     options->results.add_to(*command);
     command
         ->add_option("--resume", options->resume,
                      "Go on from the results in this folder, as if there had been no break")
         ->type_name("FOLDER")
+        ->excludes(starts)
         ->group("Results");
     command->footer(
         "The results are summary.json, history.csv, optimized_scene.json, resume.json and the\n"
-        "states of the best parameters in states/; with --profile also adjoint_norms.csv.\n"
+        "states of the best parameters in states/; with --profile also adjoint_norms.csv; with\n"
+        "--starts also starts.csv, and the others are those of the best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
     return {command, [options] { return Run(*options).run(); }};

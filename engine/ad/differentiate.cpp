@@ -27,9 +27,10 @@ Access dual(Access access) {
         case Access::slice: return Access::slice;
         case Access::reduce: return Access::value;
         case Access::value: return Access::reduce;
+        case Access::exclusive:
         case Access::atomic: break;
     }
-    throw Error("internal: an integer parameter has no adjoint");
+    throw Error("internal: an integer or exclusive parameter has no adjoint");
 }
 
 std::string adjoint_name(const Kernel& kernel, const std::string& parameter) {
@@ -66,8 +67,13 @@ namespace {
 
 std::vector<char> active_parameters(const Kernel& kernel, const std::vector<std::string>& active) {
     std::vector<char> on(kernel.parameters.size(), 0);
-    for (std::size_t p = 0; p < on.size(); ++p)
+    for (std::size_t p = 0; p < on.size(); ++p) {
+        if (kernel.parameters[p].access == Access::exclusive)
+            throw Error("'" + kernel.parameters[p].name + "' is exclusive, which has no derivative")
+                .in_kernel(kernel.name)
+                .remedy("differentiate the kernel before batch()");
         on[p] = active.empty() && ir::is_real(kernel.parameters[p].type);
+    }
     for (const std::string& name : active) {
         const int p = kernel.find_parameter(name);
         if (p < 0)

@@ -362,7 +362,11 @@ void Emitter::op(Value v, const Op& op) {
         case OpCode::load:
         case OpCode::own_load: load_group(v, op); break;
         case OpCode::own_store: store_group(v, op); break;
+        case OpCode::fetch:
+            define(v, load_element(v, op.symbol, op.operand[0], {op.component})[0]);
+            break;
         case OpCode::store_once:
+        case OpCode::put:
             store_element(v, op.symbol, op.operand[0], {op.component}, {vector(op.operand[1])});
             break;
         case OpCode::take:

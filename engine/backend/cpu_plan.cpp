@@ -207,8 +207,9 @@ private:
                 vary(v, varying(op.operand[0]) && plan_.form[op.symbol].layout != Layout::shared);
             } else if (!is_same_in_a_block(op)) {
                 vary(v, op.code == OpCode::own_load || op.code == OpCode::local_load ||
-                            op.code == OpCode::take || varying(op.operand[0]) ||
-                            varying(op.operand[1]) || varying(op.operand[2]));
+                            op.code == OpCode::take || op.code == OpCode::fetch ||
+                            varying(op.operand[0]) || varying(op.operand[1]) ||
+                            varying(op.operand[2]));
             }
         }
     }

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::int64_t most_items = 512;           // of a launch
 constexpr std::int64_t most_bytes = 16384;         // copied or cleared at once
+constexpr std::int64_t most_straight = 4096;       // bytes handled without a loop
+constexpr std::int64_t piece_bytes = 512;          // in a loop
 constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a gather
 constexpr int most_ops = 20000;                    // of all kernels: time to compile
 constexpr std::uint64_t program_format = 0x10000;  // apart from those of single kernels
@@ -54,11 +56,13 @@ std::string cannot_compile(const ProgramText& text) {
                 ops += ir::count_ops(*call->kernel);
                 if (const std::string why = why_not(*call); !why.empty()) return why;
             } else if (const auto* copy = std::get_if<ProgramCopy>(&item)) {
-                if (copy->bytes > most_bytes) return "an array that is kept is large";
+                if (copy->bytes > most_bytes * text.lanes) return "an array that is kept is large";
             } else if (const auto* clear = std::get_if<ProgramClear>(&item)) {
-                if (clear->bytes > most_bytes) return "an array that is cleared is large";
+                if (clear->bytes > most_bytes * text.lanes)
+                    return "an array that is cleared is large";
             } else if (const auto* check = std::get_if<ProgramCheck>(&item)) {
-                if (check->scalars > 4 * most_items) return "an array that is checked is large";
+                if (check->scalars > 4 * most_items * text.lanes)
+                    return "an array that is checked is large";
             }
         }
     if (ops > most_ops)
@@ -82,7 +86,7 @@ struct CpuProgram::State {
         std::int64_t bytes() const;
     };
     std::vector<std::unique_ptr<Called>> calls;
-    std::vector<void*> frame;
+    std::vector<void*> frame;  // every address that the code uses
     std::unique_ptr<ObjectCode> code;
     void (*entry)(void**) = nullptr;
 };
@@ -192,8 +196,9 @@ private:
         step_ = fmt::format("%t{}", n);
         put("br label %l{}", n);
         body_ += fmt::format("l{}:\n", n);
+        const std::string before = std::exchange(block_, fmt::format("l{}", n));
         put("{} = phi i64 [ {}, %{} ], [ %n{}, %e{} ]", step_, down ? part.begin - 1 : part.begin,
-            block_, n, n);
+            before, n, n);
         for (const ProgramItem& item : part.items) write(item);
         put("br label %e{}", n);
         body_ += fmt::format("e{}:\n", n);
@@ -207,10 +212,7 @@ private:
     void write(const ProgramItem& item) {
         if (const auto* call = std::get_if<ProgramCall>(&item)) return write(*call);
         if (const auto* copy = std::get_if<ProgramCopy>(&item)) {
-            declare("void @llvm.memcpy.inline.p0.p0.i64(ptr, ptr, i64, i1)");
-            put("call void @llvm.memcpy.inline.p0.p0.i64(ptr align 4 {}, ptr align 4 {}, i64 {}, "
-                "i1 false)",
-                address(copy->to), address(copy->from), copy->bytes);
+            copy_bytes(address(copy->to), address(copy->from), copy->bytes);
         } else if (const auto* clear = std::get_if<ProgramClear>(&item)) {
             fill_zero(address(clear->at), clear->bytes);
         } else if (const auto* check = std::get_if<ProgramCheck>(&item)) {
@@ -228,13 +230,30 @@ private:
         const std::string due = let("icmp eq i64 {}, 0", let("urem i64 {}, {}", t, check.every));
         put("br i1 {}, label %c{}, label %d{}", due, n, n);
         body_ += fmt::format("c{}:\n", n);
-        const char* const element = check.type == ir::Type::f32 ? "float" : "double";
+        block_ = fmt::format("c{}", n);
+        const std::string data = address(check.data), flag = address(check.flag);
+        const auto size = static_cast<std::int64_t>(ir::size_of(check.type));
+        in_pieces(check.scalars * size, [&](const std::string& offset, std::int64_t bytes) {
+            const std::string wrong = not_finite(
+                check.type, let("getelementptr i8, ptr {}, i64 {}", data, offset), bytes / size);
+            put("store i32 {}, ptr {}",
+                let("or i32 {}, {}", let("load i32, ptr {}", flag),
+                    let("zext i1 {} to i32", wrong)),
+                flag);
+        });
+        put("br label %d{}", n);
+        body_ += fmt::format("d{}:\n", n);
+        block_ = fmt::format("d{}", n);
+    }
+
+    // Whether one of these numbers is not finite.
+    std::string not_finite(ir::Type type, const std::string& data, std::int64_t scalars) {
+        const char* const element = type == ir::Type::f32 ? "float" : "double";
         std::string wrong = "false";
-        for (std::int64_t at = 0; at < check.scalars;) {
-            const std::int64_t lanes = check.scalars - at >= 8 ? 8 : 1;
+        for (std::int64_t at = 0; at < scalars;) {
+            const std::int64_t lanes = scalars - at >= 8 ? 8 : 1;
             const std::string v = lanes == 1 ? element : fmt::format("<8 x {}>", element);
-            const std::string from =
-                let("getelementptr {}, ptr {}, i64 {}", element, address(check.data), at);
+            const std::string from = let("getelementptr {}, ptr {}, i64 {}", element, data, at);
             const std::string x = let("load {}, ptr {}, align 4", v, from);
             // x - x is zero, or NaN where x is not finite.
             const std::string bad = let("fcmp uno {} {}, {}", v, let("fsub {} {}, {}", v, x, x),
@@ -244,19 +263,43 @@ private:
             wrong = let("or i1 {}, {}", wrong, any);
             at += lanes;
         }
-        put("br i1 {}, label %f{}, label %d{}", wrong, n, n);
-        body_ += fmt::format("f{}:\n", n);
-        put("store i32 1, ptr {}", address(check.flag));
-        put("br label %d{}", n);
-        body_ += fmt::format("d{}:\n", n);
-        block_ = fmt::format("d{}", n);
+        return wrong;
     }
 
-    void fill_zero(const std::string& at, std::int64_t bytes) {
-        if (bytes == 0) return;
+    // piece(offset, bytes) for all bytes: once, or in a loop and for what is left.
+    template <class F>
+    void in_pieces(std::int64_t bytes, F piece) {
+        if (bytes <= 0) return;
+        if (bytes <= most_straight) return piece("0", bytes);
+        const std::int64_t whole = bytes / piece_bytes * piece_bytes;
+        const int n = next_++;
+        put("br label %m{}", n);
+        body_ += fmt::format("m{}:\n", n);
+        put("%o{} = phi i64 [ 0, %{} ], [ %w{}, %m{} ]", n, block_, n, n);
+        piece(fmt::format("%o{}", n), piece_bytes);
+        put("%w{} = add i64 %o{}, {}", n, n, piece_bytes);
+        put("br i1 {}, label %m{}, label %y{}", let("icmp slt i64 %w{}, {}", n, whole), n, n);
+        body_ += fmt::format("y{}:\n", n);
+        block_ = fmt::format("y{}", n);
+        if (bytes > whole) piece(std::to_string(whole), bytes - whole);
+    }
+
+    void copy_bytes(const std::string& to, const std::string& from, std::int64_t bytes) {
+        declare("void @llvm.memcpy.inline.p0.p0.i64(ptr, ptr, i64, i1)");
+        in_pieces(bytes, [&](const std::string& offset, std::int64_t size) {
+            put("call void @llvm.memcpy.inline.p0.p0.i64(ptr align 4 {}, ptr align 4 {}, i64 {}, "
+                "i1 false)",
+                let("getelementptr i8, ptr {}, i64 {}", to, offset),
+                let("getelementptr i8, ptr {}, i64 {}", from, offset), size);
+        });
+    }
+
+    void fill_zero(const std::string& to, std::int64_t bytes) {
         declare("void @llvm.memset.inline.p0.i64(ptr, i8, i64, i1)");
-        put("call void @llvm.memset.inline.p0.i64(ptr align 4 {}, i8 0, i64 {}, i1 false)", at,
-            bytes);
+        in_pieces(bytes, [&](const std::string& offset, std::int64_t size) {
+            put("call void @llvm.memset.inline.p0.i64(ptr align 4 {}, i8 0, i64 {}, i1 false)",
+                let("getelementptr i8, ptr {}, i64 {}", to, offset), size);
+        });
     }
 
     void write(const ProgramCall& call) {
@@ -477,15 +520,62 @@ std::int64_t CpuProgram::working_bytes() const {
     return sum;
 }
 
+namespace {
+
+// The fault that a call has reported, if any.
+template <class Called>
+void raise_if_any(Context& context, const Called& c) {
+    if (context.fault_item == INT64_MAX) return;
+    const Context fault = context;
+    context.fault_item = INT64_MAX;
+    raise_fault(c.plan, fault, c.call.bindings.data());
+}
+
+}  // namespace
+
 void CpuProgram::run() {
     const FloatEnvironment environment;
     state_->entry(state_->frame.data());
+    for (const auto& c : state_->calls) raise_if_any(c->context, *c);
+}
+
+// Addresses of its own, and what calls work with.
+class CpuProgram::Frame {
+public:
+    std::vector<void*> addresses;
+    std::vector<std::unique_ptr<Context>> contexts;  // one per call
+    std::vector<AlignedBuffer<char>> arenas;
+};
+
+std::shared_ptr<CpuProgram::Frame> CpuProgram::frame(const void* begin, std::int64_t bytes,
+                                                     std::int64_t shift) const {
+    auto made = std::make_shared<Frame>();
+    std::map<const void*, void*> own;
     for (const auto& c : state_->calls) {
-        if (c->context.fault_item == INT64_MAX) continue;
-        const Context fault = c->context;
-        c->context.fault_item = INT64_MAX;
-        raise_fault(c->plan, fault, c->call.bindings.data());
+        if (c->plan.total_count > 0 || !c->gathers.empty())
+            throw Error("internal: a program with sums has one frame");
+        made->arenas.emplace_back(c->plan.arena_bytes);
+        made->contexts.push_back(std::make_unique<Context>());
+        made->contexts.back()->arena = made->arenas.back().data();
+        own[&c->context] = made->contexts.back().get();
     }
+    const auto from = reinterpret_cast<std::uintptr_t>(begin);
+    for (void* const address : state_->frame) {
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        const auto found = own.find(address);
+        const bool moves = at >= from && at - from < static_cast<std::uintptr_t>(bytes);
+        made->addresses.push_back(found != own.end() ? found->second
+                                  : moves            ? static_cast<char*>(address) + shift
+                                                     : address);
+    }
+    return made;
+}
+
+void CpuProgram::run(Frame& frame) const {
+    const FloatEnvironment environment;
+    state_->entry(frame.addresses.data());
+    for (std::size_t k = 0; k < frame.contexts.size(); ++k)
+        raise_if_any(*frame.contexts[k], *state_->calls[k]);
 }
 
 }  // namespace hindcast::backend

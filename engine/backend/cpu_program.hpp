@@ -67,6 +67,7 @@ struct ProgramPart {
 };
 struct ProgramText {
     std::vector<ProgramPart> parts;
+    int lanes = 1;  // of batch.hpp: arrays are so many times as large, items are lanes
 };
 
 // "" or why this program cannot be one function: too large, a kernel that must be launched.
@@ -83,6 +84,12 @@ public:
     // Throws Error for a fault (a loop over its limit), as a launch does.
     void run();
     std::int64_t working_bytes() const;
+
+    // The same code on other memory: what the text has in [begin, begin + bytes) lies `shift` bytes
+    // further on. Frames may run at the same time. Throws Error for a program with sums.
+    class Frame;
+    std::shared_ptr<Frame> frame(const void* begin, std::int64_t bytes, std::int64_t shift) const;
+    void run(Frame& frame) const;
 
 private:
     friend std::int64_t backend::working_bytes(const ProgramText& text, int width);

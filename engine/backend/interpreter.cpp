@@ -242,7 +242,7 @@ private:
     void check_finite(Value v, const Op& op) const {
         if (!ir::is_real(op.type) ||
             !(op.code == OpCode::own_store || op.code == OpCode::accumulate ||
-              op.code == OpCode::store_once || op.code == OpCode::reduce))
+              op.code == OpCode::store_once || op.code == OpCode::put || op.code == OpCode::reduce))
             return;
         const Bits bits = operand(op, op.code == OpCode::reduce ? 0 : 1);
         if (std::isfinite(ir::real_of(bits, op.type))) return;
@@ -256,6 +256,7 @@ private:
         Bits& result = values_[static_cast<std::size_t>(v)];
         switch (op.code) {
             case OpCode::load:
+            case OpCode::fetch:
             case OpCode::own_load: result = read_scalar(element(op), op.type); break;
             case OpCode::take: {
                 char* at = element(op);
@@ -273,6 +274,7 @@ private:
                 store(at, op, operand(op, 1));
                 break;
             }
+            case OpCode::put:
             case OpCode::own_store: store(element(op), op, operand(op, 1)); break;
             case OpCode::accumulate:
                 if (fixed_[static_cast<std::size_t>(op.symbol)].used && !(dry_ && !measuring_))

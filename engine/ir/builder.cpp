@@ -170,6 +170,14 @@ void Builder::local_accumulate(Value array, Value index, Value value) {
             .operand = {array, index, value}});
 }
 
+Value Builder::fetch(int symbol, int component, Value index) {
+    return append({.code = OpCode::fetch,
+                   .type = kernel_.parameter(symbol).type,
+                   .operand = {index, no_value, no_value},
+                   .symbol = symbol,
+                   .component = component});
+}
+
 Value Builder::take(int symbol, int component, Value index) {
     return append({.code = OpCode::take,
                    .type = kernel_.parameter(symbol).type,

@@ -82,6 +82,7 @@ public:
     Value local_load(Value array, Value index);
     void local_accumulate(Value array, Value index, Value value);
     Value take(int symbol, int component, Value index);
+    Value fetch(int symbol, int component, Value index);
     void effect(OpCode code, int symbol, int component, Value a, Value b = no_value);
     void break_unless(Value condition);
 

@@ -18,6 +18,7 @@ Value Cloner::at(Value source_value) {
         case OpCode::constant: return target_.constant(op.type, op.bits);
         case OpCode::item: return item >= 0 ? item : target_.item();
         case OpCode::parameter:
+            if (has(source_value)) break;
             return target_.parameter(symbols[static_cast<std::size_t>(op.symbol)], op.component);
         default: break;
     }
@@ -82,6 +83,9 @@ void Cloner::record(Value value, const Op& op) {
             set(value, effects ? target_.take(symbol, op.component, at(op.operand[0]))
                                : target_.load(symbol, op.component, at(op.operand[0])));
             break;
+        case OpCode::fetch:
+            set(value, target_.fetch(symbol, op.component, at(op.operand[0])));
+            break;
         case OpCode::own_store:
             if (effects)
                 target_.write(target_.own(symbol, at(op.operand[0]), op.component),
@@ -92,6 +96,7 @@ void Cloner::record(Value value, const Op& op) {
             break;
         case OpCode::reduce:
         case OpCode::store_once:
+        case OpCode::put:
         case OpCode::atomic_add:
         case OpCode::atomic_min:
         case OpCode::atomic_max:

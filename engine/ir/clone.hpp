@@ -18,7 +18,8 @@ public:
     Cloner(const Kernel& source, Builder& target);
     virtual ~Cloner() = default;
 
-    // The value of the clone that stands for a source value (leaves are made on demand).
+    // The value of the clone that stands for a source value (leaves are made on demand; what was
+    // set() for a parameter stands for it).
     Value at(Value source_value);
     void set(Value source_value, Value clone) {
         clones_[static_cast<std::size_t>(source_value)] = clone;
@@ -69,6 +70,8 @@ protected:
     virtual void accumulate(const Op& op, int symbol, Value index, Value term) {
         target_.effect(op.code, symbol, op.component, index, term);
     }
+    // Hook of batch(): records one op that has no regions.
+    virtual void record(Value value, const Op& op);
     // Hook of the lowering: records one pure op; a, b, c are the clones of its operands.
     virtual Value emit(const Op& op, Value a, Value b, Value c) {
         return target_.emit(op.code, op.type, a, b, c);
@@ -78,7 +81,6 @@ protected:
     Builder& target_;
 
 private:
-    void record(Value value, const Op& op);
     void loop(Value source_value, const Op& op, const std::vector<Slot>& slots);
 
     std::vector<Value> clones_;

@@ -16,6 +16,7 @@ const char* name_of(Access access) {
         case Access::accumulate: return "Accumulate";
         case Access::sum: return "Sum";
         case Access::slice: return "WriteSlice";
+        case Access::exclusive: return "Exclusive";
         case Access::reduce: return "Reduce";
         case Access::atomic: return "Atomic";
         case Access::value: return "Param";

@@ -17,7 +17,7 @@
 //
 // Memory model (what makes recomputation legal and noalias sound): a buffer that is written is read
 // only through own_load, at top level, at the item's own index; loads therefore see an unchanging
-// buffer and are pure.
+// buffer and are pure. Exclusive buffers are the exception: fetch and put are executed in order.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,12 @@ enum class Access : std::uint8_t {
     read_write,  // own element                                          -> read_write
     accumulate,  // += at any index, never read                          -> read
     sum,  // accumulate that first clears the whole array         -> read, cleared after the launch
-    slice,   // store_once / take at indices this item owns          -> slice
-    reduce,  // += into one f64 scalar per component, fixed tree     -> value
-    atomic,  // integers: add, min, max
-    value    // launch parameter by value, or bound to a device scalar -> reduce
+    slice,      // store_once / take at indices this item owns          -> slice
+    exclusive,  // fetch / put at indices that no other item reaches, any number of times, in the
+                // order executed; made by batch() only, no derivative
+    reduce,     // += into one f64 scalar per component, fixed tree     -> value
+    atomic,     // integers: add, min, max
+    value       // launch parameter by value, or bound to a device scalar -> reduce
 };
 const char* name_of(Access access);
 

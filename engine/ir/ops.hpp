@@ -109,11 +109,13 @@ enum class OpClass : std::uint8_t {
     HINDCAST_OP(local,      1, memory, "", "", "") \
     HINDCAST_OP(local_load, 2, memory, "", "", "") \
     HINDCAST_OP(take,       1, memory, "", "", "") /* reads a slice element and clears it: also an effect */ \
+    HINDCAST_OP(fetch,      1, memory, "", "", "") /* of an exclusive buffer: what the last put left there */ \
     /* effects: index, value (reduce: value; local_accumulate: array, index, value; break_unless: condition) */ \
     HINDCAST_OP(accumulate, 2, effect, "", "", "") \
     HINDCAST_OP(own_store,  2, effect, "", "", "") \
     HINDCAST_OP(reduce,     1, effect, "", "", "") \
     HINDCAST_OP(store_once, 2, effect, "", "", "") \
+    HINDCAST_OP(put,        2, effect, "", "", "") \
     HINDCAST_OP(local_accumulate, 3, effect, "", "", "") \
     HINDCAST_OP(atomic_add, 2, effect, "", "", "") \
     HINDCAST_OP(atomic_min, 2, effect, "", "", "") \

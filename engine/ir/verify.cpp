@@ -18,6 +18,7 @@ public:
             if (kernel_.ops[v].code == OpCode::parameter)
                 symbol(static_cast<Value>(v), kernel_.ops[v]);
         }
+        exclusive();
         region(0, no_value);
     }
 
@@ -28,6 +29,16 @@ private:
             .in_kernel(kernel_.name)
             .at(kernel_.place_of(v))
             .note(print(kernel_));
+    }
+
+    // Sums may run their kernel twice; what fetch and put do cannot be done twice.
+    void exclusive() const {
+        bool any = false, sums = false;
+        for (const Parameter& p : kernel_.parameters) {
+            any |= p.access == Access::exclusive;
+            sums |= p.access == Access::accumulate || p.access == Access::sum;
+        }
+        if (any && sums) fail(no_value, "has sums beside exclusive buffers");
     }
 
     void use(Value user, Value v, Type type = Type::none) const {
@@ -133,6 +144,8 @@ private:
             case OpCode::reduce: legal = a == Access::reduce; break;
             case OpCode::store_once:
             case OpCode::take: legal = a == Access::slice; break;
+            case OpCode::fetch:
+            case OpCode::put: legal = a == Access::exclusive; break;
             case OpCode::atomic_add:
             case OpCode::atomic_min:
             case OpCode::atomic_max: legal = a == Access::atomic && !is_real(p.type); break;

@@ -157,6 +157,19 @@ std::int64_t WholeProgram::bytes(Kind kind) const {
     return ways_[kind].program ? ways_[kind].program->working_bytes() : 0;
 }
 
+ProgramText WholeProgram::text(Kind kind) {
+    if (const std::string why = refuse(kind); !why.empty())
+        throw Error("the program cannot be one function: " + why);
+    if (kind == backward) return backward_text();
+    ProgramText text = forward_text(kind != forward);
+    if (kind == forward_keeping && !schedule_.step.empty()) {  // as Recording::finish does
+        std::vector<ProgramItem> items;
+        for (History* h : schedule_.step.front().saves) add_save(*h, nullptr, items);
+        text.parts.push_back({std::move(items), schedule_.steps, schedule_.steps + 1});
+    }
+    return text;
+}
+
 // Why this kind goes launch by launch; "" if it need not.
 std::string WholeProgram::refuse(Kind kind) const {
     if (device_.kind != DeviceKind::cpu) return "the device is not the CPU";

@@ -41,6 +41,9 @@ public:
     // compiled.
     std::int64_t predicted_bytes(Kind kind);
     std::int64_t bytes(Kind kind) const;  // now; 0 if it is not compiled
+    // What it runs, for who runs it otherwise (an ensemble). The histories must be allocated.
+    // Throws Error where only launches will do.
+    backend::ProgramText text(Kind kind);
     // "one function (1.2 us against 5.3 us launch by launch)", or why not.
     std::string report(Kind kind) const;
 

@@ -13,6 +13,7 @@
 
 #include "engine/base/random.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/ensemble.hpp"
 #include "engine/sim/non_finite.hpp"
 
 namespace hindcast {
@@ -53,21 +54,18 @@ struct Plateau {
     double step = nan;  // none was finite
 };
 
-// `difference(h)` for all steps; the result is the one of the two neighbours that differ least
-// which has the smaller step.
-template <class T, class F>
-Plateau<T> sweep(F difference) {
+// Of the differences for all steps: the one of the two neighbours that differ least which has the
+// smaller step.
+template <class T>
+Plateau<T> plateau(const std::vector<T>& differences) {
     Plateau<T> best;
     double least = std::numeric_limits<double>::infinity();
-    T before = difference(step_sizes[0]);
-    for (std::size_t k = 1; k < step_sizes.size(); ++k) {
-        T value = difference(step_sizes[k]);
-        const double change = distance(value, before);
+    for (std::size_t k = 1; k < differences.size(); ++k) {
+        const double change = distance(differences[k], differences[k - 1]);
         if (change <= least && std::isfinite(change)) {
             least = change;
-            best = {value, step_sizes[k]};
+            best = {differences[k], step_sizes[k]};
         }
-        before = std::move(value);
     }
     return best;
 }
@@ -77,7 +75,7 @@ class Stopped {};
 class Checker {
 public:
     Checker(Simulation& simulation, const GradientCheckOptions& wanted)
-        : simulation_(simulation), wanted_(wanted) {
+        : simulation_(simulation), wanted_(wanted), ensemble_(simulation) {
         Parameters& parameters = simulation_.parameters();
         if (parameters.size() == 0)
             throw Error("the scene has no parameters, so there is no gradient to check")
@@ -99,16 +97,6 @@ public:
 
     const Vector& scale() const { return scale_; }
 
-    double loss_at(const Vector& direction, double h) {
-        move(direction, h);
-        return simulation_.run(false);
-    }
-    // Scaled: dL/dz = s dL/dp.
-    Vector gradient_at(const Vector& direction, double h) {
-        move(direction, h);
-        simulation_.run(true);
-        return scaled(simulation_.gradient());
-    }
     Vector scaled(Vector gradient) const {
         for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] *= scale_[k];
         return gradient;
@@ -189,14 +177,16 @@ public:
 
     GradientReport::Hessian second(const Vector& direction, const Vector& product) {
         GradientReport::Hessian result;
-        const Plateau<Vector> best = sweep<Vector>([&](double h) {
-            ask();
-            const Vector above = gradient_at(direction, h), below = gradient_at(direction, -h);
-            Vector slope(above.size());
-            for (std::size_t k = 0; k < slope.size(); ++k)
-                slope[k] = (above[k] - below[k]) / (2 * h);
-            return slope;
-        });
+        std::vector<Vector> slopes;
+        const auto runs = around(direction, true);
+        for (std::size_t k = 0; k < step_sizes.size(); ++k) {
+            const Vector &above = runs[2 * k].gradient, &below = runs[2 * k + 1].gradient;
+            Vector slope(start_.size(), nan);  // stays so where a loss is not finite
+            for (std::size_t e = 0; e < above.size() && e < below.size(); ++e)
+                slope[e] = (scale_[e] * above[e] - scale_[e] * below[e]) / (2 * step_sizes[k]);
+            slopes.push_back(std::move(slope));
+        }
+        const Plateau<Vector> best = plateau(slopes);
         result.norm = norm(product);
         result.step = best.step;
         if (best.value.empty()) return result;
@@ -210,7 +200,6 @@ public:
     double floor_of_second() const { return negligible * norm(gradient_); }
 
     Vector gradient() const { return gradient_; }
-    void restore() { simulation_.parameters().set_values(start_); }
 
     void ask() {
         if (wanted_.go_on && !wanted_.go_on(asked_++, total())) throw Stopped();
@@ -225,18 +214,32 @@ private:
         return 2 + entries * sweeps + directions * (sweeps + 1) * (wanted_.hessian ? 2 : 1);
     }
 
-    Plateau<double> differences(const Vector& direction) {
-        return sweep<double>([&](double h) {
-            ask();
-            const double above = loss_at(direction, h), below = loss_at(direction, -h);
-            return (above - below) / (2 * h);
+    // Runs at +h and -h along a direction, for each step in turn: an ensemble.
+    std::vector<Ensemble::Result> around(const Vector& direction, bool gradient) {
+        std::vector<Vector> points;
+        for (const double h : step_sizes)
+            for (const double signed_step : {h, -h})
+                points.push_back(moved(direction, signed_step));
+        return ensemble_.evaluate(points, gradient, [this](std::size_t point) {
+            if (point % 2 == 0) ask();
         });
     }
 
-    void move(const Vector& direction, double h) {
+    Plateau<double> differences(const Vector& direction) {
+        const auto runs = around(direction, false);
+        Vector slopes;
+        for (std::size_t k = 0; k < step_sizes.size(); ++k)
+            slopes.push_back((runs[2 * k].loss - runs[2 * k + 1].loss) / (2 * step_sizes[k]));
+        return plateau(slopes);
+    }
+
+    Vector moved(const Vector& direction, double h) const {
         Vector values = start_;
         for (std::size_t k = 0; k < values.size(); ++k) values[k] += h * scale_[k] * direction[k];
-        simulation_.parameters().set_values(values);
+        return values;
+    }
+    void move(const Vector& direction, double h) {
+        simulation_.parameters().set_values(moved(direction, h));
     }
 
     Vector physical(Vector direction) const {
@@ -246,6 +249,7 @@ private:
 
     Simulation& simulation_;
     const GradientCheckOptions& wanted_;
+    Ensemble ensemble_;
     Vector start_, scale_, gradient_;
     std::int64_t asked_ = 0;
 };

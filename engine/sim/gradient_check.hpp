@@ -13,7 +13,8 @@
 // that is 0), so that parameters of different units weigh alike. Differences are those of the f64
 // program, over h = 1e-2, 1e-3, ... 1e-9. Large steps suffer from curvature, small ones from
 // rounding; in between, neighbouring steps agree. The result is taken from that plateau: the pair
-// of neighbours that differ least, judged without a look at the adjoint.
+// of neighbours that differ least, judged without a look at the adjoint. The runs of one direction
+// are an ensemble (ensemble.hpp).
 //
 // Relative errors of entries refer to the larger of both numbers, but at least to a thousandth of
 // the largest entry of the (scaled) gradient; those of directions likewise to |g| |u|.

@@ -14,9 +14,7 @@
 
 namespace hindcast {
 
-namespace {
-
-// RFC 4180: quotes where a name holds a comma, a quote or a line's end.
+// Quotes where a name holds a comma, a quote or a line's end.
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string quoted = "\"";
@@ -26,6 +24,8 @@ std::string csv_field(const std::string& text) {
     }
     return quoted + "\"";
 }
+
+namespace {
 
 std::vector<std::string> split_line(std::string_view line) {
     std::vector<std::string> fields(1);

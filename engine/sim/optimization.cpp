@@ -97,6 +97,7 @@ struct Optimization::State {
     optim::Settings settings;
     std::unique_ptr<optim::UpdateRule> rule;
     std::function<bool()> interrupt;
+    Evaluator evaluator;
 
     // What is saved.
     std::int64_t iteration = 0;  // of the point that stands
@@ -107,8 +108,9 @@ struct Optimization::State {
     std::optional<double> progress_loss;  // at the last row that made progress
     std::int64_t rows_without_progress = 0;
 
-    Row row;                    // of the point that stands; the last finite one
-    Evaluation last;            // what the simulation holds the results of
+    Row row;          // of the point that stands; the last finite one
+    Evaluation last;  // what was evaluated last
+    std::vector<Simulation::TermValue> last_terms;
     bool last_is_full = false;  // with its gradient, and nothing has changed since
 
     explicit State(Simulation& s) : simulation(s) {}
@@ -117,6 +119,7 @@ struct Optimization::State {
     Evaluation evaluate(std::span<const double> at, bool gradient);
     std::vector<double> hessian_product(std::span<const double> at,
                                         std::span<const double> direction);
+    std::string explain();
     bool look(Outcome& outcome);
     void report();
     std::optional<std::string> stopping_rule() const;
@@ -129,15 +132,22 @@ struct Optimization::State {
 Evaluation Optimization::State::evaluate(std::span<const double> at, bool gradient) {
     if (interrupt && interrupt()) throw Interrupted();
     last_is_full = false;
-    simulation.parameters().set_values(at);
     last.values.assign(at.begin(), at.end());
     last.gradient.clear();
     ++evaluations;
-    last.loss = simulation.run(gradient);
-    if (gradient && std::isfinite(last.loss)) {
-        last.gradient = simulation.gradient();
-        last_is_full = true;
+    if (evaluator) {
+        std::optional<Ensemble::Result> result = evaluator(last.values, gradient);
+        if (!result) throw Interrupted();
+        last.loss = result->loss;
+        last.gradient = std::move(result->gradient);
+        last_terms = std::move(result->terms);
+    } else {
+        simulation.parameters().set_values(at);
+        last.loss = simulation.run(gradient);
+        last_terms = simulation.terms();
+        if (gradient && std::isfinite(last.loss)) last.gradient = simulation.gradient();
     }
+    last_is_full = gradient && std::isfinite(last.loss);
     return last;
 }
 
@@ -150,6 +160,13 @@ std::vector<double> Optimization::State::hessian_product(std::span<const double>
     return simulation.hessian_product(direction);
 }
 
+// Why the point that was evaluated last has no row.
+std::string Optimization::State::explain() {
+    const bool loss = !std::isfinite(last.loss);
+    if (evaluator) return loss ? "the loss is not finite" : "the gradient is not finite";
+    return loss ? explain_loss(simulation) : explain_gradient(simulation, last.gradient);
+}
+
 // Fills the row of the point that stands; false, with the outcome, if it is not finite.
 bool Optimization::State::look(Outcome& outcome) {
     if (!last_is_full || last.values != values) evaluate(values, true);
@@ -157,7 +174,7 @@ bool Optimization::State::look(Outcome& outcome) {
     next.iteration = iteration;
     next.loss = last.loss;
     next.gradient_norm = optim::norm(last.gradient);
-    next.terms = simulation.terms();
+    next.terms = last_terms;
     next.parameters = values;
     next.gradient = last.gradient;
     next.evaluations = evaluations;
@@ -167,10 +184,8 @@ bool Optimization::State::look(Outcome& outcome) {
     }
     last_is_full = false;
     outcome.stop = Stop::not_finite;
-    outcome.reason = "at iteration " + std::to_string(iteration) + " " +
-                     (std::isfinite(last.loss) ? explain_gradient(simulation, last.gradient)
-                                               : explain_loss(simulation));
-    simulation.parameters().set_values(values);
+    outcome.reason = "at iteration " + std::to_string(iteration) + " " + explain();
+    if (!evaluator) simulation.parameters().set_values(values);
     if (row.parameters.empty()) row = std::move(next);  // there never was a finite one
     return false;
 }
@@ -249,7 +264,8 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
         outcome.reason = "stopped on request";
     }
     // A search may have tried other points since.
-    if (simulation.parameters().values() != values) simulation.parameters().set_values(values);
+    if (!evaluator && simulation.parameters().values() != values)
+        simulation.parameters().set_values(values);
     outcome.last = row;
     outcome.best = best ? *best : row;
     return outcome;
@@ -283,6 +299,8 @@ Optimization::Outcome Optimization::run(const Watch& watch) { return state_->run
 void Optimization::set_interrupt(std::function<bool()> interrupt) {
     state_->interrupt = std::move(interrupt);
 }
+
+void Optimization::set_evaluator(Evaluator evaluator) { state_->evaluator = std::move(evaluator); }
 
 // ---------------------------------------------------------------- saving
 

@@ -13,11 +13,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/document/node.hpp"
-#include "engine/sim/simulation.hpp"
+#include "engine/sim/ensemble.hpp"
 
 namespace hindcast {
 
@@ -58,6 +59,12 @@ public:
     // Asked before each roll-out: true ends run() as a false watch does. Searches make many
     // roll-outs for one row.
     void set_interrupt(std::function<bool()> interrupt);
+
+    // Makes the roll-outs in the simulation's stead, with the same bits (multi_start.hpp), or none,
+    // which stops run() as an interrupt does. A value that is not finite is then not explained.
+    using Evaluator = std::function<std::optional<Ensemble::Result>(
+        const std::vector<double>& values, bool gradient)>;
+    void set_evaluator(Evaluator evaluator);
 
     // Everything that a run continues from, bit for bit: parameters, optimiser state, best,
     // iteration. As a JSON node whose numbers read back exactly; restore() throws Error if it does

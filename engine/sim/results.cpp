@@ -91,7 +91,7 @@ void prepare_results(const fs::path& folder, const fs::path& resume) {
     std::error_code error;
     if (resume.empty()) {
         for (const char* name :
-             {"summary.json", "optimized_scene.json", "history.csv", "resume.json"})
+             {"summary.json", "optimized_scene.json", "history.csv", "resume.json", "starts.csv"})
             fs::remove(folder / name, error);
     } else if (!fs::equivalent(folder, resume, error)) {
         fs::copy_file(resume / "history.csv", folder / "history.csv",

@@ -32,6 +32,8 @@ const char* name_of(ir::Precision precision);  // "f32", "f64"
 document::Node number_node(double value);
 // The shortest decimal that reads back to the same bits, or nan, inf, -inf.
 std::string number_text(double value);
+// A text as a field of a table in CSV (RFC 4180).
+std::string csv_field(const std::string& text);
 
 // Makes the folder ready for an optimisation: takes away what an earlier one left there. With
 // `resume` only the states go, and the history is fetched from that folder.

@@ -69,6 +69,19 @@ TEST_CASE("the benchmark workloads have the losses and gradients of their refere
     }
 }
 
+TEST_CASE("the first variant of the benchmark of ensembles is spring_cage") {
+    HINDCAST_NEEDS_COMPILED_CODE();
+    const json reference = json::parse(hindcast::read_file(std::string(HINDCAST_SOURCE_DIR) +
+                                                           "/tests/bench/peers/reference.json"));
+    const json line = bench("ensemble", {"--precision", "f64"}).at(0);
+    CHECK(line["n"] == 64);
+    close(line["grad"]["rest"], reference["spring_cage"]["grad"]["rest"]);
+    CHECK(line["loss"].get<double>() > 64 * 0.1);  // each between 0.2 and 1
+    CHECK(line["forward_against_launches"].get<double>() ==
+          doctest::Approx(line["launches_forward_s"].get<double>() /
+                          line["forward_s"].get<double>()));
+}
+
 TEST_CASE("a benchmark counts launches and bytes by the bindings of a step") {
     HINDCAST_NEEDS_COMPILED_CODE();
     // Per level: every node's value is read, the older one of the inner rows read and written, two

@@ -1,8 +1,8 @@
 // `hindcast bench`: the workloads by which the project is measured.
 //
 // A workload is one entry of the list that its family's file makes (overhead.cpp, springs.cpp,
-// waves.cpp, solids.cpp, points.cpp; named in workloads.cpp); its definition, with every input as a
-// formula, stands at the top of that file.
+// waves.cpp, solids.cpp, points.cpp, ensembles.cpp; named in workloads.cpp); its definition, with
+// every input as a formula, stands at the top of that file.
 #pragma once
 
 #include <functional>
@@ -53,6 +53,7 @@ std::vector<Workload> spring_workloads();
 std::vector<Workload> wave_workloads();
 std::vector<Workload> solid_workloads();
 std::vector<Workload> point_workloads();
+std::vector<Workload> ensemble_workloads();
 const std::vector<Workload>& bench_workloads();  // all of them
 // Throws Error for an unknown workload.
 const Workload& find_workload(const std::string& name);
@@ -63,6 +64,8 @@ const Workload& find_workload(const std::string& name);
 // seconds have passed; with one repeat, over that one.
 double fastest(int repeats, int batch, const std::function<void()>& call);
 double norm(const std::vector<double>& v);
+
+extern const char* const spring_cage_scene;  // JSON
 
 // A scene run as a benchmark.
 struct SceneBench {

@@ -9,6 +9,17 @@
 
 namespace hindcast::cli {
 
+const char* const spring_cage_scene = R"json({
+    "format": 1, "time": {"step": "1/30", "steps": 30}, "gravity": [0, 0, -9.81],
+    "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 0]]},
+               {"type": "particles", "name": "anchors", "fixed": true, "positions": [[0.2, -0.7, 0.8], [1.1, 0, 0.2],
+                [-1.2, 0.1, 0.1], [0.4, 0.6, 0.4], [-0.2, 0.7, -0.9], [0.1, -0.8, -0.8], [-0.8, -0.9, 0.2], [-0.1, 1, 0.4]]}],
+    "forces": [{"type": "springs", "name": "cage", "stiffness": 100, "damping": 10, "connect": [["ball", 0, "anchors", 0],
+                ["ball", 0, "anchors", 1], ["ball", 0, "anchors", 2], ["ball", 0, "anchors", 3], ["ball", 0, "anchors", 4],
+                ["ball", 0, "anchors", 5], ["ball", 0, "anchors", 6], ["ball", 0, "anchors", 7]]}],
+    "objective": [{"type": "point_target", "of": "ball", "target": [0.375, 0.125, 0.25]}],
+    "parameters": [{"path": "cage.rest_length"}]})json";
+
 namespace {
 
 BenchResult launch_overhead(const BenchOptions& options) {
@@ -48,18 +59,8 @@ BenchResult launch_overhead(const BenchOptions& options) {
 }
 
 BenchResult spring_cage(const BenchOptions& options) {
-    static const char* const scene = R"json({
-        "format": 1, "time": {"step": "1/30", "steps": 30}, "gravity": [0, 0, -9.81],
-        "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 0]]},
-                   {"type": "particles", "name": "anchors", "fixed": true, "positions": [[0.2, -0.7, 0.8], [1.1, 0, 0.2],
-                    [-1.2, 0.1, 0.1], [0.4, 0.6, 0.4], [-0.2, 0.7, -0.9], [0.1, -0.8, -0.8], [-0.8, -0.9, 0.2], [-0.1, 1, 0.4]]}],
-        "forces": [{"type": "springs", "name": "cage", "stiffness": 100, "damping": 10, "connect": [["ball", 0, "anchors", 0],
-                    ["ball", 0, "anchors", 1], ["ball", 0, "anchors", 2], ["ball", 0, "anchors", 3], ["ball", 0, "anchors", 4],
-                    ["ball", 0, "anchors", 5], ["ball", 0, "anchors", 6], ["ball", 0, "anchors", 7]]}],
-        "objective": [{"type": "point_target", "of": "ball", "target": [0.375, 0.125, 0.25]}],
-        "parameters": [{"path": "cage.rest_length"}]})json";
     return run_scene({.workload = "spring_cage",
-                      .scene = scene,
+                      .scene = spring_cage_scene,
                       .n = 1,
                       .batch = 200,
                       .rate = 0.5,

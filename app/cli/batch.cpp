@@ -1,0 +1,269 @@
+// hindcast batch SCENE: the scene at every point of a grid over some of its numbers, many at once.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
+#include "app/cli/progress.hpp"
+#include "engine/sim/ensemble.hpp"
+#include "engine/sim/results.hpp"
+#include "engine/sim/sweep.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    SceneOptions scene;
+    std::vector<std::string> vary;
+    std::string output, lanes = "auto";
+    std::size_t members = 256;
+    bool gradient = false, quiet = false;
+};
+
+// batch.csv, written as results come.
+class Table {
+public:
+    explicit Table(const fs::path& path) : path_(path), file_(std::fopen(path.c_str(), "we")) {
+        if (file_ == nullptr) throw error();
+    }
+    ~Table() {
+        if (file_ != nullptr) std::fclose(file_);
+    }
+    Table(const Table&) = delete;
+    Table& operator=(const Table&) = delete;
+
+    void add(const std::vector<std::string>& fields) {
+        std::string line;
+        for (const std::string& field : fields) line += (line.empty() ? "" : ",") + field;
+        line += '\n';
+        if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) throw error();
+    }
+    void flush() {
+        if (std::fflush(file_) != 0) throw error();
+    }
+
+private:
+    Error error() const {
+        return Error(path_.string() + " cannot be written")
+            .remedy("choose another folder with --output");
+    }
+    fs::path path_;
+    std::FILE* file_;
+};
+
+class Run {
+public:
+    explicit Run(const Options& options)
+        : options_(options),
+          scene_(options.scene.load()),
+          sweep_(scene_, registry(), options.scene.simulation_options(), axes(options)),
+          ensemble_(sweep_.simulation(), {.members = options.members,
+                                          .use = use(options),
+                                          .go_on = [] { return !interrupted(); }}),
+          folder_(options.output.empty() ? fs::path("out") / scene_.file().stem()
+                                         : fs::path(options.output)) {}
+
+    int run() {
+        Simulation& simulation = sweep_.simulation();
+        if (simulation.model().terms().empty())
+            throw Error("the scene has no objective, so its variants have no loss to compare")
+                .remedy("say what is wanted under \"objective\"");
+        say(options_.quiet, "{}: {} variant{} of {} step{}\n  device      {}; {}\n", scene_.name(),
+            sweep_.size(), sweep_.size() == 1 ? "" : "s", simulation.steps(),
+            simulation.steps() == 1 ? "" : "s", simulation.options().device->describe(),
+            name_of(simulation.options().precision));
+        std::fflush(stdout);
+        const auto start = std::chrono::steady_clock::now();
+        {
+            Progress progress("variant", static_cast<std::int64_t>(sweep_.size()),
+                              Progress::Pipe::lines, options_.quiet);
+            while (done_ < sweep_.size() && !interrupted()) {
+                next();
+                progress.update(static_cast<std::int64_t>(done_));
+            }
+        }
+        seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        table();
+        save();
+        print();
+        return done_ < sweep_.size() ? interrupted_status() : 0;
+    }
+
+private:
+    static std::vector<SweepAxis> axes(const Options& options) {
+        std::vector<SweepAxis> list;
+        for (const std::string& text : options.vary) list.push_back(SweepAxis::parse(text));
+        return list;
+    }
+    static EnsembleUse use(const Options& options) {
+        return options.lanes == "always"  ? EnsembleUse::lanes
+               : options.lanes == "never" ? EnsembleUse::one_by_one
+                                          : EnsembleUse::automatic;
+    }
+
+    // Made with the first results: a mistake leaves no folder behind.
+    Table& table() {
+        if (!table_) {
+            std::error_code failure;  // opening the file fails then
+            fs::create_directories(folder_, failure);
+            table_.emplace(folder_ / "batch.csv");
+            table_->add(columns());
+        }
+        return *table_;
+    }
+
+    std::vector<std::string> columns() {
+        std::vector<std::string> names;
+        for (const SweepAxis& axis : sweep_.axes()) names.push_back(csv_field(axis.path));
+        names.emplace_back("loss");
+        for (const auto& term : sweep_.simulation().terms()) names.push_back(csv_field(term.name));
+        if (!options_.gradient) return names;
+        for (const SweepAxis& axis : sweep_.axes())
+            names.push_back(csv_field("d loss / d " + axis.path));
+        if (sweep_.own_parameters() > 0) names.emplace_back("gradient_norm");
+        return names;
+    }
+
+    // As many variants as run at once.
+    void next() {
+        const std::size_t count = std::min(options_.members, sweep_.size() - done_);
+        std::vector<std::vector<double>> points;
+        for (std::size_t k = 0; k < count; ++k) points.push_back(sweep_.parameters(done_ + k));
+        const std::vector<Ensemble::Result> results = ensemble_.evaluate(points, options_.gradient);
+        for (const Ensemble::Result& result : results) {
+            std::vector<std::string> row;
+            for (const double value : sweep_.coordinates(done_)) row.push_back(number_text(value));
+            row.push_back(number_text(result.loss));
+            for (const auto& term : result.terms) row.push_back(number_text(term.value));
+            if (options_.gradient) add_gradient(result, row);
+            table().add(row);
+            if (!std::isfinite(result.loss)) ++not_finite_;
+            if (result.loss < best_) best_ = result.loss, best_point_ = done_;
+            ++done_;
+        }
+        table().flush();
+    }
+
+    void add_gradient(const Ensemble::Result& result, std::vector<std::string>& row) const {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        const bool none = result.gradient.empty();
+        for (std::size_t a = 0; a < sweep_.axes().size(); ++a)
+            row.push_back(number_text(none ? nan : sweep_.slope(a, result.gradient)));
+        if (sweep_.own_parameters() > 0)
+            row.push_back(number_text(none ? nan : sweep_.gradient_norm(result.gradient)));
+    }
+
+    void save() {
+        document::Node summary = summary_of("batch", sweep_.simulation());
+        document::Node list = document::Node::array();
+        for (const SweepAxis& axis : sweep_.axes()) {
+            document::Node values = document::Node::array();
+            for (const double value : axis.values) values.push_back(value);
+            list.push_back(
+                document::Node::object({{"path", axis.path}, {"values", std::move(values)}}));
+        }
+        summary.set("axes", std::move(list));
+        summary.set("variants", static_cast<std::int64_t>(sweep_.size()));
+        summary.set("variants_done", static_cast<std::int64_t>(done_));
+        summary.set("not_finite", static_cast<std::int64_t>(not_finite_));
+        if (std::isfinite(best_)) {
+            document::Node best = document::Node::object({{"loss", best_}});
+            const std::vector<double> values = sweep_.coordinates(best_point_);
+            for (std::size_t a = 0; a < values.size(); ++a)
+                best.set(sweep_.axes()[a].path, values[a]);
+            summary.set("best", std::move(best));
+        }
+        summary.set("members_ran", ensemble_.report());
+        summary.set("seconds",
+                    document::Node::object(
+                        {{"compile", sweep_.simulation().options().device->statistics().seconds},
+                         {"run", seconds_}}));
+        save_summary(folder_, summary);
+    }
+
+    void print() {
+        if (options_.quiet) return;
+        if (done_ < sweep_.size())
+            fmt::print("  stopped after {} of {} variants\n", done_, sweep_.size());
+        if (std::isfinite(best_)) {
+            fmt::print("  best loss   {} at", number_text(best_));
+            const std::vector<double> values = sweep_.coordinates(best_point_);
+            for (std::size_t a = 0; a < values.size(); ++a)
+                fmt::print("{} {}={}", a > 0 ? "," : "", sweep_.axes()[a].path,
+                           number_text(values[a]));
+            fmt::print("\n");
+        }
+        if (not_finite_ > 0) fmt::print("  not finite  {} of the losses\n", not_finite_);
+        fmt::print("  time        {}, {} for a variant, {}\n", duration_text(seconds_),
+                   duration_text(done_ > 0 ? seconds_ / static_cast<double>(done_) : 0),
+                   ensemble_.report());
+        fmt::print("  results     {}\n", (folder_ / "batch.csv").string());
+    }
+
+    const Options& options_;
+    Scene scene_;
+    Sweep sweep_;
+    Ensemble ensemble_;
+    fs::path folder_;
+    std::optional<Table> table_;
+    std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
+    double best_ = std::numeric_limits<double>::infinity(), seconds_ = 0;
+};
+
+}  // namespace
+
+Command add_batch(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("batch", "Run many variants of a scene and tabulate their losses");
+    auto options = std::make_shared<Options>();
+    options->scene.add_to(*command);
+    const char* group = "Variants";
+    command
+        ->add_option("--vary", options->vary,
+                     "The values of one number: PATH=1,2,5 or PATH=FIRST:LAST:COUNT; repeated, "
+                     "every combination runs")
+        ->type_name("PATH=VALUES")
+        ->required()
+        ->allow_extra_args(false)
+        ->group(group);
+    command->add_flag("--gradient", options->gradient, "Derivatives of every loss as well")
+        ->group(group);
+    command
+        ->add_option("--lanes", options->lanes,
+                     "Variants side by side in SIMD lanes: auto (where the scene is small and that "
+                     "is faster), always or never; the same bits")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str()
+        ->group(group);
+    command->add_option("--members", options->members, "So many variants at once")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(group);
+    command
+        ->add_option("--output", options->output,
+                     "Folder for the results (default: out/NAME of the scene)")
+        ->type_name("DIR")
+        ->group("Results");
+    add_quiet(*command, options->quiet);
+    command->footer(
+        "A path names what a parameter could: a number with a derivative. The results are "
+        "batch.csv\n"
+        "(values, loss, terms and, with --gradient, derivatives, row by row) and summary.json.\n"
+        "Every row has the bits of a run at those values alone.\n"
+        "Example: hindcast batch scenes/spring_cage.json --vary cage.stiffness=50:200:16 "
+        "--gradient");
+    return {command, [options] { return Run(*options).run(); }};
+}
+
+}  // namespace hindcast::cli

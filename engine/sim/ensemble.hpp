@@ -1,0 +1,82 @@
+// Ensemble: one scene at many values of its parameters. Every member has bit for bit the loss, the
+// gradient and the final state of a run of the simulation alone at those values.
+//
+//     Ensemble ensemble(simulation, {.members = 64});
+//     const auto results = ensemble.evaluate(points, true);   // any number of points
+//
+// Members run side by side in SIMD lanes, groups of them on the device's threads, as one compiled
+// program (backend/batch.hpp), where the scene is small enough for that; otherwise one after the
+// other through the simulation. `automatic` begins with the latter and compiles once that has taken
+// a quarter of a second; it keeps what is faster. Members whose run faults or diverges run alone.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast {
+
+namespace backend {
+class Batch;
+}
+
+enum class EnsembleUse : std::uint8_t { automatic, lanes, one_by_one };
+
+struct EnsembleOptions {
+    std::size_t members = 64;  // at once; memory is for so many
+    EnsembleUse use = EnsembleUse::automatic;
+    // Asked before each run of one member, or of a batch: false ends evaluate() early.
+    std::function<bool()> go_on = {};
+};
+
+class Ensemble {
+public:
+    // The simulation must outlive the ensemble, and be left alone while evaluate() runs.
+    explicit Ensemble(Simulation& simulation, const EnsembleOptions& options = {});
+    ~Ensemble();
+
+    struct Result {
+        double loss = 0;  // NaN if the run diverged
+        std::vector<Simulation::TermValue> terms;
+        std::vector<double> gradient;  // if asked for, and the loss is finite
+    };
+    // Called for each point in order, while the simulation's parameters and state arrays are those
+    // of its run.
+    using Look = std::function<void(std::size_t point)>;
+
+    // One result per point (fewer if go_on ended it), a point being the values of all parameters.
+    // Afterwards the simulation's parameters are what they were. Throws the Error of the first
+    // point that raises one; with EnsembleUse::lanes also if the scene cannot go into lanes.
+    std::vector<Result> evaluate(std::span<const std::vector<double>> points, bool gradient,
+                                 const Look& look = {});
+
+    // How the members ran last: "in 16 lanes, 1.2 MiB", or "one after the other: " and why; ""
+    // before that.
+    std::string report() const;
+
+private:
+    struct Way;
+    void make_batch(Way& way, bool gradient);
+    bool use_lanes(Way& way, bool gradient, std::size_t left);
+    static std::size_t groups_of(const Way& way, std::size_t members);
+    std::size_t places(const Way& way) const;
+    void run_alone(std::span<const std::vector<double>> points, bool gradient, const Look& look,
+                   std::vector<Result>& results);
+    void run_group(Way& way, std::span<const std::vector<double>> points, std::size_t count,
+                   bool gradient, const Look& look, std::vector<Result>& results);
+    Result alone(const std::vector<double>& point, bool gradient);
+    Result read(const Way& way, std::size_t member, bool gradient, bool state);
+    void in_lanes(Way& way, std::span<const std::vector<double>> points, bool gradient);
+
+    Simulation& simulation_;
+    EnsembleOptions options_;
+    std::array<std::unique_ptr<Way>, 2> ways_;  // forward; forward and backward
+    std::string report_;
+};
+
+}  // namespace hindcast

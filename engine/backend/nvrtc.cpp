@@ -3,10 +3,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "engine/base/error.hpp"
 
@@ -80,24 +80,24 @@ const Library& library() {
 // What ptxas says about each function.
 std::map<std::string, CubinFunction> functions_of(const std::string& log) {
     std::map<std::string, CubinFunction> functions;
-    static const std::regex name(
-        "Function properties for ([A-Za-z0-9_]+)|Compiling entry "
-        "function '([A-Za-z0-9_]+)'"),
-        frame(
-            "([0-9]+) bytes stack frame, ([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
-        registers("Used ([0-9]+) registers");
     std::istringstream lines(log);
     std::string current;
     for (std::string line; std::getline(lines, line);) {
-        std::smatch found;
-        if (std::regex_search(line, found, name))
-            current = found[1].matched ? found[1] : found[2];
-        else if (std::regex_search(line, found, frame)) {
-            functions[current].local_bytes = std::stoi(found[1]);
-            functions[current].spilled_bytes = std::stoi(found[2]) + std::stoi(found[3]);
-        } else if (std::regex_search(line, found, registers)) {
-            functions[current].registers = std::stoi(found[1]);
-        }
+        // "Function properties for NAME", "40 bytes stack frame, 0 bytes spill stores, 0 bytes
+        // spill loads", "Used 34 registers, ..."
+        constexpr std::string_view head = "Function properties for ";
+        int frame = 0, stores = 0, loads = 0, registers = 0;
+        const std::size_t used = line.find("Used ");
+        if (const std::size_t at = line.find(head); at != std::string::npos)
+            current = line.substr(at + head.size());
+        else if (std::sscanf(line.c_str(),
+                             " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads",
+                             &frame, &stores, &loads) == 3)
+            functions[current].local_bytes = frame,
+            functions[current].spilled_bytes = stores + loads;
+        else if (used != std::string::npos &&
+                 std::sscanf(line.c_str() + used, "Used %d registers", &registers) == 1)
+            functions[current].registers = registers;
     }
     return functions;
 }

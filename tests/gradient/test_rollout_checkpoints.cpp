@@ -13,6 +13,7 @@
 #include "engine/runtime/rollout.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -200,7 +201,7 @@ TEST_CASE("roll-out checkpoints: random programs have the same bits under random
 }
 
 TEST_CASE("roll-out checkpoints: the compiled program, and checkpoints in a file") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const test::TemporaryFolder folder;
     for (unsigned seed = 201; seed <= 206; ++seed) {
         CAPTURE(seed);
@@ -292,7 +293,7 @@ TEST_CASE("roll-out checkpoints: the measured peak is what the plan says") {
 }
 
 TEST_CASE("roll-out checkpoints: iterations after the first allocate nothing under any plan") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const test::TemporaryFolder folder;
     for (const bool spill : {false, true}) {
         Pendulums p(test::cpu_device(), 100, 64);

@@ -21,6 +21,7 @@
 #include "tests/support/cuda_host.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/random_kernel.hpp"
+#include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
@@ -53,18 +54,6 @@ std::vector<Launch::Replay> replays_of(Simulation& simulation) {
             replays.push_back(launch.replay(d));
     }
     return replays;
-}
-
-std::vector<std::filesystem::path> scene_files() {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes"))
-        if (entry.path().extension() == ".json" &&
-            entry.path().string().find(".test.json") == std::string::npos &&
-            entry.path().string().find("schema") == std::string::npos)
-            files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
-    return files;
 }
 
 // All NaNs are one.
@@ -138,7 +127,7 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
         test::CudaHost host;
         std::vector<std::unique_ptr<Simulation>> simulations;
         std::vector<std::pair<int, Launch::Replay>> replays;
-        for (const auto& file : scene_files()) {
+        for (const auto& file : test::bundled_scenes()) {
             SimulationOptions options;
             options.device = test::interpreter_device();
             options.precision = precision;
@@ -147,7 +136,8 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
             for (const Launch& launch : simulations.back()->model().prologue().launches())
                 launch.forward().run();
             for (const Launch::Replay& replay : replays_of(*simulations.back())) {
-                if (replay.launch().items() > 20000) continue;  // the interpreter is slow
+                // The interpreter is slow, under a sanitizer very.
+                if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
                 const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
                 if (!backend::cuda::cannot_emit(plan).empty()) {
                     ++refused;
@@ -185,7 +175,7 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
         }
     }
     MESSAGE("launches compared: " << compared << ", without CUDA text: " << refused);
-    CHECK(compared > 300);
+    CHECK(compared > (test::has_cpu_device() ? 300 : 100));
     CHECK(refused * 10 < compared);
 }
 
@@ -194,7 +184,7 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
     std::string text = std::string(backend::cuda::prelude) + backend::cuda::phases;
     std::set<std::string> seen;
     std::size_t functions = 5;
-    for (const auto& file : scene_files()) {
+    for (const auto& file : test::bundled_scenes()) {
         SimulationOptions options;
         options.device = test::interpreter_device();
         Simulation simulation(Scene::load(file), test::all_modules(), options);

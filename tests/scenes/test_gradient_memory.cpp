@@ -17,24 +17,12 @@
 #include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"
 #include "tests/support/program.hpp"
+#include "tests/support/scenes.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 
 namespace {
-
-std::vector<std::filesystem::path> bundled_scenes() {
-    std::vector<std::filesystem::path> list;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes")) {
-        const std::string name = entry.path().filename().string();
-        if (name.ends_with(".json") && !name.ends_with(".test.json") &&
-            !name.ends_with(".schema.json"))
-            list.push_back(entry.path());
-    }
-    std::sort(list.begin(), list.end());
-    return list;
-}
 
 SimulationOptions options_for(ir::Precision precision = ir::Precision::f64) {
     SimulationOptions options;
@@ -63,11 +51,13 @@ std::string chain(int points, int steps, const std::string& more = "") {
 // In f32 here; the scripted tests of the scenes recompute from checkpoints in both precisions.
 TEST_CASE("gradient memory: every bundled scene has the same bits under every plan") {
     std::mt19937 random(3);
-    for (const std::filesystem::path& file : bundled_scenes()) {
+    for (const std::filesystem::path& file : test::bundled_scenes()) {
         CAPTURE(file.filename().string());
         Simulation simulation(Scene::load(file), test::all_modules(),
                               options_for(ir::Precision::f32));
-        if (simulation.parameters().size() == 0 || simulation.model().terms().empty()) continue;
+        if (simulation.parameters().size() == 0 || simulation.model().terms().empty() ||
+            !test::affordable(simulation))
+            continue;
         const double loss = simulation.run(true);
         const std::vector<double> expected = simulation.gradient();
         const Hash128 hash = simulation.state_hash().digest();
@@ -110,7 +100,7 @@ TEST_CASE("gradient memory: Hessian products have the same bits under every plan
 }
 
 TEST_CASE("gradient memory: 100000 steps of springs within 64 MiB") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const Scene scene = Scene::parse(chain(40, 100'000, R"(, "gradients": {"memory": "64 MiB"})"));
     Simulation simulation(scene, test::all_modules(), options_for());
     simulation.run(false, [](std::int64_t done) { return done < 1; });

@@ -12,6 +12,8 @@
 #include "engine/sim/simulation.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/scenes.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace hindcast;
 
@@ -21,18 +23,6 @@ constexpr int until_compiled = 5;  // runs, after which small programs run as fu
 
 Scene load(const std::string& name) {
     return Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
-}
-
-std::vector<std::string> bundled_scenes() {
-    std::vector<std::string> list;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes")) {
-        const std::filesystem::path& file = entry.path();
-        if (file.extension() == ".json" && file.stem().extension().empty())
-            list.push_back(file.stem().string());
-    }
-    std::sort(list.begin(), list.end());
-    return list;
 }
 
 std::unique_ptr<Simulation> make(const Scene& scene, WholeProgramUse use, ir::Precision precision,
@@ -79,8 +69,9 @@ std::vector<double> direction_for(Simulation& s) {
 }  // namespace
 
 TEST_CASE("predicted memory: every bundled scene under several plans") {
-    if (!test::has_cpu_device()) return;
-    for (const std::string& name : bundled_scenes()) {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    for (const std::filesystem::path& file : test::bundled_scenes()) {
+        const std::string name = file.stem().string();
         const std::int64_t steps = name == "mpm_launch" ? 60 : -1;
         for (const auto& [segment, checkpoints] : {std::pair{0, 0}, {5, 1000}, {3, 2}}) {
             const auto s = make(load(name), WholeProgramUse::automatic, ir::Precision::f32, steps);
@@ -122,7 +113,7 @@ TEST_CASE("predicted memory: allocated before the first run") {
 }
 
 TEST_CASE("predicted memory: functions of small scenes are counted to the byte") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (const char* name :
          {"spring_cage", "mass_spring_simple", "two_body_spring", "free_flight", "thrown_ball"})
         for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
@@ -143,7 +134,7 @@ TEST_CASE("predicted memory: functions of small scenes are counted to the byte")
 }
 
 TEST_CASE("predicted memory: functions stay within the limit, or are not made") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const auto ample = make(load("spring_cage"), WholeProgramUse::automatic, ir::Precision::f32);
     const CheckpointPlan all = ample->plan_gradients();
     ample->run(true);
@@ -165,7 +156,7 @@ TEST_CASE("predicted memory: functions stay within the limit, or are not made") 
 
 // Both modes have the same gradients, and their own histories.
 TEST_CASE("predicted memory: gradients and Hessian products together") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (const char* name : {"spring_cage", "mass_spring_simple", "soft_beam"}) {
         CAPTURE(name);
         const std::vector<RolloutMode> modes{RolloutMode::first, RolloutMode::second};
@@ -220,7 +211,7 @@ TEST_CASE("predicted memory: gradients and Hessian products together") {
 }
 
 TEST_CASE("predicted memory: the least that is said to work for both modes does") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (const WholeProgramUse use : {WholeProgramUse::never, WholeProgramUse::automatic}) {
         const auto s = make(load("spring_cage"), use, ir::Precision::f64);
         const std::vector<RolloutMode> modes{RolloutMode::first, RolloutMode::second};
@@ -250,7 +241,7 @@ TEST_CASE("predicted memory: the least that is said to work for both modes does"
 }
 
 TEST_CASE("predicted memory: a mode that comes later counts in plans made before") {
-    if (!test::has_cpu_device()) return;
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const Scene scene = load("spring_cage");
     const auto ample = make(scene, WholeProgramUse::never, ir::Precision::f64);
     const std::int64_t all = ample->plan_gradients().peak_bytes;

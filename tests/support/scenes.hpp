@@ -1,0 +1,37 @@
+// The bundled scenes, and which of them are small enough for the devices that tests run on.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/sim/simulation.hpp"
+#include "tests/support/devices.hpp"
+
+namespace hindcast::test {
+
+inline std::vector<std::filesystem::path> bundled_scenes() {
+    std::vector<std::filesystem::path> list;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes")) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".json") && !name.ends_with(".test.json") &&
+            !name.ends_with(".schema.json"))
+            list.push_back(entry.path());
+    }
+    std::sort(list.begin(), list.end());
+    return list;
+}
+
+// Several runs of the scene take seconds: everything on compiled code, on the interpreter (where a
+// sanitizer makes it twenty times slower still) what goes over few items in all.
+inline bool affordable(Simulation& simulation) {
+    if (has_cpu_device()) return true;
+    std::int64_t items = 0;
+    for (const hindcast::Launch& launch : simulation.model().step_program().launches())
+        items += launch.items();
+    return items * simulation.steps() <= 20'000;
+}
+
+}  // namespace hindcast::test

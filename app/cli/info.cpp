@@ -8,6 +8,7 @@
 
 #include "app/cli/command.hpp"
 #include "engine/backend/cpu.hpp"
+#include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
@@ -24,7 +25,8 @@ struct Options {
     int width = 0;
 };
 
-const std::vector<std::string> parts = {"ir", "adjoint", "tangent", "counts", "llvm", "assembly"};
+const std::vector<std::string> parts = {"ir",   "adjoint",  "tangent", "counts",
+                                        "llvm", "assembly", "cuda"};
 
 // ---- the build and the machine ----
 
@@ -129,9 +131,10 @@ void print_counts(const ir::Kernel& kernel) {
 }
 
 void print_kernel(const Launch& launch, const Options& options) {
-    const auto wanted = [&](const char* part) {
-        return options.show.empty() || std::ranges::find(options.show, part) != options.show.end();
+    const auto asked = [&](const char* part) {
+        return std::ranges::find(options.show, part) != options.show.end();
     };
+    const auto wanted = [&](const char* part) { return options.show.empty() || asked(part); };
     const auto title = [](const std::string& text) {
         fmt::print("\n; ---- {} {}\n", text,
                    std::string(text.size() < 80 ? 80 - text.size() : 0, '-'));
@@ -154,6 +157,15 @@ void print_kernel(const Launch& launch, const Options& options) {
             title(kernel.name + ": assembly");
             fmt::print("{}\n", backend::cpu_assembly(kernel, compile));
         }
+        if (asked("cuda")) {
+            title(kernel.name + ": CUDA");
+            const backend::cpu::Plan plan = backend::cuda::plan_for(kernel);
+            const std::string why = backend::cuda::cannot_emit(plan);
+            fmt::print("{}\n",
+                       why.empty()
+                           ? backend::cuda::emit(plan, backend::cuda::identifier(kernel.name)).text
+                           : "// no CUDA text: " + why);
+        }
     };
     print_all(launch.kernel(), "ir");
     if (!launch.has_derivative()) {
@@ -161,7 +173,7 @@ void print_kernel(const Launch& launch, const Options& options) {
         return;
     }
     print_all(launch.replay(Direction::adjoint).kernel(), "adjoint");
-    if (std::ranges::find(options.show, "tangent") != options.show.end()) {
+    if (asked("tangent")) {
         const ir::Kernel& tangent = launch.replay(Direction::tangent).kernel();
         title(tangent.name);
         fmt::print("{}", ir::print(tangent));
@@ -229,8 +241,8 @@ Command add_info(CLI::App& app) {
         ->group(group);
     command
         ->add_option("--show", options->show,
-                     "What to print of the kernel: ir, adjoint, tangent, counts, llvm, assembly "
-                     "(default: all but tangent); repeatable")
+                     "What to print of the kernel: ir, adjoint, tangent, counts, llvm, assembly, "
+                     "cuda (default: all but tangent and cuda); repeatable")
         ->check(CLI::IsMember(parts))
         ->type_name("PART")
         ->allow_extra_args(false)

@@ -24,7 +24,7 @@ namespace hindcast::ad {
 
 // Tapes (values a loop's adjoint stores per trip) may take this much per work item; beyond it is an
 // error.
-inline constexpr std::int64_t tape_limit_bytes = 256 * 1024;
+inline constexpr std::int64_t tape_limit_bytes = std::int64_t{256} * 1024;
 
 // `active` names the real parameters that have adjoints (tangents); empty means all real ones.
 ir::Kernel adjoint(const ir::Kernel& kernel, const std::vector<std::string>& active = {});

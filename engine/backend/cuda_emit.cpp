@@ -65,6 +65,14 @@ std::string cannot_emit(const Plan& plan) {
     return "";
 }
 
+std::string identifier(const std::string& name) {
+    std::string text;
+    for (const char c : name)
+        text +=
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
+    return text;
+}
+
 namespace {
 
 const char* type_name(Type type) {
@@ -78,15 +86,6 @@ const char* type_name(Type type) {
         case Type::f64: return "double";
         default: return "void";
     }
-}
-
-// Letters, digits and underscores of a name, which may be anything.
-std::string identifier(const std::string& name) {
-    std::string text;
-    for (const char c : name)
-        text +=
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
-    return text;
 }
 
 class Writer {

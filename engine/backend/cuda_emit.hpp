@@ -47,6 +47,8 @@ struct KernelText {
 
 // Why there is no text for this kernel; "" if there is.
 std::string cannot_emit(const cpu::Plan& plan);
+// A name as an identifier: what is not a letter or digit becomes '_'.
+std::string identifier(const std::string& name);
 // Throws Error if cannot_emit(). `name`: an identifier.
 KernelText emit(const cpu::Plan& plan, const std::string& name);
 

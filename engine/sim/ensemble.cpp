@@ -78,7 +78,7 @@ void Ensemble::make_batch(Way& way, bool gradient) {
     model::Model& model = simulation_.model();
     if (gradient) check_gradients(simulation_);
     way.schedule = make_schedule(model.prologue(), model.step_program(), simulation_.steps(),
-                                 model.events(), RolloutMode::first, gradient);
+                                 model.events(), RolloutMode::first, gradient, 0, device.fuse);
     Schedule& s = *way.schedule;
     const int lanes = std::max(backend::cpu_width(simulation_.options().precision), device.width);
     const std::int64_t limit = simulation_.rollout().memory_limit();

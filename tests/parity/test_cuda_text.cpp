@@ -20,6 +20,7 @@
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/cuda_host.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/program.hpp"
 #include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
@@ -238,6 +239,21 @@ TEST_CASE("CUDA text: what it looks like") {
                              "sqrt(", "terms[(long long)0 * row_length + item] = term_", "#line "})
         CHECK(text.find(part) != std::string::npos);
     CHECK(text.find("force_3") == std::string::npos);  // the gather phase writes it
+}
+
+TEST_CASE("CUDA text: info --show cuda prints it, or why there is none") {
+    HINDCAST_NEEDS_PROGRAM();
+    const std::string scenes = std::string(HINDCAST_SOURCE_DIR) + "/scenes/";
+    const test::Finished springs =
+        test::run_program({"info", "--scene", scenes + "spring_cage.json", "--kernel",
+                           "spring_force_damped", "--show", "cuda"});
+    CHECK(springs.status == 0);
+    CHECK(springs.out.find("__global__ void spring_force_damped_a1(") != std::string::npos);
+    const test::Finished grid =
+        test::run_program({"info", "--scene", scenes + "mpm_launch.json", "--kernel",
+                           "particle_to_grid", "--show", "cuda"});
+    CHECK(grid.status == 0);
+    CHECK(grid.out.find("// no CUDA text: 'grid'") != std::string::npos);
 }
 
 TEST_CASE("CUDA text: sums in fixed point are refused by name") {

@@ -474,7 +474,8 @@ std::string Emitter::from_table(const char* row, const Op& op, bool s) {
 
 std::string Emitter::convert(const Op& op, bool s) {
     const Type from = kernel_.op(op.operand[0]).type, to = op.type;
-    const std::string x = as(op.operand[0], s), ft = type_as(from, s), tt = type_as(to, s);
+    const std::string ft = type_as(from, s), tt = type_as(to, s);
+    std::string x = as(op.operand[0], s);
     const bool from_real = ir::is_real(from), to_real = ir::is_real(to);
     if (ft == tt) return x;
     if (to == Type::boolean)

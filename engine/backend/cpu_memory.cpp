@@ -438,10 +438,10 @@ bool Emitter::load_rows(const Op& op) {
         const SplitIndex other = split_index(key[2]);
         if (other.known && other.base == mine.base) indices[other.number] = key[2];
     }
-    std::int64_t first = mine.number, last = mine.number;
+    std::int64_t first = mine.number;
     while (indices.contains(first - 1)) --first;
     first += (mine.number - first) / (most / n) * (most / n);
-    last = first;
+    std::int64_t last = first;
     while (indices.contains(last + 1) && (last + 2 - first) * n <= most) ++last;
     const int scalars = static_cast<int>(last + 1 - first) * n;
     if (scalars <= most / 2) return false;

@@ -407,7 +407,7 @@ private:
             case OpCode::bitcast: return bitcast(from, op.type, at(a));
             default: break;
         }
-        const std::string text = from_table(ir::info(op.code).cuda, op);
+        std::string text = from_table(ir::info(op.code).cuda, op);
         if (ir::is_integer(op.type)) return integer(v, op, text);
         return text;
     }

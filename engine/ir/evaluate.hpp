@@ -53,6 +53,7 @@ inline constexpr bool whole = std::is_integral_v<T> && !std::same_as<T, bool>;
 template <class T>
 using Unsigned = std::make_unsigned_t<std::conditional_t<whole<T>, T, int>>;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): an operator takes none
 #define HINDCAST_WRAP(name, symbol)                                                                \
     template <class T>                                                                             \
     T name(T a, T b) {                                                                             \
@@ -64,6 +65,7 @@ using Unsigned = std::make_unsigned_t<std::conditional_t<whole<T>, T, int>>;
 HINDCAST_WRAP(add, +)
 HINDCAST_WRAP(sub, -)
 HINDCAST_WRAP(mul, *)
+// NOLINTEND(bugprone-macro-parentheses)
 #undef HINDCAST_WRAP
 
 template <class T>

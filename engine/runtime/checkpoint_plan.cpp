@@ -168,7 +168,7 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
         CheckpointPlan plan = plan_of(demand, demand.steps, 0, false, costs);
         if (plan.may_compile && plan.peak_bytes > budget.memory) {
             plan.may_compile = false;
-            plan.peak_bytes -= *demand.functions;
+            plan.peak_bytes -= demand.functions.value_or(0);
         }
         if (plan.peak_bytes > budget.memory) refuse(demand, budget);
         return plan;

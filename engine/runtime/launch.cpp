@@ -250,7 +250,8 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
     State& s = *state_;
     s.device = std::move(device);
     s.items = items;
-    s.description = description.empty() ? kernel.name() : std::move(description);
+    s.description = std::move(description);
+    if (s.description.empty()) s.description = kernel.name();
     if (!s.device) throw s.error("a launch needs a device");
     if (items < 0) throw s.error("a launch of " + std::to_string(items) + " items is not possible");
     if (items > std::numeric_limits<std::int32_t>::max())
@@ -568,8 +569,8 @@ bool Launch::Replay::adds_aliases() const { return !bound_->aliases.empty(); }
 
 void Launch::Replay::Bound::add_aliases() const {
     for (const Alias& alias : aliases) {
-        const std::int64_t scalars =
-            static_cast<std::int64_t>(alias.own.bytes() / ir::size_of(alias.own.type()));
+        const std::size_t size = alias.own.type() == ir::Type::f32 ? 4 : 8;
+        const auto scalars = static_cast<std::int64_t>(alias.own.bytes() / size);
         const auto add = [&]<class T>(T* to, const T* from) {
             for (std::int64_t k = 0; k < scalars; ++k) to[k] += from[k];
         };

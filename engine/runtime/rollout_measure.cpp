@@ -104,7 +104,7 @@ void Rollout::warm_up() {
     const Restored restored(*m.schedule, profiling_);
     try {
         run_all_once(*m.schedule, nullptr);
-    } catch (const Error&) {  // the run itself will say so
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the run itself will say so
     }
 }
 
@@ -133,7 +133,7 @@ void Rollout::run_all_back(Schedule& s) {
         make_again(s.step, {});
         run_back(s.step, {});
         run_back(s.prologue, {});
-    } catch (const Error&) {  // a launch may not like the values
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a launch may not like the values
     }
     for (const Array& g : s.gradients) g.clear();
 }

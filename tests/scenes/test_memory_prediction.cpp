@@ -99,8 +99,10 @@ TEST_CASE("predicted memory: every bundled scene under several plans") {
 TEST_CASE("predicted memory: allocated before the first run") {
     for (const auto& [segment, checkpoints] : {std::pair{0, 0}, {16, 1000}, {10, 3}}) {
         CAPTURE(segment);
-        const std::int64_t steps = test::has_cpu_device() ? 200 : 40;  // the interpreter is slow
-        const auto s = make(load("flag"), WholeProgramUse::never, ir::Precision::f32, steps);
+        // The interpreter is slow.
+        const bool compiled = test::has_cpu_device();
+        const auto s = make(load(compiled ? "flag" : "spring_cage"), WholeProgramUse::never,
+                            ir::Precision::f32, compiled ? 200 : -1);
         const Measure measure(*s);
         if (segment > 0) s->rollout().force_plan(segment, checkpoints);
         const CheckpointPlan plan = s->plan_gradients();

@@ -152,7 +152,11 @@ public:
             const ir::Op& op = kernel_.op(v);
             if (op.code == OpCode::load || op.code == OpCode::own_store) continue;
             W* out = at(v);
-            const W *a = at(op.operand[0]), *b = at(op.operand[1]), *c = at(op.operand[2]);
+            // An operand that the op has not is read all the same, and ignored.
+            const auto operand = [&](int k) {
+                return at(op.operand[k] < 0 ? op.operand[0] : op.operand[k]);
+            };
+            const W *a = operand(0), *b = operand(1), *c = operand(2);
             switch (op.code) {
                 case OpCode::select:
                     loop(out, a, b, c, [](W x, W y, W z) { return x ? y : z; });
@@ -171,9 +175,7 @@ public:
     }
 
 private:
-    W* at(ir::Value v) {
-        return v < 0 ? values_[0].data() : values_[static_cast<std::size_t>(v)].data();
-    }
+    W* at(ir::Value v) { return values_[static_cast<std::size_t>(v)].data(); }
     template <class F>
     static void loop(W* __restrict out, const W* a, const W* b, const W* c, F f) {
         for (std::size_t i = 0; i < block; ++i) out[i] = f(a[i], b[i], c[i]);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -29,7 +30,7 @@ std::size_t terminal_width() {
 }
 
 std::string clock_text(double seconds) {
-    const auto whole = static_cast<std::int64_t>(std::min(seconds, 1e9) + 0.5);
+    const std::int64_t whole = std::llround(std::min(seconds, 1e9));
     if (whole >= 3600)
         return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
     return fmt::format("{}:{:02}", whole / 60, whole % 60);

@@ -48,12 +48,11 @@ int run(const Options& options) {
     Simulation simulation(scene, registry(), simulation_options);
     const std::filesystem::path folder = options.results.folder(scene);
     StateRecorder recorder(folder, simulation);
-    const std::int64_t total = simulation.steps();
+    const std::int64_t total = simulation.steps(), steps = total / scene.substeps();
     say(quiet, "{}\n  device      {}; {}\n  steps       {}{} ({:g} s)\n", scene.name(),
-        simulation_options.device->describe(), name_of(simulation_options.precision),
-        total / scene.substeps(),
+        simulation_options.device->describe(), name_of(simulation_options.precision), steps,
         scene.substeps() > 1 ? fmt::format(" of {} substeps", scene.substeps()) : "",
-        scene.step() * static_cast<double>(total / scene.substeps()));
+        scene.step() * static_cast<double>(steps));
     // Nothing is kept for gradients here; this says what they would take.
     std::optional<GradientMemory> gradients;
     if (options.scene.limits_gradients()) {

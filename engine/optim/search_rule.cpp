@@ -101,7 +101,6 @@ public:
           space_(variables, settings.type == RuleType::lbfgs, device),
           budget_(
               settings.evaluations.value_or(100 * std::max<std::int64_t>(1, settings.iterations))) {
-        const std::string name = name_of(settings.type);
         if (settings.type == RuleType::bobyqa && variables.size() < 2)
             throw Error("bobyqa needs two parameters or more").remedy("use nelder_mead");
         if (settings.type != RuleType::direct) return;

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <optional>
 
 #include "engine/document/formula.hpp"
@@ -17,7 +18,9 @@
 
 namespace hindcast {
 
-bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same_bits(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 void Findings::add(std::string message) {
     constexpr std::size_t most = 12;

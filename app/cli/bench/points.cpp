@@ -20,8 +20,9 @@ BenchResult mpm2d(const BenchOptions& options) {
         "forces": [{"type": "mpm_grid", "nodes": [120, 120], "spacing": "1/120"}],
         "objective": [{"type": "center_of_mass", "of": "block", "target": [0.3, 0.6], "weight": 0.5}],
         "parameters": [{"path": "block.velocity"}]})json";
-    return run_scene({.workload = "mpm2d", .scene = scene, .n = 80 * 80, .gradient_name = "v0"},
-                     options);
+    return run_scene(
+        {.workload = "mpm2d", .scene = scene, .n = std::int64_t{80} * 80, .gradient_name = "v0"},
+        options);
 }
 
 BenchResult million(const BenchOptions& options) {

@@ -17,7 +17,7 @@ BenchResult wave2d(const BenchOptions& options) {
         "objective": [{"type": "field_target", "of": "membrane", "zero_mean": true,
                        "target": {"formula": "exp(-((512*x-256)^2+(512*y-256)^2)/800)"}}],
         "parameters": [{"path": "membrane.level_0"}]})json";
-    SceneBench bench{.workload = "wave2d", .scene = scene, .n = 512 * 512};
+    SceneBench bench{.workload = "wave2d", .scene = scene, .n = std::int64_t{512} * 512};
     bench.look = [](const std::vector<double>& gradient, BenchResult& result) {
         result.gradients = {{"p0", gradient}};
         result.steps *= 2;  // time levels, as other programs count them

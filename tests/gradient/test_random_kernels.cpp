@@ -66,9 +66,8 @@ TEST_CASE("random kernels: forward, reverse, differences and both routes to seco
             seed, ir::Precision::f64, {.elementary = elementary, .budget = elementary ? 18 : 28});
         const test::Data base = test::random_inputs(c, seed);
         std::mt19937_64 random(seed);
-        const test::CheckOptions options{.order = seed % 10 == 0 ? 3 : 2,
-                                         .differences = seed % 2 == 0,
-                                         .undecided = &undecided};
+        const test::CheckOptions options{
+            .order = seed % 10 == 0 ? 3 : 2, .differences = seed % 2 == 0, .undecided = &undecided};
         compared += options.differences ? 1 : 0;
         return Verdict{test::check_kernel(c, base, random, options), c.kernel};
     });

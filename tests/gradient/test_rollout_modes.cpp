@@ -9,8 +9,8 @@
 #include "engine/runtime/rollout.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
-#include "tests/support/skip.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

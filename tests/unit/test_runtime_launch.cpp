@@ -7,8 +7,8 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
 #include "tests/support/devices.hpp"
-#include "tests/support/skip.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

@@ -117,6 +117,16 @@ std::string add_piece(const FusionPiece& piece, Buffers& buffers) {
     return "";
 }
 
+// Adds all of them; returns why they do not fit.
+std::string add_pieces(const std::vector<FusionPiece>& pieces, Buffers& buffers) {
+    for (const FusionPiece& piece : pieces) {
+        if (piece.kernel->precision != pieces[0].kernel->precision)
+            return "the kernels have different precisions";
+        if (std::string why = add_piece(piece, buffers); !why.empty()) return why;
+    }
+    return "";
+}
+
 // Clones one kernel after the others.
 class Joiner final : public Cloner {
 public:
@@ -156,19 +166,13 @@ private:
 
 std::string cannot_fuse(const std::vector<FusionPiece>& pieces) {
     Buffers buffers;
-    for (const FusionPiece& piece : pieces) {
-        if (piece.kernel->precision != pieces[0].kernel->precision)
-            return "the kernels have different precisions";
-        if (std::string why = add_piece(piece, buffers); !why.empty()) return why;
-    }
-    return "";
+    return add_pieces(pieces, buffers);
 }
 
 FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces) {
-    if (const std::string why = cannot_fuse(pieces); !why.empty())
-        throw Error("kernels cannot be fused: " + why).in_kernel(name);
     Buffers buffers;
-    for (const FusionPiece& piece : pieces) add_piece(piece, buffers);
+    if (const std::string why = add_pieces(pieces, buffers); !why.empty())
+        throw Error("kernels cannot be fused: " + why).in_kernel(name);
 
     FusedKernel fused;
     Builder builder(name, pieces[0].kernel->precision);

@@ -7,6 +7,7 @@
 #include "engine/backend/fixed_point.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/batch.hpp"
+#include "engine/ir/memory_type.hpp"
 
 namespace hindcast::backend {
 
@@ -19,14 +20,9 @@ constexpr std::int64_t alignment = static_cast<std::int64_t>(memory_alignment);
 
 bool only_reads(Access access) { return access == Access::read || access == Access::value; }
 
-ir::Type type_in_memory(const Parameter& p) {
-    const bool scalar = p.access == Access::value || p.access == Access::reduce;
-    return scalar && ir::is_real(p.type) ? ir::Type::f64 : p.type;
-}
-
 // Scalars from the first to the last that the binding reaches.
 std::int64_t extent(const Parameter& p, const Binding& b) {
-    if (p.access == Access::value || p.access == Access::reduce) return p.components;
+    if (ir::is_single(p)) return p.components;
     if (b.count == 0) return 0;
     return (b.count - 1) * b.element_stride + (p.components - 1) * b.component_stride + 1;
 }
@@ -62,7 +58,7 @@ struct Batch::Ranges {
     void use(const ProgramCall& call, std::int64_t last) {
         for (std::size_t p = 0; p < call.bindings.size(); ++p) {
             const Parameter& parameter = call.kernel->parameters[p];
-            const auto scalar = static_cast<std::int64_t>(ir::size_of(type_in_memory(parameter)));
+            const auto scalar = static_cast<std::int64_t>(ir::size_of(ir::memory_type(parameter)));
             const std::int64_t bytes = extent(parameter, call.bindings[p]) * scalar;
             const bool written = !only_reads(parameter.access);
             if (const MovingMemory* memory = moving_of(call, p))

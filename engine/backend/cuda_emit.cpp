@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/ir/evaluate.hpp"
+#include "engine/ir/memory_type.hpp"
 #include "engine/lang/lowering.hpp"
 
 namespace hindcast::backend::cuda {
@@ -145,8 +146,8 @@ private:
             if (!used[k] || parameter.access == Access::reduce) continue;
             const std::string name = buffer(p);
             if (parameter.access == Access::value) {
-                const Type type = ir::is_real(parameter.type) ? Type::f64 : parameter.type;
-                add_argument(Kind::data, p, fmt::format("const {}*", type_name(type)), name);
+                add_argument(Kind::data, p,
+                             fmt::format("const {}*", type_name(ir::memory_type(parameter))), name);
                 continue;
             }
             if (!plan_.rows[k].empty()) {

@@ -1,6 +1,7 @@
 #include "engine/ir/batch.hpp"
 
 #include "engine/ir/clone.hpp"
+#include "engine/ir/memory_type.hpp"
 
 namespace hindcast::ir {
 
@@ -155,8 +156,7 @@ Kernel batch(const Kernel& kernel, std::int64_t items, std::int64_t members,
         } else {
             if (parameter.access == Access::atomic)
                 throw Error("a batch has no atomic operations").in_kernel(kernel.name);
-            if (parameter.access == Access::value || parameter.access == Access::reduce)
-                parameter.type = is_real(parameter.type) ? Type::f64 : parameter.type;
+            parameter.type = memory_type(parameter);
             parameter.components = parameter.rows = 1;
             parameter.access = only_reads(parameter.access) ? Access::read : Access::exclusive;
         }

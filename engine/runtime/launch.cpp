@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/ad/differentiate.hpp"
+#include "engine/ir/memory_type.hpp"
 
 namespace hindcast {
 
@@ -13,38 +14,11 @@ using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
 
-const char* name_of(Direction direction) {
-    switch (direction) {
-        case Direction::forward: return "forward";
-        case Direction::adjoint: return "adjoint";
-        case Direction::tangent: return "tangent";
-        case Direction::adjoint_tangent: return "adjoint tangent";
-    }
-    return "?";
-}
-
 namespace {
-
-bool by_value(const Parameter& p) {
-    return p.access == Access::value || p.access == Access::reduce;
-}
 
 bool writes(Access access) { return access != Access::read && access != Access::value; }
 
-ir::Type memory_type(const Parameter& p) {
-    return by_value(p) && ir::is_real(p.type) ? ir::Type::f64 : p.type;
-}
-
 }  // namespace
-
-Argument::Argument(std::span<const double> numbers) {
-    if (numbers.size() > most_numbers)
-        throw Error("a launch parameter of " + std::to_string(numbers.size()) +
-                    " numbers is too large")
-            .remedy("the limit is " + std::to_string(most_numbers) + ": pass an array");
-    std::copy(numbers.begin(), numbers.end(), numbers_.begin());
-    count_ = static_cast<int>(numbers.size());
-}
 
 struct Launch::State {
     std::shared_ptr<Device> device;
@@ -157,12 +131,13 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
     if (!argument.is_shared() && p.access == Access::value && is_property)
         fail("holds one value for all items, but an array is given",
              std::string("pass Argument::shared, or ") + another);
-    if (array.type() != memory_type(p))
-        fail(std::string("takes ") + ir::name_of(memory_type(p)) + ", but the array holds " +
+    if (array.type() != ir::memory_type(p))
+        fail(std::string("takes ") + ir::name_of(ir::memory_type(p)) + ", but the array holds " +
                  ir::name_of(array.type()),
-             by_value(p) ? "launch parameters and reductions are f64 in memory in both precisions"
-                         : "make the array with the kernel's type");
-    if (by_value(p)) {
+             ir::is_single(p)
+                 ? "launch parameters and reductions are f64 in memory in both precisions"
+                 : "make the array with the kernel's type");
+    if (ir::is_single(p)) {
         if (array.size() != p.components || array.layout() != Layout::contiguous)
             fail("takes " + std::to_string(p.components) + " scalars, but the array has " +
                      std::to_string(array.size()),
@@ -203,7 +178,7 @@ void Launch::State::set(int index, const Argument& argument) {
         write_numbers(p, arrays[slot], argument.numbers());
         arguments[slot] = argument;
     } else {
-        const Array own(memory_type(p), {1, p.components});
+        const Array own(ir::memory_type(p), {1, p.components});
         write_numbers(p, own, argument.numbers());
         bind(slot, own, argument);
     }
@@ -452,7 +427,7 @@ void Launch::Replay::Bound::bind() {
                 }
         arrays[p] = array;
         bindings[p] = array.binding();
-        if (by_value(parameter)) bindings[p].count = 1;
+        if (ir::is_single(parameter)) bindings[p].count = 1;
         const bool reads =
             parameter.access == Access::read || parameter.access == Access::read_write;
         if (reads && (accumulates || !ir::is_real(parameter.type)))

@@ -1,0 +1,18 @@
+// What a kernel's parameter is in memory.
+#pragma once
+
+#include "engine/ir/kernel.hpp"
+
+namespace hindcast::ir {
+
+// Bound to one element whatever the item: launch parameters and the targets of Reduce.
+inline bool is_single(const Parameter& p) {
+    return p.access == Access::value || p.access == Access::reduce;
+}
+
+// The type of one component in memory: single reals are f64 in both precisions.
+inline Type memory_type(const Parameter& p) {
+    return is_single(p) && is_real(p.type) ? Type::f64 : p.type;
+}
+
+}  // namespace hindcast::ir

@@ -380,18 +380,21 @@ private:
             const int c = keys[a].name.compare(keys[b].name);
             return c != 0 ? c < 0 : a < b;
         });
-        std::optional<std::size_t> second, first;
+        struct Twice {
+            std::size_t first, second;
+        };
+        std::optional<Twice> twice;
         for (std::size_t k = 1; k < order.size(); ++k) {
-            if (keys[order[k]].name == keys[order[k - 1]].name && (!second || order[k] < *second)) {
-                second = order[k];
-                first = order[k - 1];
-            }
+            if (keys[order[k]].name == keys[order[k - 1]].name &&
+                (!twice || order[k] < twice->second))
+                twice = Twice{order[k - 1], order[k]};
         }
-        if (!second) return;
-        throw fault_at_key(object, *second,
-                           fmt::format("the key {} is written twice", shown(keys[*second].name)))
+        if (!twice) return;
+        throw fault_at_key(
+            object, twice->second,
+            fmt::format("the key {} is written twice", shown(keys[twice->second].name)))
             .remedy(fmt::format("remove one; the first stands in line {}, column {}",
-                                keys[*first].line, keys[*first].column));
+                                keys[twice->first].line, keys[twice->first].column));
     }
 
     Error error_at(std::size_t offset, std::string happened) {

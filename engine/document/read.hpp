@@ -71,7 +71,9 @@ std::vector<double> numbers_of(const Node& node, std::size_t count, const Range&
 // object.
 const Node& array_of(const Node& node, std::size_t low = 0,
                      std::size_t high = std::numeric_limits<std::size_t>::max());
+const Node& array_of(const Node&&, std::size_t = 0, std::size_t = 0) = delete;
 const Node& object_of(const Node& node);
+const Node& object_of(const Node&&) = delete;
 
 // "expected E, found F" at the node, with a remedy.
 Error mismatch(const Node& node, std::string_view expected, std::string remedy = {});

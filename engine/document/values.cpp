@@ -224,8 +224,8 @@ private:
                 parts[c].number = number_of(text, request_.range);
             } else {
                 if (!text.is_string()) throw mismatch(text, "a formula", "put it in double quotes");
-                parts[c].formula.emplace(text, request_.functions, names);
-                constant = constant && parts[c].formula->is_constant();
+                const Formula& formula = parts[c].formula.emplace(text, request_.functions, names);
+                constant = constant && formula.is_constant();
             }
         }
         std::vector<double> variables(names.size());

@@ -197,7 +197,8 @@ To convert(From a) {
         constexpr To lowest = std::numeric_limits<To>::min(),
                      highest = std::numeric_limits<To>::max();
         // highest + 1 is a power of two, hence exact in either real type
-        const From limit = static_cast<From>(2) * static_cast<From>(highest / 2 + 1);
+        constexpr To half_limit = highest / 2 + 1;
+        const From limit = static_cast<From>(2) * static_cast<From>(half_limit);
         if (a >= limit) return highest;
         if (a <= static_cast<From>(lowest)) return lowest;
         return static_cast<To>(a);

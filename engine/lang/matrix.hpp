@@ -121,7 +121,7 @@ private:
             throw builder().error("a matrix of " + std::to_string(R) + " x " + std::to_string(C) +
                                   " has no element (" + std::to_string(r) + ", " +
                                   std::to_string(c) + ")");
-        return static_cast<std::size_t>(r * C + c);
+        return static_cast<std::size_t>(r) * C + static_cast<std::size_t>(c);
     }
     template <class F>
     static Mat map(F f) {

@@ -78,21 +78,10 @@ private:
 // The sum of a formula over the elements of the arrays that it names.
 class Sum {
 public:
-    Sum(const Node& formula, Simulation& simulation) {
-        static const document::ElementaryTable functions = own_elementary_functions();
-        std::vector<std::string> names;
-        for (const auto& [name, published] : simulation.model().arrays()) {
-            const int components = published.array.components();
-            if (components > 3) continue;
-            for (int c = 0; c < components; ++c) {
-                names.push_back(components == 1 ? name : name + "_" + "xyz"[c]);
-                columns_.push_back({published.array, c});
-            }
-        }
-        const std::vector<std::string_view> views(names.begin(), names.end());
-        formula_.emplace(formula, functions, views);
+    Sum(const Node& formula, Simulation& simulation)
+        : columns_(columns_of(simulation)), formula_(over(columns_, formula)) {
         for (std::size_t k = 0; k < columns_.size(); ++k) {
-            if (!formula_->uses(k)) continue;
+            if (!formula_.uses(k)) continue;
             const std::int64_t n = columns_[k].array.elements();
             if (count_ >= 0 && n != count_)
                 throw document::fault(formula, "it names arrays of different lengths");
@@ -109,9 +98,9 @@ public:
         Value value;
         for (std::int64_t e = 0; e < count_; ++e) {
             for (std::size_t k = 0; k < columns_.size(); ++k)
-                if (formula_->uses(k))
+                if (formula_.uses(k))
                     values_[k] = columns_[k].array.value(e, columns_[k].component);
-            const double term = (*formula_)(values_);
+            const double term = formula_(values_);
             value.sum += term;
             value.magnitude += std::fabs(term);
         }
@@ -120,12 +109,32 @@ public:
 
 private:
     struct Column {
+        std::string name;
         Array array;
         int component;
     };
+    static std::vector<Column> columns_of(Simulation& simulation) {
+        std::vector<Column> columns;
+        for (const auto& [name, published] : simulation.model().arrays()) {
+            const int components = published.array.components();
+            if (components > 3) continue;
+            for (int c = 0; c < components; ++c) {
+                const std::string component = components == 1 ? "" : fmt::format("_{}", "xyz"[c]);
+                columns.push_back({name + component, published.array, c});
+            }
+        }
+        return columns;
+    }
+    static document::Formula over(const std::vector<Column>& columns, const Node& formula) {
+        static const document::ElementaryTable functions = own_elementary_functions();
+        std::vector<std::string_view> names;
+        for (const Column& column : columns) names.push_back(column.name);
+        return {formula, functions, names};
+    }
+
     std::vector<Column> columns_;
     std::vector<double> values_;
-    std::optional<document::Formula> formula_;
+    document::Formula formula_;
     std::int64_t count_ = -1;
 };
 
@@ -166,7 +175,7 @@ private:
     bool act(const Step& step) {
         const auto& wanted = step.expect.error;
         try {
-            if (!scene_) scene_ = Scene::load(script_.scene);
+            scene();
             perform(step);
         } catch (const TestStopped&) {
             throw;
@@ -205,13 +214,19 @@ private:
         }
     }
 
+    // Read when a step first needs it: a fault in it is that step's.
+    Scene& scene() {
+        if (!scene_) scene_ = Scene::load(script_.scene);
+        return *scene_;
+    }
+
     Simulation& simulation() {
-        if (!simulation_) simulation_.emplace(*scene_, registry_, options_);
+        if (!simulation_) simulation_.emplace(scene(), registry_, options_);
         return *simulation_;
     }
 
     void set(const Step& step) {
-        Scene next = *scene_;
+        Scene next = scene();
         next.set(step.path, step.value);
         simulation_.reset();
         simulation_.emplace(next, registry_, options_);
@@ -225,8 +240,9 @@ private:
         if (step.count >= 0) {
             SimulationOptions options = options_;
             options.steps = step.count;
-            shorter.emplace(*scene_, registry_, options);
-            shorter->parameters().set_values(simulation().parameters().values());
+            shorter.emplace(scene(), registry_, options)
+                .parameters()
+                .set_values(simulation().parameters().values());
         }
         Simulation& sim = shorter ? *shorter : simulation();
         std::vector<Sum> sums;
@@ -276,7 +292,8 @@ private:
         for (const auto& [name, value] : expected) {
             const auto found = std::ranges::find(terms, name, &Simulation::TermValue::name);
             if (found == terms.end()) throw Error("the objective has no term '" + name + "'");
-            findings_.compare(where + ": term " + name, value, found->value, tolerance);
+            findings_.compare(fmt::format("{}: term {}", where, name), value, found->value,
+                              tolerance);
         }
     }
 
@@ -342,7 +359,7 @@ private:
     void compare_numbers(const std::string& what, const TestScript::Numbers& expected,
                          const std::vector<double>& found, double tolerance) {
         if (!expected.given) return;
-        const std::vector<std::string>& names = simulation_->parameters().names();
+        const std::vector<std::string>& names = simulation().parameters().names();
         const double scale = negligible * largest(found);
         if (!expected.all.empty() && expected.all.size() != found.size())
             throw Error(fmt::format("the test lists {} numbers for {} parameters",
@@ -370,7 +387,7 @@ private:
         wanted.tolerance = step.difference_tolerance;
         wanted.at = simulation().parameters().values();
         wanted.go_on = [this](std::int64_t, std::int64_t) { return !test_.go_on || test_.go_on(); };
-        const GradientReport report = check_gradients(*scene_, registry_, options_, wanted);
+        const GradientReport report = check_gradients(scene(), registry_, options_, wanted);
         if (report.stopped) throw TestStopped();
         for (const std::string& failure : report.failures()) findings_.add(where_ + ": " + failure);
     }

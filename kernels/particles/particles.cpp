@@ -15,7 +15,6 @@ using namespace lang;
 using model::Field;
 using model::Model;
 using model::Phase;
-using model::Quantity;
 using model::Settings;
 
 namespace {

@@ -54,8 +54,8 @@ model::Field fixed_field();
 // A kernel for points of two or three components: f gets the dimension as a constant.
 template <class F>
 auto for_dimension(const model::Model& model, F f) {
-    return model.dimension() == 2 ? f(std::integral_constant<int, 2>{})
-                                  : f(std::integral_constant<int, 3>{});
+    if (model.dimension() == 2) return f(std::integral_constant<int, 2>{});
+    return f(std::integral_constant<int, 3>{});
 }
 
 // The points of the body that the optional field "of" names; without it, all points of the scene.

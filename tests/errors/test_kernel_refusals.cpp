@@ -76,8 +76,8 @@ TEST_CASE(
     if (shell(compiler() + " --version").status != 0) HINDCAST_SKIP("no C++ compiler on PATH");
     const test::TemporaryFolder folder;
     const std::vector<std::string> correct = {
-        "if_(c, [&] { s = 2; }); s = select(c, s, 1.0); while_([&] { return s < 1; }, [&] { s += "
-        "1; }, 3);",
+        "if_(c, [&] { s = 2; }); s = select(c, s, 1.0);",
+        "while_([&] { return s < 1; }, [&] { s += 1; }, 3);",
         "Float old = y[i]; old = 2.0; y[i] = old; y[i] += x[i]; y[i] *= p; f[n] += s; f[n] -= 1;",
         "Bool b = c && !c || s == x[i]; s = Float(i); n = Int(s); s = p; s = p + x[i]; (void)b;",
         "a[1] = s; a.x() += x[i]; a[n] = 2; a = v[i]; w[i] = a; w[i].x() = s; m(0, 1) = s; m = "

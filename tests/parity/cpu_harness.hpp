@@ -10,6 +10,8 @@
 // pool.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
@@ -163,8 +165,7 @@ public:
             const std::string found =
                 error(*backend::compile_cpu(kernel_, {.width = width, .checked = checked}));
             if (found != expected)
-                return "width " + std::to_string(width) + ": '" + found + "' instead of '" +
-                       expected + "'";
+                return fmt::format("width {}: '{}' instead of '{}'", width, found, expected);
         }
         return "";
     }

@@ -14,6 +14,12 @@ using namespace hindcast::test;
 namespace {
 
 constexpr std::int64_t nodes_x = 20, nodes_y = 24;
+// Where node k lies in the grid.
+constexpr double column(std::int64_t k) {
+    const std::int64_t whole = k / nodes_y;
+    return static_cast<double>(whole);
+}
+constexpr double row(std::int64_t k) { return static_cast<double>(k % nodes_y); }
 constexpr double spacing = 1.0 / 16;
 
 std::vector<double> random(std::size_t n, double low, double high, unsigned seed) {
@@ -114,8 +120,7 @@ TEST_CASE("material points: the transfer to the grid conserves angular momentum"
         points += t.mass[i] * (t.x[2 * i] * t.v[2 * i + 1] - t.x[2 * i + 1] * t.v[2 * i] +
                                spacing * spacing / 4 * (t.C[4 * i + 2] - t.C[4 * i + 1]));
     for (std::int64_t k = 0; k < nodes_x * nodes_y; ++k)
-        nodes += spacing * (static_cast<double>(k / nodes_y) * t.grid.value(k, 1) -
-                            static_cast<double>(k % nodes_y) * t.grid.value(k, 0));
+        nodes += spacing * (column(k) * t.grid.value(k, 1) - row(k) * t.grid.value(k, 0));
     CHECK(nodes == doctest::Approx(points).epsilon(1e-12));
 }
 
@@ -133,8 +138,8 @@ TEST_CASE(
         std::vector<double> m(4, 0.0);
         for (std::int64_t k = 0; k < nodes_x * nodes_y; ++k)
             for (int r = 0; r < 2; ++r) {
-                m[2 * r] += t.grid.value(k, r) * spacing * static_cast<double>(k / nodes_y);
-                m[2 * r + 1] += t.grid.value(k, r) * spacing * static_cast<double>(k % nodes_y);
+                m[2 * r] += t.grid.value(k, r) * spacing * column(k);
+                m[2 * r + 1] += t.grid.value(k, r) * spacing * row(k);
             }
         for (double& x : m) x /= -0.003 * Transfer::n;
         return m;
@@ -165,8 +170,9 @@ TEST_CASE("material points: a block in free fall moves as one point, gradients i
     const double fall = h * h * n * (n + 1) / 2, time = n * h;
     double center[2] = {0.41 + 2.5 * 0.03, 0.52 + 2 * 0.03};
     for (int i = 0; i < 30; ++i) {
+        const int along_x = i / 5;
         CHECK(position(*sim, i, 0) ==
-              doctest::Approx(0.41 + 0.03 * (i / 5) + 0.7 * time + 0.5 * fall).epsilon(1e-12));
+              doctest::Approx(0.41 + 0.03 * along_x + 0.7 * time + 0.5 * fall).epsilon(1e-12));
         CHECK(position(*sim, i, 1) ==
               doctest::Approx(0.52 + 0.03 * (i % 5) + 1.1 * time - 3 * fall).epsilon(1e-12));
         CHECK(velocity(*sim, i, 1) == doctest::Approx(1.1 - 3 * time).epsilon(1e-12));

@@ -33,7 +33,7 @@ SimulationOptions options_for(ir::Precision precision = ir::Precision::f64) {
 
 // A chain of springs that hangs from its first point and is pulled by the stiffness.
 std::string chain(int points, int steps, const std::string& more = "") {
-    std::string positions, connect;
+    std::string positions;
     for (int i = 0; i < points; ++i)
         positions += (i > 0 ? ", [" : "[") + std::to_string(0.1 * i) + ", 0, 0]";
     return R"({"format": 1, "time": {"step": 0.001, "steps": )" + std::to_string(steps) + R"(},

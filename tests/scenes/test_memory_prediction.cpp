@@ -188,7 +188,7 @@ TEST_CASE("predicted memory: gradients and Hessian products together") {
                 CHECK(together < one + first_alone);
                 // With segments of a step and one checkpoint.
                 rollout.force_plan(1, 1);
-                stay = rollout.planned_bytes(modes);
+                rollout.planned_bytes(modes);  // makes both plans
                 stay = std::max(rollout.plan(RolloutMode::first).peak_bytes,
                                 rollout.plan(RolloutMode::second).peak_bytes);
                 rollout.limit_memory({});

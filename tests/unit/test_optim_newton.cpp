@@ -86,7 +86,7 @@ std::vector<Evaluation> follow(UpdateRule& rule, const Function& f, const Vector
 
 TEST_CASE("newton_cg: a quadratic is done in one step") {
     // f = (x - c).A(x - c) / 2 with A = B B^T + 1: minimum at c.
-    const Matrix a{{6, 2, 1, 0}, {2, 5, -1, 1}, {1, -1, 4, 2}, {0, 1, 2, 7}};
+    Matrix a{{6, 2, 1, 0}, {2, 5, -1, 1}, {1, -1, 4, 2}, {0, 1, 2, 7}};
     const Vector c{1, -2, 30, 0.5};
     Function f{[&](std::span<const double> x) {
                    Evaluation e{Vector(x.begin(), x.end()), 0, Vector(4, 0.0)};

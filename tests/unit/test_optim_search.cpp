@@ -201,7 +201,7 @@ TEST_CASE("what a search cannot do is said beforehand") {
 TEST_CASE("a search starts again when the point was changed or restored, and says so") {
     const auto rule = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
     LogWatch log;
-    Run(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 5);
+    const Run first(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 5);
     CHECK(log.text == "");
     const Run again(*rule, rosenbrock(Vector{0, 0.5}), rosenbrock, 100);
     CHECK(log.text.find("the point has changed; the search starts again") != std::string::npos);

@@ -1,4 +1,6 @@
 // The scene's "optimizer": what is read, what is refused and how that is said, and the schema.
+#include <fmt/core.h>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -141,7 +143,7 @@ TEST_CASE("the schema is JSON and names the keys that the reader takes, type by 
             bool listed = false;
             for (std::size_t k = 0; k < allowed.size(); ++k)
                 listed |= allowed.item(k).string() == key;
-            std::string text = "{\"type\": \"" + type + "\", \"" + key + "\": " + value;
+            std::string text = fmt::format(R"({{"type": "{}", "{}": {})", type, key, value);
             if (then.find("required") != nullptr && key != "rate") text += ", \"rate\": 1";
             CAPTURE(text);
             CHECK((message(text + "}") == "nothing is wrong") == listed);

@@ -223,7 +223,8 @@ TEST_CASE("array: gradients and tangents are made when asked for") {
 
 TEST_CASE("array: copies of the handle share, a clone does not") {
     const Array a = Array::from(counting(3), Type::f64, {3});
-    const Array same = a, clone = a.clone();
+    const Array same = a;  // NOLINT(performance-unnecessary-copy-initialization): what is tested
+    const Array clone = a.clone();
     a.gradient().fill(1);
     a.set_value(0, 0, 10);
     CHECK(same.same_memory(a));

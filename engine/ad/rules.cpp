@@ -5,7 +5,7 @@
 //  inf) = 0. Elsewhere
 //    infinities are kept. These are ops, not selects, so their own derivatives are right too
 //    (a select would have a zero second derivative there).
-//  - norm at zero: x_i/|x| is taken as mulz(x_i, divz(seed, |x|)) = 0 in both modes.
+//  - norm at zero: the unit vector x_i/|x| is taken as mulz(x_i, 1/|x|) = 0 in both modes.
 #include "engine/ad/rules.hpp"
 
 namespace hindcast::ad {
@@ -44,6 +44,7 @@ struct Record {
     Value sub(Value x, Value y) const { return op(OpCode::sub, x, y); }
     Value mul(Value x, Value y) const { return op(OpCode::mul, x, y); }
     Value mulz(Value x, Value y) const { return op(OpCode::mulz, x, y); }
+    Value div(Value x, Value y) const { return op(OpCode::div, x, y); }
     Value divz(Value x, Value y) const { return op(OpCode::divz, x, y); }
     Value neg(Value x) const { return op(OpCode::neg, x); }
     Value number(double n) const { return b.real_constant(n, type); }
@@ -65,10 +66,12 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::sub: return i == 0 ? g : e.neg(g);
         case OpCode::neg: return e.neg(g);
         case OpCode::mul: return product(g, a[other]);
-        case OpCode::mulz: return e.mulz(g, a[other]);
+        case OpCode::mulz:
+        case OpCode::mulg: return e.mulz(g, a[other]);
         case OpCode::fma: return i == 2 ? g : product(g, a[other]);
         case OpCode::div:
-        case OpCode::divz: return i == 0 ? e.divz(g, a[1]) : e.neg(e.divz(e.mulz(g, r), a[1]));
+        case OpCode::divz:  // the second takes the first's quotient
+            return i == 0 ? e.divz(g, a[1]) : e.neg(e.mulz(e.divz(g, a[1]), r));
         case OpCode::min: {
             const Value second = e.less(a[1], a[0]);
             return b.select(second, i == 1 ? g : zero, i == 1 ? zero : g);
@@ -83,7 +86,8 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::sqrt: return e.divz(g, e.mul(e.number(2), r));
         case OpCode::cbrt: return e.divz(g, e.mul(e.number(3), e.mul(r, r)));
         case OpCode::norm2:
-        case OpCode::norm3: return e.mulz(a[static_cast<std::size_t>(i)], e.divz(g, r));
+        case OpCode::norm3:  // a length is 0 or so large that its reciprocal is finite
+            return e.mulz(g, e.mulz(a[static_cast<std::size_t>(i)], e.div(e.number(1), r)));
         case OpCode::convert:  // the one op whose seed has another type in forward mode than in
                                // reverse mode
             return b.emit(OpCode::convert, b.type_of(g) == op.type ? b.type_of(a[0]) : op.type, g);

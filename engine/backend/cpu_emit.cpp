@@ -458,7 +458,7 @@ std::string Emitter::from_table(const char* row, const Op& op, bool s) {
     };
     for (std::size_t k = 0; k < text.size(); ++k) {
         if (text.compare(k, 15, "splat (i1 true)") == 0) {
-            out += all();
+            out += s ? "true" : all();
             k += 14;
         } else if (text[k] == 'T' && alone(k)) {
             out += t;

@@ -383,7 +383,8 @@ void Emitter::store_element(Value op, int symbol, Value index, const std::vector
         if (contiguous && layout(symbol) == Layout::planes)
             masked_store(t, values[k], element_pointer(symbol, components[k], index), mask);
         else
-            scatter(t, values[k], element_pointers(symbol, components[k], index, mask), mask);
+            // A scatter looks at no lane that is masked out.
+            scatter(t, values[k], element_pointers(symbol, components[k], index, all()), mask);
     }
 }
 

@@ -214,12 +214,12 @@ private:
         }
     }
 
-    // item & ~63: vectors start at multiples of their width.
+    // item & -16 and the like: vectors start at multiples of their width.
     bool is_same_in_a_block(const Op& op) const {
         return op.code == OpCode::bit_and && op.type == ir::Type::i32 &&
                kernel_.op(op.operand[0]).code == OpCode::item &&
                kernel_.op(op.operand[1]).code == OpCode::constant &&
-               (kernel_.op(op.operand[1]).bits & 63) == 0;
+               (kernel_.op(op.operand[1]).bits & (most_lanes - 1)) == 0;
     }
 
     void nest(const Op& op) {

@@ -20,6 +20,9 @@
 
 namespace hindcast::backend::cpu {
 
+// The widest vectors; a vector's first item is a multiple of its width.
+inline constexpr int most_lanes = 16;
+
 enum class Layout : std::uint8_t {
     strided,   // strides are read at run time
     planes,    // element stride 1: each component is a contiguous array

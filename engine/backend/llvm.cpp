@@ -7,6 +7,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/IRReader.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -27,6 +28,10 @@ constexpr const char* triple = "x86_64-unknown-linux-gnu";
 constexpr const char* passes =
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
+// Moving ops into the branch that needs them cuts a loop with a rare branch in two and keeps what
+// was loaded at its start in memory until then.
+constexpr const char* options[] = {"hindcast", "-disable-machine-sink"};
+
 // clang-format off
 #define HINDCAST_LLVM_FUNCTIONS(F) \
     F(GetVersion) F(ContextCreate) F(ContextDispose) F(ContextSetDiagnosticHandler) \
@@ -37,7 +42,8 @@ constexpr const char* passes =
     F(GetTargetFromTriple) F(CreateTargetMachine) F(DisposeTargetMachine) \
     F(CreateTargetDataLayout) F(SetModuleDataLayout) F(DisposeTargetData) \
     F(TargetMachineEmitToMemoryBuffer) F(GetBufferStart) F(GetBufferSize) F(DisposeMemoryBuffer) \
-    F(GetHostCPUName) F(GetHostCPUFeatures) F(GetDiagInfoDescription) F(GetDiagInfoSeverity)
+    F(GetHostCPUName) F(GetHostCPUFeatures) F(GetDiagInfoDescription) F(GetDiagInfoSeverity) \
+    F(ParseCommandLineOptions)
 // clang-format on
 
 // The functions of the library that was opened, and the processor it sees.
@@ -91,6 +97,7 @@ struct Library {
             info.problem = "LLVM cannot make x86-64 code: " + take(message);
             return;
         }
+        ParseCommandLineOptions(std::size(options), options, nullptr);
         info.cpu = take(GetHostCPUName());
         info.features = take(GetHostCPUFeatures());
         info.available = true;

@@ -40,22 +40,35 @@ public:
         own_as_load = true;
     }
 
-    // Before the loop over the slots: the target's own elements.
-    void load_at_target() {
+    // Before the loop over the slots: the target's own elements, and those of the other end of the
+    // first entry.
+    void before_slots(Value first_cell) {
         if (!pull_.pairs_) return;
-        for (const Op& op : source_.ops)
-            if (op.code == OpCode::load && row_of(op) >= 0)
-                mine_[{op.symbol, op.component}] =
-                    target_.load(op.symbol, op.component, target_.item());
+        for (const Op& op : source_.ops) {
+            if (op.code != OpCode::load || row_of(op) < 0) continue;
+            const std::pair<int, int> element{op.symbol, op.component};
+            if (mine_.count(element) != 0) continue;
+            mine_[element] = target_.load(op.symbol, op.component, target_.item());
+            others_[element] = target_.declare(op.type);
+        }
+        load_others(first_cell);
     }
 
-    void record(Value place_in_tables) {
-        at_ = place_in_tables;
+    // The entry in a cell of the tables; `valid` says whether it is one, or padding. What the next
+    // cell needs from the other end is loaded here: a processor then does not wait for it.
+    void record(Value cell, Value next_cell, Value valid) {
+        at_ = cell;
+        valid_ = valid;
+        for (const auto& [element, slot] : others_) other_[element] = target_.read(slot);
+        load_others(next_cell);
         item = table(pull_.item_);
         const std::vector<Row>& rows = pull_.rows_;
         for (std::size_t r = 0; r < rows.size(); ++r) declare_terms(r);
         region(0);
         for (const int symbol : pull_.symbols_) add_terms(symbol);
+        // Last, since a branch cuts a loop in two for the compiler.
+        for (const auto& [to, term] : reduced_) store_term(to, term);
+        reduced_.clear();
     }
 
     // Targets whose items all exist, which is nearly all of them, need no further conditions.
@@ -118,7 +131,7 @@ protected:
         std::vector<int>& at_target = pull_.at_target_;
         if (std::find(at_target.begin(), at_target.end(), symbol) == at_target.end())
             at_target.push_back(symbol);
-        const Value other = target_.load(symbol, op.component, table(pull_.other_));
+        const Value other = other_.at({op.symbol, op.component});
         const Value mine = mine_.at({op.symbol, op.component});
         return r == 0 ? target_.select(is_row(0), mine, other)
                       : target_.select(is_row(0), other, mine);
@@ -130,24 +143,29 @@ protected:
         const auto reduced = std::find(pull_.reduced_.begin(), pull_.reduced_.end(), site);
         if (reduced == pull_.reduced_.end()) return;
         const int to = pull_.first_terms_ + static_cast<int>(reduced - pull_.reduced_.begin());
-        const auto store = [&] {
-            target_.effect(OpCode::store_once, to, 0, item, at(op.operand[0]));
-        };
-        if (pull_.rows_.size() == 1)
-            store();
-        else
-            target_.if_(is_row(0), store, [] {});
+        reduced_.emplace_back(to, at(op.operand[0]));
     }
 
 private:
+    void store_term(int to, Value term) {
+        const Value stores =
+            pull_.rows_.size() == 1 ? valid_ : target_.binary(OpCode::bit_and, is_row(0), valid_);
+        target_.if_(
+            stores, [&] { target_.effect(OpCode::store_once, to, 0, item, term); }, [] {});
+    }
     Value table(int parameter) { return target_.load(parameter, 0, at_); }
     Value is_row(int r) {
         return target_.compare(OpCode::eq, table(pull_.row_), target_.integer(r));
     }
-    // The row at whose index an op loads.
+    void load_others(Value cell) {
+        const Value other = target_.load(pull_.other_, 0, cell);
+        for (const auto& [element, slot] : others_)
+            target_.write(slot, target_.load(element.first, element.second, other));
+    }
+    // The row at whose index an op loads a real value.
     int row_of(const Op& op) const {
         for (int r = 0; r < 2; ++r)
-            if (op.operand[0] == pull_.rows_[r].index &&
+            if (op.operand[0] == pull_.rows_[r].index && ir::is_real(op.type) &&
                 source_.parameter(op.symbol).access == Access::read)
                 return r;
         return -1;
@@ -172,7 +190,9 @@ private:
     }
     void add_term(int symbol, int component, Value term) {
         const ir::Slot sum = target_.own(symbol, target_.item(), component);
-        target_.write(sum, target_.binary(OpCode::add, target_.read(sum), term));
+        const Value before = target_.read(sum);
+        const Value after = target_.binary(OpCode::add, before, term);
+        target_.write(sum, valid_ < 0 ? after : target_.select(valid_, after, before));
     }
     void declare_terms(std::size_t row) {
         for (const int symbol : pull_.symbols_)
@@ -186,9 +206,13 @@ private:
 
     Pull& pull_;
     bool copies_;
-    Value at_ = ir::no_value;
-    std::map<Value, ir::Slot> terms_;            // per site
-    std::map<std::pair<int, int>, Value> mine_;  // (symbol, component) at the target's index
+    Value at_ = ir::no_value, valid_ = ir::no_value;
+    std::map<Value, ir::Slot> terms_;             // per site
+    std::vector<std::pair<int, Value>> reduced_;  // terms of reductions, and where they are stored
+    // (symbol, component) at the target's index and at the other end of the entry; what the next
+    // entry needs.
+    std::map<std::pair<int, int>, Value> mine_, other_;
+    std::map<std::pair<int, int>, ir::Slot> others_;
 };
 
 Pull::Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<Value> reduced)
@@ -247,6 +271,7 @@ void Pull::record(bool copies) {
     };
     slots_parameter_ = add("entries.more", Access::value);
     items_parameter_ = add("entries.items", Access::value);
+    most_ = add("entries.most", Access::read);
     degree_ = add("entries.count", Access::read);
     item_ = add("entries.item", Access::read);
     row_ = add("entries.row", Access::read);
@@ -261,22 +286,35 @@ void Pull::record(bool copies) {
                 builder.write(builder.own(symbol, builder.item(), c),
                               builder.zero(source.parameter(symbol).type));
     Body body(*this, copies, builder);
-    body.load_at_target();
     if (shifted())
         body.record(shifts_);
     else
-        builder.for_(builder.load(degree_, 0, builder.item()), 0, [&](Value slot) {
-            // Cell::at: of a block's first target, then this slot's row, then the target's lane.
-            const Value before = builder.binary(
-                OpCode::mul, builder.binary(OpCode::bit_and, builder.item(), builder.integer(~63)),
-                builder.parameter(slots_parameter_, 0));
-            const Value row = builder.binary(OpCode::mul, slot, builder.integer(64));
-            body.record(builder.binary(OpCode::add, builder.item(),
-                                       builder.binary(OpCode::add, before, row)));
-        });
+        walk(builder, body);
     kernel_ = builder.finish();
     ir::remove_dead_ops(kernel_, false);
     ir::verify(kernel_, "pulling");
+}
+
+// All lanes of a vector walk through as many slots.
+void Pull::walk(ir::Builder& builder, Body& body) const {
+    const Value item = builder.item();
+    const auto block = [&](int size) {  // the first item of the block
+        return builder.binary(OpCode::bit_and, item, builder.integer(-size));
+    };
+    // Table::cell: of a block's first target, then this slot's row, then the target's lane.
+    const Value first = builder.binary(
+        OpCode::add, item,
+        builder.binary(OpCode::mul, block(block_targets), builder.parameter(slots_parameter_, 0)));
+    const Value degree = builder.load(degree_, 0, item);
+    body.before_slots(first);
+    builder.for_(builder.load(most_, 0, block(most_lanes)), 0, [&](Value slot) {
+        const auto cell = [&](Value k) {
+            return builder.binary(OpCode::add, first,
+                                  builder.binary(OpCode::mul, k, builder.integer(block_targets)));
+        };
+        const Value next = builder.binary(OpCode::add, slot, builder.integer(1));
+        body.record(cell(slot), cell(next), builder.compare(OpCode::lt, slot, degree));
+    });
 }
 
 // Whether evaluating items once per row costs less than sending their terms through memory.
@@ -330,7 +368,7 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
     const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
     bindings_.assign(bindings, bindings + source_count);
     bindings_.resize(kernel_.parameters.size());
-    const std::int64_t count = table != nullptr ? table->slots * stride_ : stride_;
+    const std::int64_t count = table != nullptr ? table->cells(stride_) : stride_;
     const auto set = [&](int p, const void* data, std::int64_t n) {
         bindings_[p] = {const_cast<void*>(data), n, 1, 1, 0};
     };
@@ -338,6 +376,7 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
     set(slots_parameter_, &more_slots_, 1);
     item_count_ = static_cast<std::int32_t>(items);
     set(items_parameter_, &item_count_, 1);
+    set(most_, table != nullptr ? table->most.data() : nullptr, stride_);
     set(degree_, table != nullptr ? table->degree.data() : nullptr, stride_);
     set(item_, table != nullptr ? table->item.data() : nullptr, count);
     set(row_, table != nullptr ? table->row.data() : nullptr, count);
@@ -361,7 +400,7 @@ Binding Pull::terms(std::size_t reduced) const {
 
 Form Pull::form(const std::vector<Binding>& bindings) const {
     Form form = form_of(kernel_, bindings.data());
-    for (std::size_t p = degree_; p < form.size(); ++p)
+    for (std::size_t p = most_; p < form.size(); ++p)
         if (kernel_.parameters[p].access == Access::read) form[p].layout = Layout::table;
     return form;
 }
@@ -374,10 +413,12 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
     for (std::int64_t t = 0; t < targets_; ++t) most = std::max(most, first[t + 1] - first[t]);
     table.slots = most;
     const double cells = static_cast<double>(most) * static_cast<double>(stride_);
-    table.fits = most <= most_slots && cells <= padding_limit * first[targets_] + 1024 &&
-                 cells < 0x1p31 && items < (1 << 30);
+    table.fits = most > 0 && most <= most_slots &&
+                 cells <= padding_limit * first[targets_] + 1024 && cells < 0x1p31 &&
+                 items < (1 << 30);
     if (!table.fits) return;
-    const auto size = static_cast<std::size_t>(most) * stride_;
+    const auto size = static_cast<std::size_t>(table.cells(stride_));
+    table.most = AlignedBuffer<std::int32_t>(stride_);
     table.degree = AlignedBuffer<std::int32_t>(stride_);
     table.item = AlignedBuffer<std::int32_t>(size);
     table.row = AlignedBuffer<std::int32_t>(size);
@@ -389,6 +430,10 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
             table.item.data()[at] = static_cast<std::int32_t>(entries[e] % row_length);
             table.row.data()[at] = static_cast<std::int32_t>(entries[e] / row_length);
         }
+    }
+    for (std::int64_t t = 0; t < targets_; ++t) {
+        std::int32_t& in_block = table.most[t & -most_lanes];
+        in_block = std::max(in_block, table.degree[t]);
     }
     table.copies.resize(columns_.size());
     std::int64_t in_first_row = 0;  // an item whose index is out of range stores no term
@@ -419,11 +464,8 @@ template <class Word>
 void Pull::copy_column(const Binding& from, int component, const Table& table, Word* to) const {
     const Word* const data =
         static_cast<const Word*>(from.data) + component * from.component_stride;
-    for (std::int64_t t = 0; t < targets_; ++t)
-        for (std::int32_t slot = 0; slot < table.degree.data()[t]; ++slot) {
-            const std::size_t at = table.cell(t, slot);
-            to[at] = data[table.item.data()[at] * from.element_stride];
-        }
+    for (std::size_t at = 0; at < table.item.size(); ++at)
+        to[at] = data[table.item[at] * from.element_stride];
 }
 
 void Pull::copy_columns(const Binding* bindings, Table& table) {
@@ -438,8 +480,7 @@ void Pull::copy_columns(const Binding* bindings, Table& table) {
                            copy.element_stride == from.element_stride &&
                            copy.component_stride == from.component_stride;
         if (known) continue;
-        const std::size_t bytes =
-            static_cast<std::size_t>(table.slots) * stride_ * ir::size_of(type);
+        const std::size_t bytes = table.item.size() * ir::size_of(type);
         if (copy.memory.size() != bytes) copy.memory = AlignedBuffer<char>(bytes);
         if (ir::size_of(type) == 4)
             copy_column(from, column.component, table,

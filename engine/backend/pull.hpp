@@ -9,8 +9,12 @@
 // The entries stand in tables [block of 64 targets][slot][target], padded so that whole vectors may
 // be read: which row of which item, and copies of what an item reads at its own index (the ends and
 // the rest length of a spring), in the order in which the targets walk. They are made once per
-// version of the buffers. Where there are two rows, a load at the index of a row is the target's
-// own element for one of them and that of the other end for the other: one gather instead of two.
+// version of the buffers. All lanes of a vector walk through as many slots; what stands in a padded
+// one is the first item's, is evaluated and is not added.
+//
+// Where there are two rows, a load at the index of a row is the target's own element for one of
+// them and that of the other end for the other: one gather instead of two. It is made one slot
+// ahead, since a processor that waits for it cannot look far enough for other work.
 //
 // Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
 // needed: the target's entries are the items at the negative offsets, one copy of the body each.
@@ -22,6 +26,10 @@
 #include <vector>
 
 #include "engine/backend/gather.hpp"
+
+namespace hindcast::ir {
+class Builder;
+}
 
 namespace hindcast::backend::cpu {
 
@@ -66,16 +74,21 @@ private:
         std::vector<std::uint64_t> key;
         std::int64_t slots = 0;
         bool fits = false;
+        AlignedBuffer<std::int32_t> most;  // entries of a target: the most in 16, at the first
         AlignedBuffer<std::int32_t> degree, item, row, other;
         std::vector<Copy> copies;  // per column
-        // Blocks of 64 targets, so that a walk through all entries reads memory in one stream.
+        // Blocks of targets, so that a walk through all entries reads memory in one stream.
         std::size_t cell(std::int64_t target, std::int64_t slot) const {
-            return static_cast<std::size_t>((target & ~std::int64_t{63}) * slots + slot * 64 +
-                                            (target & 63));
+            const std::int64_t lane = target % block_targets;
+            return static_cast<std::size_t>((target - lane) * slots + slot * block_targets + lane);
         }
+        // For so many targets, padded; and a slot that the last block looks ahead to.
+        std::int64_t cells(std::int64_t stride) const { return slots * stride + block_targets; }
     };
+    static constexpr int block_targets = 64;
     class Body;
 
+    void walk(ir::Builder& builder, Body& body) const;
     bool worth_it() const;
     void find_shifts();
     void record(bool copies);
@@ -97,8 +110,8 @@ private:
     std::vector<Column> columns_;
     std::vector<ir::Value> reduced_;
     std::vector<AlignedBuffer<char>> terms_;  // per reduced op
-    int slots_parameter_ = 0, items_parameter_ = 0, degree_ = 0, item_ = 0, row_ = 0, other_ = 0,
-        first_terms_ = 0;
+    int slots_parameter_ = 0, items_parameter_ = 0, most_ = 0, degree_ = 0, item_ = 0, row_ = 0,
+        other_ = 0, first_terms_ = 0;
     std::int64_t targets_ = 0, items_ = 0;
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;

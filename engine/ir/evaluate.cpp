@@ -81,6 +81,7 @@ Bits arithmetic(OpCode code, T a, T b, T c) {
             case OpCode::trunc: return to_bits(e::trunc(a));
             case OpCode::round: return to_bits(e::round(a));
             case OpCode::mulz: return to_bits(e::mulz(a, b));
+            case OpCode::mulg: return to_bits(e::mulg(a, b));
             case OpCode::divz: return to_bits(e::divz(a, b));
             case OpCode::norm2: return to_bits(e::norm2(a, b));
             case OpCode::norm3: return to_bits(e::norm3(a, b, c));

@@ -146,6 +146,10 @@ T mulz(T a, T b) {
     return a == T{} || b == T{} ? T{} : a * b;
 }
 template <class T>
+T mulg(T a, T b) {
+    return a == T{} ? T{} : a * b;
+}
+template <class T>
 T divz(T a, T b) {
     return a == T{} ? T{} : a / b;
 }

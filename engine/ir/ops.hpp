@@ -21,6 +21,7 @@
 //                                 values (also -0 and 0) the first is returned
 //   lt, le, eq                    false when an operand is NaN
 //   mulz(a,b)                     0 if a or b is 0 (even against infinity or NaN), else a*b
+//   mulg(a,b)                     0 if a, the gate, is 0 (even against infinity or NaN), else a*b
 //   divz(a,b)                     0 if a is 0 (even over 0), else a/b
 //   norm2, norm3                  sqrt(b*b + a*a), sqrt(c*c + (b*b + a*a)), each sum one fused
 //   multiply-add round                         to nearest, ties to even
@@ -72,6 +73,7 @@ enum class OpClass : std::uint8_t {
     HINDCAST_OP(min,        2, arithmetic, "", "", "") \
     HINDCAST_OP(max,        2, arithmetic, "", "", "") \
     HINDCAST_OP(mulz,       2, arithmetic, "", "", "") \
+    HINDCAST_OP(mulg,       2, arithmetic, "", "", "") \
     HINDCAST_OP(divz,       2, arithmetic, "", "", "") \
     HINDCAST_OP(norm2,      2, arithmetic, "", "", "") \
     HINDCAST_OP(norm3,      3, arithmetic, "", "", "") \

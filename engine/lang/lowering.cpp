@@ -35,6 +35,7 @@ protected:
             case OpCode::mulz:
                 return t.select(t.binary(OpCode::bit_or, is_zero(a), is_zero(b)), zero(),
                                 t.binary(OpCode::mul, a, b));
+            case OpCode::mulg: return t.select(is_zero(a), zero(), t.binary(OpCode::mul, a, b));
             case OpCode::divz: return t.select(is_zero(a), zero(), t.binary(OpCode::div, a, b));
             case OpCode::norm2: return t.emit(OpCode::sqrt, type, squares(a, b));
             case OpCode::norm3:

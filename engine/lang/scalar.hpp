@@ -269,10 +269,14 @@ inline Float fma(Float::Operand a, Float::Operand b, Float::Operand c) {
     return Float::from(
         builder().emit(ir::OpCode::fma, builder().type_of(a.value), a.value, b.value, c.value));
 }
-// The products and quotients of singular points: 0 if a factor (the dividend) is 0, whatever the
-// other is.
+// The products and quotients of singular points: 0 if a factor (mulz), the first factor (mulg) or
+// the dividend (divz) is 0, whatever the other is. Where it is known which factor is 0, mulg is the
+// cheaper.
 inline Float mulz(Float::Operand a, Float::Operand b) {
     return Float::from(builder().binary(ir::OpCode::mulz, a.value, b.value));
+}
+inline Float mulg(Float::Operand a, Float::Operand b) {
+    return Float::from(builder().binary(ir::OpCode::mulg, a.value, b.value));
 }
 inline Float divz(Float::Operand a, Float::Operand b) {
     return Float::from(builder().binary(ir::OpCode::divz, a.value, b.value));

@@ -40,12 +40,12 @@ struct Form {
     }
 };
 
-// tension * d / length, by one division; no force where the ends coincide.
+// d times the tension for each unit of length. Where the ends coincide, d is 0: no force, also if
+// the tension has no limit there.
 template <int D>
-Vec<Float, D> along(const Vec<Float, D>& d, const Float& length, const Float& tension) {
-    const Float scale = divz(tension, length);
+Vec<Float, D> along(const Vec<Float, D>& d, const Float& scale) {
     Vec<Float, D> f;
-    for (int k = 0; k < D; ++k) f[k] = mulz(d[k], scale);
+    for (int k = 0; k < D; ++k) f[k] = mulg(d[k], scale);
     return f;
 }
 
@@ -63,8 +63,9 @@ KernelDef spring_force(const Form& form) {
                 const Float length = form.length(norm(d));
                 const Float stretch = length - rest_length[s];
                 const Float rate = divz(dot(v[b] - v[a], d), length);
-                const Float tension = stiffness[s] * stretch + damping[s] * rate;
-                const V f = along(d, length, form.while_acting(stretch, tension));
+                const Float elastic = stiffness[s] * (1.0 - divz(rest_length[s], length));
+                const Float tension = elastic + damping[s] * divz(rate, length);
+                const V f = along(d, form.while_acting(stretch, tension));
                 force[a] += f;
                 force[b] -= f;
             });
@@ -75,8 +76,8 @@ KernelDef spring_force(const Form& form) {
                       const V d = x[b] - x[a];
                       const Float length = form.length(norm(d));
                       const Float stretch = length - rest_length[s];
-                      const V f =
-                          along(d, length, form.while_acting(stretch, stiffness[s] * stretch));
+                      const Float elastic = stiffness[s] * (1.0 - divz(rest_length[s], length));
+                      const V f = along(d, form.while_acting(stretch, elastic));
                       force[a] += f;
                       force[b] -= f;
                   });

@@ -163,7 +163,7 @@ TEST_CASE("sqrt, cbrt, norm and normalize at zero") {
     });
 }
 
-TEST_CASE("divz, mulz and division at zero") {
+TEST_CASE("divz, mulz, mulg and division at zero") {
     check({
         {"divz", OF(divz(v.x(), v.y())), {0, 0, 0}, {infinity, 0, 0}, 0},
         {"divz", OF(divz(v.x(), v.y())), {0, 2, 0}, {0.5, 0, 0}, 0},
@@ -173,6 +173,10 @@ TEST_CASE("divz, mulz and division at zero") {
         {"mulz", OF(mulz(v.x(), v.y())), {0, infinity, 0}, {infinity, 0, 0}, 0},
         {"mulz", OF(mulz(v.x(), v.y())), {not_a_number, 0, 0}, {0, not_a_number, 0}, 0},
         {"mulz", OF(mulz(v.x(), v.y())), {2, 3, 0}, {3, 2, 0}, 6},
+        {"mulg", OF(mulg(v.x(), v.y())), {0, 0, 0}, {0, 0, 0}, 0},
+        {"mulg", OF(mulg(v.x(), v.y())), {0, infinity, 0}, {infinity, 0, 0}, 0},
+        {"mulg", OF(mulg(v.x(), v.y())), {0, not_a_number, 0}, {not_a_number, 0, 0}, 0},
+        {"mulg", OF(mulg(v.x(), v.y())), {2, 3, 0}, {3, 2, 0}, 6},
         {"div", OF(v.x() / v.y()), {1, 0, 0}, {infinity, -infinity, 0}, infinity},
         {"div", OF(v.x() / v.y()), {1, infinity, 0}, {0, 0, 0}, 0},
     });

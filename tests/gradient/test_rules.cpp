@@ -47,6 +47,7 @@ const Row rows[] = {
     {OpCode::min, HOST(x[0] < x[1] ? x[0] : x[1]), {-2, -2}, {2, 2}, apart},
     {OpCode::max, HOST(x[0] < x[1] ? x[1] : x[0]), {-2, -2}, {2, 2}, apart},
     {OpCode::mulz, HOST(x[0] * x[1]), {-2, -2}, {2, 2}},
+    {OpCode::mulg, HOST(x[0] * x[1]), {-2, -2}, {2, 2}},
     {OpCode::divz, HOST(x[0] / x[1]), {-2, 0.4}, {2, 2}},
     {OpCode::norm2, HOST(std::sqrt(x[0] * x[0] + x[1] * x[1])), {0.2, -2}, {2, 2}},
     {OpCode::norm3,

@@ -109,11 +109,11 @@ struct Table {
                 if (!ir::can_evaluate(code) || code == OpCode::logical_not ||
                     row.op_class == ir::OpClass::conversion)
                     continue;
-                const bool reals_only = code == OpCode::fma || code == OpCode::sqrt ||
-                                        code == OpCode::floor || code == OpCode::ceil ||
-                                        code == OpCode::trunc || code == OpCode::round ||
-                                        code == OpCode::mulz || code == OpCode::divz ||
-                                        code == OpCode::norm2 || code == OpCode::norm3;
+                const bool reals_only =
+                    code == OpCode::fma || code == OpCode::sqrt || code == OpCode::floor ||
+                    code == OpCode::ceil || code == OpCode::trunc || code == OpCode::round ||
+                    code == OpCode::mulz || code == OpCode::mulg || code == OpCode::divz ||
+                    code == OpCode::norm2 || code == OpCode::norm3;
                 const bool integers_only = code == OpCode::bit_and || code == OpCode::bit_or ||
                                            code == OpCode::bit_xor || code == OpCode::rem ||
                                            code == OpCode::shift_left ||
@@ -212,6 +212,18 @@ TEST_CASE("CPU: booleans") {
     std::vector<double> a, b;
     for (int i = 0; i < 37; ++i) a.push_back(i % 2), b.push_back(i / 2 % 2);
     CHECK(launch.set("a", a).set("b", b).differences() == "");
+    // The same for all lanes.
+    const KernelDef uniform = kernel(
+        "uniform_booleans", {"p", "x", "out"},
+        [](Int i, Param<Int> p, Read<Int> x, Write<Int> out) {
+            const Bool first = p.value() == 1, second = !first;
+            out[i] = select(second, x[i], Int(7)) + select(second && x[i] == 1, Int(10), Int(0)) +
+                     select(first || !(p.value() < 0), Int(100), Int(0));
+        });
+    for (const double p : {0, 1, -1}) {
+        Launch one(uniform.trace(ir::Precision::f32), 37);
+        CHECK(one.set("p", {p}).set("x", a).differences() == "");
+    }
 }
 
 TEST_CASE("CPU: elementary functions have the interpreter's bits") {

@@ -91,6 +91,36 @@ TEST_CASE("CPU pull: springs, their adjoint with a shared stiffness, and second 
     }
 }
 
+TEST_CASE("CPU pull: an index that is read at both ends, and points of which most have no spring") {
+    HINDCAST_NEEDS_LLVM();
+    // What stands in the padding of the tables must not lead outside of an array.
+    const KernelDef k = kernel("by_material", {"ends", "material", "stiffness", "x", "force"},
+                               [](Int s, Read<Int2> ends, Read<Int> material, Read<Float> stiffness,
+                                  Read<Vec3> x, Sum<Vec3> force) {
+                                   const Int a = ends[s].x(), b = ends[s].y();
+                                   const Vec3 d = x[b] - x[a];
+                                   const Vec3 f = d * stiffness[material[a] + material[b] - 40];
+                                   force[a] += f;
+                                   force[b] -= f;
+                               });
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const ir::Kernel forward = k.trace(precision);
+        CHECK(parts_of(forward).groups == 1);
+        const std::int64_t items = 90, points = 70;
+        for (const ir::Kernel& kernel : {forward, ad::adjoint(forward, {"x", "force"})}) {
+            // All springs within the last 20 points.
+            std::vector<double> ends = indices(2 * items, 20, 6);
+            for (double& end : ends) end += 50;
+            Launch launch = net(kernel, items, points, ends);
+            std::vector<double> material(static_cast<std::size_t>(points), 20.0);
+            for (std::size_t p = 0; p < material.size(); ++p)
+                material[p] += static_cast<double>(p % 3);
+            launch.set("material", material).set("stiffness", {1, 2, 3, 4, 5});
+            CHECK(launch.differences(false, {1, 3}) == "");
+        }
+    }
+}
+
 TEST_CASE("CPU pull: every layout of what the other end is read from") {
     HINDCAST_NEEDS_LLVM();
     const ir::Kernel k = springs.trace(Precision::f32);

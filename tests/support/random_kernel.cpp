@@ -173,7 +173,10 @@ private:
                 const Vec2 u = m * Vec2(b, 0.4);
                 return determinant(m) + u.y();
             }
-            default: return below(2) ? mulz(a, b) : divz(a, b * b + 0.6);
+            default: {
+                const int which = below(3);
+                return which == 0 ? mulz(a, b) : which == 1 ? mulg(a, b) : divz(a, b * b + 0.6);
+            }
         }
     }
 

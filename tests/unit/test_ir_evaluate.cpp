@@ -210,14 +210,20 @@ TEST_CASE("comparisons are false with NaN; zeros are equal") {
     CHECK(compare(OpCode::eq, true, true));
 }
 
-TEST_CASE("mulz and divz: zero wins over infinity and NaN") {
+TEST_CASE("mulz, mulg and divz: zero wins over infinity and NaN") {
     for (const double any : {infinity, -infinity, no_number, 0.0, -0.0, 5.0}) {
         CHECK(identical(eval(OpCode::mulz, 0.0, any), 0.0));
         CHECK(identical(eval(OpCode::mulz, -0.0, any), 0.0));
         CHECK(identical(eval(OpCode::mulz, any, 0.0), 0.0));
+        CHECK(identical(eval(OpCode::mulg, 0.0, any), 0.0));
+        CHECK(identical(eval(OpCode::mulg, -0.0, any), 0.0));
         CHECK(identical(eval(OpCode::divz, 0.0, any), 0.0));
         CHECK(identical(eval(OpCode::divz, -0.0, any), 0.0));
     }
+    // Only the first factor of mulg is a gate.
+    CHECK(identical(eval(OpCode::mulg, -3.0, 0.0), -0.0));
+    CHECK(identical(eval(OpCode::mulg, infinity, 0.0), infinity * 0.0));
+    CHECK(eval(OpCode::mulg, 3.0, -2.0) == -6);
     CHECK(eval(OpCode::mulz, 3.0, -2.0) == -6);
     CHECK(eval(OpCode::mulz, 3.0, infinity) == infinity);
     CHECK(identical(eval(OpCode::mulz, no_number, 2.0), no_number));

@@ -24,14 +24,15 @@ using ir::Type;
 namespace {
 
 constexpr Type all_types[] = {Type::i32, Type::u32, Type::i64, Type::u64, Type::f32, Type::f64};
-constexpr OpCode composites[] = {OpCode::min,        OpCode::max,         OpCode::mulz,
-                                 OpCode::divz,       OpCode::norm2,       OpCode::norm3,
-                                 OpCode::abs,        OpCode::div,         OpCode::rem,
-                                 OpCode::shift_left, OpCode::shift_right, OpCode::variable};
+constexpr OpCode composites[] = {
+    OpCode::min,        OpCode::max,         OpCode::mulz,    OpCode::mulg, OpCode::divz,
+    OpCode::norm2,      OpCode::norm3,       OpCode::abs,     OpCode::div,  OpCode::rem,
+    OpCode::shift_left, OpCode::shift_right, OpCode::variable};
 
 bool defined_for(OpCode code, Type type) {
     switch (code) {
         case OpCode::mulz:
+        case OpCode::mulg:
         case OpCode::divz:
         case OpCode::norm2:
         case OpCode::norm3: return ir::is_real(type);
@@ -132,6 +133,7 @@ bool contains_composites(const ir::Kernel& kernel) {
                 case OpCode::min:
                 case OpCode::max:
                 case OpCode::mulz:
+                case OpCode::mulg:
                 case OpCode::divz:
                 case OpCode::norm2:
                 case OpCode::norm3:

@@ -26,6 +26,7 @@ constexpr const char* triple = "x86_64-unknown-linux-gnu";
 // what that exposes, and moving what does not change out of inner loops. LLVM's own O2 takes three
 // times as long and made the spring net no faster.
 constexpr const char* passes =
+    "always-inline,"
     "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))";
 
 // Moving ops into the branch that needs them cuts a loop with a rare branch in two and keeps what
@@ -205,6 +206,7 @@ std::string compile_llvm(const std::string& text, CodeKind kind) {
 Hash128 code_target() {
     Hasher hash;
     hash.text(passes).integer(wanted_major);
+    for (const char* option : options) hash.text(option);
     // Family, model and feature flags; the flags of leaf 1 without the number of the processor it
     // runs on.
     constexpr unsigned leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0x80000001u, 0}};

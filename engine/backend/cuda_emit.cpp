@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -23,12 +24,54 @@ using ir::Type;
 using ir::Value;
 
 const char* const prelude =
-    R"(// Faults: the lowest item that has one, and the op; ~0 if there is none.
+    R"(// Faults: the lowest item that has one, the op, and the index; the key is ~0 if there is none.
 struct Fault {
     unsigned long long key;
+    long long index;
+    int lock;
 };
-static __device__ inline void report(Fault* fault, int item, int op) {
-    atomicMin(&fault->key, (unsigned long long)(unsigned)item << 32 | (unsigned)op);
+static __device__ inline void report(Fault* fault, int item, int op, long long index) {
+    const unsigned long long key = (unsigned long long)(unsigned)item << 32 | (unsigned)op;
+    bool waits = true;
+    while (waits)
+        if (atomicCAS(&fault->lock, 0, 1) == 0) {
+            __threadfence();
+            volatile Fault* const now = fault;
+            if (key < now->key) {
+                now->key = key;
+                now->index = index;
+            }
+            __threadfence();
+            atomicExch(&fault->lock, 0);
+            waits = false;
+        }
+}
+// Sums in fixed point of one parameter.
+struct Fixed {
+    unsigned long long* sums;
+    unsigned* kinds;
+    double factor[2], low_factor;
+    unsigned long long largest, terms;
+};
+// False for a term that is not finite.
+static __device__ inline bool note_fixed(Fixed* fixed, double term) {
+    const unsigned long long bits =
+        (unsigned long long)__double_as_longlong(term) & 0x7fffffffffffffffull;
+    if (bits >= 0x7ff0000000000000ull) return false;
+    if (bits > *(volatile unsigned long long*)&fixed->largest) atomicMax(&fixed->largest, bits);
+    return true;
+}
+// `low`: where the low limb stands, counted from the high one; 0 if there is none.
+static __device__ inline void add_fixed(Fixed* fixed, long long at, long long low, double term) {
+    if (!note_fixed(fixed, term)) {
+        atomicOr(&fixed->kinds[at], !(term == term) ? 4u : term > 0.0 ? 1u : 2u);
+        return;
+    }
+    const double scaled = term * fixed->factor[0] * fixed->factor[1], whole = trunc(scaled);
+    if (whole != 0.0) atomicAdd(&fixed->sums[at], (unsigned long long)(long long)whole);
+    if (low == 0) return;
+    const double rest = trunc((scaled - whole) * fixed->low_factor);
+    if (rest != 0.0) atomicAdd(&fixed->sums[at + low], (unsigned long long)(long long)rest);
 }
 // Real to integer truncates, saturates, and gives 0 for NaN.
 static __device__ inline int to_i32(double x) {
@@ -48,22 +91,23 @@ static __device__ inline unsigned long long to_u64(double x) {
 }
 )";
 
-cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form) {
+void set_scale(Fixed& fixed, const FixedScale& scale) {
+    // A double holds each factor; their product may be out of its range.
+    const int first = std::clamp(scale.high_bits, -1000, 1000);
+    fixed.factor[0] = std::ldexp(1.0, first);
+    fixed.factor[1] = std::ldexp(1.0, scale.high_bits - first);
+    fixed.low_factor = std::ldexp(1.0, scale.low_bits);
+}
+
+cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, bool measure) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     CompileOptions options;
     options.width = 1;
-    return cpu::make_plan(lowered, form, options, {fixed_point_parameters(kernel)});
+    return cpu::make_plan(lowered, form, options, {fixed_point_parameters(kernel), measure});
 }
 
 cpu::Plan plan_for(const ir::Kernel& kernel) {
     return plan_for(kernel, cpu::usual_form(lang::lower(kernel, lang::Lowering::all)));
-}
-
-std::string cannot_emit(const Plan& plan) {
-    if (!plan.fixed_symbols.empty())
-        return "'" + plan.kernel.parameter(plan.fixed_symbols.front()).name +
-               "' is added to at indices that depend on data";
-    return "";
 }
 
 std::string identifier(const std::string& name) {
@@ -125,7 +169,8 @@ private:
     void add_argument(Argument::Kind kind, int parameter, const std::string& type,
                       const std::string& name) {
         out_.arguments.push_back({kind, parameter, type});
-        const bool alone = type.back() == '*' && kind != Argument::Kind::fault;
+        const bool alone =
+            type.back() == '*' && kind != Argument::Kind::fault && kind != Argument::Kind::fixed;
         signature_.push_back(fmt::format("{}{} {}", type, alone ? " __restrict__" : "", name));
     }
     std::vector<char> used_symbols() const {
@@ -135,6 +180,8 @@ private:
                 used[static_cast<std::size_t>(op.symbol)] = 1;
         return used;
     }
+
+    bool is_fixed(int p) const { return plan_.fixed[static_cast<std::size_t>(p)].used; }
 
     void declare_arguments() {
         using Kind = Argument::Kind;
@@ -148,6 +195,11 @@ private:
             if (parameter.access == Access::value) {
                 add_argument(Kind::data, p,
                              fmt::format("const {}*", type_name(ir::memory_type(parameter))), name);
+                continue;
+            }
+            if (is_fixed(p)) {
+                add_argument(Kind::fixed, p, "Fixed*", name + "_fixed");
+                add_argument(Kind::count, p, "const long long", name + "_count");
                 continue;
             }
             if (!plan_.rows[k].empty()) {
@@ -279,6 +331,7 @@ private:
             if (op.code != OpCode::accumulate && op.code != OpCode::reduce) continue;
             const Parameter& p = kernel_.parameter(op.symbol);
             const Summation how = plan_.summation[static_cast<std::size_t>(op.symbol)];
+            if (op.code == OpCode::accumulate && how == Summation::fixed) continue;
             if (op.code == OpCode::accumulate && how == Summation::gathered) {
                 leaves_ += fmt::format("    {} term_{} = {};\n", type_name(op.type), v,
                                        constant(op.type, ir::bits_of(-0.0, op.type)));
@@ -339,9 +392,11 @@ private:
         const auto operand = [&](int k) -> const std::string& { return at(op.operand[k]); };
         switch (op.code) {
             case OpCode::load:
-            case OpCode::own_load: define(v, element(op)); break;
+            case OpCode::own_load:
+            case OpCode::fetch: define(v, element(op)); break;
             case OpCode::own_store:
-            case OpCode::store_once: line(element(op) + " = " + operand(1) + ";"); break;
+            case OpCode::store_once:
+            case OpCode::put: line(element(op) + " = " + operand(1) + ";"); break;
             case OpCode::take:
                 define(v, element(op));
                 line(element(op) + " = 0;");
@@ -368,12 +423,35 @@ private:
 
     void accumulate(Value v, const Op& op) {
         const Summation how = plan_.summation[static_cast<std::size_t>(op.symbol)];
-        if (how == Summation::atomic)
+        if (how == Summation::fixed)
+            fixed(v, op);
+        else if (how == Summation::atomic)
             atomic(op);
         else if (how == Summation::gathered)
             line(fmt::format("term_{} = {};", v, at(op.operand[1])));
         else
             line(fmt::format("{0} = {0} + {1};", sum(op.symbol, op.component), at(op.operand[1])));
+    }
+
+    // An index out of range is a fault, always.
+    void fixed(Value v, const Op& op) {
+        const std::string name = buffer(op.symbol), &index = at(op.operand[0]);
+        const int components = kernel_.parameter(op.symbol).components;
+        line(
+            fmt::format("if ((unsigned long long)(long long){0} >= (unsigned long long){1}_count) "
+                        "{{ report(fault, item, {2}, {0}); return; }}",
+                        index, name, v));
+        if (plan_.fixed[static_cast<std::size_t>(op.symbol)].counted)
+            line(fmt::format("atomicAdd(&{}_fixed->terms, 1ull);", name));
+        if (plan_.measure) {
+            line(fmt::format("note_fixed({}_fixed, {});", name, at(op.operand[1])));
+            return;
+        }
+        line(
+            fmt::format("add_fixed({0}_fixed, (long long){1} * {2} + {3}, {4}, {5});", name, index,
+                        components, op.component,
+                        op.type == Type::f64 ? fmt::format("{}_count * {}", name, components) : "0",
+                        at(op.operand[1])));
     }
 
     void atomic(const Op& op) {
@@ -505,7 +583,7 @@ private:
             declare(argument, name_for(argument), at(nest.inits[k]));
         }
         const std::string trip = "t" + std::to_string(v);
-        const std::string over = fmt::format("{{ report(fault, item, {}); return; }}", v);
+        const std::string over = fmt::format("{{ report(fault, item, {}, 0); return; }}", v);
         if (counted) {
             names_[static_cast<std::size_t>(body.arguments[0])] = trip;
             if (nest.max_trips > 0)
@@ -557,10 +635,6 @@ private:
 
 }  // namespace
 
-KernelText emit(const Plan& plan, const std::string& name) {
-    if (const std::string why = cannot_emit(plan); !why.empty())
-        throw Error("there is no CUDA text for this kernel: " + why).in_kernel(plan.kernel.name);
-    return Writer(plan, name).write();
-}
+KernelText emit(const Plan& plan, const std::string& name) { return Writer(plan, name).write(); }
 
 }  // namespace hindcast::backend::cuda

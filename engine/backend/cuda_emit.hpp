@@ -9,13 +9,17 @@
 //
 // What adds up over items takes further phases (cuda_phases.hpp). Contributions to gathered
 // parameters, and what an item adds to the targets of Reduce, are left in memory, one row of
-// `items` numbers each.
+// `items` numbers each. Sums in fixed point (fixed_point.hpp) are added by atomic instructions on
+// integers: any order gives the same bits. Their scale depends on the largest term, which the text
+// of a plan for measuring finds, and every text notes: who launches it with the scale of the run
+// before sees whether it was right.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/backend/cpu_plan.hpp"
+#include "engine/backend/fixed_point.hpp"
 
 namespace hindcast::backend::cuda {
 
@@ -27,11 +31,13 @@ struct Argument {
         element_stride,    // the same
         terms,             // of gathered parameters: real[row][scratch_items], see first_term
         reduced,           // of Reduce parameters: double[Plan::totals + component][items]
-        fault,             // see fault_text
+        fixed,             // Fixed (see prelude): the sums of a parameter in fixed point
+        count,             // elements of such a parameter
+        fault,             // Fault (see prelude)
         items              // i32
     };
     Kind kind = Kind::data;
-    int parameter = -1;  // data and strides
+    int parameter = -1;  // data, strides, fixed and count
     std::string type;    // in C++
 };
 
@@ -45,16 +51,31 @@ struct KernelText {
     int term_rows = 0;
 };
 
-// Why there is no text for this kernel; "" if there is.
-std::string cannot_emit(const cpu::Plan& plan);
 // A name as an identifier: what is not a letter or digit becomes '_'.
 std::string identifier(const std::string& name);
-// Throws Error if cannot_emit(). `name`: an identifier.
+// `name`: an identifier.
 KernelText emit(const cpu::Plan& plan, const std::string& name);
 
-// A plan for one lane, with C-contiguous arrays or the form that is given.
+// A plan for one lane, with C-contiguous arrays or the form that is given. `measure`: no effect but
+// noting what the scales of fixed-point sums depend on.
 cpu::Plan plan_for(const ir::Kernel& kernel);
-cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form);
+cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, bool measure = false);
+
+// What a launch's fault and fixed-point sums look like to the host: the layouts of the prelude.
+struct Fault {
+    std::uint64_t key = ~std::uint64_t{0};  // item << 32 | op
+    std::int64_t index = 0;                 // that is out of range; of a loop: 0
+    std::int32_t lock = 0;
+};
+struct Fixed {
+    std::uint64_t* sums = nullptr;   // [element][component]; f64: then the low limbs, as many
+    std::uint32_t* kinds = nullptr;  // [element][component]: sets of NonFinite
+    double factor[2] = {1, 1}, low_factor = 1;
+    std::uint64_t largest = 0;  // bits of the largest finite |term|, as f64
+    std::uint64_t terms = 0;    // counted, if FixedPoint::counted
+};
+// Sets the factors. `scale` as fixed_scale() gives it.
+void set_scale(Fixed& fixed, const FixedScale& scale);
 
 // What all texts need in front of them: types, conversions, faults.
 extern const char* const prelude;

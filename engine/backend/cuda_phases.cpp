@@ -38,6 +38,72 @@ extern "C" __global__ void gather_f64(double* target, long long stride, long lon
     gather<double>(target, stride, plane, terms, rows, row_length, first, entries, components,
                    clears, items);
 }
+// Totals in fixed point: of the high limb, and of both. See fixed_value() in fixed_point.hpp.
+static __device__ inline double nearest(long long high, long long low, int low_bits) {
+    // high << low_bits, plus low, as 128 bits
+    unsigned long long lower = (unsigned long long)high << low_bits;
+    unsigned long long upper = (unsigned long long)(low_bits == 0 ? high >> 63 : high >> (64 - low_bits));
+    const unsigned long long sum = lower + (unsigned long long)low;
+    upper += (low < 0 ? ~0ull : 0ull) + (sum < lower ? 1ull : 0ull);
+    lower = sum;
+    const bool negative = (long long)upper < 0;
+    if (negative) {
+        lower = 0ull - lower;
+        upper = ~upper + (lower == 0 ? 1ull : 0ull);
+    }
+    // Its upper 64 bits, of which the last one is set where a bit is cut off, round as the whole.
+    const int cut = upper == 0 ? 0 : 64 - __clzll((long long)upper);
+    unsigned long long kept = lower;
+    if (cut > 0) {
+        kept = upper << (64 - cut) | (cut == 64 ? 0 : lower >> cut);
+        kept |= lower << (64 - cut) != 0 ? 1ull : 0ull;
+    }
+    const double value = (double)kept * __longlong_as_double((long long)(1023 + cut) << 52);
+    return negative ? -value : value;
+}
+template <class T>
+static __device__ inline void take_fixed(T* __restrict__ target, long long stride, long long plane,
+                                         Fixed* fixed, double unit, double more, int low_bits,
+                                         int components, int defines, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    for (int c = 0; c < components; ++c) {
+        const long long at = (long long)item * components + c;
+        unsigned long long* const high = fixed->sums + at;
+        unsigned long long* const low = high + (long long)items * components;
+        const unsigned kinds = fixed->kinds[at];
+        double total = 0;
+        if (sizeof(T) == 8) {
+            if (kinds == 0) total = nearest((long long)*high, (long long)*low, low_bits);
+            *low = 0;
+        } else if (kinds == 0) {
+            total = (double)(long long)*high;
+        }
+        *high = 0;
+        fixed->kinds[at] = 0;
+        T value = (T)(total * unit * more);
+        if (kinds != 0)
+            value = (T)__longlong_as_double(kinds == 1 ? 0x7ff0000000000000ll
+                                            : kinds == 2 ? (long long)0xfff0000000000000ull
+                                                         : 0x7ff8000000000000ll);
+        T* const to = target + item * stride + c * plane;
+        if (defines)
+            *to = value + T(0);
+        else if (value != T(0))
+            *to = *to + value;
+    }
+}
+extern "C" __global__ void fixed_f32(float* target, long long stride, long long plane, Fixed* fixed,
+                                     double unit, double more, int low_bits, int components,
+                                     int defines, int items) {
+    take_fixed<float>(target, stride, plane, fixed, unit, more, low_bits, components, defines, items);
+}
+extern "C" __global__ void fixed_f64(double* target, long long stride, long long plane,
+                                     Fixed* fixed, double unit, double more, int low_bits,
+                                     int components, int defines, int items) {
+    take_fixed<double>(target, stride, plane, fixed, unit, more, low_bits, components, defines,
+                       items);
+}
 extern "C" __global__ void reduce_lanes(const double* __restrict__ reduced, int count, int chunks,
                                         double* __restrict__ lanes, int items) {
     const int item = blockIdx.x * blockDim.x + threadIdx.x;
@@ -77,6 +143,12 @@ const std::vector<std::string>& phase_arguments(const std::string& name) {
         {"gather_f64",
          {"double*", "long long", "long long", "const double*", "int", "long long",
           "const unsigned*", "const unsigned*", "int", "int", "int"}},
+        {"fixed_f32",
+         {"float*", "long long", "long long", "Fixed*", "double", "double", "int", "int", "int",
+          "int"}},
+        {"fixed_f64",
+         {"double*", "long long", "long long", "Fixed*", "double", "double", "int", "int", "int",
+          "int"}},
         {"reduce_lanes", {"const double*", "int", "int", "double*", "int"}},
         {"reduce_chunks", {"const double*", "double*", "int"}},
         {"reduce_total", {"const double*", "int", "double*", "int"}}};

@@ -5,6 +5,11 @@
 //         (T* target, long long stride, long long plane, const T* terms, int rows,
 //          long long row_length, const unsigned* first, const unsigned* entries, int components,
 //          int clears, int items = targets)
+//     fixed_f32, fixed_f64     one thread per target: adds its totals in fixed point, and clears
+//     them
+//         (T* target, long long stride, long long plane, Fixed* fixed, double unit, double more,
+//          int low_bits, int components, int defines, int items = targets)
+//         unit * more is one unit of the last limb; defines: stored, not added
 //     reduce_lanes             one thread per component, chunk and lane: 64 items in order
 //         (const double* reduced, int count, int chunks, double* lanes, int items = threads)
 //     reduce_chunks            one thread per component and chunk: the lanes, pairwise

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <random>
 
+#include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/base/error.hpp"
@@ -38,6 +40,11 @@ static thread_local Index blockIdx, blockDim, threadIdx;
 template <class T, class U> static T atomicAdd(T* at, U x) { T old = *at; *at = (T)(old + (T)x); return old; }
 template <class T, class U> static T atomicMin(T* at, U x) { T old = *at; if ((T)x < old) *at = (T)x; return old; }
 template <class T, class U> static T atomicMax(T* at, U x) { T old = *at; if (old < (T)x) *at = (T)x; return old; }
+template <class T, class U> static T atomicOr(T* at, U x) { T old = *at; *at = old | (T)x; return old; }
+template <class T, class U> static T atomicExch(T* at, U x) { T old = *at; *at = (T)x; return old; }
+template <class T> static T atomicCAS(T* at, T expected, T x) { T old = *at; if (old == expected) *at = x; return old; }
+static inline void __threadfence() {}
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 template <class T, class F> static T same_bits(F x) { T y; std::memcpy(&y, &x, sizeof y); return y; }
 static inline float __int_as_float(int x) { return same_bits<float>(x); }
 static inline int __float_as_int(float x) { return same_bits<int>(x); }
@@ -65,11 +72,41 @@ std::string entry_for(const std::string& name, const std::vector<std::string>& t
 
 using HostFunction = void (*)(void**, const int*, int);
 
+constexpr const char* phase_names[] = {"gather_f32",    "gather_f64",   "reduce_lanes",
+                                       "reduce_chunks", "reduce_total", "fixed_f32",
+                                       "fixed_f64"};
+
 backend::cpu::Form strided_form(const ir::Kernel& kernel) {
     backend::cpu::Form form(kernel.parameters.size());
     for (backend::cpu::ParameterForm& f : form) f.layout = backend::cpu::Layout::strided;
     return form;
 }
+
+// A parameter's sums in fixed point during one run.
+struct FixedSum {
+    backend::cuda::Fixed fixed;
+    void* at = &fixed;
+    long long count = 0;
+    std::vector<std::uint64_t> integers;
+    std::vector<std::uint32_t> kinds;
+    backend::FixedScale scale;
+
+    void prepare(const ir::Parameter& parameter, const Binding& target) {
+        count = target.count;
+        const auto size = static_cast<std::size_t>(count * parameter.components);
+        integers.assign(parameter.type == ir::Type::f64 ? 2 * size : size, 0);
+        kinds.assign(size, 0);
+        fixed = {};
+        fixed.sums = integers.data();
+        fixed.kinds = kinds.data();
+        at = &fixed;
+    }
+    void set_scale(const backend::FixedPoint& how, std::int64_t items) {
+        const auto terms = how.counted ? static_cast<std::int64_t>(fixed.terms) : items * how.sites;
+        scale = backend::fixed_scale(ir::real_of(fixed.largest, ir::Type::f64), terms);
+        backend::cuda::set_scale(fixed, scale);
+    }
+};
 
 }  // namespace
 
@@ -77,7 +114,9 @@ struct CudaHost::Entry final : backend::Executable {
     ir::Kernel source;
     Plan plan;
     KernelText text;
-    HostFunction function = nullptr, phase[5] = {};
+    Plan measuring;  // if there are sums in fixed point
+    KernelText measuring_text;
+    HostFunction function = nullptr, measure = nullptr, phase[std::size(phase_names)] = {};
     std::vector<std::unique_ptr<Gather>> gathers;
 
     const ir::Kernel& kernel() const override { return source; }
@@ -93,8 +132,13 @@ struct CudaHost::Entry final : backend::Executable {
 
     void run(const Binding* bindings, std::int64_t items, const backend::RunOptions&) override {
         clear_sums(bindings);
-        unsigned long long fault = ~0ull;
+        backend::cuda::Fault fault;
         void* fault_at = &fault;
+        std::vector<FixedSum> sums(plan.kernel.parameters.size());
+        for (const int p : plan.fixed_symbols) {
+            const auto symbol = static_cast<std::size_t>(p);
+            sums[symbol].prepare(plan.kernel.parameters[symbol], bindings[symbol]);
+        }
         int count = static_cast<int>(items);
         const auto length = static_cast<long long>(backend::cpu::scratch_items(items));
         const std::size_t real = ir::size_of(ir::real_type(plan.kernel.precision));
@@ -104,39 +148,76 @@ struct CudaHost::Entry final : backend::Executable {
         void *terms_at = terms.data(), *reduced_at = reduced.data();
         std::vector<void*> data, arguments;
         std::vector<int> strides;
-        data.reserve(64), strides.reserve(256);
+        data.reserve(64), strides.reserve(512);
         for (std::size_t p = 0; p < plan.kernel.parameters.size(); ++p)
             data.push_back(bindings[p].data);
-        for (const Argument& a : text.arguments) {
-            const auto p = static_cast<std::size_t>(std::max(a.parameter, 0));
-            switch (a.kind) {
-                case Argument::Kind::data: arguments.push_back(&data[p]); break;
-                case Argument::Kind::element_stride:
-                    strides.push_back(static_cast<int>(bindings[p].element_stride));
-                    arguments.push_back(&strides.back());
-                    break;
-                case Argument::Kind::component_stride:
-                    strides.push_back(static_cast<int>(bindings[p].component_stride));
-                    arguments.push_back(&strides.back());
-                    break;
-                case Argument::Kind::terms: arguments.push_back(&terms_at); break;
-                case Argument::Kind::reduced: arguments.push_back(&reduced_at); break;
-                case Argument::Kind::fault: arguments.push_back(&fault_at); break;
-                case Argument::Kind::items: arguments.push_back(&count); break;
+        const auto gather_arguments = [&](const KernelText& of) {
+            arguments.clear();
+            for (const Argument& a : of.arguments) {
+                const auto p = static_cast<std::size_t>(std::max(a.parameter, 0));
+                switch (a.kind) {
+                    case Argument::Kind::data: arguments.push_back(&data[p]); break;
+                    case Argument::Kind::element_stride:
+                        strides.push_back(static_cast<int>(bindings[p].element_stride));
+                        arguments.push_back(&strides.back());
+                        break;
+                    case Argument::Kind::component_stride:
+                        strides.push_back(static_cast<int>(bindings[p].component_stride));
+                        arguments.push_back(&strides.back());
+                        break;
+                    case Argument::Kind::terms: arguments.push_back(&terms_at); break;
+                    case Argument::Kind::reduced: arguments.push_back(&reduced_at); break;
+                    case Argument::Kind::fixed: arguments.push_back(&sums[p].at); break;
+                    case Argument::Kind::count: arguments.push_back(&sums[p].count); break;
+                    case Argument::Kind::fault: arguments.push_back(&fault_at); break;
+                    case Argument::Kind::items: arguments.push_back(&count); break;
+                }
             }
+        };
+        if (!plan.fixed_symbols.empty() && items > 0) {
+            gather_arguments(measuring_text);
+            launch(measure, arguments, items);
+            raise(measuring, fault, bindings);
+            for (const int p : plan.fixed_symbols)
+                sums[static_cast<std::size_t>(p)].set_scale(plan.fixed[static_cast<std::size_t>(p)],
+                                                            items);
         }
+        gather_arguments(text);
         if (items > 0) launch(function, arguments, items);
-        if (fault != ~0ull) {
-            const auto op = static_cast<ir::Value>(fault & 0xffffffffu);
-            throw Error("a loop makes more than its max_trips of " +
-                        std::to_string(plan.kernel.nest(plan.kernel.op(op)).max_trips) + " trips")
-                .in_kernel(plan.kernel.name)
-                .at_item(static_cast<std::int64_t>(fault >> 32))
-                .at(plan.kernel.place_of(op))
-                .remedy("raise max_trips, or check the condition or bounds");
-        }
+        raise(plan, fault, bindings);
+        for (const int p : plan.fixed_symbols)
+            add_fixed(sums[static_cast<std::size_t>(p)], static_cast<std::size_t>(p), bindings);
         for (const auto& g : gathers) gather(*g, bindings, items, terms.data(), length, real);
         if (plan.total_count > 0 && items > 0) reduce(bindings, count, reduced_at);
+    }
+
+    static void raise(const Plan& of, const backend::cuda::Fault& fault, const Binding* bindings) {
+        if (fault.key == ~std::uint64_t{0}) return;
+        backend::cpu::Context context;
+        context.fault_item = static_cast<std::int64_t>(fault.key >> 32);
+        context.fault_op = static_cast<std::int32_t>(fault.key & 0xffffffffu);
+        context.fault_index = fault.index;
+        backend::cpu::raise_fault(of, context, bindings);
+    }
+
+    void add_fixed(FixedSum& sum, std::size_t p, const Binding* bindings) {
+        const Binding& target = bindings[p];
+        const ir::Parameter& parameter = plan.kernel.parameters[p];
+        const bool wide = parameter.type == ir::Type::f64;
+        const int exponent = -sum.scale.high_bits - (wide ? sum.scale.low_bits : 0);
+        const int first = std::clamp(exponent, -1000, 1000);
+        double unit = std::ldexp(1.0, first), more = std::ldexp(1.0, exponent - first);
+        void* to = target.data;
+        long long stride = target.element_stride, plane = target.component_stride;
+        int components = parameter.components, low_bits = sum.scale.low_bits,
+            targets = static_cast<int>(target.count);
+        int defines = parameter.access == Access::sum && !plan.shares_buffer(static_cast<int>(p));
+        launch(phase[wide ? 6 : 5],
+               {&to, &stride, &plane, &sum.at, &unit, &more, &low_bits, &components, &defines,
+                &targets},
+               targets);
+        for (const std::uint64_t left : sum.integers)
+            if (left != 0) throw Error("internal: a total was not cleared");
     }
 
     void clear_sums(const Binding* bindings) const {
@@ -195,8 +276,7 @@ struct CudaHost::Entry final : backend::Executable {
 };
 
 CudaHost::CudaHost() : source_(std::string(shim) + backend::cuda::prelude + backend::cuda::phases) {
-    for (const char* name :
-         {"gather_f32", "gather_f64", "reduce_lanes", "reduce_chunks", "reduce_total"})
+    for (const char* name : phase_names)
         source_ += entry_for(name, backend::cuda::phase_arguments(name));
 }
 
@@ -210,12 +290,21 @@ int CudaHost::add(const ir::Kernel& kernel) {
     entry->source = kernel;
     entry->plan = backend::cuda::plan_for(kernel, strided_form(kernel));
     entry->text = backend::cuda::emit(entry->plan, fmt::format("kernel_{}", entries_.size()));
+    const auto add_text = [&](const KernelText& text) {
+        std::vector<std::string> types;
+        for (const Argument& a : text.arguments) types.push_back(a.type);
+        source_ += "// " + kernel.name + "\n" + text.text + entry_for(text.name, types);
+    };
+    if (!entry->plan.fixed_symbols.empty()) {
+        entry->measuring = backend::cuda::plan_for(kernel, strided_form(kernel), true);
+        entry->measuring_text =
+            backend::cuda::emit(entry->measuring, fmt::format("measure_{}", entries_.size()));
+        add_text(entry->measuring_text);
+    }
     for (std::size_t p = 0; p < entry->plan.rows.size(); ++p)
         if (!entry->plan.rows[p].empty())
             entry->gathers.push_back(std::make_unique<Gather>(entry->plan, static_cast<int>(p)));
-    std::vector<std::string> types;
-    for (const Argument& a : entry->text.arguments) types.push_back(a.type);
-    source_ += "// " + kernel.name + "\n" + entry->text.text + entry_for(entry->text.name, types);
+    add_text(entry->text);
     entries_.push_back(std::move(entry));
     return static_cast<int>(entries_.size()) - 1;
 }
@@ -238,10 +327,9 @@ void CudaHost::build() {
     };
     for (const auto& entry : entries_) {
         entry->function = find(entry->text.name);
+        if (!entry->plan.fixed_symbols.empty()) entry->measure = find(entry->measuring_text.name);
         int k = 0;
-        for (const char* name :
-             {"gather_f32", "gather_f64", "reduce_lanes", "reduce_chunks", "reduce_total"})
-            entry->phase[k++] = find(name);
+        for (const char* name : phase_names) entry->phase[k++] = find(name);
     }
 }
 

@@ -25,7 +25,6 @@ class CudaHost {
 public:
     CudaHost();
     ~CudaHost();
-    // Throws Error if there is no CUDA text for the kernel.
     int add(const ir::Kernel& kernel);
     // Throws Error with the compiler's words.
     void build();

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "engine/backend/cpu_plan.hpp"
-#include "engine/backend/fixed_point.hpp"
 
 namespace hindcast::backend::cuda {
 
@@ -60,24 +59,5 @@ KernelText emit(const cpu::Plan& plan, const std::string& name);
 // noting what the scales of fixed-point sums depend on.
 cpu::Plan plan_for(const ir::Kernel& kernel);
 cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, bool measure = false);
-
-// What a launch's fault and fixed-point sums look like to the host: the layouts of the prelude.
-struct Fault {
-    std::uint64_t key = ~std::uint64_t{0};  // item << 32 | op
-    std::int64_t index = 0;                 // that is out of range; of a loop: 0
-    std::int32_t lock = 0;
-};
-struct Fixed {
-    std::uint64_t* sums = nullptr;   // [element][component]; f64: then the low limbs, as many
-    std::uint32_t* kinds = nullptr;  // [element][component]: sets of NonFinite
-    double factor[2] = {1, 1}, low_factor = 1;
-    std::uint64_t largest = 0;  // bits of the largest finite |term|, as f64
-    std::uint64_t terms = 0;    // counted, if FixedPoint::counted
-};
-// Sets the factors. `scale` as fixed_scale() gives it.
-void set_scale(Fixed& fixed, const FixedScale& scale);
-
-// What all texts need in front of them: types, conversions, faults.
-extern const char* const prelude;
 
 }  // namespace hindcast::backend::cuda

@@ -12,6 +12,7 @@
 #include "engine/ad/differentiate.hpp"
 #include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
+#include "engine/backend/cuda_prelude.hpp"
 #include "engine/backend/interpreter.hpp"
 #include "engine/backend/nvrtc.hpp"
 #include "engine/base/error.hpp"

@@ -12,6 +12,7 @@
 
 #include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
+#include "engine/backend/cuda_prelude.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"

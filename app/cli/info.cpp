@@ -8,8 +8,10 @@
 
 #include "app/cli/command.hpp"
 #include "engine/backend/cpu.hpp"
+#include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/llvm.hpp"
+#include "engine/backend/nvrtc.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/schema.hpp"
@@ -42,6 +44,21 @@ std::string notable_features(const std::string& all) {
     return text;
 }
 
+void print_cuda() {
+    const backend::cuda::CudaInfo& driver = backend::cuda::cuda_info();
+    const backend::NvrtcInfo& nvrtc = backend::nvrtc_info();
+    fmt::print("CUDA (kernels have text, see --show cuda; this build does not launch them)\n");
+    fmt::print("  driver       {}\n",
+               driver.available ? fmt::format("{}.{} ({})", driver.major, driver.minor, driver.path)
+                                : driver.problem);
+    for (const backend::cuda::DeviceInfo& d : driver.devices)
+        fmt::print("               {}: sm_{}, {} multiprocessors, {:.1f} GiB\n", d.name,
+                   d.architecture, d.multiprocessors, static_cast<double>(d.memory) * 0x1p-30);
+    fmt::print("  NVRTC        {}\n\n",
+               nvrtc.available ? fmt::format("{}.{} ({})", nvrtc.major, nvrtc.minor, nvrtc.path)
+                               : nvrtc.problem);
+}
+
 void print_build() {
     const backend::LlvmInfo& llvm = backend::llvm_info();
     fmt::print("hindcast     {}\n", version());
@@ -56,6 +73,7 @@ void print_build() {
         fmt::print("  cpu          cannot compile: {}\n", llvm.problem);
     }
     fmt::print("  interpreter  slow, for comparison\n\n");
+    print_cuda();
     fmt::print("what scenes may say (info --module NAME says more)\n\n{}", module_list(registry()));
 }
 

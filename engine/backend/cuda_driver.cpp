@@ -1,0 +1,111 @@
+#include "engine/backend/cuda_driver.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast::backend::cuda {
+
+namespace {
+
+struct Driver {
+#define HINDCAST_CUDA_MEMBER(name, symbol, arguments) int(*name) arguments = nullptr;
+    HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_MEMBER)
+#undef HINDCAST_CUDA_MEMBER
+    CudaInfo info;
+
+    Driver() {
+        try {
+            open();
+            find_devices();
+            info.available = true;
+        } catch (const Error& error) {
+            info.problem = error.what();
+            info.devices.clear();
+        }
+    }
+
+private:
+    void open() {
+        const char* const own = std::getenv("HINDCAST_CUDA_DRIVER");
+        void* const handle = ::dlopen(own != nullptr ? own : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (handle == nullptr)
+            throw Error(own != nullptr ? fmt::format("'{}' cannot be opened", own)
+                                       : "no CUDA driver (libcuda.so.1) was found");
+        std::string missing;
+#define HINDCAST_CUDA_LOAD(name, symbol, arguments)                   \
+    name = reinterpret_cast<decltype(name)>(::dlsym(handle, symbol)); \
+    if (name == nullptr) missing = missing.empty() ? symbol : missing;
+        HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_LOAD)
+#undef HINDCAST_CUDA_LOAD
+        if (DriverGetVersion == nullptr) throw Error("the CUDA driver has no function " + missing);
+        Dl_info where{};
+        if (::dladdr(reinterpret_cast<void*>(DriverGetVersion), &where) != 0 &&
+            where.dli_fname != nullptr)
+            info.path = where.dli_fname;
+        int version = 0;
+        check(DriverGetVersion(&version), "its version");
+        info.major = version / 1000;
+        info.minor = version % 1000 / 10;
+        if (version < oldest_driver)
+            throw Error(fmt::format("the CUDA driver is of version {}.{}; {}.{} or newer is needed",
+                                    info.major, info.minor, oldest_driver / 1000,
+                                    oldest_driver % 1000 / 10));
+        if (!missing.empty()) throw Error("the CUDA driver has no function " + missing);
+    }
+
+    void find_devices() {
+        const int started = Init(0);
+        int count = 0;
+        if (started == success) check(DeviceGetCount(&count), "the number of devices");
+        if (started == no_device || (started == success && count == 0))
+            throw Error("the CUDA driver sees no device");
+        check(started, "its services");
+        for (int k = 0; k < count; ++k) {
+            Device device = 0;
+            check(DeviceGet(&device, k), "a device");
+            char name[256] = {};
+            check(DeviceGetName(name, sizeof name - 1, device), "a device's name");
+            std::size_t bytes = 0;
+            check(DeviceTotalMem(&bytes, device), "a device's memory");
+            DeviceInfo found;
+            found.name = name;
+            found.architecture =
+                10 * attribute(Attribute::major, device) + attribute(Attribute::minor, device);
+            found.multiprocessors = attribute(Attribute::multiprocessors, device);
+            found.memory = static_cast<std::int64_t>(bytes);
+            info.devices.push_back(found);
+        }
+    }
+
+    int attribute(Attribute which, Device device) const {
+        int value = 0;
+        check(DeviceGetAttribute(&value, static_cast<int>(which), device), "a device's properties");
+        return value;
+    }
+
+    // Throws what the driver says about a result.
+    void check(int result, const char* asked) const {
+        if (result == success) return;
+        const char *name = nullptr, *text = nullptr;
+        if (GetErrorName != nullptr) GetErrorName(result, &name);
+        if (GetErrorString != nullptr) GetErrorString(result, &text);
+        throw Error(fmt::format("the CUDA driver was asked for {}: {} ({})", asked,
+                                text != nullptr ? text : "unknown error",
+                                name != nullptr ? name : std::to_string(result)));
+    }
+};
+
+const Driver& driver() {
+    static const Driver instance;
+    return instance;
+}
+
+}  // namespace
+
+const CudaInfo& cuda_info() { return driver().info; }
+
+}  // namespace hindcast::backend::cuda

@@ -3,16 +3,23 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
+#include "engine/backend/code_cache.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/hash.hpp"
 
 namespace hindcast::backend {
 
 namespace {
+
+constexpr int wanted_major = 13;
 
 using Program = struct OpaqueProgram*;
 
@@ -63,7 +70,7 @@ struct Library {
         Dl_info where{};
         if (::dladdr(reinterpret_cast<void*>(Version), &where) != 0 && where.dli_fname != nullptr)
             info.path = where.dli_fname;
-        if (Version(&info.major, &info.minor) != 0 || info.major != 13) {
+        if (Version(&info.major, &info.minor) != 0 || info.major != wanted_major) {
             info.problem =
                 fmt::format("NVRTC {}.{} was found where 13 is needed", info.major, info.minor);
             return;
@@ -102,11 +109,31 @@ std::map<std::string, CubinFunction> functions_of(const std::string& log) {
     return functions;
 }
 
-}  // namespace
+constexpr const char* options[] = {"--fmad=false",       "--ftz=false", "--prec-div=true",
+                                   "--prec-sqrt=true",   "--std=c++20", "--ptxas-options=-v",
+                                   "--diag-suppress=177"};
 
-const NvrtcInfo& nvrtc_info() { return library().info; }
+// What the cache holds: the log's size, a line break, the log, the code.
+std::string entry_of(const std::string& log, std::string_view code) {
+    return fmt::format("{}\n", log.size()).append(log).append(code);
+}
+std::optional<Cubin> cubin_of(const std::string& entry) {
+    std::size_t size = 0;
+    const char* const end = entry.data() + entry.size();
+    const auto [at, error] = std::from_chars(entry.data(), end, size);
+    if (error != std::errc() || at == end || *at != '\n' ||
+        size > static_cast<std::size_t>(end - at - 1))
+        return {};
+    const char* const log = at + 1;
+    const std::string_view code(log + size, static_cast<std::size_t>(end - log) - size);
+    if (code.substr(0, 4) !=
+        "\x7f"
+        "ELF")
+        return {};
+    return Cubin{{code.begin(), code.end()}, functions_of({log, size})};
+}
 
-Cubin compile_cuda(const std::string& text, int architecture) {
+std::string compile(const std::string& text, int architecture) {
     const Library& nvrtc = library();
     if (!nvrtc.info.available)
         throw Error("CUDA code cannot be compiled: " + nvrtc.info.problem)
@@ -127,11 +154,10 @@ Cubin compile_cuda(const std::string& text, int architecture) {
     check(nvrtc.CreateProgram(&owner.program, text.c_str(), "kernels.cu", 0, nullptr, nullptr),
           "making a program");
     const std::string target = fmt::format("--gpu-architecture=sm_{}", architecture);
-    const char* const options[] = {target.c_str(),       "--fmad=false",       "--ftz=false",
-                                   "--prec-div=true",    "--prec-sqrt=true",   "--std=c++20",
-                                   "--ptxas-options=-v", "--diag-suppress=177"};
+    std::vector<const char*> all(std::begin(options), std::end(options));
+    all.push_back(target.c_str());
     const int status =
-        nvrtc.CompileProgram(owner.program, static_cast<int>(std::size(options)), options);
+        nvrtc.CompileProgram(owner.program, static_cast<int>(all.size()), all.data());
     std::size_t size = 0;
     check(nvrtc.GetProgramLogSize(owner.program, &size), "reading the log");
     std::string log(size, '\0');
@@ -139,12 +165,29 @@ Cubin compile_cuda(const std::string& text, int architecture) {
     if (status != 0)
         throw Error("NVRTC refuses the text of a kernel for sm_" + std::to_string(architecture))
             .note(log.c_str());
-    Cubin cubin;
+    log = log.c_str();  // without what ends it
     check(nvrtc.GetCUBINSize(owner.program, &size), "reading the code");
-    cubin.code.resize(size);
-    check(nvrtc.GetCUBIN(owner.program, cubin.code.data()), "reading the code");
-    cubin.functions = functions_of(log);
-    return cubin;
+    std::string code(size, '\0');
+    check(nvrtc.GetCUBIN(owner.program, code.data()), "reading the code");
+    return entry_of(log, code);
+}
+
+}  // namespace
+
+const NvrtcInfo& nvrtc_info() { return library().info; }
+
+Cubin compile_cuda(const std::string& text, int architecture) {
+    Hasher hash;
+    hash.text("cubin").integer(wanted_major).integer(architecture).text(text);
+    for (const char* option : options) hash.text(option);
+    const Hash128 key = hash.digest();
+    if (const auto cached = read_cached(key))
+        if (auto cubin = cubin_of(*cached)) return std::move(*cubin);
+    const std::string entry = compile(text, architecture);
+    auto cubin = cubin_of(entry);
+    if (!cubin) throw Error("NVRTC made something that is no code");
+    write_cached(key, entry);
+    return std::move(*cubin);
 }
 
 }  // namespace hindcast::backend

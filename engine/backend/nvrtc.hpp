@@ -32,8 +32,9 @@ struct Cubin {
     std::map<std::string, CubinFunction> functions;  // by name
 };
 
-// `architecture`: 75 for compute capability 7.5. Throws Error with the compiler's words; they name
-// places in the physics source where the text has #line.
+// `architecture`: 75 for compute capability 7.5. Taken from the cache (code_cache.hpp) if it is
+// there; a machine without NVRTC can do that, too. Throws Error with the compiler's words; they
+// name places in the physics source where the text has #line.
 Cubin compile_cuda(const std::string& text, int architecture);
 
 }  // namespace hindcast::backend

@@ -4,12 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <set>
 
 #include "engine/ad/differentiate.hpp"
+#include "engine/backend/code_cache.hpp"
 #include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/cuda_prelude.hpp"
@@ -26,6 +28,7 @@
 #include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
@@ -247,6 +250,45 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
         MESSAGE("sm_" << architecture << ": " << functions << " functions, at most " << most
                       << " registers, " << spilled << " spill, " << cubin.code.size() << " bytes");
     }
+}
+
+TEST_CASE("CUDA text: code is cached by its text, architecture by architecture") {
+    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    const test::TemporaryFolder folder;
+    const char* const before = std::getenv("HINDCAST_CACHE");
+    const std::string kept = before != nullptr ? before : "";
+    ::setenv("HINDCAST_CACHE", folder.path().c_str(), 1);
+    const auto entries = [&] {
+        std::vector<std::filesystem::path> files;
+        for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path()))
+            if (file.is_regular_file()) files.push_back(file.path());
+        return files;
+    };
+    const std::string text = "extern \"C\" __global__ void twice(float* x) { x[0] = x[0] * 2; }\n";
+    const backend::Cubin first = backend::compile_cuda(text, 90);
+    REQUIRE(entries().size() == 1);
+    const auto written = std::filesystem::last_write_time(entries()[0]);
+    const backend::Cubin again = backend::compile_cuda(text, 90);
+    CHECK(std::filesystem::last_write_time(entries()[0]) == written);
+    CHECK(again.code == first.code);
+    CHECK(again.functions.size() == 1);
+    CHECK(again.functions.at("twice").registers == first.functions.at("twice").registers);
+    CHECK(backend::compile_cuda(text, 75).code != first.code);
+    CHECK(entries().size() == 2);
+    // What is no cubin is made again.
+    for (const std::string_view bad : {"", "7", "9999\nabc", "3\nabcdef"}) {
+        for (const auto& file : entries()) {
+            const std::string key = file.stem().string();
+            backend::write_cached({std::stoull(key.substr(0, 16), nullptr, 16),
+                                   std::stoull(key.substr(16), nullptr, 16)},
+                                  bad);
+        }
+        CHECK(backend::compile_cuda(text, 90).code == first.code);
+    }
+    if (before != nullptr)
+        ::setenv("HINDCAST_CACHE", kept.c_str(), 1);
+    else
+        ::unsetenv("HINDCAST_CACHE");
 }
 
 TEST_CASE("CUDA text: a refusal by NVRTC is an error with its words and the place") {

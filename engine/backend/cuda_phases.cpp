@@ -1,6 +1,6 @@
 #include "engine/backend/cuda_phases.hpp"
 
-#include <map>
+#include <algorithm>
 
 #include "engine/base/error.hpp"
 
@@ -135,26 +135,24 @@ extern "C" __global__ void reduce_total(const double* __restrict__ totals, int c
 }
 )";
 
-const std::vector<std::string>& phase_arguments(const std::string& name) {
-    static const std::map<std::string, std::vector<std::string>> all = {
-        {"gather_f32",
-         {"float*", "long long", "long long", "const float*", "int", "long long", "const unsigned*",
-          "const unsigned*", "int", "int", "int"}},
-        {"gather_f64",
-         {"double*", "long long", "long long", "const double*", "int", "long long",
-          "const unsigned*", "const unsigned*", "int", "int", "int"}},
-        {"fixed_f32",
-         {"float*", "long long", "long long", "Fixed*", "double", "double", "int", "int", "int",
-          "int"}},
-        {"fixed_f64",
-         {"double*", "long long", "long long", "Fixed*", "double", "double", "int", "int", "int",
-          "int"}},
-        {"reduce_lanes", {"const double*", "int", "int", "double*", "int"}},
-        {"reduce_chunks", {"const double*", "double*", "int"}},
-        {"reduce_total", {"const double*", "int", "double*", "int"}}};
-    const auto found = all.find(name);
-    if (found == all.end()) throw Error("internal: there is no phase '" + name + "'");
-    return found->second;
+std::vector<std::string> phase_arguments(const std::string& name) {
+    const std::string text = phases, head = "__global__ void " + name + "(";
+    const std::size_t at = text.find(head);
+    if (at == std::string::npos) throw Error("internal: there is no phase '" + name + "'");
+    std::vector<std::string> types;
+    const std::size_t end = text.find(')', at);
+    for (std::size_t begin = at + head.size(); begin < end;) {
+        const std::size_t stop = std::min(text.find(',', begin), end);
+        std::string type = text.substr(begin, stop - begin);  // and the argument's name
+        type.erase(type.find_last_of(" *&") + 1);
+        if (const std::size_t alone = type.find("__restrict__"); alone != std::string::npos)
+            type.erase(alone);
+        type.erase(type.find_last_not_of(" \n") + 1);
+        type.erase(0, type.find_first_not_of(" \n"));
+        types.push_back(type);
+        begin = stop + 1;
+    }
+    return types;
 }
 
 }  // namespace hindcast::backend::cuda

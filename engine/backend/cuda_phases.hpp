@@ -29,6 +29,6 @@ namespace hindcast::backend::cuda {
 extern const char* const phases;
 
 // The C++ types of the arguments of one of them; for who calls it by other means than a launch.
-const std::vector<std::string>& phase_arguments(const std::string& name);
+std::vector<std::string> phase_arguments(const std::string& name);
 
 }  // namespace hindcast::backend::cuda

@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::int64_t alignment = static_cast<std::int64_t>(memory_alignment);
 
-bool only_reads(Access access) { return access == Access::read || access == Access::value; }
-
 // Scalars from the first to the last that the binding reaches.
 std::int64_t extent(const Parameter& p, const Binding& b) {
     if (ir::is_single(p)) return p.components;
@@ -60,7 +58,7 @@ struct Batch::Ranges {
             const Parameter& parameter = call.kernel->parameters[p];
             const auto scalar = static_cast<std::int64_t>(ir::size_of(ir::memory_type(parameter)));
             const std::int64_t bytes = extent(parameter, call.bindings[p]) * scalar;
-            const bool written = !only_reads(parameter.access);
+            const bool written = !ir::only_reads(parameter.access);
             if (const MovingMemory* memory = moving_of(call, p))
                 use(*memory, last, bytes, scalar, written);
             else
@@ -239,8 +237,8 @@ int Batch::same_memory(const ProgramCall& call, std::span<const MovingMemory> wh
         if (where[q].base == nullptr || &block(where[q].base) != &block(where[k].base)) continue;
         const bool same = where[q].base == where[k].base && where[q].bytes == where[k].bytes &&
                           where[q].offset == where[k].offset;
-        const bool q_reads = only_reads(call.kernel->parameters[q].access),
-                   k_reads = only_reads(call.kernel->parameters[k].access);
+        const bool q_reads = ir::only_reads(call.kernel->parameters[q].access),
+                   k_reads = ir::only_reads(call.kernel->parameters[k].access);
         if (same && q_reads == k_reads) return static_cast<int>(q);
         if (!q_reads || !k_reads)
             throw Error("'" + call.description + "' reads and writes one array");

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::int64_t chunk_lanes = 16;  // backend::reduce_lanes
 
-bool only_reads(Access access) { return access == Access::read || access == Access::value; }
-
 // The clone of one item: every access to a member's memory goes to that member's place.
 class Batcher final : public Cloner {
 public:

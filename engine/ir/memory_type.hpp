@@ -10,6 +10,9 @@ inline bool is_single(const Parameter& p) {
     return p.access == Access::value || p.access == Access::reduce;
 }
 
+// A launch leaves what is bound as it is.
+inline bool only_reads(Access access) { return access == Access::read || access == Access::value; }
+
 // The type of one component in memory: single reals are f64 in both precisions.
 inline Type memory_type(const Parameter& p) {
     return is_single(p) && is_real(p.type) ? Type::f64 : p.type;

@@ -14,11 +14,7 @@ using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
 
-namespace {
-
-bool writes(Access access) { return access != Access::read && access != Access::value; }
-
-}  // namespace
+namespace {}  // namespace
 
 struct Launch::State {
     std::shared_ptr<Device> device;
@@ -205,7 +201,7 @@ void Launch::State::check_aliasing() const {
         for (std::size_t b = a + 1; b < arrays.size(); ++b) {
             if (!arrays[a] || !arrays[b] || !arrays[a].same_memory(arrays[b])) continue;
             const Parameter &p = kernel.parameters[a], &q = kernel.parameters[b];
-            const bool reads = !writes(p.access) && !writes(q.access);
+            const bool reads = ir::only_reads(p.access) && ir::only_reads(q.access);
             const bool sums = p.access == q.access &&
                               (p.access == Access::accumulate || p.access == Access::reduce);
             if (reads || sums) continue;
@@ -432,7 +428,7 @@ void Launch::Replay::Bound::bind() {
             parameter.access == Access::read || parameter.access == Access::read_write;
         if (reads && (accumulates || !ir::is_real(parameter.type)))
             versions.emplace_back(&bindings[p], array.version_counter());
-        if (writes(parameter.access)) written.push_back(array);
+        if (!ir::only_reads(parameter.access)) written.push_back(array);
         const bool forwards = direction == Direction::forward || direction == Direction::tangent;
         if (forwards && p < s.arrays.size() && parameter.access == Access::read_write)
             updated.push_back(p);
@@ -446,7 +442,8 @@ void Launch::Replay::Bound::bind() {
         if (direction == Direction::adjoint_tangent) cleared.push_back(gradient.tangent());
     }
     for (std::size_t p = 0; p < n; ++p) {
-        if (!arrays[p] || writes(kernel.parameters[p].access) || arrays[p].bytes() == 0) continue;
+        if (!arrays[p] || !ir::only_reads(kernel.parameters[p].access) || arrays[p].bytes() == 0)
+            continue;
         const State::Origin origin = s.origin_of(kernel.parameters[p].name);
         const bool gradient = origin.kinds.find('a') != std::string::npos;
         if (!gradient && s.kernel.parameter(origin.parameter).access == Access::read_write)
@@ -479,7 +476,8 @@ void Launch::Replay::Bound::check_aliasing() const {
         for (std::size_t a = 0; a < b; ++a) {
             if (!arrays[a] || !arrays[b] || !arrays[a].same_memory(arrays[b])) continue;
             const Parameter &p = kernel.parameters[a], &q = kernel.parameters[b];
-            if ((!writes(p.access) && !writes(q.access)) || (adds(p.access) && adds(q.access)))
+            if ((ir::only_reads(p.access) && ir::only_reads(q.access)) ||
+                (adds(p.access) && adds(q.access)))
                 continue;
             throw launch.state_
                 ->error(std::string("in the ") + name_of(direction) + " direction, '" + p.name +

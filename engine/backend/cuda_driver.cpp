@@ -12,7 +12,7 @@ namespace hindcast::backend::cuda {
 namespace {
 
 struct Driver {
-#define HINDCAST_CUDA_MEMBER(name, symbol, arguments) int(*name) arguments = nullptr;
+#define HINDCAST_CUDA_MEMBER(name, symbol, arguments) int(*name) arguments = nullptr;  // NOLINT
     HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_MEMBER)
 #undef HINDCAST_CUDA_MEMBER
     CudaInfo info;
@@ -36,9 +36,11 @@ private:
             throw Error(own != nullptr ? fmt::format("'{}' cannot be opened", own)
                                        : "no CUDA driver (libcuda.so.1) was found");
         std::string missing;
+        // NOLINTBEGIN(bugprone-macro-parentheses): names, not expressions
 #define HINDCAST_CUDA_LOAD(name, symbol, arguments)                   \
     name = reinterpret_cast<decltype(name)>(::dlsym(handle, symbol)); \
     if (name == nullptr) missing = missing.empty() ? symbol : missing;
+        // NOLINTEND(bugprone-macro-parentheses)
         HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_LOAD)
 #undef HINDCAST_CUDA_LOAD
         if (DriverGetVersion == nullptr) throw Error("the CUDA driver has no function " + missing);

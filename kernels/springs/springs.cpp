@@ -16,7 +16,6 @@ namespace springs {
 using namespace lang;
 using model::Model;
 using model::Phase;
-using model::Quantity;
 using model::Settings;
 
 namespace {
@@ -122,8 +121,8 @@ public:
         const particles::Force force = particles::force(model);
         arguments.push_back(force.array);
         const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
-            return force.defines ? spring_force<dimension, Sum>(form)
-                                 : spring_force<dimension, Accumulate>(form);
+            if (force.defines) return spring_force<dimension, Sum>(form);
+            return spring_force<dimension, Accumulate>(form);
         });
         model.add(Phase::forces, model.launch(kernel, n, std::move(arguments),
                                               settings_->name() + ": spring forces"));

@@ -211,7 +211,7 @@ TEST_CASE("a second store into an element of a slice") {
         line = __LINE__ + 1;
         z.store_once(at[i], Vec2(1, 2));
     });
-    const auto code = backend::interpret(trace(def));
+    auto code = backend::interpret(trace(def));
     const test::Compile same = [&](const ir::Kernel&) { return code; };
     Data data{.real = {{"z", std::vector<double>(8)}}, .whole = {{"at", {3, 1, 3}}}};
     check_fault(trace(def), data, 3,

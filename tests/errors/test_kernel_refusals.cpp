@@ -80,10 +80,10 @@ TEST_CASE(
         "while_([&] { return s < 1; }, [&] { s += 1; }, 3);",
         "Float old = y[i]; old = 2.0; y[i] = old; y[i] += x[i]; y[i] *= p; f[n] += s; f[n] -= 1;",
         "Bool b = c && !c || s == x[i]; s = Float(i); n = Int(s); s = p; s = p + x[i]; (void)b;",
-        "a[1] = s; a.x() += x[i]; a[n] = 2; a = v[i]; w[i] = a; w[i].x() = s; m(0, 1) = s; m = "
-        "property[i]; s = v[i].x() + v[i][n];",
-        "(void)kernel(\"r\", {\"n\"}, [](Int, Reduce<Vec2>) {}), (void)kernel(\"a\", {\"n\"}, "
-        "[](Int, Atomic<ULong>) {});",
+        "a[1] = s; a.x() += x[i]; a[n] = 2; a = v[i]; w[i] = a; w[i].x() = s; m(0, 1) = s;",
+        "m = property[i]; s = v[i].x() + v[i][n];",
+        "(void)kernel(\"r\", {\"n\"}, [](Int, Reduce<Vec2>) {});",
+        "(void)kernel(\"a\", {\"n\"}, [](Int, Atomic<ULong>) {});",
     };
     const Outcome control = compile(folder, correct);
     if (control.status != 0 && control.output.find("snippet.cpp") == std::string::npos)

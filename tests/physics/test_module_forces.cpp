@@ -95,3 +95,32 @@ TEST_CASE("drag that says too little, or too much, is an error") {
     CHECK_THROWS_WITH_AS(falling(1, R"({"type": "drag", "linear": 1, "phase": 1})"),
                          doctest::Contains("gusts need"), Error);
 }
+
+TEST_CASE("a spring without rest length pulls like k d, also where its ends coincide") {
+    // x1 = (1 - k h^2) x0 for the free end of mass 1, hence d|x1 - t|^2/dx0 = -2 (1 - k h^2) t at
+    // x0 = 0. A rest length makes the force there singular: its derivative is not finite, not zero.
+    const double h = 0.125, k = 10, shrunk = 1 - k * h * h;
+    for (const char* damping : {"", R"(, "damping": 0)"})
+        for (const double rest : {0.0, 0.5}) {
+            const auto sim = simulate(
+                R"("time": {"step": 0.125, "steps": 1}, "gravity": [0, 0, 0],
+                "bodies": [{"type": "particles", "name": "anchor", "positions": [[0,0,0]], "fixed": [0]},
+                           {"type": "particles", "name": "end", "positions": [[0,0,0]]}],
+                "forces": [{"type": "springs", "name": "link", "stiffness": 10, "rest_length": )" +
+                std::to_string(rest) + R"(, "connect": [["anchor", 0, "end", 0]])" + damping +
+                R"(}],
+                "objective": [{"type": "center_of_mass", "of": "end", "target": [1, -2, 0.5]}],
+                "parameters": [{"path": "end.positions"}])");
+            sim->run(true);
+            const std::vector<double> gradient = sim->gradient();
+            const double target[3] = {1, -2, 0.5};
+            REQUIRE(gradient.size() == 3);
+            for (std::size_t c = 0; c < 3; ++c) {
+                CAPTURE(rest);
+                if (rest == 0)
+                    CHECK(gradient[c] == doctest::Approx(-2 * shrunk * target[c]).epsilon(1e-14));
+                else
+                    CHECK(!std::isfinite(gradient[c]));
+            }
+        }
+}

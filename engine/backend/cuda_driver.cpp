@@ -101,13 +101,11 @@ private:
     }
 };
 
-const Driver& driver() {
-    static const Driver instance;
-    return instance;
-}
-
 }  // namespace
 
-const CudaInfo& cuda_info() { return driver().info; }
+const CudaInfo& cuda_info() {
+    static const Driver instance;
+    return instance.info;
+}
 
 }  // namespace hindcast::backend::cuda

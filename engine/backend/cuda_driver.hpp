@@ -12,14 +12,8 @@
 
 namespace hindcast::backend::cuda {
 
-// The results, 0 being success, that mean something to us.
-enum Result : int {
-    success = 0,
-    invalid_value = 1,
-    out_of_memory = 2,
-    no_device = 100,
-    invalid_device = 101
-};
+// The results that mean something to us.
+enum Result : int { success = 0, no_device = 100 };
 using Device = int;
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 

@@ -31,6 +31,10 @@ struct Form {
         Float length = length_offset == 0 ? distance : distance + length_offset;
         return length.name("length");
     }
+    // Tension for each unit of length, of the spring alone: k (1 - L/l).
+    static Float elastic(const Float& stiffness, const Float& rest_length, const Float& length) {
+        return stiffness * (1.0 - divz(rest_length, length));
+    }
     // The value while the spring acts, otherwise 0.
     Float while_acting(const Float& stretch, const Float& value) const {
         if (acts == Acts::both) return value;
@@ -62,8 +66,8 @@ KernelDef spring_force(const Form& form) {
                 const Float length = form.length(norm(d));
                 const Float stretch = length - rest_length[s];
                 const Float rate = divz(dot(v[b] - v[a], d), length);
-                const Float elastic = stiffness[s] * (1.0 - divz(rest_length[s], length));
-                const Float tension = elastic + damping[s] * divz(rate, length);
+                const Float tension = Form::elastic(stiffness[s], rest_length[s], length) +
+                                      damping[s] * divz(rate, length);
                 const V f = along(d, form.while_acting(stretch, tension));
                 force[a] += f;
                 force[b] -= f;
@@ -75,8 +79,8 @@ KernelDef spring_force(const Form& form) {
                       const V d = x[b] - x[a];
                       const Float length = form.length(norm(d));
                       const Float stretch = length - rest_length[s];
-                      const Float elastic = stiffness[s] * (1.0 - divz(rest_length[s], length));
-                      const V f = along(d, form.while_acting(stretch, elastic));
+                      const Float tension = Form::elastic(stiffness[s], rest_length[s], length);
+                      const V f = along(d, form.while_acting(stretch, tension));
                       force[a] += f;
                       force[b] -= f;
                   });

@@ -9,6 +9,7 @@
 #include "engine/backend/llvm.hpp"
 #include "engine/ir/batch.hpp"
 #include "engine/lang/kernel.hpp"
+#include "tests/support/batch_places.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/random_kernel.hpp"
 
@@ -18,18 +19,6 @@ using namespace lang;
 using ir::Access;
 
 namespace {
-
-bool is_shared(const ir::Parameter& p) {
-    return !ir::is_real(p.type) && (p.access == Access::read || p.access == Access::value);
-}
-
-std::vector<ir::BatchParameter> places(const ir::Kernel& kernel) {
-    std::vector<ir::BatchParameter> list;
-    for (std::size_t p = 0; p < kernel.parameters.size(); ++p)
-        list.push_back({is_shared(kernel.parameters[p]), static_cast<int>(p),
-                        kernel.parameters[p].components, 1});
-    return list;
-}
 
 template <class T>
 std::vector<T> interleaved(const std::vector<std::vector<T>>& members) {

@@ -18,10 +18,10 @@
 #include "engine/backend/interpreter.hpp"
 #include "engine/backend/nvrtc.hpp"
 #include "engine/base/error.hpp"
-#include "engine/ir/batch.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/batch_places.hpp"
 #include "tests/support/cuda_host.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/program.hpp"
@@ -50,10 +50,8 @@ test::Data for_members(const ir::Kernel& kernel, const test::Data& one, int memb
         return of;
     };
     for (const ir::Parameter& p : kernel.parameters) {
-        const bool shared =
-            !ir::is_real(p.type) && (p.access == ir::Access::read || p.access == ir::Access::value);
         if (const auto found = one.whole.find(p.name); found != one.whole.end())
-            all.whole[p.name] = repeat(found->second, shared);
+            all.whole[p.name] = repeat(found->second, test::is_shared(p));
         if (const auto found = one.real.find(p.name); found != one.real.end()) {
             std::vector<double> values = repeat(found->second, false);
             for (std::size_t k = 0; k < values.size(); ++k)
@@ -62,16 +60,6 @@ test::Data for_members(const ir::Kernel& kernel, const test::Data& one, int memb
         }
     }
     return all;
-}
-ir::Kernel batched(const ir::Kernel& kernel, std::int64_t items, int members) {
-    std::vector<ir::BatchParameter> places;
-    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
-        const ir::Parameter& parameter = kernel.parameters[p];
-        const bool shared = !ir::is_real(parameter.type) && (parameter.access == ir::Access::read ||
-                                                             parameter.access == ir::Access::value);
-        places.push_back({shared, static_cast<int>(p), parameter.components, 1});
-    }
-    return ir::batch(kernel, items, members, places);
 }
 
 // Every launch of a scene in every direction.
@@ -144,7 +132,7 @@ TEST_CASE(
             const bool any_fixed =
                 std::any_of(fixed.begin(), fixed.end(), [](const auto& f) { return f.used; });
             if (seed % 5 == 0 && !any_fixed) {  // as members of an ensemble, too
-                const ir::Kernel together = batched(kernel, c.items, 3);
+                const ir::Kernel together = ir::batch(kernel, c.items, 3, test::places(kernel));
                 runs.push_back(
                     {host.add(together), together, for_members(kernel, data, 3), 3, seed});
                 ++ensembles;

@@ -156,13 +156,12 @@ void Parameters::set_values(std::span<const double> values) {
 }
 
 std::vector<double> Parameters::gather(Array (*pick)(const model::Quantity&)) const {
-    std::vector<double> result(size_);
-    each([&](const Parameter& p, std::size_t entry, std::size_t k) {
-        const std::size_t components = static_cast<std::size_t>(p.quantity->components);
-        result[k] = pick(*p.quantity)
-                        .value(static_cast<std::int64_t>(entry / components),
-                               static_cast<int>(entry % components));
-    });
+    std::vector<double> result;
+    result.reserve(size_);
+    for (const Parameter& p : list_) {
+        const std::vector<double> all = pick(*p.quantity).to_doubles();
+        for (const std::size_t entry : p.entries) result.push_back(all[entry]);
+    }
     return result;
 }
 

@@ -104,9 +104,7 @@ public:
     void run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
         clear_sums(bindings, items);
         if (items <= 0) return;
-        // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
-        constexpr double inline_work = 60000;
-        if (static_cast<double>(items) * plan_.work < inline_work) pool = nullptr;
+        if (is_short(items)) pool = nullptr;
         for (Gather& g : gathers_) g.prepare(bindings, items);
         if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
         const std::int64_t chunks = (items + reduce_chunk - 1) / reduce_chunk;
@@ -137,7 +135,27 @@ public:
         }
     }
 
+    // The same for a kernel without sums. For the items first .. end-1, multiples of 64, `inner`
+    // has shorter code.
+    void run_around(Variant& inner, std::int64_t first, std::int64_t end, const Binding* bindings,
+                    std::int64_t items, ThreadPool* pool) {
+        if (inner.is_short(items)) pool = nullptr;
+        split(pool, items, 64, [&](std::int64_t begin, std::int64_t last) {
+            const std::int64_t a = std::clamp(first, begin, last), b = std::clamp(end, a, last);
+            Context context;
+            if (begin < a) run_range(bindings, begin, a, context);
+            if (a < b) inner.run_range(bindings, a, b, context);
+            if (b < last) run_range(bindings, b, last, context);
+        });
+    }
+
 private:
+    // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
+    bool is_short(std::int64_t items) const {
+        constexpr double inline_work = 60000;
+        return static_cast<double>(items) * plan_.work < inline_work;
+    }
+
     void clear_sums(const Binding* bindings, std::int64_t items) const {
         for (const std::size_t p : sums_) {
             const Binding& b = bindings[p];
@@ -363,7 +381,7 @@ public:
     void prepare(const Binding* bindings, std::int64_t items) {
         for (Part& part : parts_)
             if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
-                part.code->variant(bound.data(), part.pull->targets(), part.pull.get());
+                part.variants(bound.data());
         if (has_rest_) rest_.variant(bind_rest(bindings), items);
     }
 
@@ -379,7 +397,12 @@ public:
         for (Part& part : parts_) {
             const Binding* const bound = part.bound->data();
             const std::int64_t targets = part.pull->targets();
-            part.code->variant(bound, targets, part.pull.get()).run(bound, targets, pool);
+            const auto [all, inner] = part.variants(bound);
+            const auto [first, end] = part.pull->inside();
+            if (inner != nullptr && first < end)
+                all->run_around(*inner, first, end, bound, targets, pool);
+            else
+                all->run(bound, targets, pool);
         }
         if (!has_rest_) return true;
         bindings = bind_rest(bindings);
@@ -394,13 +417,21 @@ private:
         std::vector<int> group;
         std::vector<ir::Value> reduced;
         std::unique_ptr<Pull> pull;
-        std::unique_ptr<Code> code;
+        std::unique_ptr<Code> code, inner;  // inner: if shifted
         CompileOptions options;
         const std::vector<Binding>* bound = nullptr;
 
         void compile(const CompileOptions& with) {
             options = with;
             code = std::make_unique<Code>(pull->kernel(), options, none_fixed(pull->kernel()));
+            if (pull->shifted())
+                inner = std::make_unique<Code>(pull->inner(), options, none_fixed(pull->inner()));
+        }
+
+        std::pair<Variant*, Variant*> variants(const Binding* bindings) const {
+            const std::int64_t targets = pull->targets();
+            return {&code->variant(bindings, targets, pull.get()),
+                    inner ? &inner->variant(bindings, targets, pull.get()) : nullptr};
         }
 
         void gather(const Plan& plan) {
@@ -472,6 +503,8 @@ std::vector<std::string> texts_for_reading(const ir::Kernel& kernel,
         Pull pull(plan, group, true, texts.empty() ? pulled.reduced : std::vector<ir::Value>{});
         const Form form = pull.form(pull.bind(bindings.data(), 0, false));
         texts.push_back(emit(make_plan(pull.kernel(), form, options, none_fixed(pull.kernel()))));
+        if (pull.shifted())
+            texts.push_back(emit(make_plan(pull.inner(), form, options, none_fixed(pull.inner()))));
     }
     if (pulled.has_rest)
         texts.push_back(emit(make_plan(pulled.rest, usual_form(pulled.rest), options,

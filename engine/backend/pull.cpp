@@ -71,41 +71,21 @@ public:
         reduced_.clear();
     }
 
-    // Targets whose items all exist, which is nearly all of them, need no further conditions.
-    void record(const std::vector<Shift>& shifts) {
-        for (const int symbol : pull_.symbols_)
-            for (const Row& row : pull_.plan_.rows[symbol])
-                for (const Value site : row.sites)
-                    if (site >= 0) target_.own(symbol, target_.item(), source_.op(site).component);
-        const auto furthest = static_cast<std::int32_t>(shifts.front().offset);
-        const auto nearest = static_cast<std::int32_t>(shifts.back().offset);
-        const Value last = target_.binary(OpCode::add, target_.item(), target_.integer(-nearest));
-        const Value inside = target_.binary(
-            OpCode::bit_and, target_.compare(OpCode::le, target_.integer(furthest), target_.item()),
-            target_.compare(OpCode::lt, last, target_.parameter(pull_.items_parameter_, 0)));
-        target_.if_(
-            inside,
-            [&] {
-                for (const Shift& shift : shifts) record(shift, false);
-            },
-            [&] {
-                for (const Shift& shift : shifts) record(shift, true);
-            });
-    }
-
+    // `checked`: items may be missing.
     void record(const Shift& shift, bool checked) {
         const auto offset = static_cast<std::int32_t>(shift.offset);
         terms_.clear();
         declare_terms(shift.row);
         item = target_.binary(OpCode::add, target_.item(), target_.integer(-offset));
-        const Value below =
-            target_.compare(OpCode::lt, item, target_.parameter(pull_.items_parameter_, 0));
-        const Value above = target_.compare(OpCode::le, target_.integer(0), item);
-        if (checked)
+        if (checked) {
+            const Value below =
+                target_.compare(OpCode::lt, item, target_.parameter(pull_.items_parameter_, 0));
+            const Value above = target_.compare(OpCode::le, target_.integer(0), item);
             target_.if_(
                 target_.binary(OpCode::bit_and, above, below), [&] { region(0); }, [] {});
-        else
+        } else {
             region(0);
+        }
         for (const int symbol : pull_.symbols_)
             for (const Value site : pull_.plan_.rows[symbol][shift.row].sites)
                 if (site >= 0)
@@ -225,7 +205,8 @@ Pull::Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<
       terms_(reduced_.size()) {
     find_shifts();
     if (shifted()) pairs_ = false;
-    record(copies);
+    kernel_ = record(copies, true);
+    if (shifted()) inner_ = record(copies, false);
     pays_ = worth_it();
 }
 
@@ -253,9 +234,9 @@ void Pull::find_shifts() {
                      [](const Shift& a, const Shift& b) { return a.offset > b.offset; });
 }
 
-void Pull::record(bool copies) {
+Kernel Pull::record(bool copies, bool checked) {
     const Kernel& source = plan_.kernel;
-    ir::Builder builder(source.name + ".pull", source.precision);
+    ir::Builder builder(source.name + (checked ? ".pull" : ".pull_inner"), source.precision);
     builder.contract = false;
     for (Parameter p : source.parameters) {
         const auto symbol = static_cast<int>(builder.kernel().parameters.size());
@@ -286,13 +267,12 @@ void Pull::record(bool copies) {
                 builder.write(builder.own(symbol, builder.item(), c),
                               builder.zero(source.parameter(symbol).type));
     Body body(*this, copies, builder);
-    if (shifted())
-        body.record(shifts_);
-    else
-        walk(builder, body);
-    kernel_ = builder.finish();
-    ir::remove_dead_ops(kernel_, false);
-    ir::verify(kernel_, "pulling");
+    for (const Shift& shift : shifts_) body.record(shift, checked);
+    if (!shifted()) walk(builder, body);
+    Kernel kernel = builder.finish();
+    ir::remove_dead_ops(kernel, false);
+    ir::verify(kernel, "pulling");
+    return kernel;
 }
 
 // All lanes of a vector walk through as many slots.
@@ -331,7 +311,7 @@ bool Pull::worth_it() const {
             work += slow ? 4 : gathers ? 8 : 1;
         }
     const auto rows = static_cast<double>(rows_.size());
-    if (shifted()) return loops == 0 && work <= 2 * rows * scratch_cost;
+    if (shifted()) return loops == 0 && work <= rows * scratch_cost;
     return loops == 1 && work * (rows - 1) <= rows * scratch_cost;
 }
 
@@ -392,6 +372,14 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         set(columns_[k].parameter, table != nullptr ? table->copies[k].memory.data() : nullptr,
             count);
     return bindings_;
+}
+
+std::pair<std::int64_t, std::int64_t> Pull::inside() const {
+    if (!shifted()) return {0, 0};
+    // Whole blocks, as the items of vectors are.
+    const std::int64_t first = std::max<std::int64_t>(shifts_.front().offset, 0);
+    const std::int64_t end = std::min(items_ + shifts_.back().offset, targets_);
+    return {scratch_items(first), end & -block_targets};
 }
 
 Binding Pull::terms(std::size_t reduced) const {

@@ -18,6 +18,7 @@
 //
 // Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
 // needed: the target's entries are the items at the negative offsets, one copy of the body each.
+// Nearly all targets have all their items: they have a kernel without conditions.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,9 @@ public:
 
     // Over the targets. Its parameters are those of the planned kernel and then the tables.
     const ir::Kernel& kernel() const { return kernel_; }
+    // If shifted(): the same for targets in inside() only, a range of those that have all items.
+    const ir::Kernel& inner() const { return inner_; }
+    std::pair<std::int64_t, std::int64_t> inside() const;  // of the launch bound last
     bool pays() const { return pays_; }
     bool shifted() const { return !shifts_.empty(); }
 
@@ -91,7 +95,7 @@ private:
     void walk(ir::Builder& builder, Body& body) const;
     bool worth_it() const;
     void find_shifts();
-    void record(bool copies);
+    ir::Kernel record(bool copies, bool checked);
     void make_table(const Binding* bindings, std::int64_t items, Table& table);
     void copy_columns(const Binding* bindings, Table& table);
     template <class Word>
@@ -101,7 +105,7 @@ private:
     std::vector<int> symbols_;
     const std::vector<Row>& rows_;
     Gather gather_;
-    ir::Kernel kernel_;
+    ir::Kernel kernel_, inner_;
     bool pays_ = false;
     bool pairs_ = false;         // two rows: the table `other`
     std::vector<Shift> shifts_;  // in the order in which a target meets them; empty: tables

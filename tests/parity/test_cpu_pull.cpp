@@ -233,11 +233,12 @@ TEST_CASE("CPU pull: the adjoint of a stencil") {
     });
     const ir::Kernel k = edge.trace(Precision::f32);
     CHECK(parts_of(k).shifted);
-    for (const int targets : {105, 133, 300}) {
-        Launch launch(k, 100);
-        launch.resize("sum", targets);
-        CHECK(launch.differences(false, {2}) == "");
-    }
+    for (const int items : {100, 700})
+        for (const int targets : {items + 5, items + 33, 3 * items}) {
+            Launch launch(k, items);
+            launch.resize("sum", targets);
+            CHECK(launch.differences(false, {2}) == "");
+        }
 }
 
 TEST_CASE("CPU pull: values that change before every launch are gathered in the end") {

@@ -129,9 +129,11 @@ std::string Emitter::module() {
                        arguments, body_) +
            entry +
            fmt::format(R"(  %count = sub i64 %end, %begin
-  %whole = and i64 %count, -{}
+  %ahead = sub i64 %count, {}
+  %blocked = and i64 %ahead, -{}
+  %some = icmp sgt i64 %blocked, 0
+  %whole = select i1 %some, i64 %blocked, i64 0
   %middle = add i64 %begin, %whole
-  %some = icmp slt i64 %begin, %middle
   br i1 %some, label %blocks, label %remainder
 blocks:
   call void @items(ptr %bindings, i64 %begin, i64 %middle, ptr %context, i1 true)
@@ -146,7 +148,7 @@ done:
   ret void
 }}
 )",
-                       width_) +
+                       blocks_.empty() ? 0 : width_, width_) +
            module_end;
 }
 

@@ -13,9 +13,9 @@
 // the loop over items if nothing in it changes there. Names tell: %u... stands in front of that
 // loop, %t... inside, %a... is a variable.
 //
-// One class in five files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
-// loops; cpu_memory.cpp elements of buffers; cpu_sums.cpp accumulation, reduction, local arrays;
-// cpu_fixed.cpp accumulation in fixed point.
+// One class in six files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
+// loops; cpu_memory.cpp elements of buffers, cpu_stencil.cpp those of stencils; cpu_sums.cpp
+// accumulation, reduction, local arrays; cpu_fixed.cpp accumulation in fixed point.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,8 +24,10 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -198,6 +200,9 @@ private:
     std::string gather(const std::string& t, const std::string& pointers, const std::string& mask);
     void scatter(const std::string& t, const std::string& x, const std::string& pointers,
                  const std::string& mask);
+    std::optional<std::int64_t> distance(ir::Value index) const;
+    std::int64_t anchor_of(std::int64_t distance) const;
+    std::string load_from_blocks(int symbol, int component, ir::Value index);
     void group_ops(int r);
     void load_group(ir::Value v, const ir::Op& op);
     bool load_rows(const ir::Op& op);
@@ -304,7 +309,11 @@ private:
     std::map<ir::Value, LaneSource> lane_sources_;
     // Elements that were loaded together with their neighbours: values by component.
     std::map<std::array<int, 3>, std::map<int, std::string>> row_values_;
-    std::map<ir::Value, std::string> row_bases_;    // lanes of a base, in memory
+    std::map<ir::Value, std::string> row_bases_;  // lanes of a base, in memory
+    struct Blocks {
+        std::string before, here, after;
+    };
+    std::map<std::tuple<int, int, std::int64_t>, Blocks> blocks_;  // by symbol, component, anchor
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)
     std::map<ir::Value, Variable> terms_;           // gathered: per site
     std::map<int, FixedNotes> fixed_notes_;         // by parameter

@@ -287,7 +287,9 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
     if (layout(symbol) == Layout::planes || layout(symbol) == Layout::table) {
         for (const int c : components) {
             const std::string at = element_pointer(symbol, c, index);
-            values.push_back(layout(symbol) == Layout::table
+            const std::string cut = load_from_blocks(symbol, c, index);
+            values.push_back(!cut.empty() ? cut
+                             : layout(symbol) == Layout::table
                                  ? let("load {}, ptr {}, align {}", lanes_of(t), at, align_of(t))
                                  : masked_load(t, at, mask));
             flats_.push_back({at, {values.back()}, {c}});

@@ -77,10 +77,22 @@ public:
     }
 
 private:
+    // Where lanes store far apart, the processor writes one after the other.
+    double work_of(const Op& op) const {
+        if (op.code == OpCode::div || op.code == OpCode::sqrt) return 4;
+        if (op.code != OpCode::own_store && op.code != OpCode::store_once) return 1;
+        const Op& index = kernel_.op(op.operand[0]);
+        const auto is_item = [&](Value v) { return kernel_.op(v).code == OpCode::item; };
+        const bool together =
+            index.code == OpCode::item ||
+            (index.code == OpCode::add && (is_item(index.operand[0]) || is_item(index.operand[1])));
+        return together ? 1 : 64;
+    }
+
     void classify(int region, bool in_loop, double times) {
         for (const Value v : kernel_.region(region).ops) {
             const Op& op = kernel_.op(v);
-            plan_.work += times * (op.code == OpCode::div || op.code == OpCode::sqrt ? 4 : 1);
+            plan_.work += times * work_of(op);
             if (op.code == OpCode::accumulate) {
                 Summation& s = plan_.summation[op.symbol];
                 if (!ir::is_real(op.type))

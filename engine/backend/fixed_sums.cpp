@@ -71,35 +71,48 @@ struct Source {
     std::int64_t *sums, lowest, highest;
 };
 
-// Totals of N adjacent sums, which are cleared.
+bool is_zero(Integers total) { return _mm256_testz_si256((__m256i)total, (__m256i)total) != 0; }
+
+// Totals of N adjacent sums, which are cleared. Many between the lowest and the highest element
+// touched are zero: points touch parts of the rows of a grid.
 template <int N>
-Integers take_totals(const Source* sources, std::size_t count, std::int64_t at, std::int64_t first,
-                     std::int64_t last) {
+Integers take_totals(const Source* sources, std::size_t count, std::int64_t at) {
     constexpr std::size_t bytes = N * sizeof(std::int64_t);
     Integers total{};
     for (std::size_t s = 0; s < count; ++s) {
-        if (last < sources[s].lowest || first > sources[s].highest) continue;
         Integers part{};
         std::memcpy(&part, sources[s].sums + at, bytes);
+        if (is_zero(part)) continue;
         total += part;
         std::memset(sources[s].sums + at, 0, bytes);
     }
     return total;
 }
 
-bool is_zero(Integers total) { return _mm256_testz_si256((__m256i)total, (__m256i)total) != 0; }
+template <int N>
+void store(Floats value, float* to) {
+    if (N == 3) {  // a copy of 12 bytes would go through memory
+        _mm_storel_pi(reinterpret_cast<__m64*>(to), value);
+        _mm_store_ss(to + 2, _mm_movehl_ps(value, value));
+    } else {
+        std::memcpy(to, &value, N * sizeof(float));
+    }
+}
 
 // Adds N values (or stores them) to adjacent numbers. A value of zero changes nothing.
 template <int N>
 void add_values(Integers total, double unit, bool defines, float* to) {
-    if (!defines && is_zero(total)) return;
+    if (is_zero(total)) {
+        if (defines) std::memset(to, 0, N * sizeof(float));
+        return;
+    }
     Floats value = __builtin_convertvector(to_doubles(total) * unit, Floats) + 0.0f;
     if (!defines) {
         Floats old{};
         std::memcpy(&old, to, N * sizeof(float));
         value = value != 0 ? old + value : old;
     }
-    std::memcpy(to, &value, N * sizeof(float));
+    store<N>(value, to);
 }
 
 // N components in f32 of elements begin .. end-1: sums up all sources, clears them, and adds the
@@ -110,10 +123,9 @@ void add_group(const Source* sources, std::size_t count, int stride, double unit
     std::int64_t e = begin;
     if (N < 3 && stride == N && b.element_stride == N && b.component_stride == 1)
         for (constexpr int step = 4 / N; e + step <= end; e += step)
-            add_values<4>(take_totals<4>(sources, count, e * N, e, e + step - 1), unit, defines,
-                          target + e * N);
+            add_values<4>(take_totals<4>(sources, count, e * N), unit, defines, target + e * N);
     for (; e < end; ++e) {
-        const Integers total = take_totals<padded(N)>(sources, count, e * stride, e, e);
+        const Integers total = take_totals<padded(N)>(sources, count, e * stride);
         float* to = target + e * b.element_stride;
         if (b.component_stride == 1) {
             add_values<N>(total, unit, defines, to);
@@ -169,8 +181,8 @@ void add_wide_group(const Source* sources, std::size_t count, int stride, int li
                     const WideValue& value, bool defines, double* target, const Binding& b,
                     std::int64_t begin, std::int64_t end) {
     for (std::int64_t e = begin; e < end; ++e) {
-        const Integers high = take_totals<padded(N)>(sources, count, e * stride, e, e);
-        const Integers low = take_totals<padded(N)>(sources, count, e * stride + limb, e, e);
+        const Integers high = take_totals<padded(N)>(sources, count, e * stride);
+        const Integers low = take_totals<padded(N)>(sources, count, e * stride + limb);
         const bool zero = is_zero(high | low);
         if (zero && !defines) continue;
         double* const to = target + e * b.element_stride;

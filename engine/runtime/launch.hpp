@@ -111,7 +111,8 @@ public:
     void differentiate_only(std::vector<std::string> parameters);
     bool has_derivative() const;
     // What this launch writes is scratch memory: the backward pass of a roll-out makes it again
-    // from what the launch reads, instead of keeping it. See Call::made_again.
+    // from what the launch reads, instead of keeping it. See Call::made_again; sums of which most
+    // is zero are kept after all (sparse_history.hpp).
     void make_again();
     bool made_again() const;
     // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.

@@ -138,6 +138,8 @@ void Rollout::run(Calls& calls, const Moment* record, bool again) {
         if (again && !call.recomputed) continue;
         const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
         call.forward.run();
+        if (record != nullptr)
+            for (SparseHistory* r : call.results) r->save(record->step);
     }
 }
 
@@ -264,6 +266,12 @@ bool Rollout::diverges(std::int64_t t) {
 void Rollout::make_again(Calls& step, const Moment& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
+        if (!call.results.empty() &&
+            std::all_of(call.results.begin(), call.results.end(),
+                        [&](const SparseHistory* r) { return r->holds(at.step); })) {
+            for (const SparseHistory* r : call.results) r->restore(at.step);
+            continue;
+        }
         for (const Restore& r : call.restores_again)
             call.forward.bind_memory(r.parameter, r.history->slot(at, r.offset));
         {

@@ -94,7 +94,7 @@ void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const Arra
 }
 
 void Planner::find_made_again(const Arrays& by_events) {
-    for (const Call& call : s_.step) {
+    for (Call& call : s_.step) {
         if (!call.made_again) continue;
         const ir::Kernel& kernel = call.forward.kernel();
         bool possible = true;
@@ -108,6 +108,16 @@ void Planner::find_made_again(const Arrays& by_events) {
             possible &= writers == 1 && !contains(by_events, a);
             made_again_.insert(a.version_counter());
         }
+        const auto is_sum = [](const ir::Parameter& p) { return p.access == ir::Access::sum; };
+        if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
+            for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
+                const ir::Access access = kernel.parameters[p].access;
+                if (!call.forward.arrays()[p] ||
+                    (access != ir::Access::sum && access != ir::Access::write))
+                    continue;
+                s_.results.emplace_back(call.forward.arrays()[p]);
+                call.results.push_back(&s_.results.back());
+            }
         if (!possible)
             throw Error("what this launch writes cannot be made again")
                 .in_kernel(call.forward.launch().description())
@@ -184,6 +194,8 @@ MemoryDemand demand_of(Schedule& s) {
             case History::Kept::per_event: event_bytes[h.program] += bytes_of(h.array);
         }
     }
+    for (const SparseHistory& r : s.results)
+        demand.per_step += static_cast<std::int64_t>(r.slot_bytes());
     for (const auto& [program, bytes] : event_bytes) {
         MemoryDemand::Events events{bytes, 0, demand.steps};
         std::int64_t before = -1;
@@ -267,6 +279,10 @@ void Schedule::allocate(std::int64_t segment) {
             h.allocate(slots);
             history_bytes += static_cast<std::int64_t>(h.memory.size());
         }
+        for (SparseHistory& r : results) {
+            r.allocate(segment + 1);
+            history_bytes += static_cast<std::int64_t>(r.bytes());
+        }
     } catch (...) {
         release();
         throw;
@@ -275,10 +291,12 @@ void Schedule::allocate(std::int64_t segment) {
 
 void Schedule::release() {
     for (History& h : histories) h.memory = {};
+    for (SparseHistory& r : results) r.release();
     history_bytes = 0;
 }
 
 void Schedule::move_window(std::int64_t begin) {
+    for (SparseHistory& r : results) r.forget();
     for (EventProgram& program : event_programs)
         program.first = std::upper_bound(program.times.begin(), program.times.end(), begin) -
                         program.times.begin();

@@ -6,7 +6,8 @@
 //              After the last step the saves of the step's first call are made once more.
 //   backward   each of call.restores binds its parameter to a slot; then call.backward runs.
 //              Calls that are not differentiable are passed over. Before a step's adjoints the
-//              calls whose results are made again run forwards, with what they read restored.
+//              calls whose results are made again run forwards, with what they read restored;
+//              unless all call.results were kept after they ran, and are restored themselves.
 //
 // The histories of steps and events hold a window of steps at a time: one segment of the checkpoint
 // plan (checkpoint_plan.hpp), which is all steps where everything is stored. Those of the prologue
@@ -26,6 +27,7 @@
 #include "engine/base/aligned.hpp"
 #include "engine/runtime/checkpoint_plan.hpp"
 #include "engine/runtime/program.hpp"
+#include "engine/runtime/sparse_history.hpp"
 
 namespace hindcast {
 
@@ -73,6 +75,7 @@ struct Call {
     // defines its arrays from what it reads, and nothing else writes them.
     bool made_again = false;
     std::vector<Restore> restores_again;  // for that run
+    std::vector<SparseHistory*> results;  // sums: what it wrote, kept where most of it is zero
     std::uint64_t bindings_version = 0;
     std::vector<Array> writes;
     std::vector<History*> saves;  // to be filled just before the launch
@@ -111,6 +114,7 @@ struct Schedule {
     };
     std::map<std::int64_t, Event> events;
     std::deque<History> histories;
+    std::deque<SparseHistory> results;
     std::vector<Array> gradients;  // zeroed before backward
     // There for backward only: the gradients; in second order the tangents of the primal as well.
     std::vector<Array> derivatives;

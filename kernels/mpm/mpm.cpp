@@ -191,7 +191,8 @@ public:
         const Arrays a = arrays(model);
         const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
         const Argument start({origin.values[0], origin.values[1]});
-        // The grid is not kept for the backward pass: it is made again from the points.
+        // The grid is not kept for the backward pass: it is made again from the points, or from the
+        // nodes that they touch.
         Launch to_grid = model.launch(
             particle_to_grid(grid), n,
             {a.points.position, a.points.velocity, a.C, a.F, a.points.mass, a.volume, a.mu,

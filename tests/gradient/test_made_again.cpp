@@ -82,6 +82,63 @@ TEST_CASE("roll-out: what is made again is not kept, and gradients have the same
     }
 }
 
+TEST_CASE("roll-out: what is made again is kept where most of it is zero") {
+    // 1024 numbers, 128 cache lines, of which each of 8 items touches `lines`: a quarter is kept.
+    const auto run = [](int lines, bool again, std::int64_t segment) {
+        const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        const auto cell = [](const Int& i, int k) { return i * 128 + 16 * k; };
+        const KernelDef scatter =
+            kernel("scatter", {"x", "s"}, [=](Int i, Read<Float> x, Sum<Float> s) {
+                for (int k = 0; k < lines; ++k) s[cell(i, k)] += sin(x[i] * (1.0 + k));
+            });
+        const KernelDef gather =
+            kernel("gather", {"s", "p", "x"},
+                   [=](Int i, Read<Float> s, Read<Float> p, ReadWrite<Float> x) {
+                       Float sum = 0;
+                       for (int k = 0; k < lines; ++k) sum += s[cell(i, k)] * s[cell(i, k)];
+                       x[i] += 0.01 * sum * x[i] * p[i];
+                   });
+        const Array p(ir::Type::f64, {8}), x(ir::Type::f64, {8}), s(ir::Type::f64, {1024}),
+            e(ir::Type::f64, {1});
+        for (int i = 0; i < 8; ++i) p.set_value(i, 0, 0.4 + 0.1 * i);
+        const auto launch = [&](const KernelDef& k, std::vector<Argument> arguments) {
+            return Launch(device, k, ir::Precision::f64, 8, std::move(arguments));
+        };
+        Rollout::Parts parts;
+        parts.steps = 10;
+        parts.prologue.add(launch(start, {p, x}));
+        Launch to_cells = launch(scatter, {x, s});
+        if (again) to_cells.make_again();
+        parts.step.add(to_cells);
+        parts.step.add(launch(gather, {s, p, x}));
+        parts.events[10].add(launch(loss, {x, e}));
+        Rollout rollout(device, std::move(parts));
+        if (segment > 0) rollout.force_plan(segment, 2);
+        rollout.profile(true);
+        std::vector<double> gradient;
+        for (int round = 0; round < 2; ++round) {  // in the second one slots held something
+            rollout.forward(true);
+            rollout.backward({{e, 1}});
+            gradient = p.gradient().to_doubles();
+        }
+        std::int64_t scatters = 0;
+        for (const Rollout::Profile& entry : rollout.profiles())
+            if (entry.launch == "scatter" && entry.direction == Direction::forward)
+                scatters += entry.runs;
+        return std::pair{gradient, scatters};
+    };
+    for (const int lines : {4, 5}) {  // 32 lines fit, 40 do not
+        const auto [expected, runs] = run(lines, false, 0);
+        CHECK(runs == 20);
+        for (const std::int64_t segment : {0, 4}) {
+            const std::int64_t recomputed = segment > 0 ? run(lines, false, segment).second : 20;
+            const auto [gradient, scatters] = run(lines, true, segment);
+            CHECK(gradient == expected);
+            CHECK(scatters == recomputed + (lines == 4 ? 0 : 20));
+        }
+    }
+}
+
 TEST_CASE("roll-out: only what a launch alone defines can be made again") {
     Run run(false);
     Rollout::Parts parts;

@@ -1,0 +1,79 @@
+// Arrays of mostly zeros, kept step by step: what comes back, and what is not kept.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engine/runtime/sparse_history.hpp"
+
+using namespace hindcast;
+using ir::Type;
+
+namespace {
+
+std::vector<unsigned char> bytes_of(const Array& array) {
+    std::vector<unsigned char> bytes(array.bytes());
+    std::memcpy(bytes.data(), array.data(), bytes.size());
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("sparse history: every array with few lines that are not zero comes back") {
+    for (const std::int64_t elements : {1, 7, 16, 17, 100, 1025, 5000})
+        for (const int components : {1, 3}) {
+            const Array array(Type::f32, {elements, components});
+            const auto lines = static_cast<std::int64_t>((array.bytes() + 63) / 64);
+            SparseHistory history(array);
+            CHECK(history.slot_bytes() <= array.bytes() / 4 + 64 + 64 + array.bytes() / 512 + 64);
+            history.allocate(3);
+            CHECK(history.bytes() >= 3 * history.slot_bytes());
+            for (int slot = 0; slot < 3; ++slot) CHECK(!history.holds(slot));
+            // Slot 0: nothing but zeros; 1: the last number; 2: as many lines as fit.
+            std::vector<std::vector<unsigned char>> contents;
+            for (int slot = 0; slot < 3; ++slot) {
+                array.clear();
+                if (slot == 1) array.set_value(elements - 1, components - 1, -0.0);
+                auto* const numbers = static_cast<float*>(array.data());
+                if (slot == 2)
+                    for (std::int64_t k = 0; k < (lines + 3) / 4; ++k)
+                        numbers[(lines - 1 - 3 * k) % lines * 16] = 1.0F + static_cast<float>(k);
+                contents.push_back(bytes_of(array));
+                history.save(slot);
+                CHECK(history.holds(slot));
+            }
+            for (const int slot : {1, 0, 2}) {
+                array.fill(7);
+                const std::uint64_t version = array.version();
+                history.restore(slot);
+                CHECK(bytes_of(array) == contents[static_cast<std::size_t>(slot)]);
+                CHECK(array.version() != version);
+            }
+            history.forget();
+            for (int slot = 0; slot < 3; ++slot) CHECK(!history.holds(slot));
+        }
+}
+
+TEST_CASE("sparse history: what takes more than a quarter of the lines is not kept") {
+    const Array array(Type::f64, {8 * 200});  // 200 lines
+    SparseHistory history(array);
+    history.allocate(1);
+    const auto save_with = [&](std::int64_t lines) {
+        array.clear();
+        for (std::int64_t k = 0; k < lines; ++k) array.set_value(8 * k + k % 8, 0, 1e-300);
+        history.save(0);
+        return history.holds(0);
+    };
+    CHECK(save_with(50));
+    CHECK(!save_with(51));
+    CHECK(!save_with(200));
+    CHECK(save_with(1));
+    history.release();
+    CHECK(history.bytes() == 0);
+    const Array nothing(Type::f64, {0, 3});
+    SparseHistory of_nothing(nothing);
+    of_nothing.allocate(1);
+    of_nothing.save(0);
+    REQUIRE(of_nothing.holds(0));
+    of_nothing.restore(0);
+}

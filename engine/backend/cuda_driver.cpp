@@ -11,13 +11,12 @@ namespace hindcast::backend::cuda {
 
 namespace {
 
-struct Driver {
-#define HINDCAST_CUDA_MEMBER(name, symbol, arguments) int(*name) arguments = nullptr;  // NOLINT
-    HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_MEMBER)
-#undef HINDCAST_CUDA_MEMBER
+class Opened {
+public:
+    Driver driver;
     CudaInfo info;
 
-    Driver() {
+    Opened() {
         try {
             open();
             find_devices();
@@ -37,19 +36,20 @@ private:
                                        : "no CUDA driver (libcuda.so.1) was found");
         std::string missing;
         // NOLINTBEGIN(bugprone-macro-parentheses): names, not expressions
-#define HINDCAST_CUDA_LOAD(name, symbol, arguments)                   \
-    name = reinterpret_cast<decltype(name)>(::dlsym(handle, symbol)); \
-    if (name == nullptr) missing = missing.empty() ? symbol : missing;
+#define HINDCAST_CUDA_LOAD(name, symbol, arguments)                                 \
+    driver.name = reinterpret_cast<decltype(driver.name)>(::dlsym(handle, symbol)); \
+    if (driver.name == nullptr) missing = missing.empty() ? symbol : missing;
         // NOLINTEND(bugprone-macro-parentheses)
         HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_LOAD)
 #undef HINDCAST_CUDA_LOAD
-        if (DriverGetVersion == nullptr) throw Error("the CUDA driver has no function " + missing);
+        if (driver.DriverGetVersion == nullptr)
+            throw Error("the CUDA driver has no function " + missing);
         Dl_info where{};
-        if (::dladdr(reinterpret_cast<void*>(DriverGetVersion), &where) != 0 &&
+        if (::dladdr(reinterpret_cast<void*>(driver.DriverGetVersion), &where) != 0 &&
             where.dli_fname != nullptr)
             info.path = where.dli_fname;
         int version = 0;
-        check(DriverGetVersion(&version), "its version");
+        check(driver.DriverGetVersion(&version), "its version");
         info.major = version / 1000;
         info.minor = version % 1000 / 10;
         if (version < oldest_driver)
@@ -60,19 +60,19 @@ private:
     }
 
     void find_devices() {
-        const int started = Init(0);
+        const int started = driver.Init(0);
         int count = 0;
-        if (started == success) check(DeviceGetCount(&count), "the number of devices");
+        if (started == success) check(driver.DeviceGetCount(&count), "the number of devices");
         if (started == no_device || (started == success && count == 0))
             throw Error("the CUDA driver sees no device");
         check(started, "its services");
         for (int k = 0; k < count; ++k) {
             Device device = 0;
-            check(DeviceGet(&device, k), "a device");
+            check(driver.DeviceGet(&device, k), "a device");
             char name[256] = {};
-            check(DeviceGetName(name, sizeof name - 1, device), "a device's name");
+            check(driver.DeviceGetName(name, sizeof name - 1, device), "a device's name");
             std::size_t bytes = 0;
-            check(DeviceTotalMem(&bytes, device), "a device's memory");
+            check(driver.DeviceTotalMem(&bytes, device), "a device's memory");
             DeviceInfo found;
             found.name = name;
             found.architecture =
@@ -85,27 +85,41 @@ private:
 
     int attribute(Attribute which, Device device) const {
         int value = 0;
-        check(DeviceGetAttribute(&value, static_cast<int>(which), device), "a device's properties");
+        check(driver.DeviceGetAttribute(&value, static_cast<int>(which), device),
+              "a device's properties");
         return value;
     }
 
     // Throws what the driver says about a result.
     void check(int result, const char* asked) const {
         if (result == success) return;
-        const char *name = nullptr, *text = nullptr;
-        if (GetErrorName != nullptr) GetErrorName(result, &name);
-        if (GetErrorString != nullptr) GetErrorString(result, &text);
-        throw Error(fmt::format("the CUDA driver was asked for {}: {} ({})", asked,
-                                text != nullptr ? text : "unknown error",
-                                name != nullptr ? name : std::to_string(result)));
+        throw Error(
+            fmt::format("the CUDA driver was asked for {}: {}", asked, driver.words_for(result)));
     }
 };
 
+const Opened& opened() {
+    static const Opened instance;
+    return instance;
+}
+
 }  // namespace
 
-const CudaInfo& cuda_info() {
-    static const Driver instance;
-    return instance.info;
+std::string Driver::words_for(int result) const {
+    const char *name = nullptr, *text = nullptr;
+    if (GetErrorName != nullptr) GetErrorName(result, &name);
+    if (GetErrorString != nullptr) GetErrorString(result, &text);
+    return fmt::format("{} ({})", text != nullptr ? text : "unknown error",
+                       name != nullptr ? name : std::to_string(result));
+}
+
+const CudaInfo& cuda_info() { return opened().info; }
+
+const Driver& driver() {
+    if (!opened().info.available)
+        throw Error("CUDA cannot be used: " + opened().info.problem)
+            .remedy("use --device cpu, or auto to take what there is");
+    return opened().driver;
 }
 
 }  // namespace hindcast::backend::cuda

@@ -13,28 +13,99 @@
 namespace hindcast::backend::cuda {
 
 // The results that mean something to us.
-enum Result : int { success = 0, no_device = 100 };
+enum Result : int {
+    success = 0,
+    invalid_value = 1,
+    out_of_memory = 2,
+    no_device = 100,
+    not_ready = 600,
+    graph_update_failure = 910
+};
 using Device = int;
+using Address = std::uint64_t;  // in the memory of a device
+using ContextHandle = struct OpaqueContext*;
+using StreamHandle = struct OpaqueStream*;
+using EventHandle = struct OpaqueEvent*;
+using ModuleHandle = struct OpaqueModule*;
+using FunctionHandle = struct OpaqueFunction*;
+using GraphHandle = struct OpaqueGraph*;
+using GraphNode = struct OpaqueNode*;
+using GraphExecHandle = struct OpaqueGraphExec*;
+using PoolHandle = struct OpaquePool*;
+struct GraphUpdate {
+    int result = 0;
+    GraphNode node = nullptr, from = nullptr;
+};
+
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
+inline constexpr unsigned non_blocking_stream = 1, untimed_event = 2;
+inline constexpr int relaxed_capture = 2, release_threshold = 4;
 
 // The oldest driver that runs what NVRTC 13 makes, as it tells its version: 1000 * major + 10 *
 // minor.
 inline constexpr int oldest_driver = 13000;
 
-// HINDCAST_CUDA_FUNCTION(member, symbol, arguments)
-#define HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_FUNCTION)                                         \
-    HINDCAST_CUDA_FUNCTION(DriverGetVersion, "cuDriverGetVersion", (int* version))              \
-    HINDCAST_CUDA_FUNCTION(GetErrorName, "cuGetErrorName", (int result, const char** name))     \
-    HINDCAST_CUDA_FUNCTION(GetErrorString, "cuGetErrorString", (int result, const char** text)) \
-    HINDCAST_CUDA_FUNCTION(Init, "cuInit", (unsigned flags))                                    \
-    HINDCAST_CUDA_FUNCTION(DeviceGetCount, "cuDeviceGetCount", (int* count))                    \
-    HINDCAST_CUDA_FUNCTION(DeviceGet, "cuDeviceGet", (Device * device, int ordinal))            \
-    HINDCAST_CUDA_FUNCTION(DeviceGetName, "cuDeviceGetName",                                    \
-                           (char* name, int length, Device device))                             \
-    HINDCAST_CUDA_FUNCTION(DeviceTotalMem, "cuDeviceTotalMem_v2",                               \
-                           (std::size_t * bytes, Device device))                                \
-    HINDCAST_CUDA_FUNCTION(DeviceGetAttribute, "cuDeviceGetAttribute",                          \
-                           (int* value, int attribute, Device device))
+// Entry points with their versions: HINDCAST_CUDA_FUNCTION(member, symbol, arguments)
+// clang-format off
+#define HINDCAST_CUDA_FUNCTIONS(F) \
+    F(DriverGetVersion, "cuDriverGetVersion", (int* version)) \
+    F(GetErrorName, "cuGetErrorName", (int result, const char** name)) \
+    F(GetErrorString, "cuGetErrorString", (int result, const char** text)) \
+    F(Init, "cuInit", (unsigned flags)) \
+    F(DeviceGetCount, "cuDeviceGetCount", (int* count)) \
+    F(DeviceGet, "cuDeviceGet", (Device* device, int ordinal)) \
+    F(DeviceGetName, "cuDeviceGetName", (char* name, int length, Device device)) \
+    F(DeviceTotalMem, "cuDeviceTotalMem_v2", (std::size_t* bytes, Device device)) \
+    F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, Device device)) \
+    F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (ContextHandle* context, Device device)) \
+    F(PrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (Device device)) \
+    F(CtxSetCurrent, "cuCtxSetCurrent", (ContextHandle context)) \
+    F(CtxSynchronize, "cuCtxSynchronize", ()) \
+    F(DeviceGetDefaultMemPool, "cuDeviceGetDefaultMemPool", (PoolHandle* pool, Device device)) \
+    F(MemPoolSetAttribute, "cuMemPoolSetAttribute", (PoolHandle pool, int attribute, void* value)) \
+    F(MemGetInfo, "cuMemGetInfo_v2", (std::size_t* free, std::size_t* total)) \
+    F(MemAllocAsync, "cuMemAllocAsync", (Address* address, std::size_t bytes, StreamHandle stream)) \
+    F(MemFreeAsync, "cuMemFreeAsync", (Address address, StreamHandle stream)) \
+    F(MemHostAlloc, "cuMemHostAlloc", (void** memory, std::size_t bytes, unsigned flags)) \
+    F(MemFreeHost, "cuMemFreeHost", (void* memory)) \
+    F(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (Address to, const void* from, std::size_t bytes, StreamHandle stream)) \
+    F(MemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2", (void* to, Address from, std::size_t bytes, StreamHandle stream)) \
+    F(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (Address to, Address from, std::size_t bytes, StreamHandle stream)) \
+    F(MemsetD8Async, "cuMemsetD8Async", (Address to, unsigned char value, std::size_t count, StreamHandle stream)) \
+    F(MemsetD32Async, "cuMemsetD32Async", (Address to, unsigned value, std::size_t count, StreamHandle stream)) \
+    F(ModuleLoadData, "cuModuleLoadData", (ModuleHandle* module, const void* image)) \
+    F(ModuleUnload, "cuModuleUnload", (ModuleHandle module)) \
+    F(ModuleGetFunction, "cuModuleGetFunction", (FunctionHandle* function, ModuleHandle module, const char* name)) \
+    F(OccupancyMaxPotentialBlockSize, "cuOccupancyMaxPotentialBlockSize", (int* blocks, int* threads, FunctionHandle function, std::size_t (*shared)(int), std::size_t fixed, int limit)) \
+    F(LaunchKernel, "cuLaunchKernel", (FunctionHandle function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z, unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared, StreamHandle stream, void** arguments, void** extra)) \
+    F(StreamCreate, "cuStreamCreate", (StreamHandle* stream, unsigned flags)) \
+    F(StreamDestroy, "cuStreamDestroy_v2", (StreamHandle stream)) \
+    F(StreamSynchronize, "cuStreamSynchronize", (StreamHandle stream)) \
+    F(StreamWaitEvent, "cuStreamWaitEvent", (StreamHandle stream, EventHandle event, unsigned flags)) \
+    F(EventCreate, "cuEventCreate", (EventHandle* event, unsigned flags)) \
+    F(EventDestroy, "cuEventDestroy_v2", (EventHandle event)) \
+    F(EventRecord, "cuEventRecord", (EventHandle event, StreamHandle stream)) \
+    F(EventQuery, "cuEventQuery", (EventHandle event)) \
+    F(EventSynchronize, "cuEventSynchronize", (EventHandle event)) \
+    F(StreamBeginCapture, "cuStreamBeginCapture_v2", (StreamHandle stream, int mode)) \
+    F(StreamEndCapture, "cuStreamEndCapture", (StreamHandle stream, GraphHandle* graph)) \
+    F(GraphGetNodes, "cuGraphGetNodes", (GraphHandle graph, GraphNode* nodes, std::size_t* count)) \
+    F(GraphInstantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle* made, GraphHandle graph, unsigned long long flags)) \
+    F(GraphExecUpdate, "cuGraphExecUpdate_v2", (GraphExecHandle updated, GraphHandle graph, GraphUpdate* result)) \
+    F(GraphLaunch, "cuGraphLaunch", (GraphExecHandle graph, StreamHandle stream)) \
+    F(GraphDestroy, "cuGraphDestroy", (GraphHandle graph)) \
+    F(GraphExecDestroy, "cuGraphExecDestroy", (GraphExecHandle graph))
+// clang-format on
+
+// The functions of a driver that was opened. All return a result.
+struct Driver {
+#define HINDCAST_CUDA_MEMBER(name, symbol, arguments) int(*name) arguments = nullptr;  // NOLINT
+    HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_MEMBER)
+#undef HINDCAST_CUDA_MEMBER
+
+    // What it says about a result: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+    std::string words_for(int result) const;
+};
 
 // What one device is.
 struct DeviceInfo {
@@ -53,5 +124,7 @@ struct CudaInfo {
 };
 // Opens the driver, initialises it and asks for its devices; once.
 const CudaInfo& cuda_info();
+// Throws Error where cuda_info() tells a problem.
+const Driver& driver();
 
 }  // namespace hindcast::backend::cuda

@@ -1,0 +1,156 @@
+#include "tests/cuda_driver/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace software_cuda {
+
+namespace {
+
+// Whole huge pages: their protection is changed fast.
+constexpr std::size_t alignment = 256, page = std::size_t{2} << 20;
+constexpr std::uint64_t fresh = 0xfff7a5a5fff7a5a5u, gone = 0x7ff7dead7ff7deadu,
+                        guard = 0xfff6b0b0fff6b0b0u;
+
+std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+// An allocation's place: with a guard of at least `alignment` bytes behind it.
+std::size_t block_of(std::size_t bytes) { return rounded(bytes, alignment) + alignment; }
+
+template <class T>
+T* pointer(Address address) {
+    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+void fill_words(Address at, std::size_t bytes, std::uint64_t word) {
+    std::fill_n(pointer<std::uint64_t>(at), bytes / sizeof word, word);
+}
+
+}  // namespace
+
+DeviceMemory::~DeviceMemory() {
+    if (range_ != nullptr) ::munmap(range_, reserved_);
+}
+
+void DeviceMemory::reserve() {
+    for (reserved_ = std::size_t{64} << 30; reserved_ >= std::size_t{1} << 28; reserved_ /= 2) {
+        void* const range = ::mmap(nullptr, reserved_, PROT_NONE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) continue;
+        range_ = range;
+        base_ = top_ = rounded(reinterpret_cast<Address>(range), page);
+        ::madvise(pointer<void>(base_), reserved_ - page, MADV_HUGEPAGE);
+        return;
+    }
+    reserved_ = 0;
+}
+
+Address DeviceMemory::allocate(std::size_t bytes, std::size_t limit) {
+    if (base_ == 0) reserve();
+    const std::size_t need = rounded(bytes, alignment), block = block_of(bytes);
+    if (need < bytes || need > limit || used_ > limit - need) return 0;
+    Address address = 0;
+    const auto hole =
+        std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.second >= block; });
+    if (hole != free_.end()) {
+        const auto [at, size] = *hole;
+        free_.erase(hole);
+        if (size > block) free_[at + block] = size - block;
+        address = at;
+    } else {
+        if (base_ == 0 || block > base_ + reserved_ - page - top_) return 0;
+        address = top_;
+        top_ += block;
+    }
+    allocations_[address] = {bytes};
+    used_ += need;
+    return address;
+}
+
+Allocation* DeviceMemory::at(Address address) {
+    const auto found = allocations_.find(address);
+    return found == allocations_.end() ? nullptr : &found->second;
+}
+
+const Allocation* DeviceMemory::holding(Address address, std::size_t bytes) const {
+    auto found = allocations_.upper_bound(address);
+    if (found == allocations_.begin()) return nullptr;
+    --found;
+    const std::size_t offset = address - found->first, size = found->second.bytes;
+    return offset <= size && bytes <= size - offset ? &found->second : nullptr;
+}
+
+bool DeviceMemory::in_range(const void* memory) const {
+    const auto address = reinterpret_cast<Address>(memory);
+    return base_ != 0 && address >= base_ && address - base_ < reserved_ - page;
+}
+
+void DeviceMemory::fill(Address address) {
+    const std::size_t bytes = allocations_.at(address).bytes, whole = bytes / 8 * 8;
+    fill_words(address, whole, fresh);
+    for (std::size_t k = whole; k < bytes; ++k) *pointer<unsigned char>(address + k) = 0xa5;
+    // The guard begins with the first byte behind the end.
+    const Address end = address + block_of(bytes);
+    for (Address a = address + bytes; a % 8 != 0; ++a) *pointer<unsigned char>(a) = 0xb0;
+    const Address words = rounded(address + bytes, 8);
+    fill_words(words, end - words, guard);
+}
+
+bool DeviceMemory::release(Address address) {
+    const std::size_t bytes = allocations_.at(address).bytes;
+    const Address end = address + block_of(bytes), words = rounded(address + bytes, 8);
+    bool whole = true;
+    for (Address a = address + bytes; a < words; ++a)
+        whole = whole && *pointer<unsigned char>(a) == 0xb0;
+    for (Address a = words; a < end; a += 8) whole = whole && *pointer<std::uint64_t>(a) == guard;
+    fill_words(address, end - address, gone);
+    forget(address);
+    return whole;
+}
+
+void DeviceMemory::forget(Address address) {
+    const auto found = allocations_.find(address);
+    used_ -= rounded(found->second.bytes, alignment);
+    std::size_t size = block_of(found->second.bytes);
+    allocations_.erase(found);
+    // Holes side by side become one.
+    const auto after = free_.lower_bound(address);
+    if (after != free_.end() && address + size == after->first) {
+        size += after->second;
+        free_.erase(after);
+    }
+    const auto behind = free_.lower_bound(address);
+    if (behind != free_.begin()) {
+        const auto before = std::prev(behind);
+        if (before->first + before->second == address) {
+            before->second += size;
+            return;
+        }
+    }
+    free_[address] = size;
+}
+
+void DeviceMemory::forget_all() {
+    close();
+    if (base_ != 0) ::madvise(pointer<void>(base_), pages(), MADV_DONTNEED);
+    allocations_.clear();
+    free_.clear();
+    top_ = base_;
+    used_ = 0;
+}
+
+std::size_t DeviceMemory::pages() const { return rounded(top_ - base_, page); }
+
+void DeviceMemory::open() {
+    if (open_ || top_ == base_) return;
+    ::mprotect(pointer<void>(base_), pages(), PROT_READ | PROT_WRITE);
+    open_ = true;
+}
+
+void DeviceMemory::close() {
+    if (!open_) return;
+    ::mprotect(pointer<void>(base_), pages(), PROT_NONE);
+    open_ = false;
+}
+
+}  // namespace software_cuda

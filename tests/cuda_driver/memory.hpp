@@ -1,0 +1,66 @@
+// The memory of one device: a range of addresses that is accessible only while it is open, which
+// is while operations execute. A host that follows a device's pointer faults.
+//
+// Fresh memory, freed memory and the guard behind each allocation hold patterns that are NaN as
+// f32 and as f64. Allocating is a matter of addresses at once, of contents (fill, release) when the
+// stream gets there; addresses come back only then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "engine/backend/cuda_driver.hpp"
+
+namespace software_cuda {
+
+using hindcast::backend::cuda::Address;
+
+struct Allocation {
+    std::size_t bytes = 0;
+    bool freed = false;  // the call was made; the stream may not have got there
+};
+
+class DeviceMemory {
+public:
+    DeviceMemory() = default;
+    ~DeviceMemory();
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+    // 0 if it would exceed `limit`.
+    Address allocate(std::size_t bytes, std::size_t limit);
+    // The allocation that begins there; null if there is none.
+    Allocation* at(Address address);
+    // The allocation that holds all of these bytes.
+    const Allocation* holding(Address address, std::size_t bytes) const;
+    bool in_range(const void* memory) const;
+
+    // While open: garbage into a new allocation; garbage into a freed one, which is given back.
+    // release() is false if something wrote behind its end.
+    void fill(Address address);
+    bool release(Address address);
+    // Without looking at its contents.
+    void forget(Address address);
+    void forget_all();
+
+    void open();
+    void close();
+    bool is_open() const { return open_; }
+
+    std::size_t used() const { return used_; }
+    std::size_t count() const { return allocations_.size(); }
+
+private:
+    void reserve();
+    std::size_t pages() const;
+
+    std::map<Address, Allocation> allocations_;
+    std::map<Address, std::size_t> free_;
+    void* range_ = nullptr;  // as it was mapped; base_ is the first whole page
+    Address base_ = 0, top_ = 0;
+    std::size_t reserved_ = 0, used_ = 0;
+    bool open_ = false;
+};
+
+}  // namespace software_cuda

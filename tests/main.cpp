@@ -5,10 +5,14 @@
 //
 // A case is skipped when it states a reason (tests/support/skip.hpp); a case that checked something
 // and failed counts as failed even if it was skipped afterwards.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+//
+// The CUDA device of the tests is the driver in software (tests/cuda_driver), unless
+// HINDCAST_CUDA_DRIVER and HINDCAST_NVRTC name others.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "tests/support/skip.hpp"
@@ -73,3 +77,10 @@ void hindcast::test::skip(const std::string& reason) {
 }
 
 DOCTEST_REGISTER_LISTENER("counter", 1, Counter);
+
+int main(int argc, char** argv) {
+    constexpr int keep = 0;
+    ::setenv("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER, keep);
+    ::setenv("HINDCAST_NVRTC", HINDCAST_SOFTWARE_CUDA_DRIVER, keep);
+    return doctest::Context(argc, argv).run();
+}

@@ -41,6 +41,16 @@ std::string check_assignment(const std::string& text) {
     return "";
 }
 
+std::string check_device(const std::string& name) {
+    try {
+        DeviceOptions options;
+        if (name != "auto") choose_device(options, name);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "";
+}
+
 std::string check_size(const std::string& text) {
     try {
         parse_bytes(text);
@@ -63,8 +73,10 @@ const Registry& registry() {
 
 void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--device", device,
-                   "What runs the kernels: cpu (compiled), or interpreter (slow)")
-        ->check(CLI::IsMember({"cpu", "interpreter"}))
+                   "What runs the kernels: cpu (compiled), interpreter (slow), cuda, cuda:1 (the "
+                   "second one), or auto (cuda where there is one); the same bits")
+        ->check(CLI::Validator(check_device, ""))
+        ->type_name("DEVICE")
         ->capture_default_str()
         ->group(machine_group);
     app.add_option("--threads", threads, "Number of threads (default: all that there are)")
@@ -90,7 +102,9 @@ DeviceOptions MachineOptions::device_options() const {
     const WholeProgramUse use = whole_program == "always"  ? WholeProgramUse::always
                                 : whole_program == "never" ? WholeProgramUse::never
                                                            : WholeProgramUse::automatic;
-    return {device_kind(device), threads, width, checked, use, !no_fuse};
+    DeviceOptions options{DeviceKind::cpu, threads, width, checked, use, !no_fuse};
+    choose_device(options, device);
+    return options;
 }
 
 void SceneOptions::add_to(CLI::App& app) {

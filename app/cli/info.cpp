@@ -46,8 +46,8 @@ std::string notable_features(const std::string& all) {
 
 void print_cuda() {
     const backend::cuda::CudaInfo& driver = backend::cuda::cuda_info();
-    const backend::NvrtcInfo& nvrtc = backend::nvrtc_info();
-    fmt::print("CUDA (kernels have text, see --show cuda; this build does not launch them)\n");
+    const backend::NvrtcInfo& nvrtc = backend::nvrtc().info();
+    fmt::print("CUDA (--device cuda, cuda:1 for the second one)\n");
     fmt::print("  driver       {}\n",
                driver.available ? fmt::format("{}.{} ({})", driver.major, driver.minor, driver.path)
                                 : driver.problem);

@@ -280,6 +280,11 @@ private:
                 line(fmt::format("{} = {};", element(symbol, component, "item"),
                                  sum(symbol, component)));
         }
+        for (std::size_t p = 0; p < plan_.totals.size(); ++p)  // targets that nothing is added to
+            for (int c = 0; plan_.totals[p] >= 0 && c < kernel_.parameters[p].components; ++c)
+                if (!sums_.contains({static_cast<int>(p), c}))
+                    line(fmt::format("reduced[(long long){} * items + item] = 0;",
+                                     plan_.totals[p] + c));
         for (std::size_t p = 0; p < plan_.rows.size(); ++p) {
             const int components = kernel_.parameters[p].components;
             for (std::size_t r = 0; r < plan_.rows[p].size(); ++r)

@@ -63,10 +63,10 @@ static __device__ inline double nearest(long long high, long long low, int low_b
 }
 template <class T>
 static __device__ inline void take_fixed(T* __restrict__ target, long long stride, long long plane,
-                                         Fixed* fixed, double unit, double more, int low_bits,
-                                         int components, int defines, int items) {
+                                         Fixed* fixed, int components, int defines, int items) {
     const int item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= items) return;
+    if (item == 0) fixed->largest = fixed->terms = 0;  // for the next launch
     for (int c = 0; c < components; ++c) {
         const long long at = (long long)item * components + c;
         unsigned long long* const high = fixed->sums + at;
@@ -74,14 +74,14 @@ static __device__ inline void take_fixed(T* __restrict__ target, long long strid
         const unsigned kinds = fixed->kinds[at];
         double total = 0;
         if (sizeof(T) == 8) {
-            if (kinds == 0) total = nearest((long long)*high, (long long)*low, low_bits);
+            if (kinds == 0) total = nearest((long long)*high, (long long)*low, fixed->low_bits);
             *low = 0;
         } else if (kinds == 0) {
             total = (double)(long long)*high;
         }
         *high = 0;
         fixed->kinds[at] = 0;
-        T value = (T)(total * unit * more);
+        T value = (T)(total * fixed->unit[0] * fixed->unit[1]);
         if (kinds != 0)
             value = (T)__longlong_as_double(kinds == 1 ? 0x7ff0000000000000ll
                                             : kinds == 2 ? (long long)0xfff0000000000000ull
@@ -94,15 +94,76 @@ static __device__ inline void take_fixed(T* __restrict__ target, long long strid
     }
 }
 extern "C" __global__ void fixed_f32(float* target, long long stride, long long plane, Fixed* fixed,
-                                     double unit, double more, int low_bits, int components,
-                                     int defines, int items) {
-    take_fixed<float>(target, stride, plane, fixed, unit, more, low_bits, components, defines, items);
+                                     int components, int defines, int items) {
+    take_fixed<float>(target, stride, plane, fixed, components, defines, items);
 }
 extern "C" __global__ void fixed_f64(double* target, long long stride, long long plane,
-                                     Fixed* fixed, double unit, double more, int low_bits,
-                                     int components, int defines, int items) {
-    take_fixed<double>(target, stride, plane, fixed, unit, more, low_bits, components, defines,
-                       items);
+                                     Fixed* fixed, int components, int defines, int items) {
+    take_fixed<double>(target, stride, plane, fixed, components, defines, items);
+}
+// 2^exponent as a product of two factors that a double holds.
+static __device__ inline double power_of_two(int exponent) {
+    return __longlong_as_double((long long)(1023 + exponent) << 52);
+}
+static __device__ inline void set_power(double* factor, int exponent) {
+    const int first = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+    factor[0] = power_of_two(first);
+    factor[1] = power_of_two(exponent - first);
+}
+extern "C" __global__ void fixed_scale(Fixed* fixed, long long terms, int two_limbs, int items) {
+    if (blockIdx.x * blockDim.x + threadIdx.x >= items) return;
+    const unsigned long long count = terms < 0 ? fixed->terms : (unsigned long long)terms;
+    const int bits = 62 - (count <= 1 ? 0 : 64 - __clzll((long long)(count - 1)));
+    int exponent = 0;  // largest < 2^exponent
+    const unsigned long long largest = fixed->largest;
+    if (largest >> 52 != 0)
+        exponent = (int)(largest >> 52) - 1022;
+    else if (largest != 0)
+        exponent = 64 - __clzll((long long)largest) - 1074;
+    const int rounded_up = (exponent + 4096 + 3) / 4 * 4 - 4096;
+    const int high_bits = bits - rounded_up;
+    set_power(fixed->factor, high_bits);
+    fixed->low_factor = power_of_two(bits);
+    set_power(fixed->unit, two_limbs ? -high_bits - bits : -high_bits);
+    fixed->low_bits = bits;
+}
+template <class T>
+static __device__ inline void fill(T* __restrict__ target, long long stride, long long plane,
+                                   int components, long long begin, T value, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= items) return;
+    for (int c = 0; c < components; ++c) target[(begin + item) * stride + c * plane] = value;
+}
+extern "C" __global__ void fill_4(unsigned* target, long long stride, long long plane,
+                                  int components, long long begin, unsigned value, int items) {
+    fill<unsigned>(target, stride, plane, components, begin, value, items);
+}
+extern "C" __global__ void fill_8(unsigned long long* target, long long stride, long long plane,
+                                  int components, long long begin, unsigned long long value,
+                                  int items) {
+    fill<unsigned long long>(target, stride, plane, components, begin, value, items);
+}
+template <class T>
+static __device__ inline void add(T* __restrict__ target, const T* __restrict__ own, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item < items) target[item] = target[item] + own[item];
+}
+extern "C" __global__ void add_f32(float* target, const float* own, int items) {
+    add<float>(target, own, items);
+}
+extern "C" __global__ void add_f64(double* target, const double* own, int items) {
+    add<double>(target, own, items);
+}
+template <class T>
+static __device__ inline void not_finite(const T* __restrict__ values, int* flag, int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item < items && !(values[item] * T(0) == T(0))) *flag = 1;
+}
+extern "C" __global__ void not_finite_f32(const float* values, int* flag, int items) {
+    not_finite<float>(values, flag, items);
+}
+extern "C" __global__ void not_finite_f64(const double* values, int* flag, int items) {
+    not_finite<double>(values, flag, items);
 }
 extern "C" __global__ void reduce_lanes(const double* __restrict__ reduced, int count, int chunks,
                                         double* __restrict__ lanes, int items) {

@@ -5,11 +5,22 @@
 //         (T* target, long long stride, long long plane, const T* terms, int rows,
 //          long long row_length, const unsigned* first, const unsigned* entries, int components,
 //          int clears, int items = targets)
+//     fixed_scale              one thread: sets the scale of a parameter's sums, see fixed_scale()
+//     in fixed_point.hpp
+//         (Fixed* fixed, long long terms (-1: those that were counted), int two_limbs, int items =
+//         1)
 //     fixed_f32, fixed_f64     one thread per target: adds its totals in fixed point, and clears
 //     them
-//         (T* target, long long stride, long long plane, Fixed* fixed, double unit, double more,
-//          int low_bits, int components, int defines, int items = targets)
-//         unit * more is one unit of the last limb; defines: stored, not added
+//         (T* target, long long stride, long long plane, Fixed* fixed, int components, int defines,
+//          int items = targets)
+//         defines: stored, not added
+//     fill_4, fill_8           one thread per element: its components, of 4 or 8 bytes, are set
+//         (unsigned* target, long long stride, long long plane, int components, long long begin,
+//          unsigned value, int items)
+//     add_f32, add_f64         one thread per scalar: target += own
+//         (T* target, const T* own, int items)
+//     not_finite_f32, _f64     one thread per scalar: sets the flag if it is not finite
+//         (const T* values, int* flag, int items)
 //     reduce_lanes             one thread per component, chunk and lane: 64 items in order
 //         (const double* reduced, int count, int chunks, double* lanes, int items = threads)
 //     reduce_chunks            one thread per component and chunk: the lanes, pairwise

@@ -1,8 +1,5 @@
 #include "engine/backend/cuda_prelude.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace hindcast::backend::cuda {
 
 const char* const prelude =
@@ -32,8 +29,9 @@ static __device__ inline void report(Fault* fault, int item, int op, long long i
 struct Fixed {
     unsigned long long* sums;
     unsigned* kinds;
-    double factor[2], low_factor;
+    double factor[2], low_factor, unit[2];
     unsigned long long largest, terms;
+    int low_bits;
 };
 // False for a term that is not finite.
 static __device__ inline bool note_fixed(Fixed* fixed, double term) {
@@ -72,13 +70,5 @@ static __device__ inline unsigned long long to_u64(double x) {
     return !(x > 0.0) ? 0 : x >= 18446744073709551616.0 ? ~0ull : (unsigned long long)x;
 }
 )";
-
-void set_scale(Fixed& fixed, const FixedScale& scale) {
-    // A double holds each factor; their product may be out of its range.
-    const int first = std::clamp(scale.high_bits, -1000, 1000);
-    fixed.factor[0] = std::ldexp(1.0, first);
-    fixed.factor[1] = std::ldexp(1.0, scale.high_bits - first);
-    fixed.low_factor = std::ldexp(1.0, scale.low_bits);
-}
 
 }  // namespace hindcast::backend::cuda

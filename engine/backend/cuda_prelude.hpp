@@ -16,15 +16,15 @@ struct Fault {
     std::int64_t index = 0;                 // that is out of range; of a loop: 0
     std::int32_t lock = 0;
 };
-// The sums in fixed point of one parameter.
+// The sums in fixed point of one parameter. The phase fixed_scale sets what follows kinds.
 struct Fixed {
     std::uint64_t* sums = nullptr;   // [element][component]; f64: then the low limbs, as many
     std::uint32_t* kinds = nullptr;  // [element][component]: sets of NonFinite
     double factor[2] = {1, 1}, low_factor = 1;
+    double unit[2] = {1, 1};    // their product is one unit of the last limb
     std::uint64_t largest = 0;  // bits of the largest finite |term|, as f64
     std::uint64_t terms = 0;    // counted, if FixedPoint::counted
+    std::int32_t low_bits = 0;
 };
-// Sets the factors. `scale` as fixed_scale() gives it.
-void set_scale(Fixed& fixed, const FixedScale& scale);
 
 }  // namespace hindcast::backend::cuda

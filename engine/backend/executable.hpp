@@ -53,6 +53,10 @@ struct Binding {
 
 struct RunOptions {
     ThreadPool* pool = nullptr;  // nullptr: on the calling thread
+    // On a device with memory of its own: the stream (nullptr: the context's), and where the host
+    // has what Executable::reads_on_host() names, bound like the rest.
+    void* stream = nullptr;
+    const Binding* host = nullptr;
 };
 
 // A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at
@@ -66,6 +70,9 @@ public:
     // Compiles what such a run() needs, so that the first run does not wait for it. Only counts and
     // strides are looked at.
     virtual void prepare(const Binding* /*bindings*/, std::int64_t /*items*/) {}
+    // Whether a launch with such bindings looks at an integer parameter before it runs: bindings
+    // point into the memory of a device.
+    virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };
 

@@ -121,6 +121,11 @@ Gather::Gather(const Plan& plan, int symbol)
     }
 }
 
+bool Gather::depends_on(int parameter) const {
+    return std::any_of(order_.begin(), order_.end(),
+                       [&](Value v) { return plan_.kernel.op(v).symbol == parameter; });
+}
+
 void Gather::read_key(const Binding* bindings, std::int64_t items) {
     key_.clear();
     const auto add = [&](auto part) { key_.push_back(static_cast<std::uint64_t>(part)); };

@@ -35,6 +35,7 @@ public:
              std::int64_t end) const;
 
     int symbol() const { return symbol_; }
+    bool depends_on(int parameter) const;  // whether the indices do
     // What the inverse of a launch depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }

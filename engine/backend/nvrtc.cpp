@@ -23,8 +23,10 @@ constexpr int wanted_major = 13;
 
 using Program = struct OpaqueProgram*;
 
-// The functions of the library that was opened; 0 is success.
-struct Library {
+}  // namespace
+
+// 0 is success.
+struct Nvrtc::Functions {
     int (*Version)(int*, int*) = nullptr;
     const char* (*GetErrorString)(int) = nullptr;
     int (*CreateProgram)(Program*, const char* text, const char* name, int headers,
@@ -35,54 +37,52 @@ struct Library {
     int (*GetProgramLog)(Program, char*) = nullptr;
     int (*GetCUBINSize)(Program, std::size_t*) = nullptr;
     int (*GetCUBIN)(Program, char*) = nullptr;
-    NvrtcInfo info;
-
-    Library() {
-        void* handle = nullptr;
-        if (const char* own = std::getenv("HINDCAST_NVRTC")) {
-            handle = ::dlopen(own, RTLD_LAZY | RTLD_LOCAL);
-            if (handle == nullptr) info.problem = fmt::format("'{}' cannot be opened", own);
-        } else {
-            for (const char* name :
-                 {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
-                  "/usr/local/cuda/lib/libnvrtc.so.13", "/opt/cuda/lib64/libnvrtc.so.13"})
-                if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-            if (handle == nullptr) info.problem = "NVRTC 13 (libnvrtc.so.13) was not found";
-        }
-        if (handle == nullptr) return;
-        const auto find = [&](auto& function, const char* name) {
-            const std::string symbol = std::string("nvrtc") + name;
-            function =
-                reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, symbol.c_str()));
-            if (function == nullptr && info.problem.empty())
-                info.problem = "NVRTC has no function " + symbol;
-        };
-        find(Version, "Version");
-        find(GetErrorString, "GetErrorString");
-        find(CreateProgram, "CreateProgram");
-        find(DestroyProgram, "DestroyProgram");
-        find(CompileProgram, "CompileProgram");
-        find(GetProgramLogSize, "GetProgramLogSize");
-        find(GetProgramLog, "GetProgramLog");
-        find(GetCUBINSize, "GetCUBINSize");
-        find(GetCUBIN, "GetCUBIN");
-        if (!info.problem.empty()) return;
-        Dl_info where{};
-        if (::dladdr(reinterpret_cast<void*>(Version), &where) != 0 && where.dli_fname != nullptr)
-            info.path = where.dli_fname;
-        if (Version(&info.major, &info.minor) != 0 || info.major != wanted_major) {
-            info.problem =
-                fmt::format("NVRTC {}.{} was found where 13 is needed", info.major, info.minor);
-            return;
-        }
-        info.available = true;
-    }
 };
 
-const Library& library() {
-    static const Library instance;
-    return instance;
+Nvrtc::Nvrtc(const std::string& path) {
+    void* handle = nullptr;
+    if (!path.empty()) {
+        handle = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        if (handle == nullptr) info_.problem = fmt::format("'{}' cannot be opened", path);
+    } else {
+        for (const char* name :
+             {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
+              "/usr/local/cuda/lib/libnvrtc.so.13", "/opt/cuda/lib64/libnvrtc.so.13"})
+            if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+        if (handle == nullptr) info_.problem = "NVRTC 13 (libnvrtc.so.13) was not found";
+    }
+    if (handle == nullptr) return;
+    Functions f;
+    const auto find = [&](auto& function, const char* name) {
+        const std::string symbol = std::string("nvrtc") + name;
+        function =
+            reinterpret_cast<std::decay_t<decltype(function)>>(::dlsym(handle, symbol.c_str()));
+        if (function == nullptr && info_.problem.empty())
+            info_.problem = "NVRTC has no function " + symbol;
+    };
+    find(f.Version, "Version");
+    find(f.GetErrorString, "GetErrorString");
+    find(f.CreateProgram, "CreateProgram");
+    find(f.DestroyProgram, "DestroyProgram");
+    find(f.CompileProgram, "CompileProgram");
+    find(f.GetProgramLogSize, "GetProgramLogSize");
+    find(f.GetProgramLog, "GetProgramLog");
+    find(f.GetCUBINSize, "GetCUBINSize");
+    find(f.GetCUBIN, "GetCUBIN");
+    if (!info_.problem.empty()) return;
+    Dl_info where{};
+    if (::dladdr(reinterpret_cast<void*>(f.Version), &where) != 0 && where.dli_fname != nullptr)
+        info_.path = where.dli_fname;
+    if (f.Version(&info_.major, &info_.minor) != 0 || info_.major != wanted_major) {
+        info_.problem =
+            fmt::format("NVRTC {}.{} was found where 13 is needed", info_.major, info_.minor);
+        return;
+    }
+    functions_ = std::make_shared<const Functions>(f);
+    info_.available = true;
 }
+
+namespace {
 
 // What ptxas says about each function.
 std::map<std::string, CubinFunction> functions_of(const std::string& log) {
@@ -133,19 +133,22 @@ std::optional<Cubin> cubin_of(const std::string& entry) {
     return Cubin{{code.begin(), code.end()}, functions_of({log, size})};
 }
 
-std::string compile(const std::string& text, int architecture) {
-    const Library& nvrtc = library();
-    if (!nvrtc.info.available)
-        throw Error("CUDA code cannot be compiled: " + nvrtc.info.problem)
+}  // namespace
+
+// An entry of the cache.
+std::string Nvrtc::make(const std::string& text, int architecture) const {
+    if (!info_.available)
+        throw Error("CUDA code cannot be compiled: " + info_.problem)
             .remedy(
                 "install the CUDA 13 toolkit or PyPI's nvidia-cuda-nvrtc, or set HINDCAST_NVRTC "
                 "to the library");
+    const Functions& nvrtc = *functions_;
     const auto check = [&](int status, const char* what) {
         if (status != 0)
             throw Error(fmt::format("NVRTC: {}: {}", what, nvrtc.GetErrorString(status)));
     };
     struct Owner {
-        const Library& nvrtc;
+        const Functions& nvrtc;
         Program program = nullptr;
         ~Owner() {
             if (program != nullptr) nvrtc.DestroyProgram(&program);
@@ -172,22 +175,26 @@ std::string compile(const std::string& text, int architecture) {
     return entry_of(log, code);
 }
 
-}  // namespace
-
-const NvrtcInfo& nvrtc_info() { return library().info; }
-
-Cubin compile_cuda(const std::string& text, int architecture) {
+Cubin Nvrtc::compile(const std::string& text, int architecture) const {
     Hasher hash;
-    hash.text("cubin").integer(wanted_major).integer(architecture).text(text);
+    hash.text("cubin").integer(wanted_major).integer(info_.minor).integer(architecture).text(text);
     for (const char* option : options) hash.text(option);
     const Hash128 key = hash.digest();
     if (const auto cached = read_cached(key))
         if (auto cubin = cubin_of(*cached)) return std::move(*cubin);
-    const std::string entry = compile(text, architecture);
+    const std::string entry = make(text, architecture);
     auto cubin = cubin_of(entry);
     if (!cubin) throw Error("NVRTC made something that is no code");
     write_cached(key, entry);
     return std::move(*cubin);
+}
+
+const Nvrtc& nvrtc() {
+    static const Nvrtc instance([] {
+        const char* const own = std::getenv("HINDCAST_NVRTC");
+        return std::string(own != nullptr ? own : "");
+    }());
+    return instance;
 }
 
 }  // namespace hindcast::backend

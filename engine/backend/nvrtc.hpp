@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,6 @@ struct NvrtcInfo {
     std::string path;
     std::string problem;  // why it is not available
 };
-// Opens it.
-const NvrtcInfo& nvrtc_info();
 
 // What the hardware of one architecture gives to one function of a cubin.
 struct CubinFunction {
@@ -32,9 +31,24 @@ struct Cubin {
     std::map<std::string, CubinFunction> functions;  // by name
 };
 
-// `architecture`: 75 for compute capability 7.5. Taken from the cache (code_cache.hpp) if it is
-// there; a machine without NVRTC can do that, too. Throws Error with the compiler's words; they
-// name places in the physics source where the text has #line.
-Cubin compile_cuda(const std::string& text, int architecture);
+// One library that was opened.
+class Nvrtc {
+public:
+    // `path`: of the library; empty: searched for.
+    explicit Nvrtc(const std::string& path = {});
+    const NvrtcInfo& info() const { return info_; }
+    // `architecture`: 75 for compute capability 7.5. Taken from the cache (code_cache.hpp) if it is
+    // there. Throws Error with the compiler's words; they name places in the physics source where
+    // the text has #line.
+    Cubin compile(const std::string& text, int architecture) const;
+
+private:
+    struct Functions;
+    std::string make(const std::string& text, int architecture) const;
+    std::shared_ptr<const Functions> functions_;
+    NvrtcInfo info_;
+};
+// That of HINDCAST_NVRTC, or the one that is found.
+const Nvrtc& nvrtc();
 
 }  // namespace hindcast::backend

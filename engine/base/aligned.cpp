@@ -59,6 +59,18 @@ MemoryUse memory_use() {
 
 void reset_memory_peak() { peak_bytes.store(current_bytes.load()); }
 
+void count_memory(std::size_t bytes) {
+    const auto counted = static_cast<std::int64_t>(bytes);
+    const std::int64_t now = current_bytes.fetch_add(counted) + counted;
+    std::int64_t peak = peak_bytes.load();
+    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
+    }
+}
+
+void count_freed(std::size_t bytes) noexcept {
+    current_bytes.fetch_sub(static_cast<std::int64_t>(bytes));
+}
+
 void* allocate_aligned(std::size_t bytes) {
     if (bytes == 0) return nullptr;
     if (bytes > largest_block) fail(bytes);
@@ -72,11 +84,7 @@ void* allocate_aligned(std::size_t bytes) {
         if (block != nullptr) std::memset(block, 0, rounded);
     }
     if (block == nullptr) fail(bytes);
-    const auto counted = static_cast<std::int64_t>(bytes);
-    const std::int64_t now = current_bytes.fetch_add(counted) + counted;
-    std::int64_t peak = peak_bytes.load();
-    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
-    }
+    count_memory(bytes);
     allocation_count.fetch_add(1);
     return block;
 }
@@ -88,7 +96,7 @@ void free_aligned(void* block, std::size_t bytes) noexcept {
     } else {
         std::free(block);
     }
-    current_bytes.fetch_sub(static_cast<std::int64_t>(bytes));
+    count_freed(bytes);
 }
 
 }  // namespace hindcast

@@ -23,7 +23,10 @@ struct MemoryUse {
     std::int64_t allocations = 0;  // blocks ever allocated
 };
 
-MemoryUse memory_use();    // of the whole process
+MemoryUse memory_use();  // of the whole process
+// Memory of a device that stands for memory of the host counts as well.
+void count_memory(std::size_t bytes);
+void count_freed(std::size_t bytes) noexcept;
 void reset_memory_peak();  // the peak becomes what is allocated now
 
 // A zeroed block of at least `bytes`; throws Error when there is not that much memory. Zero bytes

@@ -75,7 +75,7 @@ struct Array::Storage {
     Layout layout = Layout::contiguous;
     std::int64_t elements = 0, element_stride = 0, component_stride = 0;
     int components = 1;
-    AlignedBuffer<std::byte> memory;
+    Memory memory;
     std::uint64_t version = first_version();
     Array gradient, tangent;
 
@@ -85,13 +85,13 @@ struct Array::Storage {
             throw Error(fmt::format("element {}, component {} is outside an array of {} x {}",
                                     element, component, elements, components));
         return reinterpret_cast<T*>(
-            memory.data())[element * element_stride + component * component_stride];
+            memory.host())[element * element_stride + component * component_stride];
     }
 
     // Visits every scalar in logical order.
     template <class T, class F>
     void each(F f) {
-        T* const data = reinterpret_cast<T*>(memory.data());
+        T* const data = reinterpret_cast<T*>(memory.host());
         for (std::int64_t e = 0; e < elements; ++e)
             for (int c = 0; c < components; ++c) f(data[e * element_stride + c * component_stride]);
     }
@@ -134,8 +134,7 @@ Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
     const std::int64_t plane = (s.elements + plane_multiple - 1) / plane_multiple * plane_multiple;
     s.element_stride = s.layout == Layout::planar ? 1 : components;
     s.component_stride = s.layout == Layout::planar ? plane : 1;
-    s.memory =
-        AlignedBuffer<std::byte>(static_cast<std::size_t>(plane * components) * ir::size_of(type));
+    s.memory.allocate(static_cast<std::size_t>(plane * components) * ir::size_of(type));
 }
 
 Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape,
@@ -152,11 +151,20 @@ std::int64_t Array::elements() const { return storage().elements; }
 int Array::components() const { return storage().components; }
 std::int64_t Array::element_stride() const { return storage().element_stride; }
 std::int64_t Array::component_stride() const { return storage().component_stride; }
-void* Array::data() const { return storage().memory.data(); }
+void* Array::data() const { return storage().memory.host(); }
 std::size_t Array::bytes() const { return storage().memory.size(); }
 std::uint64_t Array::version() const { return storage().version; }
 const std::uint64_t* Array::version_counter() const { return &storage().version; }
-void Array::touch() const { ++storage().version; }
+void Array::changed() const { ++storage().version; }
+void Array::touch() const {
+    changed();
+    storage_->memory.host_wrote();
+}
+void Array::wrote_on_device() const {
+    changed();
+    storage_->memory.device_wrote();
+}
+Memory& Array::memory() const { return storage().memory; }
 bool Array::has_gradient() const { return static_cast<bool>(storage().gradient); }
 
 Array Array::gradient() const {
@@ -220,14 +228,28 @@ void Array::assign_integers(std::span<const std::int64_t> values) const {
 void Array::fill(double value) const {
     with_type(type(), [&]<class T> {
         check_fits<T>(value, type());
-        storage_->each<T>([&](T& scalar) { scalar = static_cast<T>(value); });
+        const T scalar = static_cast<T>(value);
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &scalar, sizeof scalar);
+        if (storage_->memory.fill_on_device(shape_binding(), components(), sizeof scalar, bits)) {
+            changed();
+            return;
+        }
+        storage_->each<T>([&](T& each) { each = scalar; });
+        touch();
     });
-    touch();
+}
+
+void Array::store(std::int32_t value) const {
+    if (type() != ir::Type::i32 || size() != 1)
+        throw Error("an i32 is stored in an array of another type or size");
+    storage_->memory.store(value);
+    changed();
 }
 
 void Array::clear() const {
-    if (bytes() > 0) std::memset(data(), 0, bytes());
-    touch();
+    storage().memory.clear();
+    changed();
 }
 
 void Array::copy_from(const Array& other) const {
@@ -236,8 +258,8 @@ void Array::copy_from(const Array& other) const {
             fmt::format("an array ({}) is copied from one of another type, shape or layout ({})",
                         storage_->describe(), other.storage_->describe()))
             .remedy("use assign(other.to_doubles()) to convert");
-    if (bytes() > 0 && !same_memory(other)) std::memcpy(data(), other.data(), bytes());
-    touch();
+    storage_->memory.copy_from(other.storage_->memory);
+    changed();
 }
 
 Array Array::clone() const {
@@ -247,7 +269,13 @@ Array Array::clone() const {
 }
 
 backend::Binding Array::binding() const {
-    return {data(), elements(), element_stride(), component_stride(), version()};
+    backend::Binding binding = shape_binding();
+    binding.data = data();
+    return binding;
+}
+
+backend::Binding Array::shape_binding() const {
+    return {nullptr, elements(), element_stride(), component_stride(), version()};
 }
 
 void Array::add_to(StateHash& hash, const std::string& name) const {

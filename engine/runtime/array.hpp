@@ -20,6 +20,7 @@
 #include "engine/backend/executable.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/ir/type.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -42,12 +43,16 @@ public:
     std::int64_t size() const { return elements() * components(); }
     std::int64_t element_stride() const;  // in scalars
     std::int64_t component_stride() const;
+    // Of the host: waits for a device that has newer values.
     void* data() const;
     std::size_t bytes() const;  // of the memory, padding included
 
     std::uint64_t version() const;
     const std::uint64_t* version_counter() const;
-    void touch() const;  // the host wrote: a new version
+    void touch() const;            // the host wrote: a new version
+    void wrote_on_device() const;  // a launch there did
+    void changed() const;          // a new version, by means that see to the memory themselves
+    Memory& memory() const;        // for who runs launches
 
     // Same type, shape and layout, zeroed when first asked for. Gradients of f64 scalars are f64.
     Array gradient() const;
@@ -64,9 +69,11 @@ public:
     void copy_from(const Array& other) const;  // same type, shape and layout
     Array clone() const;                       // a copy of the values, without derivatives
     double value(std::int64_t element, int component = 0) const;
+    void store(std::int32_t value) const;  // in an array of one i32; no device is waited for
     void set_value(std::int64_t element, int component, double value) const;
 
     backend::Binding binding() const;
+    backend::Binding shape_binding() const;  // without data
     void add_to(StateHash& hash, const std::string& name) const;
 
 private:

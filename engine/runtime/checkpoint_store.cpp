@@ -54,14 +54,13 @@ void transfer(F once, int file, P* data, std::size_t bytes, std::int64_t at,
 
 }  // namespace
 
-CheckpointStore::CheckpointStore(std::vector<Array> arrays, std::int64_t slots,
-                                 const std::filesystem::path& folder)
-    : arrays_(std::move(arrays)), slots_(slots), folder_(folder) {
+CheckpointStore::CheckpointStore(const Device& device, std::vector<Array> arrays,
+                                 std::int64_t slots, const std::filesystem::path& folder)
+    : device_(&device), arrays_(std::move(arrays)), slots_(slots), folder_(folder) {
     for (const Array& a : arrays_) bytes_ += static_cast<std::int64_t>(a.bytes());
     if (folder_.empty()) {
         const bool wraps = bytes_ > 0 && slots_ > INT64_MAX / bytes_;
-        memory_ =
-            AlignedBuffer<std::byte>(wraps ? SIZE_MAX : static_cast<std::size_t>(bytes_ * slots_));
+        memory_ = device.allocate(wraps ? SIZE_MAX : static_cast<std::size_t>(bytes_ * slots_));
         return;
     }
     file_ = open_unnamed(folder_);
@@ -80,6 +79,7 @@ CheckpointStore::~CheckpointStore() {
 CheckpointStore::CheckpointStore(CheckpointStore&& other) noexcept { *this = std::move(other); }
 
 CheckpointStore& CheckpointStore::operator=(CheckpointStore&& other) noexcept {
+    std::swap(device_, other.device_);
     std::swap(arrays_, other.arrays_);
     std::swap(slots_, other.slots_);
     std::swap(bytes_, other.bytes_);
@@ -89,13 +89,13 @@ CheckpointStore& CheckpointStore::operator=(CheckpointStore&& other) noexcept {
     return *this;
 }
 
-void CheckpointStore::populate_memory() { populate(memory_.data(), memory_.size()); }
+void CheckpointStore::populate_memory() { memory_.populate(); }
 
-void CheckpointStore::store(std::int64_t slot, ThreadPool* pool) {
+void CheckpointStore::store(std::int64_t slot) {
     std::int64_t at = slot * bytes_;
     for (const Array& a : arrays_) {
         if (file_ < 0)
-            copy_bytes(memory_.data() + at, a.data(), a.bytes(), pool);
+            device_->save(a, memory_.data() + at);
         else
             transfer(pwrite, file_, static_cast<const char*>(a.data()), a.bytes(), at, folder_,
                      "write a checkpoint");
@@ -103,15 +103,16 @@ void CheckpointStore::store(std::int64_t slot, ThreadPool* pool) {
     }
 }
 
-void CheckpointStore::restore(std::int64_t slot, ThreadPool* pool) {
+void CheckpointStore::restore(std::int64_t slot) {
     std::int64_t at = slot * bytes_;
     for (const Array& a : arrays_) {
-        if (file_ < 0)
-            copy_bytes(a.data(), memory_.data() + at, a.bytes(), pool);
-        else
+        if (file_ < 0) {
+            device_->restore(a, memory_.data() + at);
+        } else {
             transfer(pread, file_, static_cast<char*>(a.data()), a.bytes(), at, folder_,
                      "read a checkpoint");
-        a.touch();
+            a.touch();
+        }
         at += static_cast<std::int64_t>(a.bytes());
     }
 }

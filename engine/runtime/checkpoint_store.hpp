@@ -9,9 +9,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "engine/base/aligned.hpp"
-#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array.hpp"
+#include "engine/runtime/device.hpp"
 
 namespace hindcast {
 
@@ -20,23 +19,24 @@ public:
     CheckpointStore() = default;
     // Room for `slots` copies of the arrays. `folder`: where the file is made; empty: in memory.
     // Throws Error.
-    CheckpointStore(std::vector<Array> arrays, std::int64_t slots,
+    CheckpointStore(const Device& device, std::vector<Array> arrays, std::int64_t slots,
                     const std::filesystem::path& folder = {});
     ~CheckpointStore();
     CheckpointStore(CheckpointStore&& other) noexcept;
     CheckpointStore& operator=(CheckpointStore&& other) noexcept;
 
-    void store(std::int64_t slot, ThreadPool* pool);
-    void restore(std::int64_t slot, ThreadPool* pool);  // the arrays have new versions then
-    void populate_memory();                             // see pages.hpp; files have no need of it
+    void store(std::int64_t slot);
+    void restore(std::int64_t slot);  // the arrays have new versions then
+    void populate_memory();           // see pages.hpp; files have no need of it
     std::int64_t slots() const { return slots_; }
     std::int64_t memory_bytes() const { return static_cast<std::int64_t>(memory_.size()); }
     std::int64_t file_bytes() const { return file_ < 0 ? 0 : slots_ * bytes_; }
 
 private:
+    const Device* device_ = nullptr;
     std::vector<Array> arrays_;
     std::int64_t slots_ = 0, bytes_ = 0;
-    AlignedBuffer<std::byte> memory_;
+    DeviceMemory memory_;
     std::filesystem::path folder_;
     int file_ = -1;
 };

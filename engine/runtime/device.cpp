@@ -1,11 +1,42 @@
 #include "engine/runtime/device.hpp"
 
+#include <charconv>
+#include <cstring>
+
 #include "engine/backend/cpu.hpp"
+#include "engine/backend/cuda.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/backend/interpreter.hpp"
 #include "engine/backend/machine_code.hpp"
+#include "engine/backend/nvrtc.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/pages.hpp"
+#include "engine/runtime/array.hpp"
 
 namespace hindcast {
+
+namespace {
+
+// memcpy, by several threads if it is worth it.
+void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool& pool) {
+    constexpr std::size_t chunk = std::size_t{1} << 18;
+    const std::size_t chunks = (bytes + chunk - 1) / chunk;
+    if (chunks <= 1 || pool.threads() == 1) {
+        if (bytes > 0) std::memcpy(to, from, bytes);
+        return;
+    }
+    pool.run(static_cast<int>(chunks), [&](int c) {
+        const std::size_t begin = static_cast<std::size_t>(c) * chunk;
+        std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                    std::min(chunk, bytes - begin));
+    });
+}
+
+backend::cuda::Address address_of(const std::byte* memory) {
+    return reinterpret_cast<backend::cuda::Address>(memory);
+}
+
+}  // namespace
 
 Device::Device(const DeviceOptions& options) : options_(options) {
     if (options.width != 0 && options.width != 1 && options.width != 4 && options.width != 8 &&
@@ -16,7 +47,13 @@ Device::Device(const DeviceOptions& options) : options_(options) {
         throw Error("a device cannot have " + std::to_string(options.threads) + " threads")
             .remedy("use 1 or more, or 0 for all");
     if (options_.threads == 0) options_.threads = hardware_threads();
-    if (options_.kind == DeviceKind::interpreter) options_.threads = 1;
+    if (options_.kind != DeviceKind::cpu) options_.threads = 1;
+    if (options_.kind == DeviceKind::cuda) {
+        if (options_.checked)
+            throw Error("checked runs are not made on a CUDA device")
+                .remedy("use --device cpu or interpreter: the bits are the same");
+        cuda_ = backend::cuda::Context::open(options_.ordinal);
+    }
     pool_ = std::make_unique<ThreadPool>(options_.threads);
     run_.pool = pool_.get();
     before_ = backend::code_statistics().seconds;
@@ -24,6 +61,7 @@ Device::Device(const DeviceOptions& options) : options_(options) {
 
 std::string Device::describe() const {
     if (options_.kind == DeviceKind::interpreter) return "interpreter";
+    if (cuda_) return "cuda:" + std::to_string(options_.ordinal) + ", " + cuda_->info().name;
     return "cpu, " + std::to_string(options_.threads) +
            (options_.threads == 1 ? " thread, " : " threads, ") +
            std::to_string(options_.width != 0 ? options_.width
@@ -31,23 +69,111 @@ std::string Device::describe() const {
            " lanes";
 }
 
-std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel) {
+std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel,
+                                                     const std::string& launch) {
     ++kernels_;
     const backend::CodeTimer timer;
+    if (cuda_) return backend::compile_cuda(kernel, launch, cuda_);
     const backend::CompileOptions options{options_.width, options_.checked};
     return options_.kind == DeviceKind::interpreter ? backend::interpret(kernel, options)
                                                     : backend::compile_cpu(kernel, options);
 }
+
+// ---------------------------------------------------------------- memory
+
+DeviceMemory::~DeviceMemory() {
+    if (block_) count_freed(size_);
+}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+    std::swap(host_, other.host_);
+    std::swap(block_, other.block_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+void DeviceMemory::populate() {
+    if (!host_.empty()) hindcast::populate(host_.data(), host_.size());
+}
+
+DeviceMemory Device::allocate(std::size_t bytes) const {
+    DeviceMemory memory;
+    if (cuda_) {
+        memory.block_ = std::make_shared<backend::cuda::Block>(cuda_, bytes);
+        memory.data_ = static_cast<std::byte*>(memory.block_->data());
+        count_memory(bytes);
+    } else {
+        memory.host_ = AlignedBuffer<std::byte>(bytes);
+        memory.data_ = memory.host_.data();
+    }
+    memory.size_ = bytes;
+    return memory;
+}
+
+void Device::save(const Array& from, std::byte* to) const {
+    if (from.bytes() == 0) return;
+    if (cuda_)
+        cuda_->copy(address_of(to), reinterpret_cast<std::uintptr_t>(from.memory().on(cuda_)),
+                    from.bytes());
+    else
+        copy_bytes(to, from.data(), from.bytes(), *pool_);
+}
+
+void Device::restore(const Array& to, const std::byte* from) const {
+    if (!cuda_) {
+        copy_bytes(to.data(), from, to.bytes(), *pool_);
+        to.touch();
+        return;
+    }
+    if (to.bytes() > 0)
+        cuda_->copy(reinterpret_cast<std::uintptr_t>(to.memory().on(cuda_)), address_of(from),
+                    to.bytes());
+    to.wrote_on_device();
+}
+
+void Device::settle() const {
+    if (cuda_) cuda_->settle();
+}
+
+void Device::synchronize() const {
+    if (cuda_) cuda_->synchronize();
+}
+
+// ---------------------------------------------------------------- names
 
 // Code is also made later: for layouts that are met first, for programs as a whole.
 Device::Statistics Device::statistics() const {
     return {kernels_, backend::code_statistics().seconds - before_};
 }
 
-DeviceKind device_kind(const std::string& name) {
-    if (name == "cpu") return DeviceKind::cpu;
-    if (name == "interpreter") return DeviceKind::interpreter;
-    throw Error("there is no device '" + name + "'").remedy("use cpu or interpreter");
+const char* kind_name(DeviceKind kind) {
+    switch (kind) {
+        case DeviceKind::interpreter: return "interpreter";
+        case DeviceKind::cuda: return "cuda";
+        default: return "cpu";
+    }
+}
+
+void choose_device(DeviceOptions& options, const std::string& name) {
+    const std::string kind = name.substr(0, name.find(':'));
+    const char *first = name.data() + kind.size() + 1, *last = name.data() + name.size();
+    if (name == "cpu") {
+        options.kind = DeviceKind::cpu;
+    } else if (name == "interpreter") {
+        options.kind = DeviceKind::interpreter;
+    } else if (name == "auto") {
+        const bool cuda = backend::cuda::cuda_info().available && backend::nvrtc().info().available;
+        options.kind = cuda && !options.checked ? DeviceKind::cuda : DeviceKind::cpu;
+    } else if (name == "cuda") {
+        options.kind = DeviceKind::cuda;
+    } else if (kind == "cuda" && first < last &&
+               std::from_chars(first, last, options.ordinal).ptr == last && options.ordinal >= 0) {
+        options.kind = DeviceKind::cuda;
+    } else {
+        throw Error("there is no device '" + name + "'")
+            .remedy("use cpu, interpreter, cuda, cuda:1 (the second one) or auto");
+    }
 }
 
 }  // namespace hindcast

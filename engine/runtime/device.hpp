@@ -1,4 +1,5 @@
-// Where kernels run. A Device compiles kernels and owns the threads that run them.
+// Where kernels run. A Device compiles kernels and owns what runs them: threads, or a context on a
+// CUDA device.
 #pragma once
 
 #include <memory>
@@ -6,11 +7,18 @@
 #include <vector>
 
 #include "engine/backend/executable.hpp"
+#include "engine/base/aligned.hpp"
 #include "engine/base/thread_pool.hpp"
 
 namespace hindcast {
 
-enum class DeviceKind : std::uint8_t { interpreter, cpu };
+class Array;
+namespace backend::cuda {
+class Block;
+class Context;
+}  // namespace backend::cuda
+
+enum class DeviceKind : std::uint8_t { interpreter, cpu, cuda };
 
 // Whether small roll-outs run as one compiled function: never changes a bit (whole_program.hpp).
 enum class WholeProgramUse : std::uint8_t { automatic, always, never };
@@ -22,16 +30,52 @@ struct DeviceOptions {
     bool checked = false;  // bounds, second stores and non-finite values are looked for
     WholeProgramUse whole_program = WholeProgramUse::automatic;
     bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
+    int ordinal = 0;   // of the CUDA device
+};
+
+// Memory that launches of a device can be bound to (Launch::Replay::bind_memory), besides arrays:
+// older versions of them. Moves, never copies.
+class DeviceMemory {
+public:
+    DeviceMemory() = default;
+    ~DeviceMemory();
+    DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
+    DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+    std::byte* data() { return data_; }  // of the device
+    std::size_t size() const { return size_; }
+    void populate();  // see pages.hpp
+
+private:
+    friend class Device;
+    AlignedBuffer<std::byte> host_;
+    std::shared_ptr<backend::cuda::Block> block_;
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
 };
 
 class Device {
 public:
+    // Throws Error where the options cannot be had.
     explicit Device(const DeviceOptions& options = {});
 
     const DeviceOptions& options() const { return options_; }
     std::string describe() const;  // "cpu, 2 threads, 16 lanes"
-    std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel);
+    // `launch` names it in errors.
+    std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel,
+                                                 const std::string& launch = "");
     const backend::RunOptions& run_options() const { return run_; }
+    // nullptr: launches work in the memory of the host.
+    const std::shared_ptr<backend::cuda::Context>& cuda() const { return cuda_; }
+
+    // Throws Error if there is not that much.
+    DeviceMemory allocate(std::size_t bytes) const;
+    // All bytes of an array, as the launches before left it, into this device's memory; and back,
+    // as a new version.
+    void save(const Array& from, std::byte* to) const;
+    void restore(const Array& to, const std::byte* from) const;
+    // Returns when all launches have run; raises their faults.
+    void synchronize() const;
+    void settle() const;  // raises their faults; waits only for launches that can have any
 
     struct Statistics {
         int kernels = 0;     // compiled by this device
@@ -42,12 +86,15 @@ public:
 private:
     DeviceOptions options_;
     std::unique_ptr<ThreadPool> pool_;
+    std::shared_ptr<backend::cuda::Context> cuda_;
     backend::RunOptions run_;
     int kernels_ = 0;
     double before_ = 0;  // seconds spent on code before this device was made
 };
 
-// "cpu", "interpreter"; an Error names what there is.
-DeviceKind device_kind(const std::string& name);
+const char* kind_name(DeviceKind kind);  // "cpu", "interpreter", "cuda"
+// "cpu", "interpreter", "cuda", "cuda:1" (the second one), "auto" (cuda where it can be used, else
+// cpu). Sets kind and ordinal; an Error names what there is.
+void choose_device(DeviceOptions& options, const std::string& name);
 
 }  // namespace hindcast

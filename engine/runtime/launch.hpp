@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -104,7 +105,7 @@ public:
     void set(int index, const Argument& argument);
     void set(std::string_view parameter, const Argument& argument);
     void move_to(const std::shared_ptr<Device>& device);  // replays run there from now on
-    void move_to(const Stream& stream) { move_to(stream.device()); }
+    void move_to(const Stream& stream);
 
     // Only these parameters get gradients or tangents (default: every real one); none at all if the
     // list is empty. Throws Error once a derivative was made, unless it says the same.
@@ -152,15 +153,23 @@ public:
     bool is_gradient(int parameter) const;
     bool is_derivative(int parameter) const;
     // Replaces the memory that a Read parameter is bound to (the same type and strides), for this
-    // replay only: an older version of the array. nullptr gives the array's own memory back.
+    // replay only: an older version of the array, in memory of the launch's device. nullptr gives
+    // the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
 
-    // For who runs the kernel by other means than run(): what it is bound to, what run() clears
-    // afterwards, whether it adds up sums that share an array, and what to say once it has run.
+    // Compiles what run() needs, so that the first run does not wait for it.
+    void prepare() const;
+
+    // For who runs the kernel on the host by other means than run(): what it is bound to, what
+    // run() clears afterwards, whether it adds up sums that share an array, and what to say once it
+    // has run.
     const std::vector<backend::Binding>& bindings() const;
     const std::vector<Array>& cleared_after() const;
     bool adds_aliases() const;
     void ran() const;
+    // For a graph that has run it on the device: every array that it works with, and what to say.
+    void each_array(const std::function<void(const Array&)>& visit) const;
+    void ran_on_device() const;
 
 private:
     friend class Launch;

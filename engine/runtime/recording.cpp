@@ -1,7 +1,5 @@
 #include "engine/runtime/recording.hpp"
 
-#include "engine/base/pages.hpp"
-
 #include <algorithm>
 
 namespace hindcast {
@@ -11,17 +9,17 @@ void Recording::allocate(const CheckpointPlan& plan, const std::filesystem::path
     s_.plan = plan;
     const bool some = plan.segments > 1;
     try {
-        s_.allocate(std::min(plan.segment, plan.steps));
+        s_.allocate(device_, std::min(plan.segment, plan.steps));
         if (some) {
-            store_ = CheckpointStore(s_.state, plan.checkpoints,
+            store_ = CheckpointStore(device_, s_.state, plan.checkpoints,
                                      plan.spilled ? spill : std::filesystem::path());
-            final_ = AlignedBuffer<std::byte>(static_cast<std::size_t>(s_.demand.if_recomputed));
+            final_ = device_.allocate(static_cast<std::size_t>(s_.demand.if_recomputed));
         }
         stack_ = CheckpointStack(some ? plan.checkpoints : 1);
         // A run fills all of it, and should not wait for its pages.
-        for (History& h : s_.histories) populate(h.memory.data(), h.memory.size());
+        for (History& h : s_.histories) h.memory.populate();
         store_.populate_memory();
-        populate(final_.data(), final_.size());
+        final_.populate();
     } catch (...) {
         release();
         throw;
@@ -52,7 +50,7 @@ void Recording::open_window(std::int64_t begin) {
 // What the next step would save at its start: adjoints of this window read it.
 void Recording::close_window(std::int64_t end) {
     end_ = end;
-    if (!s_.step.empty()) Schedule::save(s_.step.front(), moment(end), pool_);
+    if (!s_.step.empty()) Schedule::save(s_.step.front(), moment(end), device_);
 }
 
 // ---------------------------------------------------------------- forward
@@ -71,7 +69,7 @@ bool Recording::arrive(std::int64_t t) {
     if (t == start_of(segment)) {
         if (segment == next_stored_) {
             stack_.push(segment);
-            store_.store(stack_.size() - 1, pool_);
+            store_.store(stack_.size() - 1);
             const std::int64_t next = segment < last ? stack_.next(last) : last;
             next_stored_ = next < last ? next : -1;
         }
@@ -93,7 +91,7 @@ void Recording::begin_backward() {
     if (s_.plan.segments <= 1) return;
     std::size_t at = 0;
     for (const Array& a : s_.recomputed) {
-        copy_bytes(final_.data() + at, a.data(), a.bytes(), pool_);
+        device_.save(a, final_.data() + at);
         at += a.bytes();
     }
     final_saved_ = true;
@@ -106,9 +104,9 @@ std::int64_t Recording::load(std::int64_t end, const Run& run) {
     if (begin_ == begin && end_ == end) return begin;
     end_ = -1;
     stack_.reach(
-        segment, [&](std::int64_t slot) { store_.restore(slot, pool_); },
+        segment, [&](std::int64_t slot) { store_.restore(slot); },
         [&](std::int64_t from, std::int64_t to) { run(start_of(from), start_of(to), false); },
-        [&](std::int64_t slot) { store_.store(slot, pool_); });
+        [&](std::int64_t slot) { store_.store(slot); });
     open_window(begin);
     run(begin, end, true);
     close_window(end);
@@ -120,8 +118,7 @@ void Recording::end_backward() {
     final_saved_ = false;
     std::size_t at = 0;
     for (const Array& a : s_.recomputed) {
-        copy_bytes(a.data(), final_.data() + at, a.bytes(), pool_);
-        a.touch();
+        device_.restore(a, final_.data() + at);
         at += a.bytes();
     }
 }

@@ -26,7 +26,7 @@ public:
     // Runs the recomputed calls of steps from .. to-1 and of the events after them.
     using Run = std::function<void(std::int64_t from, std::int64_t to, bool record)>;
 
-    Recording(Schedule& schedule, ThreadPool* pool) : s_(schedule), pool_(pool) {}
+    Recording(Schedule& schedule, const Device& device) : s_(schedule), device_(device) {}
 
     // Takes up the plan (s.plan from now on), with all memory that it needs. Throws Error.
     void allocate(const CheckpointPlan& plan, const std::filesystem::path& spill);
@@ -59,11 +59,11 @@ private:
     void close_window(std::int64_t end);
 
     Schedule& s_;
-    ThreadPool* pool_;
+    const Device& device_;
     bool allocated_ = false;
     CheckpointStore store_;
     CheckpointStack stack_;
-    AlignedBuffer<std::byte> final_;  // s.recomputed while backward runs
+    DeviceMemory final_;  // s.recomputed while backward runs
     bool final_saved_ = false;
     std::int64_t next_stored_ = -1;      // forward: the segment whose start is stored next
     std::int64_t begin_ = 0, end_ = -1;  // the window; end < begin: it holds nothing

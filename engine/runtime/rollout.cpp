@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/backend/cuda_context.hpp"
 #include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
@@ -44,11 +45,17 @@ Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
         // A checked run, and the interpreter, which is the definition, go launch by launch.
         const DeviceOptions& options = device_->options();
-        const bool fuse = options.fuse && options.kind == DeviceKind::cpu && !options.checked;
+        const bool fuse =
+            options.fuse && options.kind != DeviceKind::interpreter && !options.checked;
         entry = std::make_unique<Mode>(mode,
                                        make_schedule(parts_.prologue, parts_.step, parts_.steps,
                                                      parts_.events, mode, backward, horizon_, fuse),
-                                       pool());
+                                       *device_);
+        if (device_->cuda())  // so that all code is made together
+            entry->schedule->each_call([&](const Call& call) {
+                call.forward.prepare();
+                if (backward && call.differentiable) call.backward.prepare();
+            });
     }
     return *entry;
 }
@@ -56,25 +63,6 @@ Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
 // ---------------------------------------------------------------- running
 
 namespace {
-class Clock {
-public:
-    Clock(bool on, double& seconds, std::int64_t& runs) : seconds_(on ? &seconds : nullptr) {
-        if (on) {
-            ++runs;
-            start_ = std::chrono::steady_clock::now();
-        }
-    }
-    ~Clock() {
-        if (seconds_ != nullptr)
-            *seconds_ +=
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    }
-
-private:
-    double* seconds_;
-    std::chrono::steady_clock::time_point start_;
-};
-
 // Times a run launch by launch for the whole program, if it wants that.
 class Trial {
 public:
@@ -111,24 +99,35 @@ WholeProgram* Rollout::whole(Mode& m) {
 
 std::string Rollout::whole_program_report() const {
     const auto found = modes_.find(RolloutMode::first);
-    if (found == modes_.end() || !found->second->whole) return "";
-    const WholeProgram& whole = *found->second->whole;
-    return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
-           whole.report(WholeProgram::forward_keeping) + "; backward " +
-           whole.report(WholeProgram::backward);
+    const auto lines = [](const auto& whole) {
+        return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
+               whole.report(WholeProgram::forward_keeping) + "; backward " +
+               whole.report(WholeProgram::backward);
+    };
+    if (found == modes_.end()) return "";
+    if (found->second->graphs) return lines(*found->second->graphs);
+    return found->second->whole ? lines(*found->second->whole) : "";
 }
 
 void Rollout::set_counter(std::int64_t step) const {
     if (!counter_) return;
-    *static_cast<std::int32_t*>(counter_.data()) = static_cast<std::int32_t>(step);
-    counter_.touch();
+    counter_.store(static_cast<std::int32_t>(step));
+}
+
+void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs) {
+    if (!profiling_) return replay.run();
+    const auto start = std::chrono::steady_clock::now();
+    replay.run();
+    device_->synchronize();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++runs;
 }
 
 // `record`: fills histories; `again`: only what recomputing takes.
 void Rollout::run(Calls& calls, const Moment* record, bool again) {
     for (Call& call : calls) {
         if (record != nullptr && !call.saves.empty()) {
-            Schedule::save(call, *record, pool());
+            Schedule::save(call, *record, *device_);
             if (profiling_) {
                 call.copies += static_cast<std::int64_t>(call.saves.size());
                 for (const History* h : call.saves)
@@ -136,8 +135,7 @@ void Rollout::run(Calls& calls, const Moment* record, bool again) {
             }
         }
         if (again && !call.recomputed) continue;
-        const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
-        call.forward.run();
+        run(call.forward, call.forward_seconds, call.forward_runs);
         if (record != nullptr)
             for (SparseHistory* r : call.results) r->save(record->step);
     }
@@ -182,12 +180,35 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     };
     diverged_.reset();
     if (keep) m.recording.begin();
-    WholeProgram* const function = watch || (keep && !m.plan.may_compile) || starts_at_cut() ||
-                                           (s.cut > 0 && mode != RolloutMode::first)
-                                       ? nullptr
-                                       : whole(m);
+    const auto launches = [&] {
+        for (const Array& a : s.reduced) a.clear();
+        set_counter(0);
+        const Moment once;
+        run(s.prologue, keep ? &once : nullptr, false);
+        if (keep) s.note_constants();
+        std::int64_t t = 0;
+        if (starts_at_cut()) {
+            t = s.cut;
+            set_counter(t);
+            restore_cut();
+        } else {
+            events(0, keep);
+        }
+        if (keep) s.note_inputs();
+        for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+            if (t == s.cut && t > 0) cut_tangents(s);
+            const bool record = keep && m.recording.arrive(t);
+            const Moment at = m.recording.moment(t);
+            run(s.step, record ? &at : nullptr, false);
+            events(++t, record);
+            if (m.graphs) m.graphs->breathe();
+        }
+        return t;
+    };
+    const bool may_be_whole = !watch && (!keep || m.plan.may_compile) && !starts_at_cut() &&
+                              (s.cut == 0 || mode == RolloutMode::first);
     const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
-    if (function != nullptr && function->run(kind)) {
+    if (may_be_whole && run_whole(m, kind, {}, std::ref(launches))) {
         if (keep) {
             s.note_constants();
             s.note_inputs();
@@ -195,39 +216,39 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         }
         return s.steps;
     }
-    const Trial trial(function, kind);
-    for (const Array& a : s.reduced) a.clear();
-    set_counter(0);
-    const Moment once;
-    run(s.prologue, keep ? &once : nullptr, false);
-    if (keep) s.note_constants();
-    std::int64_t t = 0;
-    if (starts_at_cut()) {
-        t = s.cut;
-        set_counter(t);
-        restore_cut();
-    } else {
-        events(0, keep);
-    }
-    if (keep) s.note_inputs();
-    for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
-        if (t == s.cut && t > 0) cut_tangents(s);
-        const bool record = keep && m.recording.arrive(t);
-        const Moment at = m.recording.moment(t);
-        run(s.step, record ? &at : nullptr, false);
-        events(++t, record);
-    }
+    const Trial trial(may_be_whole ? m.whole.get() : nullptr, kind);
+    const std::int64_t done = launches();
+    device_->settle();
     if (keep) {
         s.check_constants(counter_, "while the roll-out ran");
-        m.recording.finish(t);
+        m.recording.finish(done);
     }
-    return t;
+    return done;
+}
+
+// All of one kind as one function, or as graphs; false: launch by launch, please.
+bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
+                        const std::function<void()>& launches) {
+    if (!device_->cuda()) {
+        WholeProgram* const function = whole(m);
+        return function != nullptr && function->run(kind);
+    }
+    if (profiling_) return false;
+    if (!m.graphs) m.graphs = std::make_unique<GraphRuns>(*m.schedule, counter_, *device_);
+    if (!m.graphs->run(kind, seeds, launches)) return false;
+    device_->settle();
+    // Only single steps can stop where a number was not finite.
+    return kind == WholeProgram::backward || watched_every_ <= 0 || !not_finite_on_device();
 }
 
 void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
     watched_ = std::move(arrays);
     watched_every_ = every;
-    for (auto& [mode, m] : modes_) m->whole.reset();
+    for (auto& [mode, m] : modes_) {
+        m->whole.reset();
+        m->graphs.reset();
+    }
+    not_finite_ = {};
 }
 
 namespace {
@@ -255,12 +276,49 @@ bool is_finite(const Array& array) {
 
 bool Rollout::diverges(std::int64_t t) {
     if (watched_every_ <= 0 || t == 0 || t % watched_every_ != 0) return false;
+    if (const auto& cuda = device_->cuda()) {
+        look_on_device();
+        if (cuda->capturing()) return false;  // who runs the graph looks afterwards
+        if (const Array* const found = not_finite_on_device()) diverged_ = Divergence{t, *found};
+        return diverged_.has_value();
+    }
     for (const Array& a : watched_) {
         if (is_finite(a)) continue;
         diverged_ = Divergence{t, a};
         return true;
     }
     return false;
+}
+
+// Sets a flag for each array that holds something else; they stay set until they are read.
+void Rollout::look_on_device() {
+    backend::cuda::Context& cuda = *device_->cuda();
+    const auto address = [](void* memory) {
+        return reinterpret_cast<backend::cuda::Address>(memory);
+    };
+    if (not_finite_.size() == 0) {
+        not_finite_ = device_->allocate(watched_.size() * sizeof(std::int32_t));
+        cuda.clear(address(not_finite_.data()), not_finite_.size());
+    }
+    for (std::size_t k = 0; k < watched_.size(); ++k) {
+        const Array& a = watched_[k];
+        if (!ir::is_real(a.type())) continue;
+        const std::size_t size = ir::size_of(a.type());
+        cuda.find_not_finite(address(a.memory().on(device_->cuda())), size, a.bytes() / size,
+                             address(not_finite_.data() + k * sizeof(std::int32_t)));
+    }
+}
+
+const Array* Rollout::not_finite_on_device() {
+    if (not_finite_.size() == 0) return nullptr;
+    backend::cuda::Context& cuda = *device_->cuda();
+    const auto at = reinterpret_cast<backend::cuda::Address>(not_finite_.data());
+    std::vector<std::int32_t> flags(watched_.size());
+    cuda.download(flags.data(), at, not_finite_.size());
+    const auto found = std::find(flags.begin(), flags.end(), 1);
+    if (found == flags.end()) return nullptr;
+    cuda.clear(at, not_finite_.size());
+    return &watched_[static_cast<std::size_t>(found - flags.begin())];
 }
 
 void Rollout::make_again(Calls& step, const Moment& at) {
@@ -274,10 +332,7 @@ void Rollout::make_again(Calls& step, const Moment& at) {
         }
         for (const Restore& r : call.restores_again)
             call.forward.bind_memory(r.parameter, r.history->slot(at, r.offset));
-        {
-            const Clock clock(profiling_, call.forward_seconds, call.forward_runs);
-            call.forward.run();
-        }
+        run(call.forward, call.forward_seconds, call.forward_runs);
         for (const Restore& r : call.restores_again) call.forward.bind_memory(r.parameter, nullptr);
     }
 }
@@ -290,8 +345,7 @@ void Rollout::run_back(Calls& calls, const Moment& at) {
             call.backward.bind_memory(need.parameter, nullptr);
         for (const Restore& r : call.restores)
             call.backward.bind_memory(r.parameter, r.history->slot(at, r.offset));
-        const Clock clock(profiling_, call.backward_seconds, call.backward_runs);
-        call.backward.run();
+        run(call.backward, call.backward_seconds, call.backward_runs);
     }
 }
 
@@ -306,6 +360,7 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
         set_counter(t - 1);
         make_again(m.schedule->step, m.recording.moment(t - 1));
         run_back(m.schedule->step, m.recording.moment(t - 1));
+        if (m.graphs) m.graphs->breathe();
     }
 }
 
@@ -322,8 +377,11 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
                     std::to_string(s.steps))
             .remedy("let it run on, or make the horizon longer");
     s.check_constants(counter_, "between forward and backward");
-    for (const Array& g : s.gradients) g.clear();
-    for (const Seed& seed : seeds) seed.of.gradient().fill(seed.value);
+    const auto seed_gradients = [&] {
+        for (const Array& g : s.gradients) g.clear();
+        for (const Seed& seed : seeds) seed.of.gradient().fill(seed.value);
+    };
+    if (!device_->cuda()) seed_gradients();
     struct Leave {  // the launches may be used elsewhere, and outlive the histories
         Mode& mode;
         ~Leave() {
@@ -337,10 +395,21 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
         }
     } const leave{m};
     m.recording.begin_backward();
-    WholeProgram* const function =
-        recording_norms_ || !m.plan.may_compile || end < s.steps ? nullptr : whole(m);
-    if (function != nullptr && function->run(WholeProgram::backward)) return;
-    const Trial trial(function, WholeProgram::backward);
+    const bool may_be_whole = !recording_norms_ && m.plan.may_compile && end == s.steps;
+    const auto launches = [&] {
+        if (device_->cuda()) seed_gradients();
+        go_back(m, end, mode);
+    };
+    if (may_be_whole && run_whole(m, WholeProgram::backward, seeds, std::ref(launches))) return;
+    const Trial trial(may_be_whole ? m.whole.get() : nullptr, WholeProgram::backward);
+    launches();
+    device_->settle();
+    s.check_constants(counter_, "by an adjoint that adds to it");
+}
+
+// All adjoints, launch by launch.
+void Rollout::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
+    Schedule& s = *m.schedule;
     if (recording_norms_) {
         norms_.first = s.cut;
         norms_.norms.assign(static_cast<std::size_t>(end - s.cut + 1), 0.0);
@@ -370,7 +439,6 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     if (recording_norms_ && s.cut == 0) note_norm(s, 0);
     set_counter(0);
     run_back(s.prologue, Moment{});
-    s.check_constants(counter_, "by an adjoint that adds to it");
 }
 
 // ---------------------------------------------------------------- what it takes

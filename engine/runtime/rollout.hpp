@@ -177,8 +177,8 @@ private:
     Mode& allocated(RolloutMode mode);
     std::int64_t bytes_of_others(const Mode& m) const;
     void forget_plans();
-    ThreadPool* pool() const { return device_->run_options().pool; }
     void set_counter(std::int64_t step) const;
+    void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs);
     void run(Calls& calls, const Moment* record, bool again);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
     void make_again(Calls& step, const Moment& at);
@@ -192,6 +192,11 @@ private:
     void run_all_once(Schedule& s, const Moment* record);
     void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);
+    void look_on_device();
+    const Array* not_finite_on_device();
+    bool run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
+                   const std::function<void()>& launches);
+    void go_back(Mode& m, std::int64_t end, RolloutMode mode);
     WholeProgram* whole(Mode& m);
     void note_norm(const Schedule& s, std::int64_t t);
 
@@ -205,6 +210,7 @@ private:
     std::vector<std::pair<Array, Array>> at_cut_;  // what runs begin with, and its copy
     std::vector<Array> watched_;
     std::int64_t watched_every_ = 0;
+    DeviceMemory not_finite_;  // on a CUDA device: an i32 for each, 1 if one was found
     std::optional<Divergence> diverged_;
     bool recording_norms_ = false;
     AdjointNorms norms_;

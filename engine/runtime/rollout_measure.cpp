@@ -161,9 +161,9 @@ void Rollout::measure_steps(Mode& m) {
     constexpr double enough = 0.01;  // seconds
     Schedule& s = *m.schedule;
     const std::int64_t n = std::min(s.demand.steps, most_steps);
-    s.allocate(n);
+    s.allocate(*device_, n);
     s.move_window(0);
-    CheckpointStore store(s.state, 1, limit_.spill);
+    CheckpointStore store(*device_, s.state, 1, limit_.spill);
     const auto forwards = [&](bool record) {
         for (std::int64_t t = 0; t < n; ++t) {
             Moment at{t, 0};
@@ -175,7 +175,7 @@ void Rollout::measure_steps(Mode& m) {
             set_counter(t + 1);
             run(event->program->calls, record ? &at : nullptr, !record);
         }
-        if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, pool());
+        if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
     };
     const auto backwards = [&] {
         for (std::int64_t t = n; t > 0; --t) {
@@ -198,9 +198,9 @@ void Rollout::measure_steps(Mode& m) {
     set_counter(0);
     run(s.prologue, nullptr, false);
     if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);
-    store.store(0, pool());
+    store.store(0);
     forwards(false);
-    store.restore(0, pool());
+    store.restore(0);
     forwards(true);
     before = memory_use().current;
     backwards();
@@ -209,6 +209,7 @@ void Rollout::measure_steps(Mode& m) {
     const auto timed = [&](double& least, double per, const auto& f) {
         const auto start = std::chrono::steady_clock::now();
         f();
+        device_->synchronize();
         const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
         least = std::min(least, seconds / per);
         total += seconds;
@@ -217,9 +218,9 @@ void Rollout::measure_steps(Mode& m) {
     StepCosts costs{never, never, never, never, true};
     const auto steps = static_cast<double>(n);
     for (int round = 0; round == 0 || (round < most_rounds && total < enough); ++round) {
-        timed(costs.copy, 1, [&] { store.restore(0, pool()); });
+        timed(costs.copy, 1, [&] { store.restore(0); });
         timed(costs.advance, steps, [&] { forwards(false); });
-        timed(costs.copy, 1, [&] { store.restore(0, pool()); });
+        timed(costs.copy, 1, [&] { store.restore(0); });
         timed(costs.record, steps, [&] { forwards(true); });
         timed(costs.adjoint, steps, [&] { backwards(); });
     }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/runtime/graph_runs.hpp"
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
 #include "engine/runtime/whole_program.hpp"
@@ -21,12 +22,13 @@ struct Rollout::Mode {
     std::int64_t functions = 0;  // predicted: what compiled runs for backward() work with
     std::int64_t others = 0;     // in the plan: what stays of other modes
     std::unique_ptr<WholeProgram> whole;
+    std::unique_ptr<GraphRuns> graphs;  // instead, on a CUDA device
 
     // What this mode has beside arrays of derivatives as long as there is a plan.
     std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }
 
-    Mode(RolloutMode which, std::unique_ptr<Schedule> s, ThreadPool* pool)
-        : schedule(std::move(s)), recording(*schedule, pool), mode(which) {}
+    Mode(RolloutMode which, std::unique_ptr<Schedule> s, const Device& device)
+        : schedule(std::move(s)), recording(*schedule, device), mode(which) {}
 };
 
 }  // namespace hindcast

@@ -109,7 +109,9 @@ void Planner::find_made_again(const Arrays& by_events) {
             made_again_.insert(a.version_counter());
         }
         const auto is_sum = [](const ir::Parameter& p) { return p.access == ir::Access::sum; };
-        if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
+        // By way of the host it would cost more than it saves.
+        const bool on_host = !call.forward.launch().device()->cuda();
+        if (on_host && std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
             for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
                 const ir::Access access = kernel.parameters[p].access;
                 if (!call.forward.arrays()[p] ||
@@ -230,27 +232,14 @@ void find_derivatives(Schedule& s) {
 
 }  // namespace
 
-void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool* pool) {
-    const std::size_t chunks = (bytes + copy_chunk - 1) / copy_chunk;
-    if (chunks <= 1 || pool == nullptr || pool->threads() == 1) {
-        if (bytes > 0) std::memcpy(to, from, bytes);
-        return;
-    }
-    pool->run(static_cast<int>(chunks), [&](int c) {
-        const std::size_t begin = static_cast<std::size_t>(c) * copy_chunk;
-        std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
-                    std::min(copy_chunk, bytes - begin));
-    });
-}
-
 // ---------------------------------------------------------------- histories and versions
 
-void History::allocate(std::int64_t slots) {
+void History::allocate(const Device& device, std::int64_t slots) {
     const auto count = static_cast<std::size_t>(slots);
     const bool wraps = array.bytes() > 0 && count > SIZE_MAX / array.bytes();
     try {
         memory = {};
-        memory = AlignedBuffer<std::byte>(wraps ? SIZE_MAX : array.bytes() * count);
+        memory = device.allocate(wraps ? SIZE_MAX : array.bytes() * count);
     } catch (Error& e) {
         e.note("to keep '" + name + "', " + std::to_string(array.bytes()) + " bytes, " +
                std::to_string(slots) + " times for the backward pass");
@@ -258,7 +247,7 @@ void History::allocate(std::int64_t slots) {
     }
 }
 
-void Schedule::allocate(std::int64_t segment) {
+void Schedule::allocate(const Device& device, std::int64_t segment) {
     release();
     try {
         for (History& h : histories) {
@@ -276,7 +265,7 @@ void Schedule::allocate(std::int64_t segment) {
                     slots = std::max(slots, in_segment);
                 }
             }
-            h.allocate(slots);
+            h.allocate(device, slots);
             history_bytes += static_cast<std::int64_t>(h.memory.size());
         }
         for (SparseHistory& r : results) {
@@ -302,8 +291,8 @@ void Schedule::move_window(std::int64_t begin) {
                         program.times.begin();
 }
 
-void Schedule::save(const Call& call, const Moment& at, ThreadPool* pool) {
-    for (History* h : call.saves) copy_bytes(h->slot(at), h->array.data(), h->array.bytes(), pool);
+void Schedule::save(const Call& call, const Moment& at, const Device& device) {
+    for (History* h : call.saves) device.save(h->array, h->slot(at));
 }
 
 bool Schedule::out_of_date() {

@@ -24,7 +24,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/aligned.hpp"
 #include "engine/runtime/checkpoint_plan.hpp"
 #include "engine/runtime/program.hpp"
 #include "engine/runtime/sparse_history.hpp"
@@ -48,7 +47,7 @@ struct History {
     std::string name;  // of a parameter that reads it
     Kept kept = Kept::once;
     const EventProgram* program = nullptr;  // if per_event
-    AlignedBuffer<std::byte> memory;
+    DeviceMemory memory;
 
     std::byte* slot(const Moment& at, std::int64_t offset = 0) {
         const std::int64_t index = kept == Kept::per_step    ? at.step + offset
@@ -57,7 +56,7 @@ struct History {
         return memory.data() + static_cast<std::size_t>(index) * array.bytes();
     }
     // Throws Error if there is not that much memory.
-    void allocate(std::int64_t slots);
+    void allocate(const Device& device, std::int64_t slots);
 };
 
 // Where one parameter of an adjoint finds the old value.
@@ -150,12 +149,12 @@ struct Schedule {
     // Changes whenever something that the program writes does.
     std::uint64_t stamp() const;
     // Memory for the histories of segments of so many steps. Throws Error.
-    void allocate(std::int64_t segment);
+    void allocate(const Device& device, std::int64_t segment);
     void release();
     // The histories hold the steps from here on.
     void move_window(std::int64_t begin);
     // Copies what a call must save before it runs.
-    static void save(const Call& call, const Moment& at, ThreadPool* pool);
+    static void save(const Call& call, const Moment& at, const Device& device);
     // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
     // the prologue and, for recomputed calls, after the event before the first step; held against
     // what they are later. check_constants throws Error, except for the step counter.
@@ -175,8 +174,5 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
 
 // Fills state, recomputed, inputs, and recomputed of each call, from what the histories need.
 void find_what_is_recomputed(Schedule& schedule);
-
-// memcpy, by several threads if it is worth it.
-void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool* pool);
 
 }  // namespace hindcast

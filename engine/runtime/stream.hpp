@@ -6,36 +6,48 @@
 // event is ever pending, and faults are raised by run() itself. Streams do not make CPU launches
 // run at the same time; a launch uses all threads of its device.
 //
-// Code that records an event where one stream needs what another computes, and waits for it, is
-// right here and stays right on devices whose streams run on their own.
+// On a CUDA device run() puts the launch on its stream, which runs on its own: launches on
+// different streams are in order only where an event says so. What the host does with an array
+// (reading, assigning, clearing) comes after everything that was put on any stream of the device
+// before it. Faults are raised when the host waits: by synchronize() or by reading an array.
 #pragma once
 
-#include "engine/base/error.hpp"
+#include <memory>
+
 #include "engine/runtime/device.hpp"
 
 namespace hindcast {
 
+namespace backend::cuda {
+class Event;
+class Stream;
+}  // namespace backend::cuda
+
 // A point in a stream's order of work.
 class Event {
 public:
-    bool done() const { return true; }
+    bool done() const;
+
+private:
+    friend class Stream;
+    std::shared_ptr<const backend::cuda::Event> cuda_;
 };
 
 class Stream {
 public:
-    explicit Stream(std::shared_ptr<Device> device) : device_(std::move(device)) {
-        if (!device_) throw Error("a stream needs a device");
-    }
+    explicit Stream(std::shared_ptr<Device> device);
     const std::shared_ptr<Device>& device() const { return device_; }
 
-    Event record() const { return {}; }    // done when all work put on the stream so far is
-    void wait(const Event& event) const {  // work put on the stream from now on runs after it
-        static_cast<void>(event);
-    }
-    void synchronize() const {}  // returns when all work put on the stream is done; raises faults
+    Event record() const;                 // done when all work put on the stream so far is
+    void wait(const Event& event) const;  // work put on the stream from now on runs after it
+    void synchronize() const;  // returns when all work put on the stream is done; raises faults
+
+    // Of the device: nullptr where streams are the calling thread.
+    const std::shared_ptr<const backend::cuda::Stream>& cuda() const { return cuda_; }
 
 private:
     std::shared_ptr<Device> device_;
+    std::shared_ptr<const backend::cuda::Stream> cuda_;
 };
 
 }  // namespace hindcast

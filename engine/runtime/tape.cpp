@@ -97,6 +97,7 @@ void Tape::run(std::size_t position) {
     for (std::size_t n = 0; n < entry.needs.size(); ++n)
         entry.versions[n] = entry.needs[n].array.version();
     entry.forward.run();
+    entry.forward.launch().device()->settle();
 }
 
 bool Tape::rebound() const {
@@ -156,6 +157,7 @@ void Tape::backward() {
                     kept_[static_cast<std::size_t>(entry.kept[n])].copy.data());
         try {
             entry.backward.run();
+            entry.backward.launch().device()->settle();
         } catch (...) {
             use_own_memory(entry);
             throw;

@@ -76,6 +76,7 @@ std::vector<Array> state_arrays(Simulation& simulation) {
 void Ensemble::make_batch(Way& way, bool gradient) {
     const DeviceOptions& device = simulation_.options().device->options();
     model::Model& model = simulation_.model();
+    if (device.kind != DeviceKind::cpu) throw Error("the device is not the CPU");
     if (gradient) check_gradients(simulation_);
     way.schedule = make_schedule(model.prologue(), model.step_program(), simulation_.steps(),
                                  model.events(), RolloutMode::first, gradient, 0, device.fuse);
@@ -85,7 +86,7 @@ void Ensemble::make_batch(Way& way, bool gradient) {
     if (s.demand.history(s.steps) > limit / lanes || s.demand.fixed > limit / lanes)
         throw Error("what gradients of " + std::to_string(lanes) +
                     " members keep is more than their memory");
-    s.allocate(s.steps);
+    s.allocate(*simulation_.options().device, s.steps);
     way.program =
         std::make_unique<WholeProgram>(s, model.step_counter(), device, state_arrays(simulation_),
                                        Simulation::divergence_interval);

@@ -7,8 +7,9 @@ using namespace hindcast;
 using namespace hindcast::lang;
 
 int main(int argc, char** argv) try {
-    const DeviceKind kind = device_kind(argc > 1 ? argv[1] : "cpu");
-    const auto device = std::make_shared<Device>(DeviceOptions{.kind = kind});
+    DeviceOptions options;
+    choose_device(options, argc > 1 ? argv[1] : "cpu");
+    const auto device = std::make_shared<Device>(options);
     const KernelDef springs = kernel(
         "springs", {"x", "k", "energy"},
         [](Int i, Read<Float> x, Param<Float> k, Reduce<Float> e) { e += 0.5 * k * x[i] * x[i]; });

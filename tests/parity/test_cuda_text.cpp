@@ -22,7 +22,7 @@
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/batch_places.hpp"
-#include "tests/support/cuda_host.hpp"
+#include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/random_kernel.hpp"
@@ -81,6 +81,23 @@ std::vector<Launch::Replay> replays_of(Simulation& simulation) {
     return replays;
 }
 
+// Compiles all executables together, for C-contiguous arrays.
+template <class Run>
+void prepare(const std::vector<Run>& runs) {
+    for (const Run& run : runs) {
+        std::vector<backend::Binding> shapes;
+        for (const ir::Parameter& p : run.executable->kernel().parameters)
+            shapes.push_back({nullptr, 0, p.components, 1});
+        run.executable->prepare(shapes.data(), 1);
+    }
+}
+
+// NVIDIA's, not that in software.
+const backend::Nvrtc& system_nvrtc() {
+    static const backend::Nvrtc instance;
+    return instance;
+}
+
 // All NaNs are one.
 bool same_numbers(const std::vector<Array>& arrays, const std::vector<std::vector<double>>& as) {
     for (std::size_t k = 0; k < arrays.size(); ++k)
@@ -107,16 +124,14 @@ void restore(const std::vector<Array>& arrays, const std::vector<std::vector<std
 
 }  // namespace
 
-TEST_CASE(
-    "CUDA text on the host: random kernels and their derivatives have the interpreter's bits") {
+TEST_CASE("CUDA: random kernels and their derivatives have the interpreter's bits") {
     struct Run {
-        int index;
-        ir::Kernel kernel;
+        std::shared_ptr<backend::Executable> executable;
         test::Data data;
         std::int64_t items;
         std::uint64_t seed;
     };
-    test::CudaHost host;
+    if (!test::has_cuda_device()) HINDCAST_SKIP("there is no CUDA device");
     std::vector<Run> runs;
     int ensembles = 0;
     const std::uint64_t count = std::getenv("HINDCAST_FULL") != nullptr ? 600 : 60;
@@ -134,21 +149,22 @@ TEST_CASE(
             if (seed % 5 == 0 && !any_fixed) {  // as members of an ensemble, too
                 const ir::Kernel together = ir::batch(kernel, c.items, 3, test::places(kernel));
                 runs.push_back(
-                    {host.add(together), together, for_members(kernel, data, 3), 3, seed});
+                    {test::cuda_kernel(together), for_members(kernel, data, 3), 3, seed});
                 ++ensembles;
             }
-            runs.push_back({host.add(kernel), kernel, std::move(data), c.items, seed});
+            runs.push_back({test::cuda_kernel(kernel), std::move(data), c.items, seed});
         }
     }
     CHECK(runs.size() > count);
     CHECK(ensembles > 5);
-    host.build();
+    prepare(runs);
     for (Run& run : runs) {
+        const ir::Kernel& kernel = run.executable->kernel();
         CAPTURE(run.seed);
-        CAPTURE(run.kernel.name);
+        CAPTURE(kernel.name);
         test::Data expected = run.data, found = run.data;
-        test::run(*backend::interpret(run.kernel), expected, run.items);
-        test::run(host.executable(run.index), found, run.items);
+        test::run(*backend::interpret(kernel), expected, run.items);
+        test::run(*run.executable, found, run.items);
         for (const auto& [name, values] : expected.real) {
             CAPTURE(name);
             CHECK(test::same_bits(values, found.real.at(name)));
@@ -157,12 +173,12 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter's bits") {
+TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
+    if (!test::has_cuda_device()) HINDCAST_SKIP("there is no CUDA device");
     std::size_t compared = 0;
     for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
-        test::CudaHost host;
         std::vector<std::unique_ptr<Simulation>> simulations;
-        std::vector<std::pair<int, Launch::Replay>> replays;
+        std::vector<std::pair<std::shared_ptr<backend::Executable>, Launch::Replay>> replays;
         for (const auto& file : test::bundled_scenes()) {
             SimulationOptions options;
             options.device = test::interpreter_device();
@@ -174,13 +190,13 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
             for (const Launch::Replay& replay : replays_of(*simulations.back())) {
                 // The interpreter is slow, under a sanitizer very.
                 if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
-                replays.emplace_back(host.add(replay.kernel()), replay);
+                replays.emplace_back(test::cuda_kernel(replay.kernel()), replay);
+                replays.back().first->prepare(replay.bindings().data(), replay.launch().items());
             }
         }
-        host.build();
         std::mt19937_64 random(3);
         std::uniform_real_distribution<double> uniform(-1, 1);
-        for (const auto& [index, replay] : replays) {
+        for (const auto& [executable, replay] : replays) {
             CAPTURE(replay.kernel().name);
             CAPTURE(replay.launch().description());
             const std::vector<Array>& arrays = replay.arrays();
@@ -199,7 +215,7 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
                 ->run(replay.bindings().data(), replay.launch().items(), {});
             const auto expected = numbers(arrays);
             restore(arrays, start);
-            host.executable(index).run(replay.bindings().data(), replay.launch().items(), {});
+            executable->run(replay.bindings().data(), replay.launch().items(), {});
             CHECK(same_numbers(arrays, expected));
             restore(arrays, before);
             ++compared;
@@ -210,10 +226,12 @@ TEST_CASE("CUDA text on the host: every launch of the scenes has the interpreter
 }
 
 TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two architectures") {
-    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
     std::string text = std::string(backend::cuda::prelude) + backend::cuda::phases;
     std::set<std::string> seen;
-    std::size_t functions = 7;
+    std::size_t functions = 0;
+    for (std::size_t at = 0; (at = text.find("__global__", at)) != std::string::npos; ++at)
+        ++functions;
     for (const auto& file : test::bundled_scenes()) {
         SimulationOptions options;
         options.device = test::interpreter_device();
@@ -227,7 +245,7 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
         }
     }
     for (const int architecture : {75, 90}) {
-        const backend::Cubin cubin = backend::compile_cuda(text, architecture);
+        const backend::Cubin cubin = system_nvrtc().compile(text, architecture);
         CHECK(cubin.functions.size() == functions);
         int most = 0, spilled = 0;
         for (const auto& [name, f] : cubin.functions) {
@@ -241,7 +259,7 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
 }
 
 TEST_CASE("CUDA text: code is cached by its text, architecture by architecture") {
-    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
     const test::TemporaryFolder folder;
     const char* const before = std::getenv("HINDCAST_CACHE");
     const std::string kept = before != nullptr ? before : "";
@@ -253,15 +271,15 @@ TEST_CASE("CUDA text: code is cached by its text, architecture by architecture")
         return files;
     };
     const std::string text = "extern \"C\" __global__ void twice(float* x) { x[0] = x[0] * 2; }\n";
-    const backend::Cubin first = backend::compile_cuda(text, 90);
+    const backend::Cubin first = system_nvrtc().compile(text, 90);
     REQUIRE(entries().size() == 1);
     const auto written = std::filesystem::last_write_time(entries()[0]);
-    const backend::Cubin again = backend::compile_cuda(text, 90);
+    const backend::Cubin again = system_nvrtc().compile(text, 90);
     CHECK(std::filesystem::last_write_time(entries()[0]) == written);
     CHECK(again.code == first.code);
     CHECK(again.functions.size() == 1);
     CHECK(again.functions.at("twice").registers == first.functions.at("twice").registers);
-    CHECK(backend::compile_cuda(text, 75).code != first.code);
+    CHECK(system_nvrtc().compile(text, 75).code != first.code);
     CHECK(entries().size() == 2);
     // What is no cubin is made again.
     for (const std::string_view bad : {"", "7", "9999\nabc", "3\nabcdef"}) {
@@ -271,7 +289,7 @@ TEST_CASE("CUDA text: code is cached by its text, architecture by architecture")
                                    std::stoull(key.substr(16), nullptr, 16)},
                                   bad);
         }
-        CHECK(backend::compile_cuda(text, 90).code == first.code);
+        CHECK(system_nvrtc().compile(text, 90).code == first.code);
     }
     if (before != nullptr)
         ::setenv("HINDCAST_CACHE", kept.c_str(), 1);
@@ -280,9 +298,9 @@ TEST_CASE("CUDA text: code is cached by its text, architecture by architecture")
 }
 
 TEST_CASE("CUDA text: a refusal by NVRTC is an error with its words and the place") {
-    if (!backend::nvrtc_info().available) HINDCAST_SKIP(backend::nvrtc_info().problem);
+    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
     try {
-        backend::compile_cuda("#line 7 \"springs.cpp\"\nnonsense;\n", 90);
+        system_nvrtc().compile("#line 7 \"springs.cpp\"\nnonsense;\n", 90);
         FAIL("no error");
     } catch (const Error& e) {
         CHECK(std::string(e.what()).find("springs.cpp(7)") != std::string::npos);
@@ -324,7 +342,7 @@ TEST_CASE("CUDA text: info --show cuda prints it, or why there is none") {
 }
 
 // Terms of very different sizes, none of which is lost in fixed point, at indices out of data.
-TEST_CASE("CUDA text on the host: sums in fixed point, f32 and f64") {
+TEST_CASE("CUDA: sums in fixed point, f32 and f64") {
     const KernelDef scatter =
         kernel("scatter", {"x", "to", "grid", "sum", "looped"},
                [](Int i, Read<Vec2> x, Read<Int> to, Accumulate<Vec2> grid, Sum<Float> sum,
@@ -335,10 +353,9 @@ TEST_CASE("CUDA text on the host: sums in fixed point, f32 and f64") {
                    sum[Int(abs(x[i].y())) % 7] += x[i].x();
                    for_(t % 4, 3, [&](Int k) { looped[t + k] += x[i].x() * x[i].y(); });
                });
-    test::CudaHost host;
+    if (!test::has_cuda_device()) HINDCAST_SKIP("there is no CUDA device");
     struct Run {
-        int index;
-        ir::Kernel kernel;
+        std::shared_ptr<backend::Executable> executable;
         double size;
         bool singular;
     };
@@ -349,18 +366,19 @@ TEST_CASE("CUDA text on the host: sums in fixed point, f32 and f64") {
         for (const ir::Kernel& kernel : family(forward))
             for (const double size : {1.0, 1e12, 1e-9, smallest})
                 for (const bool singular : {false, true})
-                    runs.push_back({host.add(kernel), kernel, size, singular});
+                    runs.push_back({test::cuda_kernel(kernel), size, singular});
     }
-    host.build();
+    prepare(runs);
     for (Run& run : runs) {
-        CAPTURE(run.kernel.name);
+        const ir::Kernel& kernel = run.executable->kernel();
+        CAPTURE(kernel.name);
         CAPTURE(run.size);
         CAPTURE(run.singular);
         const std::int64_t items = 300;
         std::mt19937_64 random(7);
         std::uniform_real_distribution<double> uniform(-1, 1);
         test::Data data;
-        for (const ir::Parameter& p : run.kernel.parameters) {
+        for (const ir::Parameter& p : kernel.parameters) {
             if (p.type == ir::Type::i32) continue;
             const bool points = p.name == "x" || p.name.rfind("x.", 0) == 0;
             std::vector<double> values(
@@ -379,8 +397,8 @@ TEST_CASE("CUDA text on the host: sums in fixed point, f32 and f64") {
             data.real["x"][40] = std::numeric_limits<double>::quiet_NaN();
         }
         test::Data expected = data, found = data;
-        test::run(*backend::interpret(run.kernel), expected, items);
-        test::run(host.executable(run.index), found, items);
+        test::run(*backend::interpret(kernel), expected, items);
+        test::run(*run.executable, found, items);
         for (const auto& [name, values] : expected.real) {
             CAPTURE(name);
             CHECK(test::same_bits(values, found.real.at(name)));
@@ -388,26 +406,25 @@ TEST_CASE("CUDA text on the host: sums in fixed point, f32 and f64") {
     }
 }
 
-TEST_CASE("CUDA text on the host: an index out of range is named, of the lowest item") {
+TEST_CASE("CUDA: an index out of range is named, of the lowest item") {
     const KernelDef scatter =
         kernel("scatter", {"x", "grid"},
                [](Int i, Read<Float> x, Accumulate<Float> grid) { grid[Int(x[i])] += 1.0; });
     const ir::Kernel k = scatter.trace(ir::Precision::f32);
-    test::CudaHost host;
-    const int index = host.add(k);
-    host.build();
+    if (!test::has_cuda_device()) HINDCAST_SKIP("there is no CUDA device");
+    const auto executable = test::cuda_kernel(k);
     test::Data data;
     data.real["x"] = {3, 4, 12, 5, -1};
     data.real["grid"] = std::vector<double>(10, 0.0);
-    const auto words = [&](backend::Executable& executable) {
+    const auto words = [&](backend::Executable& on) {
         test::Data copy = data;
         try {
-            test::run(executable, copy, 5);
+            test::run(on, copy, 5);
         } catch (const Error& error) {
             return std::string(error.what());
         }
         return std::string("no error");
     };
-    CHECK(words(host.executable(index)) == words(*backend::interpret(k)));
-    CHECK(words(host.executable(index)).find("index 12") != std::string::npos);
+    CHECK(words(*executable) == words(*backend::interpret(k)));
+    CHECK(words(*executable).find("index 12") != std::string::npos);
 }

@@ -148,7 +148,7 @@ TEST_CASE("results: the history of an optimisation reads back bit for bit") {
         register_all_modules(registry);
         SimulationOptions options;
         DeviceOptions device;
-        device.kind = device_kind(test_device());
+        choose_device(device, test_device());
         options.device = std::make_shared<Device>(device);
         options.precision =
             precision == std::string("f64") ? ir::Precision::f64 : ir::Precision::f32;

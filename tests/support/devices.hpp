@@ -5,7 +5,8 @@
 //         ...
 //     }
 //
-// The interpreter always; the CPU back end if LLVM is there and the environment variable
+// The interpreter always; the CPU back end if LLVM is there, a CUDA device if there are a driver
+// and NVRTC (main.cpp chooses those in software), and both only if the environment variable
 // HINDCAST_TEST_DEVICES does not say otherwise (tests/run --full: sanitizers cannot see generated
 // code, so they test the interpreter).
 #pragma once
@@ -15,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/llvm.hpp"
+#include "engine/backend/nvrtc.hpp"
 #include "engine/runtime/device.hpp"
 
 namespace hindcast::test {
@@ -26,10 +29,14 @@ inline std::shared_ptr<Device> interpreter_device() {
     return device;
 }
 
-inline bool has_cpu_device() {
+inline bool is_wanted(const char* device) {
     const char* wanted = std::getenv("HINDCAST_TEST_DEVICES");
-    if (wanted != nullptr && std::string(wanted).find("cpu") == std::string::npos) return false;
-    return backend::llvm_info().available;
+    return wanted == nullptr || std::string(wanted).find(device) != std::string::npos;
+}
+inline bool has_cpu_device() { return is_wanted("cpu") && backend::llvm_info().available; }
+inline bool has_cuda_device() {
+    return is_wanted("cuda") && backend::cuda::cuda_info().available &&
+           backend::nvrtc().info().available;
 }
 
 // Two threads, the machine's own width. Only if has_cpu_device().
@@ -39,9 +46,16 @@ inline std::shared_ptr<Device> cpu_device() {
     return device;
 }
 
+// Only if has_cuda_device().
+inline std::shared_ptr<Device> cuda_device() {
+    static const auto device = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cuda});
+    return device;
+}
+
 inline std::vector<std::shared_ptr<Device>> devices() {
     std::vector<std::shared_ptr<Device>> list{interpreter_device()};
     if (has_cpu_device()) list.push_back(cpu_device());
+    if (has_cuda_device()) list.push_back(cuda_device());
     return list;
 }
 

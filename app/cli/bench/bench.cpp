@@ -62,10 +62,9 @@ double total_norm(const BenchResult& r) {
 std::string json_line(const BenchResult& r, const BenchOptions& options, const Device& device) {
     std::string line = fmt::format(
         R"({{"workload": "{}", "device": "{}", "threads": {}, "precision": "{}", "n": {}, "steps": {}, "forward_s": {:.9g}, "forward_backward_s": {:.9g}, "compile_s": {:.6g}, "loss": {:.17g}, "peak_mb": {:.1f}, {})",
-        r.workload, options.device.kind == DeviceKind::cpu ? "cpu" : "interpreter",
-        device.options().threads, options.precision == ir::Precision::f32 ? "f32" : "f64", r.n,
-        r.steps, r.forward_s, r.forward_backward_s, r.compile_s, r.loss, peak_mb(),
-        gradients_json(r));
+        r.workload, kind_name(options.device.kind), device.options().threads,
+        options.precision == ir::Precision::f32 ? "f32" : "f64", r.n, r.steps, r.forward_s,
+        r.forward_backward_s, r.compile_s, r.loss, peak_mb(), gradients_json(r));
     const auto add = [&](const std::string& name, double value) {
         line += fmt::format(R"(, "{}": {:.17g})", name, value);
     };

@@ -1,0 +1,21 @@
+// Kernels on a CUDA device: the functions of cuda_emit.hpp and the phases of cuda_phases.hpp, put
+// on a stream.
+//
+// run() returns when the work is on the stream. Bindings point into the memory of the device, and
+// RunOptions says where the host has the integers that gathers depend on. Nothing is allocated,
+// made or uploaded by a run() whose like has been there before: it can be captured into a graph.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/backend/cuda_context.hpp"
+#include "engine/backend/executable.hpp"
+
+namespace hindcast::backend {
+
+// `launch` names it in errors.
+std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const std::string& launch,
+                                         std::shared_ptr<cuda::Context> context);
+
+}  // namespace hindcast::backend

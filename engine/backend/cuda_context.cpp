@@ -1,0 +1,482 @@
+#include "engine/backend/cuda_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "engine/backend/cuda_phases.hpp"
+#include "engine/backend/machine_code.hpp"
+#include "engine/backend/nvrtc.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::backend::cuda {
+
+namespace {
+
+constexpr std::size_t staging_bytes = std::size_t{1} << 16;
+constexpr std::size_t most_watches = std::size_t{1} << 14;
+constexpr std::size_t recent_launches = 16;
+// A handle may come again for another context when one was released.
+std::atomic<std::uint64_t> contexts_released{0};
+constexpr unsigned mapped_memory = 2;  // for MemHostAlloc: at the same address for the device
+
+}  // namespace
+
+// ---------------------------------------------------------------- handles
+
+Stream::Stream(std::shared_ptr<Context> context) : context_(std::move(context)) {
+    context_->check(context_->here().StreamCreate(&handle_, non_blocking_stream), "a stream");
+    context_->others_.push_back(handle_);
+    context_->hold_others();
+}
+
+Stream::~Stream() {
+    std::erase(context_->others_, handle_);
+    const Driver& d = context_->here();
+    d.StreamSynchronize(handle_);
+    d.StreamDestroy(handle_);
+}
+
+Event::Event(std::shared_ptr<Context> context, StreamHandle stream) : context_(std::move(context)) {
+    const Driver& d = context_->here();
+    context_->check(d.EventCreate(&handle_, untimed_event), "an event");
+    context_->check(d.EventRecord(handle_, stream), "recording an event");
+}
+
+Event::~Event() { context_->here().EventDestroy(handle_); }
+
+bool Event::done() const {
+    const int result = context_->here().EventQuery(handle_);
+    if (result != not_ready) context_->check(result, "an event's state");
+    return result == success;
+}
+
+void Event::hold_back(StreamHandle stream) const {
+    context_->check(context_->here().StreamWaitEvent(stream, handle_, 0), "waiting for an event");
+}
+
+Block::Block(std::shared_ptr<Context> context, std::size_t bytes)
+    : context_(std::move(context)), size_(bytes) {
+    if (bytes > 0) address_ = context_->allocate(bytes);
+}
+
+Block::~Block() {
+    if (address_ != 0) context_->free(address_, size_);
+}
+
+Block& Block::operator=(Block&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(address_, other.address_);
+    std::swap(size_, other.size_);
+    return *this;
+}
+
+Graph::~Graph() {
+    if (handle_ != nullptr) context_->here().GraphExecDestroy(handle_);
+}
+
+Graph& Graph::operator=(Graph&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(handle_, other.handle_);
+    std::swap(nodes_, other.nodes_);
+    std::swap(kept_, other.kept_);
+    std::swap(may_fault_, other.may_fault_);
+    return *this;
+}
+
+// ---------------------------------------------------------------- opening
+
+std::shared_ptr<Context> Context::open(int ordinal) {
+    driver();  // or an error
+    const auto count = static_cast<int>(cuda_info().devices.size());
+    if (ordinal < 0 || ordinal >= count)
+        throw Error(fmt::format("there is no CUDA device {}", ordinal))
+            .remedy(count == 1 ? std::string("there is only device 0")
+                               : fmt::format("there are devices 0 to {}", count - 1));
+    return std::shared_ptr<Context>(new Context(ordinal));
+}
+
+Context::Context(int ordinal) : ordinal_(ordinal) {
+    const Driver& d = driver();
+    check(d.DeviceGet(&device_, ordinal), "a device");
+    check(d.PrimaryCtxRetain(&handle_, device_), "a context");
+    try {
+        here();
+        check(d.StreamCreate(&stream_, non_blocking_stream), "a stream");
+        check(d.EventCreate(&order_, untimed_event), "an event");
+        PoolHandle pool = nullptr;
+        std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();  // what was freed
+        check(d.DeviceGetDefaultMemPool(&pool, device_), "its memory");
+        check(d.MemPoolSetAttribute(pool, release_threshold, &keep), "its memory");
+        void* memory = nullptr;
+        check(d.MemHostAlloc(&memory, staging_bytes + most_watches * sizeof(Fault), mapped_memory),
+              "pinned memory of the host");
+        staging_ = static_cast<char*>(memory);
+        faults_ = reinterpret_cast<Fault*>(staging_ + staging_bytes);
+        std::fill_n(faults_, most_watches, Fault{});
+    } catch (...) {
+        if (order_ != nullptr) d.EventDestroy(order_);
+        if (stream_ != nullptr) d.StreamDestroy(stream_);
+        release();
+        throw;
+    }
+}
+
+Context::~Context() {
+    const Driver& d = here();
+    d.CtxSynchronize();
+    for (const ModuleHandle module : modules_) d.ModuleUnload(module);
+    d.MemFreeHost(staging_);
+    d.EventDestroy(order_);
+    d.StreamDestroy(stream_);
+    release();
+}
+
+void Context::release() const {
+    driver().PrimaryCtxRelease(device_);
+    ++contexts_released;
+}
+
+const Driver& Context::here() const {
+    static thread_local ContextHandle current = nullptr;
+    static thread_local std::uint64_t released = 0;  // when that was set
+    const Driver& d = driver();
+    const std::uint64_t now = contexts_released.load(std::memory_order_relaxed);
+    if ((current != handle_ || released != now) && d.CtxSetCurrent(handle_) == success) {
+        current = handle_;
+        released = now;
+    }
+    return d;
+}
+
+void Context::check(int result, std::string_view asked) const {
+    if (result == success) return;
+    Error error(fmt::format("CUDA device {} was asked for {}: {}", ordinal_, asked,
+                            driver().words_for(result)));
+    if (result == out_of_memory)
+        error.remedy("use --device cpu, a smaller scene, or a limit of gradient memory");
+    throw error;
+}
+
+// ---------------------------------------------------------------- memory
+
+Address Context::allocate(std::size_t bytes) {
+    if (capturing_) throw Error("internal: memory is allocated while work is noted");
+    Address address = 0;
+    check(here().MemAllocAsync(&address, bytes, stream_), fmt::format("{} bytes of memory", bytes));
+    hold_others();
+    allocated_ += static_cast<std::int64_t>(bytes);
+    return address;
+}
+
+void Context::free(Address address, std::size_t bytes) noexcept {
+    try {
+        join_others();
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device is lost, and the memory
+    }
+    here().MemFreeAsync(address, stream_);
+    allocated_ -= static_cast<std::int64_t>(bytes);
+}
+
+std::int64_t Context::free_memory() const {
+    std::size_t free = 0, total = 0;
+    check(here().MemGetInfo(&free, &total), "the size of its memory");
+    return static_cast<std::int64_t>(free);
+}
+
+void Context::join_others() {
+    const Driver& d = here();
+    for (const StreamHandle other : others_) {
+        check(d.EventRecord(order_, other), "recording an event");
+        check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
+    }
+}
+
+void Context::hold_others() {
+    if (others_.empty()) return;
+    const Driver& d = here();
+    check(d.EventRecord(order_, stream_), "recording an event");
+    for (const StreamHandle other : others_)
+        check(d.StreamWaitEvent(other, order_, 0), "waiting for an event");
+}
+
+void Context::upload(Address to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    if (capturing_) throw Error("internal: values of the host are needed while work is noted");
+    join_others();
+    check(here().MemcpyHtoDAsync(to, from, bytes, stream_), "a copy to the device");
+    hold_others();
+}
+
+void Context::download(void* to, Address from, std::size_t bytes) {
+    if (bytes == 0) return;
+    if (capturing_) throw Error("internal: values of the device are needed while work is noted");
+    join_others();
+    const bool small = bytes <= staging_bytes;
+    const int copied = here().MemcpyDtoHAsync(small ? staging_ : to, from, bytes, stream_);
+    if (copied != success) synchronize();  // says more, if a launch has failed
+    check(copied, "a copy to the host");
+    synchronize();
+    if (small) std::memcpy(to, staging_, bytes);
+}
+
+void Context::copy(Address to, Address from, std::size_t bytes) {
+    if (bytes == 0) return;
+    join_others();
+    check(here().MemcpyDtoDAsync(to, from, bytes, stream_), "a copy");
+    ++noted_;
+    hold_others();
+}
+
+void Context::clear(Address to, std::size_t bytes) {
+    if (bytes == 0) return;
+    join_others();
+    check(here().MemsetD8Async(to, 0, bytes, stream_), "clearing memory");
+    ++noted_;
+    hold_others();
+}
+
+void Context::fill(Address to, std::uint32_t value, std::size_t count) {
+    if (count == 0) return;
+    join_others();
+    check(here().MemsetD32Async(to, value, count, stream_), "filling memory");
+    ++noted_;
+    hold_others();
+}
+
+void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
+                   std::uint64_t bits) {
+    if (to.count == 0) return;
+    const long long stride = to.element_stride, plane = to.component_stride, begin = 0;
+    const int items = item_count(to.count);
+    Arguments arguments(to.data, stride, plane, components, begin, bits, items);
+    join_others();
+    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.data(), stream_);
+    hold_others();
+}
+
+void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count,
+                              Address flag) {
+    if (count == 0) return;
+    const int items = item_count(static_cast<std::int64_t>(count));
+    Arguments arguments(values, flag, items);
+    join_others();
+    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.data(),
+           stream_);
+    hold_others();
+}
+
+void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_t count) {
+    if (count == 0) return;
+    const int items = item_count(static_cast<std::int64_t>(count));
+    Arguments arguments(to, from, items);
+    join_others();
+    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.data(), stream_);
+    hold_others();
+}
+
+// ---------------------------------------------------------------- work
+
+int item_count(std::int64_t count) {
+    if (count > std::numeric_limits<std::int32_t>::max())
+        throw Error("an array of " + std::to_string(count) + " elements is too long for CUDA")
+            .remedy("use --device cpu");
+    return static_cast<int>(count);
+}
+
+void Context::launch(const Function& function, std::int64_t items, void** arguments,
+                     StreamHandle stream) {
+    constexpr int warp = 32, fewest = 64;
+    // Few items spread over all multiprocessors.
+    const std::int64_t share = (items + info().multiprocessors - 1) / info().multiprocessors;
+    const std::int64_t whole = (share + warp - 1) / warp * warp;
+    const auto threads = std::clamp(whole, std::int64_t{std::min(fewest, function.threads)},
+                                    std::int64_t{function.threads});
+    const std::int64_t blocks = (items + threads - 1) / threads;
+    const int result =
+        here().LaunchKernel(function.handle, static_cast<unsigned>(blocks), 1, 1,
+                            static_cast<unsigned>(threads), 1, 1, 0, stream, arguments, nullptr);
+    if (result != success)
+        check(result, fmt::format("a launch of {} over {} items", function.name, items));
+    ++launches_;
+    ++noted_;
+    if (recent_.size() < recent_launches) recent_.push_back(&function.name);
+}
+
+void Context::synchronize() {
+    const int result = here().CtxSynchronize();
+    if (result != success) {
+        Error error(fmt::format("a launch on CUDA device {} failed: {}", ordinal_,
+                                driver().words_for(result)));
+        std::string names;
+        for (const std::string* name : recent_) names += (names.empty() ? "" : ", ") + *name;
+        if (!names.empty()) error.note("launched since the last synchronisation: " + names);
+        throw error;
+    }
+    recent_.clear();
+    unsettled_ = false;
+    raise_faults();
+}
+
+void Context::begin_capture() {
+    if (!others_.empty()) join_others();
+    check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
+    capturing_ = true;
+    captured_unsettled_ = false;
+    noted_ = 0;
+}
+
+void Context::drop_capture() noexcept {
+    if (!capturing_) return;
+    capturing_ = false;
+    kept_.clear();
+    GraphHandle noted = nullptr;
+    const Driver& d = here();
+    if (d.StreamEndCapture(stream_, &noted) == success) d.GraphDestroy(noted);
+}
+
+void Context::end_capture(Graph& graph) {
+    const Driver& d = here();
+    capturing_ = false;
+    const auto kept = std::exchange(kept_, {});
+    GraphHandle noted = nullptr;
+    const int result = d.StreamEndCapture(stream_, &noted);
+    if (result != success && noted != nullptr) d.GraphDestroy(noted);
+    check(result, "a graph");
+    std::size_t nodes = 0;
+    GraphExecHandle made = graph.handle_;
+    int status = d.GraphGetNodes(noted, nullptr, &nodes);
+    GraphUpdate update;
+    const bool same = status == success && nodes == graph.nodes_ && made != nullptr &&
+                      d.GraphExecUpdate(made, noted, &update) == success;
+    if (status == success && !same) {
+        made = nullptr;
+        status = d.GraphInstantiate(&made, noted, 0);
+    }
+    d.GraphDestroy(noted);
+    check(status, "a graph that can run");
+    graph.may_fault_ = captured_unsettled_;
+    if (same) {
+        graph.kept_ = kept;
+        return;
+    }
+    Graph fresh;
+    fresh.kept_ = kept;
+    fresh.may_fault_ = captured_unsettled_;
+    fresh.context_ = shared_from_this();
+    fresh.handle_ = made;
+    fresh.nodes_ = nodes;
+    graph = std::move(fresh);
+}
+
+void Context::launch(const Graph& graph) {
+    join_others();
+    check(here().GraphLaunch(graph.handle_, stream_), "running a graph");
+    hold_others();
+    ++launches_;
+    unsettled_ |= graph.may_fault_;
+}
+
+// ---------------------------------------------------------------- code
+
+const Function& Context::declare(const std::string& name, const std::string& text) {
+    std::unique_ptr<Function>& known = functions_[name];
+    if (!known) {
+        known = std::make_unique<Function>(Function{name});
+        declared_[name] = text;
+    }
+    return *known;
+}
+
+ModuleHandle Context::load(const std::string& text) {
+    const CodeTimer timer;
+    const Cubin cubin = nvrtc().compile(text, info().architecture);
+    ModuleHandle module = nullptr;
+    check(here().ModuleLoadData(&module, cubin.code.data()), "loading code");
+    modules_.push_back(module);
+    return module;
+}
+
+void Context::find(Function& function, ModuleHandle module) const {
+    const Driver& d = here();
+    check(d.ModuleGetFunction(&function.handle, module, function.name.c_str()),
+          "the function " + function.name);
+    int blocks = 0;
+    check(d.OccupancyMaxPotentialBlockSize(&blocks, &function.threads, function.handle, nullptr, 0,
+                                           0),
+          "the occupancy of " + function.name);
+}
+
+void Context::make_code() {
+    if (declared_.empty()) return;
+    std::string text = prelude;
+    for (const auto& [name, own] : declared_) text += own;
+    const ModuleHandle module = load(text);
+    for (const auto& [name, own] : declared_) find(*functions_[name], module);
+    declared_.clear();
+}
+
+const Function& Context::phase(const std::string& name) {
+    std::unique_ptr<Function>& known = functions_[name];
+    if (!known) {
+        if (phases_ == nullptr) phases_ = load(std::string(prelude) + phases);
+        auto fresh = std::make_unique<Function>(Function{name});
+        find(*fresh, phases_);
+        known = std::move(fresh);
+    }
+    return *known;
+}
+
+// ---------------------------------------------------------------- faults
+
+int Context::watch_faults(Raise raise) {
+    if (!free_watches_.empty()) {
+        const int watch = free_watches_.back();
+        free_watches_.pop_back();
+        watches_[static_cast<std::size_t>(watch)] = {std::move(raise), 0};
+        return watch;
+    }
+    if (watches_.size() == most_watches)
+        throw Error("there are more kernels on one CUDA device than it can watch")
+            .remedy(fmt::format("{} is the most", most_watches));
+    watches_.push_back({std::move(raise), 0});
+    return static_cast<int>(watches_.size()) - 1;
+}
+
+void Context::forget_faults(int watch) noexcept {
+    here().CtxSynchronize();  // it may still be written to
+    watches_[static_cast<std::size_t>(watch)] = {};
+    faults_[watch] = {};
+    free_watches_.push_back(watch);
+}
+
+Address Context::fault_address(int watch) const {
+    return reinterpret_cast<Address>(faults_ + watch);
+}
+
+void Context::fault_may_come(int watch) {
+    std::int64_t& since = watches_[static_cast<std::size_t>(watch)].since;
+    if (since == 0) since = launches_ + 1;
+    (capturing_ ? captured_unsettled_ : unsettled_) = true;
+}
+
+void Context::raise_faults() {
+    Raise raise;
+    Fault fault;
+    std::int64_t since = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        Watch& w = watches_[k];
+        if (faults_[k].key != Fault{}.key) {
+            if (w.since < since) raise = w.raise, fault = faults_[k], since = w.since;
+            faults_[k] = {};
+        }
+        w.since = 0;
+    }
+    if (raise) raise(fault);
+}
+
+}  // namespace hindcast::backend::cuda

@@ -1,0 +1,235 @@
+// A CUDA device at work: its memory, its streams, the functions loaded into it.
+//
+// Work is put on streams and runs later. What the host does with memory (upload, download, clear,
+// copy) is put on the context's own stream and comes after everything that was put on any stream
+// before, and before everything that is put on any stream afterwards; only launches on streams of
+// one's own run side by side, and are ordered by events. An error of the driver names what was
+// asked for. Errors of launches show when the host waits: download() and synchronize().
+//
+// One thread uses a context at a time. Everything that was made by a context keeps it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend/cuda_driver.hpp"
+#include "engine/backend/cuda_prelude.hpp"
+#include "engine/backend/executable.hpp"
+
+namespace hindcast::backend::cuda {
+
+class Context;
+
+// A stream of a context, destroyed when nobody holds it any more.
+class Stream {
+public:
+    explicit Stream(std::shared_ptr<Context> context);
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    StreamHandle handle() const { return handle_; }
+    const std::shared_ptr<Context>& context() const { return context_; }
+
+private:
+    std::shared_ptr<Context> context_;
+    StreamHandle handle_ = nullptr;
+};
+
+// A point in the work of a stream.
+class Event {
+public:
+    Event(std::shared_ptr<Context> context, StreamHandle stream);  // recorded there
+    ~Event();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    bool done() const;
+    void hold_back(StreamHandle stream) const;  // what is put there from now on runs after it
+
+private:
+    std::shared_ptr<Context> context_;
+    EventHandle handle_ = nullptr;
+};
+
+// A part of the device's memory; what it holds at first is undefined.
+class Block {
+public:
+    Block() = default;
+    Block(std::shared_ptr<Context> context, std::size_t bytes);
+    ~Block();
+    Block(Block&& other) noexcept { *this = std::move(other); }
+    Block& operator=(Block&& other) noexcept;
+    Address address() const { return address_; }
+    void* data() const { return reinterpret_cast<void*>(address_); }  // of the device
+    std::size_t size() const { return size_; }
+
+private:
+    std::shared_ptr<Context> context_;
+    Address address_ = 0;
+    std::size_t size_ = 0;
+};
+
+// A captured sequence of work that one call puts on the context's stream again.
+class Graph {
+public:
+    Graph() = default;
+    ~Graph();
+    Graph(Graph&& other) noexcept { *this = std::move(other); }
+    Graph& operator=(Graph&& other) noexcept;
+    explicit operator bool() const { return handle_ != nullptr; }
+    std::size_t nodes() const { return nodes_; }
+
+private:
+    friend class Context;
+    std::shared_ptr<Context> context_;
+    GraphExecHandle handle_ = nullptr;
+    std::size_t nodes_ = 0;
+    bool may_fault_ = false;
+    std::vector<std::shared_ptr<const void>> kept_;
+};
+
+// A function of the device; without a handle until Context::make_code().
+struct Function {
+    std::string name;
+    FunctionHandle handle = nullptr;
+    int threads = 0;  // a block, by occupancy
+};
+
+// What a launch hands to a function, by address.
+class Arguments {
+public:
+    template <class... T>
+    explicit Arguments(const T&... values)
+        : list_{const_cast<void*>(static_cast<const void*>(&values))...} {}
+    void** data() { return list_; }
+
+private:
+    void* list_[16];
+};
+// Items and elements are counted by an int there. Throws Error.
+int item_count(std::int64_t count);
+
+class Context : public std::enable_shared_from_this<Context> {
+public:
+    // Throws Error: no driver, no such device, or no memory.
+    static std::shared_ptr<Context> open(int ordinal);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    int ordinal() const { return ordinal_; }
+    const DeviceInfo& info() const {
+        return cuda_info().devices[static_cast<std::size_t>(ordinal_)];
+    }
+    StreamHandle stream() const { return stream_; }  // the context's own
+
+    // --- memory ---
+    std::int64_t free_memory() const;  // bytes
+    std::int64_t allocated() const { return allocated_; }
+    // `from` may change after the call.
+    void upload(Address to, const void* from, std::size_t bytes);
+    // Waits. Throws what launches have failed with.
+    void download(void* to, Address from, std::size_t bytes);
+    void copy(Address to, Address from, std::size_t bytes);
+    void clear(Address to, std::size_t bytes);
+    void fill(Address to, std::uint32_t value, std::size_t count);
+    // All components of all elements; scalars of 4 or 8 bytes.
+    void fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits);
+    // Sets `flag` to 1 if a scalar is not finite; else leaves it alone. f32 or f64 by their size.
+    void find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count, Address flag);
+    // to += from, f32 or f64 by their size.
+    void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
+
+    // --- work ---
+    void launch(const Function& function, std::int64_t items, void** arguments,
+                StreamHandle stream);
+    // Waits for all streams. Throws the Error of the launch that failed first.
+    void synchronize();
+    // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
+    // waited for meanwhile; the work of one stream only.
+    void begin_capture();
+    // `graph` takes the new work where the driver can change it, else it is made afresh. Throws
+    // Error if the work cannot be noted; the context can be used again either way.
+    void end_capture(Graph& graph);
+    bool capturing() const { return capturing_; }
+    void drop_capture() noexcept;                  // if there is one
+    std::int64_t noted() const { return noted_; }  // launches, copies and the like, so far
+    void launch(const Graph& graph);
+    // While work is noted: what it uses lives as long as the graph.
+    void keep(std::shared_ptr<const void> used) {
+        if (capturing_) kept_.push_back(std::move(used));
+    }
+
+    // --- code ---
+    // The function of this name (cuda_emit.hpp), its code made with the next make_code(), together
+    // with all others declared until then. Names stand for texts: what is known keeps its first.
+    const Function& declare(const std::string& name, const std::string& text);
+    void make_code();
+    const Function& phase(const std::string& name);  // one of cuda_phases.hpp
+
+    // --- faults ---
+    // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
+    // the Error. Of several the first launch's is raised.
+    using Raise = std::function<void(const Fault&)>;
+    int watch_faults(Raise raise);
+    void forget_faults(int watch) noexcept;
+    Address fault_address(int watch) const;
+    void fault_may_come(int watch);  // a launch that may note one was put on a stream
+    // Raises the faults of all launches so far; waits only where one may come.
+    void settle() {
+        if (unsettled_) synchronize();
+    }
+
+private:
+    friend class Stream;
+    friend class Event;
+    friend class Block;
+    friend class Graph;
+    explicit Context(int ordinal);
+
+    void check(int result, std::string_view asked) const;
+    void release() const;
+    const Driver& here() const;  // the driver, with this context current
+    Address allocate(std::size_t bytes);
+    void free(Address address, std::size_t bytes) noexcept;
+    // Around work of the host: after all that was put on other streams, before all that will be.
+    void join_others();
+    void hold_others();
+    void raise_faults();
+    ModuleHandle load(const std::string& text);
+    void find(Function& function, ModuleHandle module) const;
+
+    int ordinal_;
+    Device device_ = 0;
+    ContextHandle handle_ = nullptr;
+    StreamHandle stream_ = nullptr;
+    EventHandle order_ = nullptr;  // for join_others() and hold_others()
+    std::vector<StreamHandle> others_;
+    std::int64_t allocated_ = 0;
+    bool capturing_ = false;
+    std::vector<std::shared_ptr<const void>> kept_;
+
+    std::map<std::string, std::unique_ptr<Function>> functions_;
+    std::map<std::string, std::string> declared_;  // texts without code yet
+    std::vector<ModuleHandle> modules_;
+    ModuleHandle phases_ = nullptr;
+    char* staging_ = nullptr;                 // pinned memory of the host, for small downloads
+    std::vector<const std::string*> recent_;  // names of launches that nobody has waited for
+
+    struct Watch {
+        Raise raise;
+        std::int64_t since = 0;  // launches before the first since the last look; 0: unknown
+    };
+    Fault* faults_ = nullptr;  // of the host, and written by the device
+    std::vector<Watch> watches_;
+    std::vector<int> free_watches_;
+    std::int64_t launches_ = 0;
+    std::int64_t noted_ = 0;
+    bool unsettled_ = false, captured_unsettled_ = false;
+};
+
+}  // namespace hindcast::backend::cuda

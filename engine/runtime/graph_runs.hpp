@@ -1,0 +1,51 @@
+// GraphRuns: runs of a roll-out on a CUDA device as graphs: what a run puts on the stream is noted
+// once, and done again by a few calls. The same launches, the same bits.
+//
+// The first run of a kind goes launch by launch and makes all that launches need; the second is
+// noted. What changes between runs lies in memory of the device and is sent there before a graph
+// runs: parameters, numbers passed by value. Work is noted again where a graph would do other
+// work: other seeds, histories at another place, indices that were changed.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/rollout.hpp"
+
+namespace hindcast {
+
+class GraphRuns {
+public:
+    using Kind = WholeProgram::Kind;
+    using Seeds = std::vector<Rollout::Seed>;
+
+    GraphRuns(Schedule& schedule, Array counter, const Device& device);
+    ~GraphRuns();
+
+    // Does the work by graphs, or returns false: launch by launch, please. `work` puts all of it on
+    // the stream and calls breathe() now and then.
+    bool run(Kind kind, const Seeds& seeds, const std::function<void()>& work);
+    // Between two steps: a graph that has become long ends here and another one begins.
+    void breathe();
+    // "3 graphs of 1200 nodes", or why not.
+    std::string report(Kind kind) const;
+
+private:
+    struct Way;
+    bool fits(const Way& way, const Seeds& seeds) const;
+    void note(Way& way, const Seeds& seeds, const std::function<void()>& work);
+    void end_graph();
+    void send_inputs() const;
+    void mark_written(Kind kind) const;
+
+    Schedule& schedule_;
+    Array counter_;
+    const Device& device_;
+    std::vector<Array> arrays_;  // that launches work with
+    std::array<std::unique_ptr<Way>, 3> ways_;
+    Way* noting_ = nullptr;
+};
+
+}  // namespace hindcast

@@ -1,0 +1,86 @@
+// The memory of an array: on the host and, once a launch on a device with memory of its own has
+// used it, there as well. It knows where the newest values are and copies them when the other side
+// asks, so that an array is one thing wherever it is worked with.
+//
+//     host()          the host is about to read or write: waits for the device if it is newer
+//     host_wrote()    what the device has is out of date
+//     on(context)     a launch is about to read or write there
+//     device_wrote()  what the host has is out of date
+//
+// It is on one device at a time; another one gets it by way of the host.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "engine/backend/executable.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast {
+
+namespace backend::cuda {
+class Context;
+}
+
+class Memory {
+public:
+    using Context = std::shared_ptr<backend::cuda::Context>;
+
+    Memory();
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    void allocate(std::size_t bytes) { host_ = AlignedBuffer<std::byte>(bytes); }  // once
+
+    std::size_t size() const { return host_.size(); }
+    std::byte* host() {
+        if (host_is_old_) fetch();
+        return host_.data();
+    }
+    void host_wrote() {
+        host_is_old_ = false;
+        device_is_old_ = true;
+    }
+
+    void* on(const Context& context) {
+        if (context.get() != where_ || device_is_old_) send(context);
+        return there_;
+    }
+    void device_wrote() {
+        host_is_old_ = true;
+        device_is_old_ = false;
+    }
+    // Whether the device, and not the host, has the newest values.
+    bool is_newer_on_device() const { return host_is_old_; }
+
+    // All bytes zero, or those of other memory of the same size, wherever they are.
+    void clear();
+    void copy_from(Memory& other);
+    // One i32, for the host and the device at once.
+    void store(std::int32_t value);
+    // Sets or adds on the device that has the memory. False: none has, and nothing was done.
+    // `shape`: of the array, without data; scalars of 4 or 8 bytes.
+    bool fill_on_device(const backend::Binding& shape, int components, std::size_t scalar_bytes,
+                        std::uint64_t bits);
+    bool add_on_device(Memory& terms, std::size_t scalar_bytes);
+
+    // Whether any memory of this process is on a device: where not, nothing need be asked.
+    static bool any_on_device() { return on_devices_.load(std::memory_order_relaxed) > 0; }
+
+private:
+    void fetch();
+    void place(const Context& context);  // has room there; what was there is kept
+    void send(const Context& context);
+
+    inline static std::atomic<std::int64_t> on_devices_{0};
+    AlignedBuffer<std::byte> host_;
+    bool host_is_old_ = false, device_is_old_ = true;
+    struct OnDevice;
+    std::unique_ptr<OnDevice> on_device_;
+    const backend::cuda::Context* where_ = nullptr;
+    void* there_ = nullptr;
+};
+
+}  // namespace hindcast

@@ -1,0 +1,358 @@
+// A CUDA device at work, on the driver in software: streams and events, where values are, graphs,
+// and what is said when something fails. That results have the CPU's bits is tested wherever a test
+// runs on test::devices().
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "engine/base/error.hpp"
+#include "engine/runtime/rollout.hpp"
+#include "tests/support/devices.hpp"
+#include "tests/support/error_message.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/skip.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using namespace hindcast::lang;
+using ir::Precision;
+using ir::Type;
+using Values = std::vector<double>;
+
+namespace {
+
+// The engine's driver, if it is that in software, with settings until the end of a test.
+class Software {
+public:
+    explicit Software(const std::string& settings) {
+        void* const library = ::dlopen(HINDCAST_SOFTWARE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL);
+        REQUIRE(library != nullptr);
+        set_ = reinterpret_cast<void (*)(const char*)>(::dlsym(library, "hindcast_software_cuda"));
+        count_ = reinterpret_cast<long long (*)(const char*)>(
+            ::dlsym(library, "hindcast_software_cuda_count"));
+        set(settings);
+    }
+    ~Software() { set(""); }
+    Software(const Software&) = delete;
+    Software& operator=(const Software&) = delete;
+    void set(const std::string& settings) const { set_(settings.c_str()); }
+    long long count(const char* what) const { return count_(what); }
+
+    static bool is_used() {
+        const char* const driver = std::getenv("HINDCAST_CUDA_DRIVER");
+        return test::has_cuda_device() && driver != nullptr &&
+               std::strcmp(driver, HINDCAST_SOFTWARE_CUDA_DRIVER) == 0;
+    }
+
+private:
+    void (*set_)(const char*) = nullptr;
+    long long (*count_)(const char*) = nullptr;
+};
+
+#define NEEDS_SOFTWARE_CUDA() \
+    if (!Software::is_used()) HINDCAST_SKIP("needs the CUDA driver in software")
+
+std::shared_ptr<Device> fresh_device(WholeProgramUse use = WholeProgramUse::automatic) {
+    DeviceOptions options;
+    options.kind = DeviceKind::cuda;
+    options.whole_program = use;
+    return std::make_shared<Device>(options);
+}
+
+Array array(const Values& values, Type type = Type::f64) {
+    return Array::from(values, type, {static_cast<std::int64_t>(values.size())});
+}
+
+const KernelDef twice =
+    kernel("twice", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i] * 2.0; });
+const KernelDef scatter =
+    kernel("scatter", {"x", "grid"},
+           [](Int i, Read<Float> x, Accumulate<Float> grid) { grid[Int(x[i])] += 1.0; });
+// A damped rotation, and the sum of squares of what it came to.
+const KernelDef advance =
+    kernel("advance", {"rate", "x"}, [](Int i, Param<Float> rate, ReadWrite<Vec2> x) {
+        const Vec2 before = x[i];
+        x[i] = Vec2(before.x() + rate * before.y(), before.y() - rate * sin(before.x()));
+    });
+const KernelDef squares =
+    kernel("squares", {"x", "sum"},
+           [](Int i, Read<Vec2> x, Reduce<Float> sum) { sum += dot(x[i], x[i]); });
+
+struct Pendulums {
+    Array start, x, sum, rate;
+    std::unique_ptr<Rollout> rollout;
+
+    Pendulums(const std::shared_ptr<Device>& device, std::int64_t steps)
+        : start(Type::f64, {40, 2}),
+          x(Type::f64, {40, 2}),
+          sum(Type::f64, {1}),
+          rate(array({0.1})) {
+        for (std::int64_t i = 0; i < 40; ++i) start.set_value(i, 0, 0.05 * static_cast<double>(i));
+        Rollout::Parts parts;
+        parts.steps = steps;
+        parts.prologue.add_copy(device, x, start);
+        parts.step.add(Launch(device, advance, Precision::f64, 40, {rate, x}));
+        parts.events[steps].add(Launch(device, squares, Precision::f64, 40, {x, sum}));
+        rollout = std::make_unique<Rollout>(device, std::move(parts));
+    }
+    // The loss, the gradients by rate and by start.
+    Values run(double seed = 1) {
+        rollout->forward(true);
+        rollout->backward({{sum, seed}});
+        Values all = {sum.value(0), rate.gradient().value(0)};
+        const Values by_start = start.gradient().to_doubles();
+        all.insert(all.end(), by_start.begin(), by_start.end());
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("CUDA device: streams run on their own, and an event orders them") {
+    NEEDS_SOFTWARE_CUDA();
+    int wrong = 0;
+    for (const bool waits : {false, true}) {
+        for (int seed = 1; seed <= 20; ++seed) {
+            const Software software("seed=" + std::to_string(seed));
+            const auto device = fresh_device();
+            const Array x = array({1, 2, 3}), y = array({0, 0, 0}), z = array({0, 0, 0});
+            Launch produce(device, twice, Precision::f64, 3, {x, y}),
+                consume(device, twice, Precision::f64, 3, {y, z});
+            const Stream a(device), b(device);
+            produce.move_to(a);
+            consume.move_to(b);
+            for (const Array& each : {x, y, z}) each.memory().on(device->cuda());
+            produce.forward().run();
+            if (waits) b.wait(a.record());
+            consume.forward().run();
+            const bool right = z.to_doubles() == Values{4, 8, 12};
+            if (waits)
+                CHECK(right);
+            else
+                wrong += right ? 0 : 1;
+        }
+    }
+    CHECK(wrong > 0);  // the missing wait is caught
+    CHECK(wrong < 20);
+}
+
+TEST_CASE("CUDA device: an event is pending until the work before it is done") {
+    NEEDS_SOFTWARE_CUDA();
+    const Software software("");
+    const auto device = fresh_device();
+    const Array x = array({1}), y = array({0});
+    Launch launch(device, twice, Precision::f64, 1, {x, y});
+    const Stream stream(device);
+    launch.move_to(stream);
+    launch.forward().run();
+    const Event event = stream.record();
+    CHECK(!event.done());
+    stream.synchronize();
+    CHECK(event.done());
+    CHECK(Event().done());
+}
+
+TEST_CASE("CUDA device: values are where they are newest, and move only when they must") {
+    NEEDS_SOFTWARE_CUDA();
+    const auto device = fresh_device();
+    const Array x = array({1, 2, 3}), y = array({0, 0, 0});
+    const Launch launch(device, twice, Precision::f64, 3, {x, y});
+    launch.forward().run();
+    CHECK(y.to_doubles() == Values{2, 4, 6});
+    const Software software("");
+    launch.forward().run();
+    launch.forward().run();
+    CHECK(software.count("copies_to_device") == 0);
+    CHECK(software.count("copies_to_host") == 0);
+    CHECK(y.value(2) == 6);
+    CHECK(y.value(1) == 4);
+    CHECK(software.count("copies_to_host") == 1);
+    x.set_value(0, 0, 5);  // the host's is newer now
+    launch.forward().run();
+    CHECK(software.count("copies_to_device") == 1);
+    CHECK(y.to_doubles() == Values{10, 4, 6});
+    // Filling, clearing and copying happen there.
+    software.set("");
+    x.fill(7);
+    launch.forward().run();
+    const Array kept = y.clone();
+    y.clear();
+    x.copy_from(kept);
+    CHECK(software.count("copies_to_device") == 0);
+    CHECK(software.count("copies_to_host") == 0);
+    CHECK(x.to_doubles() == Values{14, 14, 14});
+    CHECK(y.to_doubles() == Values{0, 0, 0});
+    // A launch on the host, and on another context, see what the device has.
+    launch.forward().run();
+    const Array z = array({0, 0, 0}), w = array({0, 0, 0});
+    Launch(test::interpreter_device(), twice, Precision::f64, 3, {y, z}).forward().run();
+    CHECK(z.value(0) == 56);
+    Launch(fresh_device(), twice, Precision::f64, 3, {z, w}).forward().run();
+    CHECK(w.value(0) == 112);
+}
+
+TEST_CASE("CUDA device: runs of a roll-out become graphs with the same bits") {
+    NEEDS_SOFTWARE_CUDA();
+    for (const std::int64_t steps : {7, 3000}) {  // one graph, several
+        CAPTURE(steps);
+        Pendulums on_host(test::interpreter_device(), steps);
+        Pendulums launches(fresh_device(WholeProgramUse::never), steps);
+        Pendulums graphs(fresh_device(), steps);
+        const Software software("");
+        for (int k = 0; k < 5; ++k) {
+            CAPTURE(k);
+            const double rate = 0.1 + 0.01 * k, seed = k < 4 ? 1 : 2;
+            for (Pendulums* p : {&on_host, &launches, &graphs}) p->rate.fill(rate);
+            const Values expected = on_host.run(seed);
+            CHECK(launches.run(seed) == expected);
+            CHECK(software.count("graph_launches") == 0);
+            CHECK(graphs.run(seed) == expected);
+            const long long by_graph = software.count("graph_launches");
+            CHECK((by_graph > 0) == (k > 0));
+            software.set("");
+        }
+        const std::string report = graphs.rollout->whole_program_report();
+        CAPTURE(report);
+        CHECK((report.find("one graph of ") != std::string::npos) == (steps == 7));
+        CHECK((report.find(" graphs, ") != std::string::npos) == (steps == 3000));
+    }
+}
+
+TEST_CASE("CUDA device: a steady iteration is a few calls") {
+    NEEDS_SOFTWARE_CUDA();
+    Pendulums p(fresh_device(), 20);
+    for (int k = 0; k < 3; ++k) p.run();
+    const Software software("");
+    p.rate.fill(0.2);
+    p.rollout->forward(true);
+    p.rollout->backward({{p.sum, 1}});
+    CHECK(software.count("graph_launches") == 2);
+    CHECK(software.count("synchronisations") == 0);
+    CHECK(software.count("allocations") == 0);
+    CHECK(software.count("launches") <= 1);  // that fills the rate
+    CHECK(software.count("copies_to_host") == 0);
+}
+
+TEST_CASE("CUDA device: a number that is not finite stops a graph's run where it came") {
+    NEEDS_SOFTWARE_CUDA();
+    Pendulums p(fresh_device(), 40);
+    p.rollout->stop_if_not_finite({p.x}, 4);
+    for (int k = 0; k < 3; ++k) CHECK(p.rollout->forward(true) == 40);
+    p.rate.fill(1e200);
+    const std::int64_t stopped = p.rollout->forward(true);
+    CHECK(stopped % 4 == 0);
+    CHECK(stopped < 40);
+    REQUIRE(p.rollout->divergence().has_value());
+    CHECK(p.rollout->divergence()->array.same_memory(p.x));
+    p.rate.fill(0.1);
+    CHECK(p.rollout->forward(true) == 40);
+    CHECK(!p.rollout->divergence().has_value());
+}
+
+TEST_CASE(
+    "CUDA device: a fault is raised at the next synchronisation, of the launch that was first") {
+    NEEDS_SOFTWARE_CUDA();
+    const auto device = fresh_device();
+    const Array x = array({0, 12, 3}), grid(Type::f64, {10}), y = array({99, 99});
+    const Launch good(device, scatter, Precision::f64, 1, {x, grid}, "good"),
+        first(device, scatter, Precision::f64, 3, {x, grid}, "first"),
+        second(device, scatter, Precision::f64, 2, {y, grid}, "second");
+    good.forward().run();
+    first.forward().run();
+    second.forward().run();
+    const std::string what = test::message([&] { grid.value(0); });
+    CAPTURE(what);
+    CHECK(what.find("index 12 is out of range: 'grid' has 10 elements") != std::string::npos);
+    CHECK(what.find("item 1") != std::string::npos);
+    CHECK(what.find("in the launch 'first'") != std::string::npos);
+    // It is raised once, and the device works on.
+    device->synchronize();
+    grid.clear();
+    good.forward().run();
+    CHECK(grid.value(0) == 1);
+}
+
+TEST_CASE("CUDA device: too little memory is an error that leaves the host's values") {
+    NEEDS_SOFTWARE_CUDA();
+    const auto device = fresh_device();
+    const Array x(Type::f64, {100000}), y(Type::f64, {100000});
+    x.fill(3);
+    const Launch launch(device, twice, Precision::f64, 100000, {x, y});
+    const Software software("out_of_memory=1");
+    const std::string what = test::message([&] { launch.forward().run(); });
+    CAPTURE(what);
+    CHECK(what.find("800000 bytes of memory: out of memory") != std::string::npos);
+    CHECK(what.find("use --device cpu") != std::string::npos);
+    CHECK(what.find("in the launch") == std::string::npos);  // it has no name but the kernel's
+    CHECK(x.value(99999) == 3);
+    launch.forward().run();  // there is memory again
+    CHECK(y.value(99999) == 6);
+}
+
+TEST_CASE("CUDA device: a launch that the driver refuses, one that fails, a device that is lost") {
+    NEEDS_SOFTWARE_CUDA();
+    const Array x = array({1, 2, 3});
+    for (const char* setting : {"launch_fails=1", "sticky=1", "lost=3"}) {
+        CAPTURE(setting);
+        const Array y = array({0, 0, 0}), other = array({4});
+        {
+            const Software software("");
+            const auto device = fresh_device();
+            const Launch launch(device, twice, Precision::f64, 3, {x, y}, "the launch");
+            software.set(setting);
+            const std::string what = test::message([&] {
+                launch.forward().run();
+                y.value(0);
+            });
+            CAPTURE(what);
+            if (std::strcmp(setting, "launch_fails=1") == 0) {
+                CHECK(what.find("a launch of twice_") != std::string::npos);
+                CHECK(what.find("over 3 items") != std::string::npos);
+                CHECK(what.find("in the launch 'the launch'") != std::string::npos);
+            } else if (std::strcmp(setting, "sticky=1") == 0) {
+                CHECK(what.find("a launch on CUDA device 0 failed: ") != std::string::npos);
+                CHECK(what.find("launched since the last synchronisation: twice_") !=
+                      std::string::npos);
+                CHECK_THROWS_AS(y.value(0), Error);  // its values are gone
+            } else {
+                CHECK(what.find("CUDA_ERROR_DEVICE_UNAVAILABLE") != std::string::npos);
+            }
+            CHECK(other.value(0) == 4);
+        }
+        const Software well("");
+        CHECK(x.to_doubles() == Values{1, 2, 3});
+    }
+}
+
+TEST_CASE("CUDA device: the program's --device") {
+    HINDCAST_NEEDS_PROGRAM();
+    NEEDS_SOFTWARE_CUDA();
+    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const test::TemporaryFolder folder;
+    const auto run = [&](const char* device, const char* driver, const char* pretends) {
+        ::setenv("HINDCAST_CUDA_DRIVER", driver, 1);
+        ::setenv("HINDCAST_SOFTWARE_CUDA", pretends, 1);
+        const test::Finished done =
+            test::run_program({"run", cage, "--steps", "2", "--device", device}, folder.path());
+        ::setenv("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER, 1);
+        ::unsetenv("HINDCAST_SOFTWARE_CUDA");
+        return std::to_string(done.status) + done.out + done.err;
+    };
+    const auto has = [](const std::string& text, const char* part) {
+        CAPTURE(text);
+        CHECK(text.find(part) != std::string::npos);
+    };
+    const char* const software = HINDCAST_SOFTWARE_CUDA_DRIVER;
+    has(run("cuda:1", software, "devices=2"), "cuda:1, software device 1");
+    has(run("auto", software, ""), "cuda:0, software device 0");
+    has(run("auto", "/no/such/driver", ""), "cpu, ");
+    has(run("cuda:1", software, ""), "there is no CUDA device 1; there is only device 0");
+    has(run("cuda", "/no/such/driver", ""),
+        "CUDA cannot be used: '/no/such/driver' cannot be opened");
+    has(run("cuda", software, "version=12000"), "13.0 or newer is needed");
+    has(run("cuda", software, "out_of_memory=3"), "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
+    has(run("cuda:x", software, ""), "there is no device 'cuda:x'");
+}

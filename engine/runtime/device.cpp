@@ -111,6 +111,11 @@ DeviceMemory Device::allocate(std::size_t bytes) const {
     return memory;
 }
 
+std::optional<std::int64_t> Device::free_memory() const {
+    if (!cuda_) return {};
+    return cuda_->free_memory();
+}
+
 void Device::save(const Array& from, std::byte* to) const {
     if (from.bytes() == 0) return;
     if (cuda_)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ public:
     // nullptr: launches work in the memory of the host.
     const std::shared_ptr<backend::cuda::Context>& cuda() const { return cuda_; }
 
+    // Bytes that are free where launches work, if that is not the memory of the host.
+    std::optional<std::int64_t> free_memory() const;
     // Throws Error if there is not that much.
     DeviceMemory allocate(std::size_t bytes) const;
     // All bytes of an array, as the launches before left it, into this device's memory; and back,

@@ -72,10 +72,11 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     rollout_ = std::make_unique<Rollout>(options_.device, std::move(parts));
     rollout_->set_step_counter(model_->step_counter());
     const GradientSettings& gradients = scene_.gradients();
-    rollout_->limit_memory({.bytes = options.gradient_memory
-                                         ? *options.gradient_memory
-                                         : gradients.memory.value_or(free_memory() / 2),
-                            .spill = options.spill});
+    const std::int64_t free =
+        std::min(free_memory(), options_.device->free_memory().value_or(INT64_MAX));
+    rollout_->limit_memory(
+        {.bytes = options.gradient_memory.value_or(gradients.memory.value_or(free / 2)),
+         .spill = options.spill});
     rollout_->set_horizon(gradients.horizon * scene_.substeps());
     std::vector<Array> state;
     for (const auto& [name, published] : model_->arrays())

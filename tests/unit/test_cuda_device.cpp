@@ -327,6 +327,31 @@ TEST_CASE("CUDA device: a launch that the driver refuses, one that fails, a devi
     }
 }
 
+TEST_CASE("CUDA device: gradients take a part of its memory, as planned") {
+    HINDCAST_NEEDS_PROGRAM();
+    NEEDS_SOFTWARE_CUDA();
+    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const test::TemporaryFolder folder;
+    std::vector<std::string> losses;
+    for (const char* pretends : {"memory=8000000000", "memory=2000000"}) {
+        ::setenv("HINDCAST_SOFTWARE_CUDA", pretends, 1);
+        const test::Finished done =
+            test::run_program({"optimize", cage, "--steps", "4000", "--iterations", "2", "--device",
+                               "cuda", "--output", "o"},
+                              folder.path());
+        ::unsetenv("HINDCAST_SOFTWARE_CUDA");
+        CAPTURE(done.out);
+        CAPTURE(done.err);
+        CHECK(done.status == 0);
+        const bool all = done.out.find("store all") != std::string::npos;
+        CHECK(all == losses.empty());
+        const std::size_t at = done.out.find("best loss");
+        REQUIRE(at != std::string::npos);
+        losses.push_back(done.out.substr(at, 40));
+    }
+    CHECK(losses[0] == losses[1]);
+}
+
 TEST_CASE("CUDA device: the program's --device") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();

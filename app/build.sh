@@ -2,6 +2,7 @@
 #
 #   install_missing PACKAGE...   installs Debian packages that are not there (as root), or says which
 #   build PRESET [TARGET...]     configures if needed and builds what changed, into build/PRESET
+#   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
 # All progress goes to the error stream. The caller has set -euo pipefail.
 
@@ -15,6 +16,10 @@ build_packages=(
     libmuparser-dev libxxhash-dev libllvm19 llvm-19-dev
 )
 test_packages=(doctest-dev libbenchmark-dev libmpfr-dev libgmp-dev)
+
+# NVRTC for machines without the CUDA toolkit: PyPI's package, x86-64.
+nvrtc_package="nvidia-cuda-nvrtc==13.5.37"
+nvrtc_sha256=86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc
 
 fail() {
     echo "$(basename "$(dirname "$0")")/$(basename "$0"): $*" >&2
@@ -57,4 +62,27 @@ build() {
         cmake --build --preset "$preset" "${targets[@]}" >&2 ||
             fail "building '$preset' failed, see above"
     ) 9>"build/$preset/.lock" </dev/null
+}
+
+# Without it the tests that need NVRTC skip, so that a machine without a network passes all others.
+provide_nvrtc() {
+    [[ -z ${HINDCAST_TEST_NVRTC-} && $(uname -m) == x86_64 ]] || return 0
+    local folder=$root/build/nvrtc library=nvidia/cu13/lib/libnvrtc.so.13 info
+    info=$(env -u HINDCAST_NVRTC build/release/hindcast info)
+    grep -q '^  NVRTC  *13\.' <<<"$info" && return 0
+    if [[ ! -f $folder/$library ]]; then
+        if [[ $(id -u) -eq 0 ]] && ! python3 -m pip --version >/dev/null 2>&1; then
+            install_missing python3-pip
+        fi
+        echo "downloading $nvrtc_package into build/nvrtc" >&2
+        rm -rf "$folder" "$folder.part"
+        if ! python3 -m pip install --quiet --no-deps --only-binary=:all: --require-hashes \
+            --root-user-action=ignore --target "$folder.part" --requirement \
+            <(echo "$nvrtc_package --hash=sha256:$nvrtc_sha256") </dev/null >&2; then
+            echo "NVRTC could not be downloaded; its tests are skipped" >&2
+            return 0
+        fi
+        mv "$folder.part" "$folder"
+    fi
+    export HINDCAST_TEST_NVRTC=$folder/$library
 }

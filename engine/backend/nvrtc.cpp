@@ -6,10 +6,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "engine/backend/code_cache.hpp"
 #include "engine/base/error.hpp"
@@ -19,9 +22,32 @@ namespace hindcast::backend {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int wanted_major = 13;
 
 using Program = struct OpaqueProgram*;
+
+// Where the library may be, in the order of the search: where the system looks, the toolkit, and
+// where pip puts nvidia-cuda-nvrtc: the virtual environment's packages, the user's, the system's.
+std::vector<std::string> places() {
+    std::vector<std::string> all = {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
+                                    "/usr/local/cuda/lib/libnvrtc.so.13",
+                                    "/opt/cuda/lib64/libnvrtc.so.13"};
+    std::vector<fs::path> prefixes;
+    if (const char* environment = std::getenv("VIRTUAL_ENV")) prefixes.emplace_back(environment);
+    if (const char* home = std::getenv("HOME")) prefixes.push_back(fs::path(home) / ".local");
+    prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
+    for (const fs::path& prefix : prefixes) {
+        std::error_code unreadable;
+        for (const auto& python : fs::directory_iterator(prefix / "lib", unreadable)) {
+            if (python.path().filename().string().rfind("python3", 0) != 0) continue;
+            for (const char* packages : {"site-packages", "dist-packages"})
+                all.push_back(python.path() / packages / "nvidia/cu13/lib/libnvrtc.so.13");
+        }
+    }
+    return all;
+}
 
 }  // namespace
 
@@ -45,10 +71,8 @@ Nvrtc::Nvrtc(const std::string& path) {
         handle = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (handle == nullptr) info_.problem = fmt::format("'{}' cannot be opened", path);
     } else {
-        for (const char* name :
-             {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
-              "/usr/local/cuda/lib/libnvrtc.so.13", "/opt/cuda/lib64/libnvrtc.so.13"})
-            if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+        for (const std::string& name : places())
+            if (handle == nullptr) handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
         if (handle == nullptr) info_.problem = "NVRTC 13 (libnvrtc.so.13) was not found";
     }
     if (handle == nullptr) return;

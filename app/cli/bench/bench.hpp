@@ -61,8 +61,8 @@ const Workload& find_workload(const std::string& name);
 // ---- what the workloads are made of ----
 
 // Seconds per call: the minimum over at least `repeats` runs of `batch` calls, until about two
-// seconds have passed; with one repeat, over that one.
-double fastest(int repeats, int batch, const std::function<void()>& call);
+// seconds have passed; with one repeat, over that one. A run ends when the device has done it.
+double fastest(const Device& device, int repeats, int batch, const std::function<void()>& call);
 double norm(const std::vector<double>& v);
 
 extern const char* const spring_cage_scene;  // JSON

@@ -40,9 +40,10 @@ Measured measure(const BenchOptions& options, WholeProgramUse whole, EnsembleUse
     ensemble.evaluate(points, false);
     measured.results = ensemble.evaluate(points, true);
     measured.compile_s = so.device->statistics().seconds;
-    measured.forward_s = fastest(options.repeats, 20, [&] { ensemble.evaluate(points, false); });
+    measured.forward_s =
+        fastest(*so.device, options.repeats, 20, [&] { ensemble.evaluate(points, false); });
     measured.forward_backward_s =
-        fastest(options.repeats, 20, [&] { ensemble.evaluate(points, true); });
+        fastest(*so.device, options.repeats, 20, [&] { ensemble.evaluate(points, true); });
     return measured;
 }
 

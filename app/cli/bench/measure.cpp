@@ -58,12 +58,14 @@ Traffic traffic_of(Simulation& simulation) {
 
 }  // namespace
 
-double fastest(int repeats, int batch, const std::function<void()>& call) {
+double fastest(const Device& device, int repeats, int batch, const std::function<void()>& call) {
     double best = 1e300;
+    device.synchronize();
     const double start = now();
     for (int r = 0; r < repeats || (repeats > 1 && now() - start < 2.0 && r < 50); ++r) {
         const double t = now();
         for (int k = 0; k < batch; ++k) call();
+        device.synchronize();
         best = std::min(best, (now() - t) / batch);
     }
     return best;
@@ -94,10 +96,11 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         result.gradients = {{bench.gradient_name, gradient}};
     result.traffic = traffic_of(simulation);
     result.compile_s = so.device->statistics().seconds;
-    result.forward_s = fastest(options.repeats, bench.batch, [&] { simulation.run(false); });
+    result.forward_s =
+        fastest(*so.device, options.repeats, bench.batch, [&] { simulation.run(false); });
     std::vector<double> p = start;
     int iterations = 0;
-    result.forward_backward_s = fastest(options.repeats, bench.batch, [&] {
+    result.forward_backward_s = fastest(*so.device, options.repeats, bench.batch, [&] {
         simulation.run(true);
         const std::vector<double> g = simulation.gradient();
         if (bench.rate == 0) return;
@@ -125,7 +128,7 @@ double triad_bandwidth(const BenchOptions& options, double bytes) {
     const Launch::Replay replay = launch.forward();
     replay.run();
     const int batch = static_cast<int>(std::clamp<std::int64_t>((1 << 24) / n, 1, 1000));
-    const double seconds = fastest(options.repeats, batch, [&] { replay.run(); });
+    const double seconds = fastest(*device, options.repeats, batch, [&] { replay.run(); });
     return measured[n] = 12.0 * static_cast<double>(n) / seconds;
 }
 

@@ -45,9 +45,9 @@ BenchResult launch_overhead(const BenchOptions& options) {
     for (int i = 0; i < n; ++i) result.loss += y.value(i);
     result.gradients = {{"x", x.gradient().to_doubles()}};
     result.compile_s = device->statistics().seconds;
-    const double f = fastest(options.repeats, launches, [&] { forward.run(); });
-    const double a = fastest(options.repeats, launches, [&] { adjoint.run(); });
-    const double s = fastest(options.repeats, launches, [&] {
+    const double f = fastest(*device, options.repeats, launches, [&] { forward.run(); });
+    const double a = fastest(*device, options.repeats, launches, [&] { adjoint.run(); });
+    const double s = fastest(*device, options.repeats, launches, [&] {
         launch.set(0, 1.5);
         forward.run();
     });

@@ -170,8 +170,8 @@ public:
         context->clear(sums_.address(), limbs * 8);
         context->clear(kinds_.address(), cells * 4);
         Fixed fixed;
-        fixed.sums = reinterpret_cast<std::uint64_t*>(sums_.address());
-        fixed.kinds = reinterpret_cast<std::uint32_t*>(kinds_.address());
+        fixed.sums = std::bit_cast<std::uint64_t*>(sums_.address());
+        fixed.kinds = std::bit_cast<std::uint32_t*>(kinds_.address());
         context->upload(header_.address(), &fixed, sizeof fixed);
     }
 

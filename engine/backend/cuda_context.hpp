@@ -9,6 +9,7 @@
 // One thread uses a context at a time. Everything that was made by a context keeps it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -64,7 +65,7 @@ public:
     Block(Block&& other) noexcept { *this = std::move(other); }
     Block& operator=(Block&& other) noexcept;
     Address address() const { return address_; }
-    void* data() const { return reinterpret_cast<void*>(address_); }  // of the device
+    void* data() const { return std::bit_cast<void*>(address_); }  // of the device
     std::size_t size() const { return size_; }
 
 private:

@@ -170,10 +170,9 @@ void choose_device(DeviceOptions& options, const std::string& name) {
     } else if (name == "auto") {
         const bool cuda = backend::cuda::cuda_info().available && backend::nvrtc().info().available;
         options.kind = cuda && !options.checked ? DeviceKind::cuda : DeviceKind::cpu;
-    } else if (name == "cuda") {
-        options.kind = DeviceKind::cuda;
-    } else if (kind == "cuda" && first < last &&
-               std::from_chars(first, last, options.ordinal).ptr == last && options.ordinal >= 0) {
+    } else if (name == "cuda" || (kind == "cuda" && first < last &&
+                                  std::from_chars(first, last, options.ordinal).ptr == last &&
+                                  options.ordinal >= 0)) {
         options.kind = DeviceKind::cuda;
     } else {
         throw Error("there is no device '" + name + "'")

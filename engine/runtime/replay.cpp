@@ -276,7 +276,7 @@ bool Launch::Replay::adds_aliases() const { return !bound_->aliases.empty(); }
 
 void Launch::Replay::Bound::add_aliases() const {
     for (const Alias& alias : aliases) {
-        const std::size_t size = ir::size_of(alias.own.type());
+        const std::size_t size = alias.own.type() == ir::Type::f32 ? 4 : 8;
         if (cuda && alias.target.memory().add_on_device(alias.own.memory(), size)) {
             alias.target.changed();
             alias.own.clear();

@@ -189,6 +189,7 @@ std::int64_t Context::free_memory() const {
 }
 
 void Context::join_others() {
+    if (capturing_) return;  // the graph itself waits
     const Driver& d = here();
     for (const StreamHandle other : others_) {
         check(d.EventRecord(order_, other), "recording an event");
@@ -197,7 +198,7 @@ void Context::join_others() {
 }
 
 void Context::hold_others() {
-    if (others_.empty()) return;
+    if (others_.empty() || capturing_) return;
     const Driver& d = here();
     check(d.EventRecord(order_, stream_), "recording an event");
     for (const StreamHandle other : others_)
@@ -290,6 +291,7 @@ int item_count(std::int64_t count) {
 
 void Context::launch(const Function& function, std::int64_t items, void** arguments,
                      StreamHandle stream) {
+    if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
     // Few items spread over all multiprocessors.
     const std::int64_t share = (items + info().multiprocessors - 1) / info().multiprocessors;

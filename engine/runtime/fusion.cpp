@@ -103,7 +103,7 @@ bool fits(const Group& group, Call& next, bool backward) {
     const Call& first = *group.front();
     const Launch &a = first.forward.launch(), &b = next.forward.launch();
     if (!can_join(next, backward) || a.items() != b.items() || a.device() != b.device() ||
-        first.forward.direction() != next.forward.direction() ||
+        a.stream() != b.stream() || first.forward.direction() != next.forward.direction() ||
         first.recomputed != next.recomputed)
         return false;
     for (const History* h : next.saves)

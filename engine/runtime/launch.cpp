@@ -182,6 +182,7 @@ Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
     const Launch& first = replays.front().launch();
     const Direction direction = replays.front().direction();
     s.device = first.state_->device;
+    s.stream = first.state_->stream;
     s.items = first.items();
     for (const Replay& replay : replays)
         s.description += (s.description.empty() ? "" : " + ") + replay.launch().description();
@@ -198,6 +199,9 @@ Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
 
 const std::string& Launch::description() const { return state_->description; }
 const std::shared_ptr<Device>& Launch::device() const { return state_->device; }
+const std::shared_ptr<const backend::cuda::Stream>& Launch::stream() const {
+    return state_->stream;
+}
 const Kernel& Launch::kernel() const { return state_->kernel; }
 std::int64_t Launch::items() const { return state_->items; }
 const std::vector<Argument>& Launch::arguments() const { return state_->arguments; }
@@ -220,9 +224,9 @@ void Launch::move_to(const std::shared_ptr<Device>& device) {
             s.replays[direction].lock()->executable = executable;
         s.executables = std::move(executables);
         s.device = device;
-        ++s.bindings_version;  // a launch that this one was joined with is out of date
     }
     s.stream.reset();
+    ++s.bindings_version;  // a launch that this one was joined with is out of date
     for (const auto& [direction, weak] : s.replays)
         if (const auto bound = weak.lock()) bound->choose_device();
 }
@@ -233,6 +237,7 @@ void Launch::move_to(const Stream& stream) {
     move_to(stream.device());
     s.device->synchronize();
     s.stream = stream.cuda();
+    ++s.bindings_version;
     for (const auto& [direction, weak] : s.replays)
         if (const auto bound = weak.lock()) bound->choose_device();
 }

@@ -100,6 +100,9 @@ public:
     const ir::Kernel& kernel() const;
     std::int64_t items() const;
     const std::shared_ptr<Device>& device() const;
+    // The stream of a CUDA device that it was moved to; nullptr: the device's own, or the calling
+    // thread.
+    const std::shared_ptr<const backend::cuda::Stream>& stream() const;
     const std::vector<Argument>& arguments() const;
 
     void set(int index, const Argument& argument);

@@ -47,10 +47,17 @@ Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
         const DeviceOptions& options = device_->options();
         const bool fuse =
             options.fuse && options.kind != DeviceKind::interpreter && !options.checked;
-        entry = std::make_unique<Mode>(mode,
-                                       make_schedule(parts_.prologue, parts_.step, parts_.steps,
-                                                     parts_.events, mode, backward, horizon_, fuse),
-                                       *device_);
+        auto schedule = make_schedule(parts_.prologue, parts_.step, parts_.steps, parts_.events,
+                                      mode, backward, horizon_, fuse);
+        schedule->each_call([&](const Call& call) {
+            const Launch& launch = call.forward.launch();
+            if (launch.device()->cuda() != device_->cuda())
+                throw Error("a launch works in the memory of another device than its roll-out, " +
+                            launch.device()->describe() + " and " + device_->describe())
+                    .in_kernel(launch.description())
+                    .remedy("move the launch to the roll-out's device");
+        });
+        entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
         if (device_->cuda())  // so that all code is made together
             entry->schedule->each_call([&](const Call& call) {
                 call.forward.prepare();

@@ -83,6 +83,7 @@ const KernelDef squares =
 
 struct Pendulums {
     Array start, x, sum, rate;
+    std::vector<Launch> launches;
     std::unique_ptr<Rollout> rollout;
 
     Pendulums(const std::shared_ptr<Device>& device, std::int64_t steps)
@@ -96,6 +97,8 @@ struct Pendulums {
         parts.prologue.add_copy(device, x, start);
         parts.step.add(Launch(device, advance, Precision::f64, 40, {rate, x}));
         parts.events[steps].add(Launch(device, squares, Precision::f64, 40, {x, sum}));
+        for (const Program* program : {&parts.prologue, &parts.step, &parts.events[steps]})
+            for (const Launch& launch : program->launches()) launches.push_back(launch);
         rollout = std::make_unique<Rollout>(device, std::move(parts));
     }
     // The loss, the gradients by rate and by start.
@@ -218,6 +221,39 @@ TEST_CASE("CUDA device: runs of a roll-out become graphs with the same bits") {
         CAPTURE(report);
         CHECK((report.find("one graph of ") != std::string::npos) == (steps == 7));
         CHECK((report.find(" graphs, ") != std::string::npos) == (steps == 3000));
+    }
+}
+
+TEST_CASE("CUDA device: launches with a stream of their own are no part of a graph") {
+    NEEDS_SOFTWARE_CUDA();
+    const auto device = fresh_device();
+    Pendulums on_host(test::interpreter_device(), 7), p(device, 7);
+    const Values expected = on_host.run();
+    const Stream stream(device);
+    for (int k = 0; k < 3; ++k) CHECK(p.run() == expected);  // beside a stream that has no work
+    CHECK(p.rollout->whole_program_report().find("one graph of ") != std::string::npos);
+    Pendulums moved(device, 7);
+    for (Launch& launch : moved.launches) launch.move_to(stream);
+    for (int k = 0; k < 3; ++k) CHECK(moved.run() == expected);
+    CHECK(moved.rollout->whole_program_report().find(
+              "launch by launch: a launch has a stream of its own") != std::string::npos);
+}
+
+TEST_CASE("CUDA device: a roll-out's launches are on its device") {
+    NEEDS_SOFTWARE_CUDA();
+    for (const bool back : {false, true}) {
+        const auto device = fresh_device();
+        Pendulums p(device, 7);
+        p.launches[1].move_to(test::interpreter_device());
+        for (int times = 0; times < 2; ++times)
+            CHECK(test::message([&] {
+                      p.rollout->forward(true);
+                  }).find("in kernel 'advance': a launch works in the memory of another device") ==
+                  0);
+        if (!back) continue;
+        p.launches[1].move_to(device);
+        Pendulums on_host(test::interpreter_device(), 7);
+        CHECK(p.run() == on_host.run());
     }
 }
 

@@ -159,13 +159,9 @@ private:
     void clear_sums(const Binding* bindings, std::int64_t items) const {
         for (const std::size_t p : sums_) {
             const Binding& b = bindings[p];
-            const Summation how = plan_.summation[p];
-            if (how == Summation::gathered && items > 0) continue;  // each target starts from 0
-            if (how == Summation::fixed && items > 0 && !plan_.shares_buffer(static_cast<int>(p)))
-                continue;
             const auto size =
                 static_cast<std::int64_t>(ir::size_of(plan_.kernel.parameters[p].type));
-            std::int64_t i = how == Summation::own ? std::min(items, b.count) : 0;
+            std::int64_t i = plan_.first_to_clear(static_cast<int>(p), items, b.count);
             for (; i < b.count; ++i)
                 for (int c = 0; c < plan_.kernel.parameters[p].components; ++c) {
                     const std::int64_t at = i * b.element_stride + c * b.component_stride;
@@ -296,21 +292,18 @@ private:
 class Code {
 public:
     Code(ir::Kernel lowered, const CompileOptions& options, FixedPlan fixed)
-        : lowered_(std::move(lowered)), fixed_(std::move(fixed)), options_(options) {
-        int accumulated = 0;
-        for (const ir::Parameter& p : lowered_.parameters)
-            accumulated += p.access == ir::Access::accumulate || p.access == ir::Access::sum;
-        may_alias_ = accumulated > 1;
-    }
+        : lowered_(std::move(lowered)),
+          fixed_(std::move(fixed)),
+          options_(options),
+          last_(lowered_) {}
 
     const ir::Kernel& lowered() const { return lowered_; }
 
     // The code for these bindings; compiles what was not met before.
     Variant& variant(const Binding* bindings, std::int64_t items, const Pull* pull = nullptr) {
         const int width = lanes_for(lowered_.precision, options_.width, items);
-        if (!same_as_last(bindings)) {
-            last_.assign(bindings, bindings + lowered_.parameters.size());
-            form_ = pull != nullptr ? pull->form(last_) : form_of(lowered_, bindings);
+        if (last_.change(bindings)) {
+            form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
             current_ = nullptr;
         }
         if (current_ != nullptr && current_->width() == width) return *current_;
@@ -323,22 +316,11 @@ public:
     }
 
 private:
-    bool same_as_last(const Binding* bindings) const {
-        for (std::size_t p = 0; p < last_.size(); ++p) {
-            const Binding &a = last_[p], &b = bindings[p];
-            if (a.element_stride != b.element_stride || a.component_stride != b.component_stride ||
-                a.count != b.count || (may_alias_ && a.data != b.data))
-                return false;
-        }
-        return current_ != nullptr;
-    }
-
     ir::Kernel lowered_;
     FixedPlan fixed_;
     CompileOptions options_;
-    bool may_alias_ = false;
     std::vector<std::unique_ptr<Variant>> variants_;
-    std::vector<Binding> last_;   // the bindings of the last run
+    LastBindings last_;
     Form form_;                   // theirs
     Variant* current_ = nullptr;  // the code that ran them
 };

@@ -325,6 +325,30 @@ bool Plan::shares_buffer(int symbol) const {
     return form[symbol].same_as >= 0;
 }
 
+std::int64_t Plan::first_to_clear(int symbol, std::int64_t items, std::int64_t elements) const {
+    switch (summation[symbol]) {
+        case Summation::own: return std::min(items, elements);
+        case Summation::gathered: return items > 0 ? elements : 0;  // each target starts from 0
+        case Summation::fixed: return items > 0 && !shares_buffer(symbol) ? elements : 0;
+        default: return 0;
+    }
+}
+
+LastBindings::LastBindings(const Kernel& kernel) : count_(kernel.parameters.size()) {
+    may_alias_ = std::count_if(kernel.parameters.begin(), kernel.parameters.end(), accumulates) > 1;
+}
+
+bool LastBindings::change(const Binding* bindings) {
+    const auto same = [&](const Binding& a, const Binding& b) {
+        return a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
+               a.count == b.count && (!may_alias_ || a.data == b.data);
+    };
+    if (last_.size() == count_ && std::equal(last_.begin(), last_.end(), bindings, same))
+        return false;
+    last_.assign(bindings, bindings + count_);
+    return true;
+}
+
 int natural_width(ir::Precision precision) {
     static const bool wide =
         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&

@@ -91,6 +91,23 @@ struct Plan {
 
     // Whether another accumulated parameter is bound to the same buffer.
     bool shares_buffer(int symbol) const;
+    // A launch over so many items leaves the elements of a Sum undefined or unchanged from here to
+    // their end, unless they are cleared before it.
+    std::int64_t first_to_clear(int symbol, std::int64_t items, std::int64_t elements) const;
+};
+
+// The bindings of a kernel's last launch: where they have changed, other code may be needed.
+class LastBindings {
+public:
+    explicit LastBindings(const ir::Kernel& kernel);
+    // Whether the form may be another one than that of the bindings given last.
+    bool change(const Binding* bindings);
+    const std::vector<Binding>& bindings() const { return last_; }
+
+private:
+    std::size_t count_;
+    bool may_alias_ = false;
+    std::vector<Binding> last_;
 };
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
                const FixedPlan& fixed = {});

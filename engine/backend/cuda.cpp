@@ -19,7 +19,6 @@ namespace {
 using namespace cuda;
 using cpu::Form;
 using cpu::Plan;
-using cpu::Summation;
 
 using SharedBlock = std::shared_ptr<const Block>;
 
@@ -109,24 +108,18 @@ public:
 
     void prepare(const Binding* host, std::int64_t items, const std::shared_ptr<Context>& context) {
         gather_.prepare(host, items);
-        const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& tables) {
-            return tables->key == gather_.key();
-        });
-        if (found != known_.end()) {
-            std::rotate(known_.begin(), found, found + 1);
-        } else {
+        std::shared_ptr<const void>& copy = gather_.attachment();
+        if (!copy) {
             const auto targets = static_cast<std::size_t>(host[gather_.symbol()].count);
-            const std::size_t entries = gather_.first()[targets];
             auto tables = std::make_shared<Tables>();
-            tables->key = gather_.key();
             tables->first = upload(gather_.first(), targets + 1, context);
-            tables->entries = upload(gather_.entries(), entries, context);
-            known_.insert(known_.begin(), std::move(tables));
-            if (known_.size() > most_known) known_.pop_back();
+            tables->entries = upload(gather_.entries(), gather_.first()[targets], context);
+            copy = std::move(tables);
         }
-        first_ = known_.front()->first.address();
-        entries_ = known_.front()->entries.address();
-        context->keep(known_.front());
+        const auto* const tables = static_cast<const Tables*>(copy.get());
+        first_ = tables->first.address();
+        entries_ = tables->entries.address();
+        context->keep(copy);
     }
 
     int symbol() const { return gather_.symbol(); }
@@ -135,9 +128,7 @@ public:
     const Address& entries() const { return entries_; }
 
 private:
-    static constexpr std::size_t most_known = 16;
     struct Tables {
-        std::vector<std::uint64_t> key;
         Block first, entries;
     };
     static Block upload(const std::uint32_t* values, std::size_t count,
@@ -148,7 +139,6 @@ private:
     }
 
     cpu::Gather gather_;
-    std::vector<std::shared_ptr<const Tables>> known_;  // the last one used first
     Address first_ = 0, entries_ = 0;
 };
 
@@ -303,20 +293,13 @@ private:
             const Binding& b = bindings[p];
             if (parameter.access != ir::Access::sum || form_[p].same_as >= 0 || b.data == nullptr)
                 continue;
-            const Summation how = plan.summation[p];
-            if (how == Summation::gathered && items > 0) continue;  // each target starts from 0
-            if (how == Summation::fixed && items > 0 && !plan.shares_buffer(static_cast<int>(p)))
-                continue;
-            const long long begin = how == Summation::own ? std::min(items, b.count) : 0;
-            const int cleared = static_cast<int>(b.count - begin),
-                      components = parameter.components;
-            if (cleared == 0) continue;
-            const long long stride = b.element_stride, plane = b.component_stride;
-            const std::uint64_t zero = 0;
-            Arguments arguments(b.data, stride, plane, components, begin, zero, cleared);
-            context_->launch(
-                context_->phase(ir::size_of(parameter.type) == 4 ? "fill_4" : "fill_8"), cleared,
-                arguments.data(), stream_);
+            const std::int64_t from = plan.first_to_clear(static_cast<int>(p), items, b.count);
+            const std::size_t size = ir::size_of(parameter.type);
+            Binding rest = b;
+            rest.data = static_cast<char*>(b.data) +
+                        static_cast<std::size_t>(from * b.element_stride) * size;
+            rest.count -= from;
+            context_->put_fill(rest, parameter.components, size, 0, stream_);
         }
     }
 
@@ -396,17 +379,21 @@ public:
 
 private:
     Variant& variant(const Binding* bindings) {
+        if (!last_.change(bindings) && current_ != nullptr) return *current_;
+        current_ = nullptr;
         const Form form = cpu::form_of(lowered_, bindings);
         for (const auto& v : variants_)
-            if (v->form() == form) return *v;
+            if (v->form() == form) return *(current_ = v.get());
         variants_.push_back(std::make_unique<Variant>(kernel_, form, launch_, context_));
-        return *variants_.back();
+        return *(current_ = variants_.back().get());
     }
 
     ir::Kernel kernel_, lowered_;
     std::string launch_;
     std::shared_ptr<Context> context_;
     std::vector<std::unique_ptr<Variant>> variants_;
+    cpu::LastBindings last_{lowered_};
+    Variant* current_ = nullptr;  // of the last bindings
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ Block::Block(std::shared_ptr<Context> context, std::size_t bytes)
 }
 
 Block::~Block() {
-    if (address_ != 0) context_->free(address_, size_);
+    if (address_ != 0) context_->free(address_);
 }
 
 Block& Block::operator=(Block&& other) noexcept {
@@ -169,17 +169,15 @@ Address Context::allocate(std::size_t bytes) {
     Address address = 0;
     check(here().MemAllocAsync(&address, bytes, stream_), fmt::format("{} bytes of memory", bytes));
     hold_others();
-    allocated_ += static_cast<std::int64_t>(bytes);
     return address;
 }
 
-void Context::free(Address address, std::size_t bytes) noexcept {
+void Context::free(Address address) noexcept {
     try {
         join_others();
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device is lost, and the memory
     }
     here().MemFreeAsync(address, stream_);
-    allocated_ -= static_cast<std::int64_t>(bytes);
 }
 
 std::int64_t Context::free_memory() const {
@@ -249,14 +247,19 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
     hold_others();
 }
 
+void Context::put_fill(const Binding& to, int components, std::size_t scalar_bytes,
+                       std::uint64_t bits, StreamHandle stream) {
+    if (to.count == 0) return;
+    const long long stride = to.element_stride, plane = to.component_stride;
+    const int items = item_count(to.count);
+    Arguments arguments(to.data, stride, plane, components, bits, items);
+    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.data(), stream);
+}
+
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
                    std::uint64_t bits) {
-    if (to.count == 0) return;
-    const long long stride = to.element_stride, plane = to.component_stride, begin = 0;
-    const int items = item_count(to.count);
-    Arguments arguments(to.data, stride, plane, components, begin, bits, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.data(), stream_);
+    put_fill(to, components, scalar_bytes, bits, stream_);
     hold_others();
 }
 
@@ -325,7 +328,7 @@ void Context::synchronize() {
 }
 
 void Context::begin_capture() {
-    if (!others_.empty()) join_others();
+    join_others();
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
     capturing_ = true;
     captured_unsettled_ = false;
@@ -456,9 +459,7 @@ void Context::forget_faults(int watch) noexcept {
     free_watches_.push_back(watch);
 }
 
-Address Context::fault_address(int watch) const {
-    return reinterpret_cast<Address>(faults_ + watch);
-}
+Address Context::fault_address(int watch) const { return address_of(faults_ + watch); }
 
 void Context::fault_may_come(int watch) {
     std::int64_t& since = watches_[static_cast<std::size_t>(watch)].since;

@@ -130,7 +130,6 @@ public:
 
     // --- memory ---
     std::int64_t free_memory() const;  // bytes
-    std::int64_t allocated() const { return allocated_; }
     // `from` may change after the call.
     void upload(Address to, const void* from, std::size_t bytes);
     // Waits. Throws what launches have failed with.
@@ -140,6 +139,9 @@ public:
     void fill(Address to, std::uint32_t value, std::size_t count);
     // All components of all elements; scalars of 4 or 8 bytes.
     void fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits);
+    // The same as a launch.
+    void put_fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits,
+                  StreamHandle stream);
     // Sets `flag` to 1 if a scalar is not finite; else leaves it alone. f32 or f64 by their size.
     void find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count, Address flag);
     // to += from, f32 or f64 by their size.
@@ -196,7 +198,7 @@ private:
     void release() const;
     const Driver& here() const;  // the driver, with this context current
     Address allocate(std::size_t bytes);
-    void free(Address address, std::size_t bytes) noexcept;
+    void free(Address address) noexcept;
     // Around work of the host: after all that was put on other streams, before all that will be.
     void join_others();
     void hold_others();
@@ -210,7 +212,6 @@ private:
     StreamHandle stream_ = nullptr;
     EventHandle order_ = nullptr;  // for join_others() and hold_others()
     std::vector<StreamHandle> others_;
-    std::int64_t allocated_ = 0;
     bool capturing_ = false;
     std::vector<std::shared_ptr<const void>> kept_;
 

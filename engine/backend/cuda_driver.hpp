@@ -23,6 +23,7 @@ enum Result : int {
 };
 using Device = int;
 using Address = std::uint64_t;  // in the memory of a device
+inline Address address_of(const void* there) { return reinterpret_cast<Address>(there); }
 using ContextHandle = struct OpaqueContext*;
 using StreamHandle = struct OpaqueStream*;
 using EventHandle = struct OpaqueEvent*;

@@ -5,7 +5,7 @@
 // One thread runs one item: the text has the kernel's structure (branches, loops, names, and #line
 // with the place in the physics source). No library call, no shared memory, no barrier and no
 // contraction: compiled with --fmad=false, or by a host compiler behind
-// tests/support/cuda_shim.hpp, it has the bits of the interpreter.
+// tests/cuda_driver/shim.cpp, it has the bits of the interpreter.
 //
 // What adds up over items takes further phases (cuda_phases.hpp). Contributions to gathered
 // parameters, and what an item adds to the targets of Reduce, are left in memory, one row of

@@ -1,9 +1,5 @@
 #include "engine/backend/cuda_phases.hpp"
 
-#include <algorithm>
-
-#include "engine/base/error.hpp"
-
 namespace hindcast::backend::cuda {
 
 const char* const phases = R"(template <class T>
@@ -129,19 +125,18 @@ extern "C" __global__ void fixed_scale(Fixed* fixed, long long terms, int two_li
 }
 template <class T>
 static __device__ inline void fill(T* __restrict__ target, long long stride, long long plane,
-                                   int components, long long begin, T value, int items) {
+                                   int components, T value, int items) {
     const int item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= items) return;
-    for (int c = 0; c < components; ++c) target[(begin + item) * stride + c * plane] = value;
+    for (int c = 0; c < components; ++c) target[item * stride + c * plane] = value;
 }
 extern "C" __global__ void fill_4(unsigned* target, long long stride, long long plane,
-                                  int components, long long begin, unsigned value, int items) {
-    fill<unsigned>(target, stride, plane, components, begin, value, items);
+                                  int components, unsigned value, int items) {
+    fill<unsigned>(target, stride, plane, components, value, items);
 }
 extern "C" __global__ void fill_8(unsigned long long* target, long long stride, long long plane,
-                                  int components, long long begin, unsigned long long value,
-                                  int items) {
-    fill<unsigned long long>(target, stride, plane, components, begin, value, items);
+                                  int components, unsigned long long value, int items) {
+    fill<unsigned long long>(target, stride, plane, components, value, items);
 }
 template <class T>
 static __device__ inline void add(T* __restrict__ target, const T* __restrict__ own, int items) {
@@ -195,25 +190,5 @@ extern "C" __global__ void reduce_total(const double* __restrict__ totals, int c
     target[item] = target[item] + sum;
 }
 )";
-
-std::vector<std::string> phase_arguments(const std::string& name) {
-    const std::string text = phases, head = "__global__ void " + name + "(";
-    const std::size_t at = text.find(head);
-    if (at == std::string::npos) throw Error("internal: there is no phase '" + name + "'");
-    std::vector<std::string> types;
-    const std::size_t end = text.find(')', at);
-    for (std::size_t begin = at + head.size(); begin < end;) {
-        const std::size_t stop = std::min(text.find(',', begin), end);
-        std::string type = text.substr(begin, stop - begin);  // and the argument's name
-        type.erase(type.find_last_of(" *&") + 1);
-        if (const std::size_t alone = type.find("__restrict__"); alone != std::string::npos)
-            type.erase(alone);
-        type.erase(type.find_last_not_of(" \n") + 1);
-        type.erase(0, type.find_first_not_of(" \n"));
-        types.push_back(type);
-        begin = stop + 1;
-    }
-    return types;
-}
 
 }  // namespace hindcast::backend::cuda

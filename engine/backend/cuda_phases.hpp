@@ -15,8 +15,8 @@
 //          int items = targets)
 //         defines: stored, not added
 //     fill_4, fill_8           one thread per element: its components, of 4 or 8 bytes, are set
-//         (unsigned* target, long long stride, long long plane, int components, long long begin,
-//          unsigned value, int items)
+//         (unsigned* target, long long stride, long long plane, int components, unsigned value,
+//          int items)
 //     add_f32, add_f64         one thread per scalar: target += own
 //         (T* target, const T* own, int items)
 //     not_finite_f32, _f64     one thread per scalar: sets the flag if it is not finite
@@ -32,14 +32,8 @@
 // no shared memory: each phase is a launch.
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace hindcast::backend::cuda {
 
 extern const char* const phases;
-
-// The C++ types of the arguments of one of them; for who calls it by other means than a launch.
-std::vector<std::string> phase_arguments(const std::string& name);
 
 }  // namespace hindcast::backend::cuda

@@ -40,7 +40,8 @@ public:
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }
     std::size_t bytes() const;  // of the inverses that are known
-    // Of the launch last prepared: see Inverse.
+    // Of the launch last prepared: see Inverse. The attachment is the caller's, kept with it.
+    std::shared_ptr<const void>& attachment() { return known_.front()->attachment; }
     const std::uint32_t* first() const { return known_.front()->first.data(); }
     const std::uint32_t* entries() const { return known_.front()->entries.data(); }
 
@@ -52,6 +53,7 @@ private:
         std::vector<std::uint64_t> key;      // what it was made from
         AlignedBuffer<std::uint32_t> first;  // per target, and one more: its first entry
         AlignedBuffer<std::uint32_t> entries;
+        std::shared_ptr<const void> attachment;
     };
     void invert(const Binding* bindings, std::int64_t items, Inverse& inverse) const;
     template <class T>

@@ -28,12 +28,12 @@ constexpr int wanted_major = 13;
 
 using Program = struct OpaqueProgram*;
 
-// Where the library may be, in the order of the search: where the system looks, the toolkit, and
-// where pip puts nvidia-cuda-nvrtc: the virtual environment's packages, the user's, the system's.
-std::vector<std::string> places() {
-    std::vector<std::string> all = {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
-                                    "/usr/local/cuda/lib/libnvrtc.so.13",
-                                    "/opt/cuda/lib64/libnvrtc.so.13"};
+void* open_library(const std::string& path) {
+    return ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+}
+
+// Where pip puts nvidia-cuda-nvrtc: the virtual environment's packages, the user's, the system's.
+void* open_package() {
     std::vector<fs::path> prefixes;
     if (const char* environment = std::getenv("VIRTUAL_ENV")) prefixes.emplace_back(environment);
     if (const char* home = std::getenv("HOME")) prefixes.push_back(fs::path(home) / ".local");
@@ -43,10 +43,21 @@ std::vector<std::string> places() {
         for (const auto& python : fs::directory_iterator(prefix / "lib", unreadable)) {
             if (python.path().filename().string().rfind("python3", 0) != 0) continue;
             for (const char* packages : {"site-packages", "dist-packages"})
-                all.push_back(python.path() / packages / "nvidia/cu13/lib/libnvrtc.so.13");
+                if (void* const handle =
+                        open_library(python.path() / packages / "nvidia/cu13/lib/libnvrtc.so.13"))
+                    return handle;
         }
     }
-    return all;
+    return nullptr;
+}
+
+// Where the system looks, then the toolkit's places, then the packages.
+void* find_library() {
+    for (const char* place :
+         {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13",
+          "/usr/local/cuda/lib/libnvrtc.so.13", "/opt/cuda/lib64/libnvrtc.so.13"})
+        if (void* const handle = open_library(place)) return handle;
+    return open_package();
 }
 
 }  // namespace
@@ -66,16 +77,12 @@ struct Nvrtc::Functions {
 };
 
 Nvrtc::Nvrtc(const std::string& path) {
-    void* handle = nullptr;
-    if (!path.empty()) {
-        handle = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-        if (handle == nullptr) info_.problem = fmt::format("'{}' cannot be opened", path);
-    } else {
-        for (const std::string& name : places())
-            if (handle == nullptr) handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
-        if (handle == nullptr) info_.problem = "NVRTC 13 (libnvrtc.so.13) was not found";
+    void* const handle = path.empty() ? find_library() : open_library(path);
+    if (handle == nullptr) {
+        info_.problem = path.empty() ? "NVRTC 13 (libnvrtc.so.13) was not found"
+                                     : fmt::format("'{}' cannot be opened", path);
+        return;
     }
-    if (handle == nullptr) return;
     Functions f;
     const auto find = [&](auto& function, const char* name) {
         const std::string symbol = std::string("nvrtc") + name;

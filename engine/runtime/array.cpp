@@ -188,6 +188,18 @@ std::vector<double> Array::to_doubles() const {
     return values;
 }
 
+std::vector<double> Array::values_at(std::span<const std::size_t> places) const {
+    std::vector<double> values;
+    values.reserve(places.size());
+    const auto count = static_cast<std::size_t>(components());
+    with_type(type(), [&]<class T> {
+        for (const std::size_t place : places)
+            values.push_back(static_cast<double>(storage_->at<T>(
+                static_cast<std::int64_t>(place / count), static_cast<int>(place % count))));
+    });
+    return values;
+}
+
 double Array::value(std::int64_t element, int component) const {
     return with_type(
         type(), [&]<class T> { return static_cast<double>(storage_->at<T>(element, component)); });

@@ -62,6 +62,8 @@ public:
 
     // Values in logical C order, whatever the layout; the number of values must agree with size().
     std::vector<double> to_doubles() const;
+    // Some of them, by their places in that order.
+    std::vector<double> values_at(std::span<const std::size_t> places) const;
     void assign(std::span<const double> values) const;
     void assign_integers(std::span<const std::int64_t> values) const;  // u64: the same 64 bits
     void fill(double value) const;

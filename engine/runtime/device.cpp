@@ -15,6 +15,8 @@
 
 namespace hindcast {
 
+using backend::cuda::address_of;
+
 namespace {
 
 // memcpy, by several threads if it is worth it.
@@ -30,10 +32,6 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, ThreadPool& pool)
         std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
                     std::min(chunk, bytes - begin));
     });
-}
-
-backend::cuda::Address address_of(const std::byte* memory) {
-    return reinterpret_cast<backend::cuda::Address>(memory);
 }
 
 }  // namespace
@@ -119,8 +117,7 @@ std::optional<std::int64_t> Device::free_memory() const {
 void Device::save(const Array& from, std::byte* to) const {
     if (from.bytes() == 0) return;
     if (cuda_)
-        cuda_->copy(address_of(to), reinterpret_cast<std::uintptr_t>(from.memory().on(cuda_)),
-                    from.bytes());
+        cuda_->copy(address_of(to), address_of(from.memory().on(cuda_)), from.bytes());
     else
         copy_bytes(to, from.data(), from.bytes(), *pool_);
 }
@@ -132,8 +129,7 @@ void Device::restore(const Array& to, const std::byte* from) const {
         return;
     }
     if (to.bytes() > 0)
-        cuda_->copy(reinterpret_cast<std::uintptr_t>(to.memory().on(cuda_)), address_of(from),
-                    to.bytes());
+        cuda_->copy(address_of(to.memory().on(cuda_)), address_of(from), to.bytes());
     to.wrote_on_device();
 }
 

@@ -23,8 +23,7 @@ struct GraphRuns::Way {
     std::size_t count = 0;  // of them in use
     std::int64_t nodes = 0;
     Seeds seeds;
-    std::vector<std::byte*> histories;                                    // where they were
-    std::vector<std::pair<const std::uint64_t*, std::uint64_t>> indices;  // integers: versions
+    Premises premises;
     std::string refusal;
 };
 
@@ -32,16 +31,10 @@ GraphRuns::GraphRuns(Schedule& schedule, Array counter, const Device& device)
     : schedule_(schedule), counter_(std::move(counter)), device_(device) {
     for (auto& way : ways_) way = std::make_unique<Way>();
     std::set<const void*> seen;
-    const auto add = [&](const Array& array) {
+    schedule.each_array([&](const Array& array) {
         if (array && array.bytes() > 0 && seen.insert(array.version_counter()).second)
             arrays_.push_back(array);
-    };
-    schedule.each_call([&](const Call& call) {
-        call.forward.each_array(add);
-        if (schedule.has_backward && call.differentiable) call.backward.each_array(add);
     });
-    for (const Array& a : schedule.reduced) add(a);
-    for (const Array& a : schedule.gradients) add(a);
 }
 
 GraphRuns::~GraphRuns() = default;
@@ -70,11 +63,7 @@ bool GraphRuns::fits(const Way& way, const Seeds& seeds) const {
     for (std::size_t k = 0; k < seeds.size(); ++k)
         if (!seeds[k].of.same_memory(way.seeds[k].of) || seeds[k].value != way.seeds[k].value)
             return false;
-    std::size_t k = 0;
-    for (History& h : schedule_.histories)
-        if (way.histories[k++] != h.memory.data()) return false;
-    return std::all_of(way.indices.begin(), way.indices.end(),
-                       [](const auto& index) { return *index.first == index.second; });
+    return way.premises.hold(schedule_);
 }
 
 void GraphRuns::end_graph() {
@@ -98,12 +87,7 @@ void GraphRuns::note(Way& way, const Seeds& seeds, const std::function<void()>& 
     way.count = 0;
     way.nodes = 0;
     way.seeds = seeds;
-    way.histories.clear();
-    way.indices.clear();
-    for (History& h : schedule_.histories) way.histories.push_back(h.memory.data());
-    for (const Array& a : arrays_)
-        if (!ir::is_real(a.type()) && (!counter_ || !a.same_memory(counter_)))
-            way.indices.emplace_back(a.version_counter(), a.version());
+    way.premises.note(schedule_, counter_);
     noting_ = &way;
     struct Leave {
         GraphRuns& runs;

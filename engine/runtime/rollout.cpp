@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/backend/cuda_context.hpp"
 #include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
@@ -97,7 +96,8 @@ private:
 }  // namespace
 
 WholeProgram* Rollout::whole(Mode& m) {
-    if (device_->options().whole_program == WholeProgramUse::never) return nullptr;
+    if (device_->options().whole_program == WholeProgramUse::never || device_->cuda())
+        return nullptr;
     if (!m.whole)
         m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
                                                  watched_, watched_every_);
@@ -246,86 +246,6 @@ bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed
     device_->settle();
     // Only single steps can stop where a number was not finite.
     return kind == WholeProgram::backward || watched_every_ <= 0 || !not_finite_on_device();
-}
-
-void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
-    watched_ = std::move(arrays);
-    watched_every_ = every;
-    for (auto& [mode, m] : modes_) {
-        m->whole.reset();
-        m->graphs.reset();
-    }
-    not_finite_ = {};
-}
-
-namespace {
-// A number is finite where its exponent is not all ones.
-template <class Word, Word exponent>
-bool is_finite(const Array& array) {
-    const bool whole =
-        array.component_stride() == 1 && array.element_stride() == array.components();
-    const std::int64_t n = whole ? array.size() : array.elements();
-    const std::int64_t step = whole ? 1 : array.element_stride();
-    for (int c = 0; c < (whole ? 1 : array.components()); ++c) {
-        const Word* data = static_cast<const Word*>(array.data()) + c * array.component_stride();
-        Word most = 0;
-        for (std::int64_t e = 0; e < n; ++e) most = std::max(most, data[e * step] & exponent);
-        if (most == exponent) return false;
-    }
-    return true;
-}
-bool is_finite(const Array& array) {
-    if (!ir::is_real(array.type())) return true;
-    return array.type() == ir::Type::f32 ? is_finite<std::uint32_t, 0x7f800000>(array)
-                                         : is_finite<std::uint64_t, 0x7ff0000000000000>(array);
-}
-}  // namespace
-
-bool Rollout::diverges(std::int64_t t) {
-    if (watched_every_ <= 0 || t == 0 || t % watched_every_ != 0) return false;
-    if (const auto& cuda = device_->cuda()) {
-        look_on_device();
-        if (cuda->capturing()) return false;  // who runs the graph looks afterwards
-        if (const Array* const found = not_finite_on_device()) diverged_ = Divergence{t, *found};
-        return diverged_.has_value();
-    }
-    for (const Array& a : watched_) {
-        if (is_finite(a)) continue;
-        diverged_ = Divergence{t, a};
-        return true;
-    }
-    return false;
-}
-
-// Sets a flag for each array that holds something else; they stay set until they are read.
-void Rollout::look_on_device() {
-    backend::cuda::Context& cuda = *device_->cuda();
-    const auto address = [](void* memory) {
-        return reinterpret_cast<backend::cuda::Address>(memory);
-    };
-    if (not_finite_.size() == 0) {
-        not_finite_ = device_->allocate(watched_.size() * sizeof(std::int32_t));
-        cuda.clear(address(not_finite_.data()), not_finite_.size());
-    }
-    for (std::size_t k = 0; k < watched_.size(); ++k) {
-        const Array& a = watched_[k];
-        if (!ir::is_real(a.type())) continue;
-        const std::size_t size = ir::size_of(a.type());
-        cuda.find_not_finite(address(a.memory().on(device_->cuda())), size, a.bytes() / size,
-                             address(not_finite_.data() + k * sizeof(std::int32_t)));
-    }
-}
-
-const Array* Rollout::not_finite_on_device() {
-    if (not_finite_.size() == 0) return nullptr;
-    backend::cuda::Context& cuda = *device_->cuda();
-    const auto at = reinterpret_cast<backend::cuda::Address>(not_finite_.data());
-    std::vector<std::int32_t> flags(watched_.size());
-    cuda.download(flags.data(), at, not_finite_.size());
-    const auto found = std::find(flags.begin(), flags.end(), 1);
-    if (found == flags.end()) return nullptr;
-    cuda.clear(at, not_finite_.size());
-    return &watched_[static_cast<std::size_t>(found - flags.begin())];
 }
 
 void Rollout::make_again(Calls& step, const Moment& at) {

@@ -295,6 +295,33 @@ void Schedule::save(const Call& call, const Moment& at, const Device& device) {
     for (History* h : call.saves) device.save(h->array, h->slot(at));
 }
 
+void Schedule::bring_to_host() {
+    if (!Memory::any_on_device()) return;
+    each_array([](const Array& a) {
+        if (a) a.memory().host();
+    });
+}
+
+void Premises::note(Schedule& schedule, const Array& counter) {
+    histories_.clear();
+    indices_.clear();
+    for (History& h : schedule.histories) histories_.push_back(h.memory.data());
+    std::set<const void*> seen;
+    schedule.each_array([&](const Array& a) {
+        if (a && !ir::is_real(a.type()) && !(counter && a.same_memory(counter)) &&
+            seen.insert(a.version_counter()).second)
+            indices_.emplace_back(a, a.version());
+    });
+}
+
+bool Premises::hold(Schedule& schedule) const {
+    return std::equal(histories_.begin(), histories_.end(), schedule.histories.begin(),
+                      schedule.histories.end(),
+                      [](const std::byte* at, History& h) { return at == h.memory.data(); }) &&
+           std::all_of(indices_.begin(), indices_.end(),
+                       [](const auto& index) { return index.first.version() == index.second; });
+}
+
 bool Schedule::out_of_date() {
     bool yes = false;
     each_call(

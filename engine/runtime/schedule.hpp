@@ -139,11 +139,23 @@ struct Schedule {
         for (EventProgram& program : event_programs)
             for (Call& c : program.calls) f(c);
     }
+    // Every array that the launches work with, some more than once.
+    template <class F>
+    void each_array(F f) {
+        each_call([&](const Call& c) {
+            c.forward.each_array(f);
+            if (has_backward && c.differentiable) c.backward.each_array(f);
+        });
+        for (const Array& a : reduced) f(a);
+        for (const Array& a : gradients) f(a);
+    }
     const Event* event(std::int64_t t) const {
         const auto found = events.find(t);
         return found == events.end() ? nullptr : &found->second;
     }
 
+    // For who works in the memory of the host without running the launches.
+    void bring_to_host();
     // A launch was bound to another array since.
     bool out_of_date();
     // Changes whenever something that the program writes does.
@@ -161,6 +173,18 @@ struct Schedule {
     void note_constants();
     void note_inputs();
     void check_constants(const Array& counter, const char* when);
+};
+
+// What a run that was compiled or noted as a whole depends on, besides the values of reals: where
+// the histories are, and the contents of index arrays.
+class Premises {
+public:
+    void note(Schedule& schedule, const Array& counter);
+    bool hold(Schedule& schedule) const;
+
+private:
+    std::vector<const std::byte*> histories_;
+    std::vector<std::pair<Array, std::uint64_t>> indices_;  // with their versions
 };
 
 // The schedule of a program in a mode. Without `backward` it has no adjoints, keeps nothing and

@@ -202,26 +202,12 @@ void WholeProgram::compile(Kind kind) {
     way.refusal = backend::cannot_compile(text);
     if (!way.refusal.empty()) return;
     way.program = std::make_unique<backend::CpuProgram>(text, device_.width);
-    way.inputs.clear();
-    way.histories.clear();
-    for (History& h : schedule_.histories) way.histories.push_back(h.memory.data());
-    schedule_.each_call([&](const Call& call) {
-        if (kind == backward && !call.differentiable) return;
-        const Launch::Replay& replay = kind == backward ? call.backward : call.forward;
-        for (std::size_t p = 0; p < replay.arrays().size(); ++p)
-            if (replay.arrays()[p] && !ir::is_real(replay.kernel().parameters[p].type))
-                if (!counter_ || !replay.arrays()[p].same_memory(counter_))
-                    way.inputs.emplace_back(replay.arrays()[p].version_counter(),
-                                            replay.arrays()[p].version());
-    });
+    way.premises.note(schedule_, counter_);
 }
 
 bool WholeProgram::call(Kind kind, Way& way) {
-    bool fresh = std::all_of(way.inputs.begin(), way.inputs.end(),
-                             [](const auto& input) { return *input.first == input.second; });
-    std::size_t k = 0;
-    for (History& h : schedule_.histories) fresh &= way.histories[k++] == h.memory.data();
-    if (!fresh) compile(kind);
+    schedule_.bring_to_host();
+    if (!way.premises.hold(schedule_)) compile(kind);
     if (!way.program) {
         way.choice = Choice::launches;
         return false;

@@ -54,8 +54,7 @@ private:
         int launched = 0, called = 0;               // runs that were timed
         double launches = 1e300, function = 1e300;  // least seconds
         std::unique_ptr<backend::CpuProgram> program;
-        std::vector<std::pair<const std::uint64_t*, std::uint64_t>> inputs;  // integers: versions
-        std::vector<const std::byte*> histories;                             // where they were
+        Premises premises;
         std::string refusal;
     };
 

@@ -214,6 +214,7 @@ void Ensemble::in_lanes(Way& way, std::span<const std::vector<double>> points, b
     }
     way.marked.assign(batch.members() / lanes, 1);
     std::fill_n(way.marked.begin(), groups, 0);
+    way.schedule->bring_to_host();
     ThreadPool* const pool = simulation_.options().device->run_options().pool;
     batch.run(0, pool, way.marked);
     if (!gradient) return;

@@ -159,8 +159,8 @@ std::vector<double> Parameters::gather(Array (*pick)(const model::Quantity&)) co
     std::vector<double> result;
     result.reserve(size_);
     for (const Parameter& p : list_) {
-        const std::vector<double> all = pick(*p.quantity).to_doubles();
-        for (const std::size_t entry : p.entries) result.push_back(all[entry]);
+        const std::vector<double> values = pick(*p.quantity).values_at(p.entries);
+        result.insert(result.end(), values.begin(), values.end());
     }
     return result;
 }

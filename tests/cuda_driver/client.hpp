@@ -18,16 +18,37 @@
 
 namespace hindcast::test {
 
-class SoftwareCuda {
+template <class F>
+void find_symbol(void* library, F& function, const char* symbol) {
+    if (library == nullptr) throw std::runtime_error(::dlerror());
+    function = reinterpret_cast<F>(::dlsym(library, symbol));
+    if (function == nullptr) throw std::runtime_error(std::string("no symbol ") + symbol);
+}
+
+// What a library that was opened offers to tests.
+class SoftwareControl {
+public:
+    explicit SoftwareControl(void* library) {
+        find_symbol(library, set_, "hindcast_software_cuda");
+        find_symbol(library, count_, "hindcast_software_cuda_count");
+    }
+    // Replaces the settings; counters and sticky errors begin anew.
+    void set(const std::string& settings) const { set_(settings.c_str()); }
+    long long count(const char* what) const { return count_(what); }
+
+private:
+    void (*set_)(const char*) = nullptr;
+    long long (*count_)(const char*) = nullptr;
+};
+
+class SoftwareCuda : public SoftwareControl {
 public:
     backend::cuda::Driver driver;
 
-    explicit SoftwareCuda(const std::string& settings = "") : library_(open()) {
+    explicit SoftwareCuda(const std::string& settings = "") : SoftwareControl(open()) {
 #define HINDCAST_CUDA_FIND(name, symbol, arguments) find(driver.name, symbol);
         HINDCAST_CUDA_FUNCTIONS(HINDCAST_CUDA_FIND)
 #undef HINDCAST_CUDA_FIND
-        find(set_, "hindcast_software_cuda");
-        find(count_, "hindcast_software_cuda_count");
         find(create_, "nvrtcCreateProgram");
         find(destroy_, "nvrtcDestroyProgram");
         find(compile_, "nvrtcCompileProgram");
@@ -37,10 +58,6 @@ public:
         find(code_, "nvrtcGetCUBIN");
         set(settings);
     }
-
-    // Replaces the settings; counters and sticky errors begin anew.
-    void set(const std::string& settings) const { set_(settings.c_str()); }
-    long long count(const char* what) const { return count_(what); }
 
     struct Compiled {
         int status = 0;
@@ -74,19 +91,14 @@ private:
             std::filesystem::copy_file(HINDCAST_SOFTWARE_CUDA_DRIVER, copy);
             return ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
         }();
-        if (library == nullptr) throw std::runtime_error(::dlerror());
         return library;
     }
 
     template <class F>
-    void find(F& function, const char* symbol) const {
-        function = reinterpret_cast<F>(::dlsym(library_, symbol));
-        if (function == nullptr) throw std::runtime_error(std::string("no symbol ") + symbol);
+    static void find(F& function, const char* symbol) {
+        find_symbol(open(), function, symbol);
     }
 
-    void* library_;
-    void (*set_)(const char*) = nullptr;
-    long long (*count_)(const char*) = nullptr;
     int (*create_)(void**, const char*, const char*, int, const char* const*,
                    const char* const*) = nullptr;
     int (*destroy_)(void**) = nullptr;

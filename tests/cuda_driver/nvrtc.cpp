@@ -3,20 +3,19 @@
 // The architecture that was asked for is a symbol of the result, and the log says of every function
 // what ptxas would say. Options that no bit of a result depends on are ignored; --fmad=false has to
 // be there.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/cuda_driver/shim.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -87,11 +86,10 @@ std::string contents(const std::string& path) {
 }
 
 // Runs the host's compiler in a folder of its own; its exit status.
-int compile(const std::string& text, std::string& words, std::string& code) {
-    std::string folder = "/tmp/software_nvrtc_XXXXXX";
-    if (::mkdtemp(folder.data()) == nullptr) return -1;
-    const std::string source = folder + "/kernels.cpp", object = folder + "/kernels.so",
-                      said = folder + "/words.txt";
+int compile(const std::string& text, std::string& words, std::string& code) try {
+    const hindcast::test::TemporaryFolder folder;
+    const std::string source = folder / "kernels.cpp", object = folder / "kernels.so",
+                      said = folder / "words.txt";
     std::ofstream(source, std::ios::binary) << text;
     const std::string command =
         "LC_ALL=C c++ -std=c++20 -O1 -fPIC -shared -s -fvisibility=hidden -fno-exceptions "
@@ -100,9 +98,9 @@ int compile(const std::string& text, std::string& words, std::string& code) {
     const int status = std::system(command.c_str());
     words = contents(said);
     code = contents(object);
-    for (const std::string& path : {source, object, said}) ::unlink(path.c_str());
-    ::rmdir(folder.c_str());
     return status;
+} catch (const std::runtime_error&) {  // there is no place for such a folder
+    return -1;
 }
 
 }  // namespace

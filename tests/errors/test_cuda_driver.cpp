@@ -2,11 +2,11 @@
 // driver is that in software (tests/cuda_driver).
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <list>
 #include <map>
 #include <string>
 
+#include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
 
 using namespace hindcast;
@@ -15,16 +15,9 @@ namespace {
 
 // `hindcast info` with these environment variables.
 std::string info_with(const std::map<std::string, std::string>& variables) {
-    std::map<std::string, const char*> before;
-    std::list<std::string> kept;
-    for (const auto& [name, value] : variables) {
-        const char* const old = std::getenv(name.c_str());
-        before[name] = old != nullptr ? kept.emplace_back(old).c_str() : nullptr;
-        ::setenv(name.c_str(), value.c_str(), 1);
-    }
+    std::list<test::Environment> set;
+    for (const auto& [name, value] : variables) set.emplace_back(name, value);
     const test::Finished info = test::run_program({"info"});
-    for (const auto& [name, value] : before)
-        value != nullptr ? ::setenv(name.c_str(), value, 1) : ::unsetenv(name.c_str());
     CHECK(info.status == 0);
     return info.out;
 }

@@ -5,19 +5,17 @@
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
 using ir::Precision;
 using ir::Type;
+using test::array;
 using Values = std::vector<double>;
 
 namespace {
-
-Array array(const Values& values) {
-    return Array::from(values, Type::f64, {static_cast<std::int64_t>(values.size())});
-}
 
 const KernelDef begin_with =
     kernel("begin_with", {"x0", "x"}, [](Int i, Read<Float> x0, Write<Float> x) { x[i] = x0[i]; });

@@ -8,6 +8,7 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout.hpp"
 #include "engine/runtime/tape.hpp"
+#include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"
 
@@ -16,13 +17,10 @@ using namespace hindcast::lang;
 using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
+using test::array;
 using Values = std::vector<double>;
 
 namespace {
-
-Array array(const Values& values) {
-    return Array::from(values, Type::f64, {static_cast<std::int64_t>(values.size())});
-}
 
 const KernelDef square =
     kernel("square", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i] * x[i]; });

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/tape.hpp"
+#include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"
 #include "tests/support/kernel_harness.hpp"
@@ -14,13 +15,10 @@ using namespace hindcast::lang;
 using hindcast::test::message;
 using ir::Precision;
 using ir::Type;
+using test::array;
 using Values = std::vector<double>;
 
 namespace {
-
-Array array(const Values& values, Type type = Type::f64) {
-    return Array::from(values, type, {static_cast<std::int64_t>(values.size())});
-}
 
 const KernelDef square =
     kernel("square", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i] * x[i]; });

@@ -11,8 +11,8 @@
 #include "engine/base/log.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/parity/cpu_harness.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/skip.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace hindcast::test {
 
@@ -20,33 +20,6 @@ namespace fs = std::filesystem;
 using namespace lang;
 
 namespace {
-
-class Cache {  // a cache of its own for one test
-public:
-    Cache() {
-        if (const char* old = std::getenv("HINDCAST_CACHE")) old_ = old;
-        use(folder_.path().string());
-    }
-    ~Cache() {
-        if (old_.empty())
-            ::unsetenv("HINDCAST_CACHE");
-        else
-            use(old_);
-    }
-    Cache(const Cache&) = delete;
-    Cache& operator=(const Cache&) = delete;
-    static void use(const std::string& path) { ::setenv("HINDCAST_CACHE", path.c_str(), 1); }
-    fs::path path() const { return folder_.path(); }
-    std::vector<fs::path> entries() const {
-        std::vector<fs::path> found;
-        for (const auto& e : fs::directory_iterator(folder_.path())) found.push_back(e.path());
-        return found;
-    }
-
-private:
-    TemporaryFolder folder_;
-    std::string old_;
-};
 
 const KernelDef scale = kernel("scale", {"x", "y"}, [](Int i, Read<Vec3> x, Write<Vec3> y) {
     y[i] = sin(x[i].y()) * x[i] + Vec3(0.5, 1.5, 2.5);
@@ -103,9 +76,9 @@ TEST_CASE("kernel cache: a folder that cannot be written costs one warning") {
     Cache cache;
     const fs::path blocked = cache.path() / "file";
     overwrite(blocked, "not a folder");
-    Cache::use((blocked / "cache").string());
+    const Environment within("HINDCAST_CACHE", (blocked / "cache").string());
     CHECK_NOTHROW(run_scale());
-    Cache::use("");
+    const Environment none("HINDCAST_CACHE", "");
     CHECK_NOTHROW(run_scale());
 }
 

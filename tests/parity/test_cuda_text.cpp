@@ -24,6 +24,7 @@
 #include "tests/support/batch_places.hpp"
 #include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
@@ -264,30 +265,21 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
 
 TEST_CASE("CUDA text: code is cached by its text, architecture by architecture") {
     if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
-    const test::TemporaryFolder folder;
-    const char* const before = std::getenv("HINDCAST_CACHE");
-    const std::string kept = before != nullptr ? before : "";
-    ::setenv("HINDCAST_CACHE", folder.path().c_str(), 1);
-    const auto entries = [&] {
-        std::vector<std::filesystem::path> files;
-        for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path()))
-            if (file.is_regular_file()) files.push_back(file.path());
-        return files;
-    };
+    const test::Cache cache;
     const std::string text = "extern \"C\" __global__ void twice(float* x) { x[0] = x[0] * 2; }\n";
     const backend::Cubin first = system_nvrtc().compile(text, 90);
-    REQUIRE(entries().size() == 1);
-    const auto written = std::filesystem::last_write_time(entries()[0]);
+    REQUIRE(cache.entries().size() == 1);
+    const auto written = std::filesystem::last_write_time(cache.entries()[0]);
     const backend::Cubin again = system_nvrtc().compile(text, 90);
-    CHECK(std::filesystem::last_write_time(entries()[0]) == written);
+    CHECK(std::filesystem::last_write_time(cache.entries()[0]) == written);
     CHECK(again.code == first.code);
     CHECK(again.functions.size() == 1);
     CHECK(again.functions.at("twice").registers == first.functions.at("twice").registers);
     CHECK(system_nvrtc().compile(text, 75).code != first.code);
-    CHECK(entries().size() == 2);
+    CHECK(cache.entries().size() == 2);
     // What is no cubin is made again.
     for (const std::string_view bad : {"", "7", "9999\nabc", "3\nabcdef"}) {
-        for (const auto& file : entries()) {
+        for (const auto& file : cache.entries()) {
             const std::string key = file.stem().string();
             backend::write_cached({std::stoull(key.substr(0, 16), nullptr, 16),
                                    std::stoull(key.substr(16), nullptr, 16)},
@@ -295,10 +287,6 @@ TEST_CASE("CUDA text: code is cached by its text, architecture by architecture")
         }
         CHECK(system_nvrtc().compile(text, 90).code == first.code);
     }
-    if (before != nullptr)
-        ::setenv("HINDCAST_CACHE", kept.c_str(), 1);
-    else
-        ::unsetenv("HINDCAST_CACHE");
 }
 
 TEST_CASE("CUDA text: a refusal by NVRTC is an error with its words and the place") {

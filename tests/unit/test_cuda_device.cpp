@@ -10,7 +10,10 @@
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "tests/cuda_driver/client.hpp"
+#include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/error_message.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/skip.hpp"
@@ -20,36 +23,27 @@ using namespace hindcast;
 using namespace hindcast::lang;
 using ir::Precision;
 using ir::Type;
+using test::array;
 using Values = std::vector<double>;
 
 namespace {
 
 // The engine's driver, if it is that in software, with settings until the end of a test.
-class Software {
+class Software : public test::SoftwareControl {
 public:
-    explicit Software(const std::string& settings) {
-        void* const library = ::dlopen(HINDCAST_SOFTWARE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL);
-        REQUIRE(library != nullptr);
-        set_ = reinterpret_cast<void (*)(const char*)>(::dlsym(library, "hindcast_software_cuda"));
-        count_ = reinterpret_cast<long long (*)(const char*)>(
-            ::dlsym(library, "hindcast_software_cuda_count"));
+    explicit Software(const std::string& settings)
+        : SoftwareControl(::dlopen(HINDCAST_SOFTWARE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL)) {
         set(settings);
     }
     ~Software() { set(""); }
     Software(const Software&) = delete;
     Software& operator=(const Software&) = delete;
-    void set(const std::string& settings) const { set_(settings.c_str()); }
-    long long count(const char* what) const { return count_(what); }
 
     static bool is_used() {
         const char* const driver = std::getenv("HINDCAST_CUDA_DRIVER");
         return test::has_cuda_device() && driver != nullptr &&
                std::strcmp(driver, HINDCAST_SOFTWARE_CUDA_DRIVER) == 0;
     }
-
-private:
-    void (*set_)(const char*) = nullptr;
-    long long (*count_)(const char*) = nullptr;
 };
 
 #define NEEDS_SOFTWARE_CUDA() \
@@ -60,10 +54,6 @@ std::shared_ptr<Device> fresh_device(WholeProgramUse use = WholeProgramUse::auto
     options.kind = DeviceKind::cuda;
     options.whole_program = use;
     return std::make_shared<Device>(options);
-}
-
-Array array(const Values& values, Type type = Type::f64) {
-    return Array::from(values, type, {static_cast<std::int64_t>(values.size())});
 }
 
 const KernelDef twice =
@@ -195,6 +185,24 @@ TEST_CASE("CUDA device: values are where they are newest, and move only when the
     CHECK(z.value(0) == 56);
     Launch(fresh_device(), twice, Precision::f64, 3, {z, w}).forward().run();
     CHECK(w.value(0) == 112);
+}
+
+TEST_CASE("CUDA device: a compiled run on the host sees what the device has") {
+    NEEDS_SOFTWARE_CUDA();
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    Pendulums whole(std::make_shared<Device>(
+                        DeviceOptions{.threads = 1, .whole_program = WholeProgramUse::always}),
+                    7),
+        expected(test::interpreter_device(), 7);
+    const Array half = array({0.1});
+    const Launch launch(fresh_device(), twice, Precision::f64, 1, {half, whole.rate});
+    for (const double value : {0.1, 0.07}) {
+        half.fill(value);
+        launch.forward().run();
+        expected.rate.fill(2 * value);
+        CHECK(whole.run() == expected.run());
+    }
+    CHECK(whole.rollout->whole_program_report().find("one function") != std::string::npos);
 }
 
 TEST_CASE("CUDA device: runs of a roll-out become graphs with the same bits") {
@@ -370,12 +378,11 @@ TEST_CASE("CUDA device: gradients take a part of its memory, as planned") {
     const test::TemporaryFolder folder;
     std::vector<std::string> losses;
     for (const char* pretends : {"memory=8000000000", "memory=2000000"}) {
-        ::setenv("HINDCAST_SOFTWARE_CUDA", pretends, 1);
+        const test::Environment settings("HINDCAST_SOFTWARE_CUDA", pretends);
         const test::Finished done =
             test::run_program({"optimize", cage, "--steps", "4000", "--iterations", "2", "--device",
                                "cuda", "--output", "o"},
                               folder.path());
-        ::unsetenv("HINDCAST_SOFTWARE_CUDA");
         CAPTURE(done.out);
         CAPTURE(done.err);
         CHECK(done.status == 0);
@@ -394,12 +401,10 @@ TEST_CASE("CUDA device: the program's --device") {
     const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
     const test::TemporaryFolder folder;
     const auto run = [&](const char* device, const char* driver, const char* pretends) {
-        ::setenv("HINDCAST_CUDA_DRIVER", driver, 1);
-        ::setenv("HINDCAST_SOFTWARE_CUDA", pretends, 1);
+        const test::Environment used("HINDCAST_CUDA_DRIVER", driver),
+            settings("HINDCAST_SOFTWARE_CUDA", pretends);
         const test::Finished done =
             test::run_program({"run", cage, "--steps", "2", "--device", device}, folder.path());
-        ::setenv("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER, 1);
-        ::unsetenv("HINDCAST_SOFTWARE_CUDA");
         return std::to_string(done.status) + done.out + done.err;
     };
     const auto has = [](const std::string& text, const char* part) {

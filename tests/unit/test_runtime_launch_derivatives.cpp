@@ -7,6 +7,7 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
+#include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"
 
@@ -14,13 +15,10 @@ using namespace hindcast;
 using namespace hindcast::lang;
 using ir::Precision;
 using ir::Type;
+using test::array;
 using Values = std::vector<double>;
 
 namespace {
-
-Array array(const Values& values, Type type = Type::f64) {
-    return Array::from(values, type, {static_cast<std::int64_t>(values.size())});
-}
 
 const KernelDef scale =
     kernel("scale", {"x", "factor", "y"},

@@ -1,4 +1,5 @@
-// Traced scalars: Float (the kernel's real type), Int, UInt, Long, ULong, Bool.
+// Traced scalars: Float (the kernel's real type), Single (f32 in both precisions, to read and write
+// arrays of another precision than the kernel's), Int, UInt, Long, ULong, Bool.
 //
 // A scalar is a mutable variable of the kernel: copying it makes a new variable, assigning rebinds
 // it, also inside if_, for_ and while_. Literals convert implicitly where that is exact in meaning
@@ -32,6 +33,14 @@ struct IntegerKind {
         return builder().integer(static_cast<std::int64_t>(number), type_);
     }
 };
+struct SingleKind {  // Float(s) and Single(x) convert; all arithmetic is that of Float
+    static ir::Type type() { return ir::Type::f32; }
+    template <class N>
+    static constexpr bool takes = false;
+    static ir::Value literal(auto number) {
+        return builder().real_constant(static_cast<double>(number), type());
+    }
+};
 struct BoolKind {
     static ir::Type type() { return ir::Type::boolean; }
     template <class N>
@@ -42,6 +51,7 @@ struct BoolKind {
 template <class Kind>
 class Scalar;
 using Float = Scalar<RealKind>;
+using Single = Scalar<SingleKind>;
 using Int = Scalar<IntegerKind<ir::Type::i32>>;
 using UInt = Scalar<IntegerKind<ir::Type::u32>>;
 using Long = Scalar<IntegerKind<ir::Type::i64>>;

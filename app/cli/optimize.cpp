@@ -90,6 +90,7 @@ public:
 
     int run() {
         optimization_.set_interrupt(interrupted);
+        optimization_.set_row_limit(HistoryWriter::most_entries);
         say(quiet_, "{}: {}; {} parameter{}\n  device        {}; {}\n", scene_.name(),
             optimization_.describe(), simulation_.parameters().size(),
             simulation_.parameters().size() == 1 ? "" : "s",
@@ -182,7 +183,7 @@ private:
         Clock::time_point saved = Clock::now();
         return optimization_.run([&](const Row& row) {
             ++rows_;
-            history_->add(row);
+            history_->add(history_->wants_parameters() ? optimization_.complete(row) : row);
             progress.update(row.iteration, [&row] {
                 return fmt::format("loss {:.9g}  gradient {:.3g}", row.loss, row.gradient_norm);
             });

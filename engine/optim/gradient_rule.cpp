@@ -1,38 +1,81 @@
-// The rules that step along the gradient, as kernels over the parameter vector. An update is two
-// launches: the gradient in the optimiser's variable, scaled and clipped by entry, with the sum of
-// its squares; then the rule's formula with a factor for the norm, and the projection on the
-// bounds.
-//
-//     x <- project(x - d)  or, with a log scale,  x <- project(x exp(-d)),   d = rate * direction
-//
-// which is u - d in u = log x without the rounding of log and exp: a zero step changes nothing.
+// An update is two or three launches: the gradient in the optimiser's variable, clipped by entry,
+// with sums of squares; where there is something to compute, the numbers of the update; then the
+// rule's formula with the projection on the bounds.
+#include "engine/optim/gradient_rule.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine/document/read.hpp"
-#include "engine/optim/update_rule.hpp"
-#include "engine/runtime/launch.hpp"
 
 namespace hindcast::optim {
 
 namespace {
 
 using namespace lang;
+using Vec6 = Vec<Float, 6>;
 
-// dL/du, scaled by a power of two and clipped by entry. The adjoint of x = exp(u) is x dL/dx.
-KernelDef own_gradient_kernel() {
+// Squares of what is very large or very small leave the range of f64.
+constexpr double tiny = 0x1p-900, down = 0x1p-600, up = 0x1p600,
+                 most = std::numeric_limits<double>::max();
+
+// dL/du, clipped by entry. The adjoint of x = exp(u) is x dL/dx.
+KernelDef look_kernel() {
     return kernel(
-        "optimizer_gradient",
-        {"value", "gradient", "logarithmic", "scale", "limit", "own", "squares"},
+        "optimizer_gradient", {"value", "gradient", "logarithmic", "limit", "own", "squares"},
         [](Int i, Read<Float> value, Read<Float> gradient, Read<Int> logarithmic,
-           Param<Float> scale, Param<Float> limit, Write<Float> own, Reduce<Float> squares) {
-            const Float g = select(logarithmic[i] != 0, value[i] * gradient[i], gradient[i]);
-            const Float clipped = clamp(g, -limit.value(), limit.value()) * scale.value();
-            own[i] = clipped;
-            squares += clipped * clipped;
+           Param<Float> limit, Write<Float> own, Reduce<Vec6> squares) {
+            const Float g = gradient[i];
+            const Float u =
+                clamp(select(logarithmic[i] != 0, value[i] * g, g), -limit.value(), limit.value());
+            own[i] = u;
+            const Float less = u * down, more = u * up, l = g * down, m = g * up;
+            squares += Vec6(u * u, less * less, more * more, g * g, l * l, m * m);
         });
 }
+
+// The numbers of an update: the gradient is multiplied by scale, then by factor.
+struct Numbers {
+    bool normalized, clips, adam;
+
+    KernelDef kernel() const {
+        return lang::kernel(
+            "optimizer_numbers",
+            {"squares", "longest", "beta1", "beta2", "powers", "scale", "factor", "correction1",
+             "correction2"},
+            [rule = *this](Int i, Read<Vec6> squares, Param<Float> longest, Param<Float> beta1,
+                           Param<Float> beta2, ReadWrite<Vec2> powers, ReadWrite<Float> scale,
+                           ReadWrite<Float> factor, ReadWrite<Float> correction1,
+                           ReadWrite<Float> correction2) {
+                if (rule.normalized || rule.clips)
+                    rule.factor(squares[i], longest, scale[i], factor[i]);
+                if (!rule.adam) return;
+                // Products of their own: 1 - beta^t is rounded once more.
+                const Vec2 before = powers[i];
+                const Float power1 = fma(before.x(), beta1.value(), -0.0),
+                            power2 = fma(before.y(), beta2.value(), -0.0);
+                powers[i] = Vec2(power1, power2);
+                correction1[i] = 1.0 / (1.0 - power1);
+                correction2[i] = 1.0 / (1.0 - power2);
+            });
+    }
+
+private:
+    void factor(const Vec6& squares, const Param<Float>& longest, OwnElement<Float> scale,
+                OwnElement<Float> factor) const {
+        const Bool fits = squares[0] <= most, small = squares[0] < tiny;
+        const Float s = select(fits, select(small, Float(up), Float(1)), Float(down));
+        const Float length =
+            sqrt(select(fits, select(small, squares[2], squares[0]), squares[1]));  // times s
+        std::move(scale) = s;
+        if (normalized)
+            std::move(factor) = select(length > 0.0, 1.0 / length, Float(0));
+        else
+            std::move(factor) =
+                select(length > longest.value() * s, longest.value() / length, 1.0 / s);
+    }
+};
 
 // What every rule's kernel takes to move a value by -d and hold it within its bounds.
 struct Moved {
@@ -47,41 +90,44 @@ struct Moved {
 
 KernelDef descent_kernel(const Moved& moved) {
     return kernel(
-        "gradient_descent", {"own", "factor", "rate", "logarithmic", "low", "high", "value"},
-        [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
+        "gradient_descent",
+        {"own", "scale", "factor", "rate", "logarithmic", "low", "high", "value"},
+        [moved](Int i, Read<Float> own, Param<Float> scale, Param<Float> factor, Read<Float> rate,
                 Read<Int> logarithmic, Read<Float> low, Read<Float> high, ReadWrite<Float> value) {
-            const Float g = own[i] * factor.value();
+            const Float g = own[i] * scale.value() * factor.value();
             value[i] = moved(value[i], rate[i] * g, logarithmic[i], low[i], high[i]);
         });
 }
 
 KernelDef momentum_kernel(const Moved& moved, bool nesterov) {
-    return kernel(
-        "momentum",
-        {"own", "factor", "rate", "logarithmic", "low", "high", "keep", "velocity", "value"},
-        [moved, nesterov](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
-                          Read<Int> logarithmic, Read<Float> low, Read<Float> high,
-                          Param<Float> keep, ReadWrite<Float> velocity, ReadWrite<Float> value) {
-            const Float g = own[i] * factor.value();
-            const Float m = keep.value() * velocity[i] + g;
-            velocity[i] = m;
-            const Float direction = nesterov ? g + keep.value() * m : m;
-            value[i] = moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
-        });
+    return kernel("momentum",
+                  {"own", "scale", "factor", "rate", "logarithmic", "low", "high", "keep",
+                   "velocity", "value"},
+                  [moved, nesterov](Int i, Read<Float> own, Param<Float> scale, Param<Float> factor,
+                                    Read<Float> rate, Read<Int> logarithmic, Read<Float> low,
+                                    Read<Float> high, Param<Float> keep, ReadWrite<Float> velocity,
+                                    ReadWrite<Float> value) {
+                      const Float g = own[i] * scale.value() * factor.value();
+                      const Float m = keep.value() * velocity[i] + g;
+                      velocity[i] = m;
+                      const Float direction = nesterov ? g + keep.value() * m : m;
+                      value[i] =
+                          moved(value[i], rate[i] * direction, logarithmic[i], low[i], high[i]);
+                  });
 }
 
 // Kingma and Ba, "Adam: a method for stochastic optimization", ICLR 2015, algorithm 1; the
 // corrections are 1 / (1 - beta^t).
 KernelDef adam_kernel(const Moved& moved) {
     return kernel("adam",
-                  {"own", "factor", "rate", "logarithmic", "low", "high", "beta1", "beta2",
+                  {"own", "scale", "factor", "rate", "logarithmic", "low", "high", "beta1", "beta2",
                    "epsilon", "correction1", "correction2", "first", "second", "value"},
-                  [moved](Int i, Read<Float> own, Param<Float> factor, Read<Float> rate,
-                          Read<Int> logarithmic, Read<Float> low, Read<Float> high,
-                          Param<Float> beta1, Param<Float> beta2, Param<Float> epsilon,
-                          Param<Float> correction1, Param<Float> correction2,
+                  [moved](Int i, Read<Float> own, Param<Float> scale, Param<Float> factor,
+                          Read<Float> rate, Read<Int> logarithmic, Read<Float> low,
+                          Read<Float> high, Param<Float> beta1, Param<Float> beta2,
+                          Param<Float> epsilon, Param<Float> correction1, Param<Float> correction2,
                           ReadWrite<Float> first, ReadWrite<Float> second, ReadWrite<Float> value) {
-                      const Float g = own[i] * factor.value();
+                      const Float g = own[i] * scale.value() * factor.value();
                       const Float m = beta1.value() * first[i] + (1.0 - beta1.value()) * g;
                       const Float v = beta2.value() * second[i] + (1.0 - beta2.value()) * (g * g);
                       first[i] = m;
@@ -93,145 +139,149 @@ KernelDef adam_kernel(const Moved& moved) {
                   });
 }
 
-class GradientRule final : public UpdateRule {
-public:
-    GradientRule(const Settings& settings, const Variables& variables,
-                 std::shared_ptr<Device> device)
-        : settings_(settings),
-          device_(std::move(device)),
-          count_(static_cast<std::int64_t>(variables.size())),
-          value_(vector()),
-          gradient_(vector()),
-          own_(vector()),
-          squares_(ir::Type::f64, {1}),
-          logarithmic_(ir::Type::i32, {count_}) {
-        std::vector<double> rates = variables.rate;
-        for (double& rate : rates) rate *= settings.base_rate();
-        const std::vector<std::int64_t> flags(variables.logarithmic.begin(),
-                                              variables.logarithmic.end());
-        logarithmic_.assign_integers(flags);
-        common_ = {
-            own_, 1.0, vector(rates), logarithmic_, vector(variables.low), vector(variables.high)};
-        own_gradient_ =
-            std::make_unique<Launch>(device_, own_gradient_kernel(), ir::Precision::f64, count_,
-                                     std::vector<Argument>{value_, gradient_, logarithmic_, 1.0,
-                                                           settings.clip_value, own_, squares_},
-                                     "gradient in the optimiser's variable");
-        own_gradient_run_ = own_gradient_->forward();
-        make_update(Moved{std::find(flags.begin(), flags.end(), 1) != flags.end()});
-        update_run_ = update_->forward();
-    }
-
-    Step step(const Evaluation& here, const Evaluate&) override {
-        value_.assign(here.values);
-        gradient_.assign(here.gradient);
-        run_own_gradient(1);
-        update_->set("factor", factor());
-        if (settings_.type == RuleType::adam) {
-            power1_ *= settings_.beta1;
-            power2_ *= settings_.beta2;
-            update_->set("correction1", 1 / (1 - power1_));
-            update_->set("correction2", 1 / (1 - power2_));
-        }
-        update_run_.run();
-        return {true, value_.to_doubles(), ""};
-    }
-
-    document::Node state() const override {
-        document::Node node = document::Node::object();
-        for (const auto& [name, array] : memory_) node.set(name, exact_numbers(array.to_doubles()));
-        if (settings_.type == RuleType::adam) {
-            node.set("beta1_power", power1_);
-            node.set("beta2_power", power2_);
-        }
-        return node;
-    }
-
-    void restore(const document::Node& state) override {
-        document::Reader reader(state, "the state of " + settings_.describe());
-        std::vector<std::vector<double>> read;
-        for (const auto& [name, array] : memory_)
-            read.push_back(
-                exact_numbers_of(reader.require(name), static_cast<std::size_t>(count_)));
-        const bool adam = settings_.type == RuleType::adam;
-        const double power1 = adam ? reader.number("beta1_power") : 1;
-        const double power2 = adam ? reader.number("beta2_power") : 1;
-        reader.finish();
-        power1_ = power1;
-        power2_ = power2;
-        for (std::size_t k = 0; k < read.size(); ++k) memory_[k].second.assign(read[k]);
-    }
-
-private:
-    Array vector() const { return Array(ir::Type::f64, {count_}); }
-    Array vector(std::span<const double> values) const {
-        return Array::from(values, ir::Type::f64, {count_});
-    }
-    Array memory(const char* name) { return memory_.emplace_back(name, vector()).second; }
-
-    void make_update(const Moved& moved) {
-        std::vector<Argument> arguments = common_;
-        const auto make = [&](const KernelDef& def, std::vector<Argument> own) {
-            arguments.insert(arguments.end(), own.begin(), own.end());
-            arguments.emplace_back(value_);
-            update_ = std::make_unique<Launch>(device_, def, ir::Precision::f64, count_, arguments,
-                                               "parameter update");
-        };
-        switch (settings_.type) {
-            case RuleType::momentum:
-                make(momentum_kernel(moved, settings_.nesterov),
-                     {settings_.momentum, memory("velocity")});
-                break;
-            case RuleType::adam: {
-                const Array first = memory("first_moment"), second = memory("second_moment");
-                make(adam_kernel(moved), {settings_.beta1, settings_.beta2, settings_.epsilon, 1.0,
-                                          1.0, first, second});
-                break;
-            }
-            default: make(descent_kernel(moved), {});
-        }
-    }
-
-    void run_own_gradient(double scale) {
-        scale_ = scale;
-        own_gradient_->set("scale", scale);
-        squares_.clear();
-        own_gradient_run_.run();
-    }
-
-    // What the scaled gradient is multiplied by: undoes the scale, and clips or normalises.
-    double factor() {
-        const bool normalized = settings_.type == RuleType::normalized_gradient_descent;
-        if (!normalized && settings_.clip_norm == unlimited) return 1;
-        // Squares of what is very large or very small leave the range of f64.
-        constexpr double tiny = 0x1p-900, step = 0x1p600;
-        if (!(squares_.value(0) <= std::numeric_limits<double>::max()))
-            run_own_gradient(1 / step);
-        else if (squares_.value(0) < tiny)
-            run_own_gradient(step);
-        const double length = std::sqrt(squares_.value(0));  // times scale_
-        if (normalized) return length > 0 ? 1 / length : 0;
-        if (length > settings_.clip_norm * scale_) return settings_.clip_norm / length;
-        return 1 / scale_;
-    }
-
-    Settings settings_;
-    std::shared_ptr<Device> device_;
-    std::int64_t count_;
-    Array value_, gradient_, own_, squares_, logarithmic_;
-    double scale_ = 1;
-    std::vector<Argument> common_;                       // of all update kernels
-    std::vector<std::pair<std::string, Array>> memory_;  // what an update leaves to the next
-    double power1_ = 1, power2_ = 1;                     // adam: beta^t
-    std::unique_ptr<Launch> own_gradient_, update_;
-    Launch::Replay own_gradient_run_, update_run_;
-};
-
 }  // namespace
+
+GradientRule::GradientRule(const Settings& settings, const Variables& variables,
+                           std::shared_ptr<Device> device)
+    : settings_(settings),
+      device_(std::move(device)),
+      count_(static_cast<std::int64_t>(variables.size())),
+      value_(vector()),
+      gradient_(vector()),
+      own_(vector()),
+      squares_(ir::Type::f64, {1, 6}),
+      scale_(ir::Type::f64, {1}),
+      factor_(scale_.clone()),
+      correction1_(scale_.clone()),
+      correction2_(scale_.clone()),
+      powers_(ir::Type::f64, {1, 2}),
+      on_host_look_(device_),
+      on_host_update_(device_) {
+    for (const Array& one : {scale_, factor_, correction1_, correction2_, powers_}) one.fill(1);
+    std::vector<double> rates = variables.rate;
+    for (double& rate : rates) rate *= settings.base_rate();
+    const std::vector<std::int64_t> flags(variables.logarithmic.begin(),
+                                          variables.logarithmic.end());
+    const Array logarithmic(ir::Type::i32, {count_});
+    logarithmic.assign_integers(flags);
+    const auto launch = [&](const KernelDef& def, std::int64_t items,
+                            std::vector<Argument> arguments, const char* name) {
+        return std::make_unique<Launch>(device_, def, ir::Precision::f64, items,
+                                        std::move(arguments), name);
+    };
+    look_ = launch(look_kernel(), count_,
+                   {value_, gradient_, logarithmic, settings.clip_value, own_, squares_},
+                   "gradient in the optimiser's variable");
+    const Numbers numbers{settings.type == RuleType::normalized_gradient_descent,
+                          settings.clip_norm != unlimited, settings.type == RuleType::adam};
+    if (numbers.normalized || numbers.clips || numbers.adam)
+        numbers_ = launch(numbers.kernel(), 1,
+                          {squares_, settings.clip_norm, settings.beta1, settings.beta2, powers_,
+                           scale_, factor_, correction1_, correction2_},
+                          "numbers of a parameter update");
+    make_update(std::find(flags.begin(), flags.end(), 1) != flags.end(),
+                {own_, scale_, factor_, vector(rates), logarithmic, vector(variables.low),
+                 vector(variables.high)});
+    add_look(on_host_look_);
+    add_update(on_host_update_);
+}
+
+void GradientRule::make_update(bool any_logarithmic, const std::vector<Argument>& common) {
+    const Moved moved{any_logarithmic};
+    const auto make = [&](const KernelDef& def, const std::vector<Argument>& own) {
+        std::vector<Argument> arguments = common;
+        arguments.insert(arguments.end(), own.begin(), own.end());
+        arguments.emplace_back(value_);
+        update_ = std::make_unique<Launch>(device_, def, ir::Precision::f64, count_, arguments,
+                                           "parameter update");
+    };
+    switch (settings_.type) {
+        case RuleType::momentum:
+            make(momentum_kernel(moved, settings_.nesterov),
+                 {settings_.momentum, memory("velocity")});
+            break;
+        case RuleType::adam: {
+            const Array first = memory("first_moment"), second = memory("second_moment");
+            make(adam_kernel(moved), {settings_.beta1, settings_.beta2, settings_.epsilon,
+                                      correction1_, correction2_, first, second});
+            break;
+        }
+        default: make(descent_kernel(moved), {});
+    }
+}
+
+void GradientRule::add_look(Sequence& sequence) const {
+    sequence.add_clear(squares_);
+    sequence.add(*look_);
+}
+
+void GradientRule::add_update(Sequence& sequence) const {
+    if (numbers_) sequence.add(*numbers_);
+    sequence.add(*update_);
+}
+
+UpdateRule::Step GradientRule::step(const Evaluation& here, const Evaluate&) {
+    value_.assign(here.values);
+    gradient_.assign(here.gradient);
+    on_host_look_.run();
+    on_host_update_.run();
+    return {true, value_.to_doubles(), ""};
+}
+
+document::Node GradientRule::state() const {
+    document::Node node = document::Node::object();
+    for (const auto& [name, array] : memory_) node.set(name, exact_numbers(array.to_doubles()));
+    if (settings_.type == RuleType::adam) {
+        node.set("beta1_power", powers_.value(0, 0));
+        node.set("beta2_power", powers_.value(0, 1));
+    }
+    return node;
+}
+
+void GradientRule::restore(const document::Node& state) {
+    document::Reader reader(state, "the state of " + settings_.describe());
+    std::vector<std::vector<double>> read;
+    for (const auto& [name, array] : memory_)
+        read.push_back(exact_numbers_of(reader.require(name), static_cast<std::size_t>(count_)));
+    const bool adam = settings_.type == RuleType::adam;
+    const double power1 = adam ? reader.number("beta1_power") : 1;
+    const double power2 = adam ? reader.number("beta2_power") : 1;
+    reader.finish();
+    powers_.assign(std::vector{power1, power2});
+    for (std::size_t k = 0; k < read.size(); ++k) memory_[k].second.assign(read[k]);
+}
 
 std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings, const Variables& variables,
                                                const std::shared_ptr<Device>& device) {
     return std::make_unique<GradientRule>(settings, variables, device);
+}
+
+// ---------------------------------------------------------------- norms
+
+double norm_of(const double (&squares)[3]) {
+    if (!(squares[0] <= most)) return std::sqrt(squares[1]) / down;
+    if (squares[0] < tiny) return std::sqrt(squares[2]) / up;
+    return std::sqrt(squares[0]);
+}
+
+double norm_as_reduced(std::span<const double> values) {
+    constexpr std::size_t chunk = backend::reduce_chunk, lanes = backend::reduce_lanes;
+    constexpr double scales[] = {1, down, up};
+    double totals[3] = {};
+    for (std::size_t begin = 0; begin < values.size(); begin += chunk) {
+        double lane[3][lanes] = {};
+        for (std::size_t i = begin; i < std::min(values.size(), begin + chunk); ++i)
+            for (std::size_t s = 0; s < 3; ++s) {
+                const double x = values[i] * scales[s];
+                lane[s][i % lanes] += x * x;
+            }
+        for (std::size_t s = 0; s < 3; ++s) {
+            for (std::size_t half = lanes / 2; half > 0; half /= 2)
+                for (std::size_t l = 0; l < half; ++l) lane[s][l] += lane[s][l + half];
+            totals[s] += lane[s][0];
+        }
+    }
+    return norm_of(totals);
 }
 
 }  // namespace hindcast::optim

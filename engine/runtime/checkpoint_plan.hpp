@@ -48,6 +48,7 @@ public:
     std::int64_t at(std::int64_t slot) const { return held_[static_cast<std::size_t>(slot)]; }
     std::int64_t top() const { return held_.back(); }
     void clear() { held_.clear(); }
+    bool operator==(const CheckpointStack&) const = default;
     void push(std::int64_t segment) { held_.push_back(segment); }
     // Frees the slots of segments after this one.
     void drop_after(std::int64_t segment) {

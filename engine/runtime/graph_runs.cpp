@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
@@ -24,23 +25,40 @@ struct GraphRuns::Way {
     std::int64_t nodes = 0;
     Seeds seeds;
     Premises premises;
+    bool keeps = false;              // works with what a run keeps
+    Recording::State before, after;  // of the run that was noted
     std::string refusal;
 };
 
-GraphRuns::GraphRuns(Schedule& schedule, Array counter, const Device& device)
-    : schedule_(schedule), counter_(std::move(counter)), device_(device) {
+GraphRuns::GraphRuns(Schedule& schedule, Recording& recording, Array counter, const Device& device,
+                     const Sequence* follower)
+    : schedule_(schedule),
+      recording_(recording),
+      counter_(std::move(counter)),
+      device_(device),
+      follower_(follower) {
     for (auto& way : ways_) way = std::make_unique<Way>();
+    ways_[WholeProgram::forward_keeping]->keeps = ways_[WholeProgram::backward]->keeps = true;
     std::set<const void*> seen;
-    schedule.each_array([&](const Array& array) {
+    const auto add = [&](const Array& array) {
         if (array && array.bytes() > 0 && seen.insert(array.version_counter()).second)
             arrays_.push_back(array);
-    });
+    };
+    schedule.each_array(add);
+    if (follower != nullptr) follower->each_array(add);
+    places_.resize(arrays_.size());
 }
 
 GraphRuns::~GraphRuns() = default;
 
-void GraphRuns::send_inputs() const {
-    for (const Array& a : arrays_) a.memory().on(device_.cuda());
+// Whether all of it is where it was before.
+bool GraphRuns::send_inputs() {
+    bool same = true;
+    for (std::size_t k = 0; k < arrays_.size(); ++k) {
+        const void* const place = arrays_[k].memory().on(device_.cuda());
+        same &= std::exchange(places_[k], place) == place;
+    }
+    return same;
 }
 
 // What the graphs have changed, as the launches would have said.
@@ -53,6 +71,9 @@ void GraphRuns::mark_written(Kind kind) const {
     });
     for (const Array& a : kind == WholeProgram::backward ? schedule_.gradients : schedule_.reduced)
         a.wrote_on_device();
+    if (kind == WholeProgram::backward && schedule_.plan.segments > 1)
+        for (const Array& a : schedule_.recomputed) a.wrote_on_device();
+    if (kind == WholeProgram::backward && follower_ != nullptr) follower_->ran_on_device();
     if (counter_)
         counter_.store(kind == WholeProgram::backward ? 0
                                                       : static_cast<std::int32_t>(schedule_.steps));
@@ -63,7 +84,7 @@ bool GraphRuns::fits(const Way& way, const Seeds& seeds) const {
     for (std::size_t k = 0; k < seeds.size(); ++k)
         if (!seeds[k].of.same_memory(way.seeds[k].of) || seeds[k].value != way.seeds[k].value)
             return false;
-    return way.premises.hold(schedule_);
+    return (!way.keeps || way.before == recording_.state()) && way.premises.hold(schedule_);
 }
 
 void GraphRuns::end_graph() {
@@ -88,6 +109,7 @@ void GraphRuns::note(Way& way, const Seeds& seeds, const std::function<void()>& 
     way.nodes = 0;
     way.seeds = seeds;
     way.premises.note(schedule_, counter_);
+    way.before = recording_.state();
     noting_ = &way;
     struct Leave {
         GraphRuns& runs;
@@ -100,6 +122,7 @@ void GraphRuns::note(Way& way, const Seeds& seeds, const std::function<void()>& 
     work();
     end_graph();
     way.graphs.resize(way.count);
+    way.after = recording_.state();
 }
 
 bool GraphRuns::run(Kind kind, const Seeds& seeds, const std::function<void()>& work) {
@@ -110,21 +133,24 @@ bool GraphRuns::run(Kind kind, const Seeds& seeds, const std::function<void()>& 
         ++way.runs;
         return false;
     }
+    if (!send_inputs())
+        for (const auto& each : ways_) each->count = 0;
     if (!fits(way, seeds)) {
-        send_inputs();
         try {
             note(way, seeds, work);
         } catch (const Error& e) {
             way.graphs.clear();
             way.count = 0;
+            if (way.keeps) recording_.go_to(way.before);
             way.refusal = e.happened();
             if (use == WholeProgramUse::always) throw;
             return false;
         }
+        send_inputs();
     }
-    send_inputs();
     for (const Graph& graph : way.graphs) device_.cuda()->launch(graph);
     mark_written(kind);
+    if (way.keeps) recording_.go_to(way.after);
     return true;
 }
 

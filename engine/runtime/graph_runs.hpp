@@ -4,7 +4,9 @@
 // The first run of a kind goes launch by launch and makes all that launches need; the second is
 // noted. What changes between runs lies in memory of the device and is sent there before a graph
 // runs: parameters, numbers passed by value. Work is noted again where a graph would do other
-// work: other seeds, histories at another place, indices that were changed.
+// work: other seeds, histories or arrays at another place, indices that were changed, checkpoints
+// that are held elsewhere. With a plan of several segments the graphs hold all of it: what is
+// stored and restored on the way, the steps that are made again, and the adjoints.
 #pragma once
 
 #include <array>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
 
 namespace hindcast {
@@ -21,7 +24,9 @@ public:
     using Kind = WholeProgram::Kind;
     using Seeds = std::vector<Rollout::Seed>;
 
-    GraphRuns(Schedule& schedule, Array counter, const Device& device);
+    // `follower`: put on the stream after the adjoints (Rollout::follow_backward), or nullptr.
+    GraphRuns(Schedule& schedule, Recording& recording, Array counter, const Device& device,
+              const Sequence* follower = nullptr);
     ~GraphRuns();
 
     // Does the work by graphs, or returns false: launch by launch, please. `work` puts all of it on
@@ -37,13 +42,16 @@ private:
     bool fits(const Way& way, const Seeds& seeds) const;
     void note(Way& way, const Seeds& seeds, const std::function<void()>& work);
     void end_graph();
-    void send_inputs() const;
+    bool send_inputs();
     void mark_written(Kind kind) const;
 
     Schedule& schedule_;
+    Recording& recording_;
     Array counter_;
     const Device& device_;
-    std::vector<Array> arrays_;  // that launches work with
+    const Sequence* follower_;
+    std::vector<Array> arrays_;        // that launches work with
+    std::vector<const void*> places_;  // where they are on the device
     std::array<std::unique_ptr<Way>, 3> ways_;
     Way* noting_ = nullptr;
 };

@@ -41,6 +41,14 @@ std::int64_t Recording::bytes() const {
     return s_.history_bytes + store_.memory_bytes() + static_cast<std::int64_t>(final_.size());
 }
 
+void Recording::go_to(const State& state) {
+    open_window(state.begin);
+    stack_ = state.stack;
+    final_saved_ = state.final_saved;
+    next_stored_ = state.next_stored;
+    end_ = state.end;
+}
+
 void Recording::open_window(std::int64_t begin) {
     begin_ = begin;
     end_ = -1;

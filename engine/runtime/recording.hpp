@@ -53,6 +53,17 @@ public:
     std::int64_t load(std::int64_t end, const Run& run);
     void end_backward();
 
+    // What is held where. A run that was noted as a graph does its copies again when the graph
+    // runs, from the state that it was noted in; go_to() says what it came to.
+    struct State {
+        CheckpointStack stack;
+        bool final_saved = false;
+        std::int64_t next_stored = -1, begin = 0, end = -1;
+        bool operator==(const State&) const = default;
+    };
+    State state() const { return {stack_, final_saved_, next_stored_, begin_, end_}; }
+    void go_to(const State& state);
+
 private:
     std::int64_t start_of(std::int64_t segment) const { return s_.cut + segment * s_.plan.segment; }
     void open_window(std::int64_t begin);

@@ -186,8 +186,8 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         return yes;
     };
     diverged_.reset();
-    if (keep) m.recording.begin();
     const auto launches = [&] {
+        if (keep) m.recording.begin();
         for (const Array& a : s.reduced) a.clear();
         set_counter(0);
         const Moment once;
@@ -212,9 +212,10 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         }
         return t;
     };
-    const bool may_be_whole = !watch && (!keep || m.plan.may_compile) && !starts_at_cut() &&
+    const bool may_be_whole = !watch && (!keep || may_be_whole_run(m)) && !starts_at_cut() &&
                               (s.cut == 0 || mode == RolloutMode::first);
     const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
+    if (keep) m.recording.begin();
     if (may_be_whole && run_whole(m, kind, {}, std::ref(launches))) {
         if (keep) {
             s.note_constants();
@@ -233,6 +234,11 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     return done;
 }
 
+// On a CUDA device also those that recompute steps; checkpoints in files pass through the host.
+bool Rollout::may_be_whole_run(const Mode& m) const {
+    return m.plan.may_compile || (device_->cuda() && m.plan.segments > 1 && !m.plan.spilled);
+}
+
 // All of one kind as one function, or as graphs; false: launch by launch, please.
 bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
                         const std::function<void()>& launches) {
@@ -241,11 +247,14 @@ bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed
         return function != nullptr && function->run(kind);
     }
     if (profiling_) return false;
-    if (!m.graphs) m.graphs = std::make_unique<GraphRuns>(*m.schedule, counter_, *device_);
+    if (!m.graphs)
+        m.graphs = std::make_unique<GraphRuns>(*m.schedule, m.recording, counter_, *device_,
+                                               follower(m.mode));
     if (!m.graphs->run(kind, seeds, launches)) return false;
     device_->settle();
     // Only single steps can stop where a number was not finite.
-    return kind == WholeProgram::backward || watched_every_ <= 0 || !not_finite_on_device();
+    return kind == WholeProgram::backward || watched_every_ <= 0 ||
+           (looks_later_ && kind == WholeProgram::forward_keeping) || !not_finite_on_device();
 }
 
 void Rollout::make_again(Calls& step, const Moment& at) {
@@ -321,17 +330,32 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
             mode.recording.end_backward();
         }
     } const leave{m};
-    m.recording.begin_backward();
-    const bool may_be_whole = !recording_norms_ && m.plan.may_compile && end == s.steps;
+    const bool may_be_whole = !recording_norms_ && may_be_whole_run(m) && end == s.steps;
+    const Sequence* const follower = this->follower(mode);
     const auto launches = [&] {
+        m.recording.begin_backward();
         if (device_->cuda()) seed_gradients();
         go_back(m, end, mode);
+        m.recording.end_backward();
+        if (follower != nullptr && device_->cuda()) follower->put();
     };
-    if (may_be_whole && run_whole(m, WholeProgram::backward, seeds, std::ref(launches))) return;
-    const Trial trial(may_be_whole ? m.whole.get() : nullptr, WholeProgram::backward);
-    launches();
-    device_->settle();
-    s.check_constants(counter_, "by an adjoint that adds to it");
+    if (!may_be_whole || !run_whole(m, WholeProgram::backward, seeds, std::ref(launches))) {
+        const Trial trial(may_be_whole ? m.whole.get() : nullptr, WholeProgram::backward);
+        launches();
+        device_->settle();
+        s.check_constants(counter_, "by an adjoint that adds to it");
+    }
+    if (follower != nullptr && !device_->cuda()) follower->put();
+}
+
+void Rollout::follow_backward(const Sequence* sequence) {
+    if (sequence == follower_) return;
+    follower_ = sequence;
+    for (auto& [mode, m] : modes_) m->graphs.reset();
+}
+
+void Rollout::leave_backward(const Sequence* sequence) {
+    if (sequence == follower_) follow_backward(nullptr);
 }
 
 // All adjoints, launch by launch.

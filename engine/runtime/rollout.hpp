@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "engine/runtime/schedule.hpp"
+#include "engine/runtime/sequence.hpp"
 #include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
@@ -81,6 +82,11 @@ public:
         Array array;
     };
     const std::optional<Divergence>& divergence() const { return diverged_; }  // of the last run
+    // On a CUDA device a forward(true) that goes by graphs then leaves the look to the caller: once
+    // one of these flags (i32, one for each array) is 1, the next forward(true) without it says
+    // where that was.
+    void look_later(bool on) { looks_later_ = on; }
+    const Array& not_finite() const { return not_finite_; }  // empty: nothing is looked at
 
     // After forward(true): zeroes every gradient, sets those of `seeds` (array and value, every
     // element), and runs the adjoints. Throws if an array that an adjoint reads was changed since.
@@ -89,6 +95,10 @@ public:
         double value = 1;
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
+    // Runs after the adjoints in every backward() of the first mode; on a CUDA device in the same
+    // graph. It writes nothing that the program works with. Until it is taken away, by who gave it.
+    void follow_backward(const Sequence* sequence);
+    void leave_backward(const Sequence* sequence);
 
     // From the next run on. `bytes`: of gradient memory, that is gradients, histories, checkpoints,
     // a copy of the final state, and what adjoints work with: all that is there for backward() and
@@ -196,8 +206,12 @@ private:
     const Array* not_finite_on_device();
     bool run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
                    const std::function<void()>& launches);
+    bool may_be_whole_run(const Mode& m) const;
     void go_back(Mode& m, std::int64_t end, RolloutMode mode);
     WholeProgram* whole(Mode& m);
+    const Sequence* follower(RolloutMode mode) const {
+        return mode == RolloutMode::first ? follower_ : nullptr;
+    }
     void note_norm(const Schedule& s, std::int64_t t);
 
     std::shared_ptr<Device> device_;
@@ -210,7 +224,9 @@ private:
     std::vector<std::pair<Array, Array>> at_cut_;  // what runs begin with, and its copy
     std::vector<Array> watched_;
     std::int64_t watched_every_ = 0;
-    DeviceMemory not_finite_;  // on a CUDA device: an i32 for each, 1 if one was found
+    Array not_finite_;  // on a CUDA device: an i32 for each, 1 if one was found
+    bool looked_ = false, looks_later_ = false;
+    const Sequence* follower_ = nullptr;
     std::optional<Divergence> diverged_;
     bool recording_norms_ = false;
     AdjointNorms norms_;

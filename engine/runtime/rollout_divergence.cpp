@@ -17,6 +17,9 @@ void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) 
         m->graphs.reset();
     }
     not_finite_ = {};
+    looked_ = false;
+    if (device_->cuda() && every > 0 && !watched_.empty())
+        not_finite_ = Array(ir::Type::i32, {static_cast<std::int64_t>(watched_.size())});
 }
 
 namespace {
@@ -61,28 +64,27 @@ bool Rollout::diverges(std::int64_t t) {
 // Sets a flag for each array that holds something else; they stay set until they are read.
 void Rollout::look_on_device() {
     backend::cuda::Context& cuda = *device_->cuda();
-    if (not_finite_.size() == 0) {
-        not_finite_ = device_->allocate(watched_.size() * sizeof(std::int32_t));
-        cuda.clear(address_of(not_finite_.data()), not_finite_.size());
-    }
+    looked_ = true;
+    auto* const flags = static_cast<std::byte*>(not_finite_.memory().on(device_->cuda()));
     for (std::size_t k = 0; k < watched_.size(); ++k) {
         const Array& a = watched_[k];
         if (!ir::is_real(a.type())) continue;
         const std::size_t size = ir::size_of(a.type());
         cuda.find_not_finite(address_of(a.memory().on(device_->cuda())), size, a.bytes() / size,
-                             address_of(not_finite_.data() + k * sizeof(std::int32_t)));
+                             address_of(flags + k * sizeof(std::int32_t)));
     }
 }
 
 const Array* Rollout::not_finite_on_device() {
-    if (not_finite_.size() == 0) return nullptr;
+    if (!looked_) return nullptr;
     backend::cuda::Context& cuda = *device_->cuda();
-    const auto at = address_of(not_finite_.data());
+    const auto at = address_of(not_finite_.memory().on(device_->cuda()));
     std::vector<std::int32_t> flags(watched_.size());
-    cuda.download(flags.data(), at, not_finite_.size());
+    const std::size_t bytes = flags.size() * sizeof(std::int32_t);  // the array's are more
+    cuda.download(flags.data(), at, bytes);
     const auto found = std::find(flags.begin(), flags.end(), 1);
     if (found == flags.end()) return nullptr;
-    cuda.clear(at, not_finite_.size());
+    cuda.clear(at, bytes);
     return &watched_[static_cast<std::size_t>(found - flags.begin())];
 }
 

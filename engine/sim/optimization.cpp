@@ -4,6 +4,7 @@
 #include "engine/sim/optimization.hpp"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
 #include "engine/optim/update_rule.hpp"
+#include "engine/sim/descent.hpp"
 #include "engine/sim/non_finite.hpp"
 
 namespace hindcast {
@@ -96,20 +98,25 @@ struct Optimization::State {
     Simulation& simulation;
     optim::Settings settings;
     std::unique_ptr<optim::UpdateRule> rule;
+    std::unique_ptr<Descent> descent;  // a rule with a formula, without an evaluator
+    std::size_t row_limit = std::numeric_limits<std::size_t>::max();
     std::function<bool()> interrupt;
     Evaluator evaluator;
 
     // What is saved.
     std::int64_t iteration = 0;  // of the point that stands
     bool reported = false;       // its row was given to the watch
-    std::vector<double> values;  // of that point
+    std::vector<double> values;  // of that point, if they are on the host
+    bool values_on_device = false;
     std::int64_t evaluations = 0;
     std::optional<Row> best;
     std::optional<double> progress_loss;  // at the last row that made progress
     std::int64_t rows_without_progress = 0;
 
-    Row row;          // of the point that stands; the last finite one
-    Evaluation last;  // what was evaluated last
+    Row row;  // of the point that stands; the last finite one
+    bool has_row = false;
+    bool best_on_device = false;  // the descent keeps its parameters and gradient
+    Evaluation last;              // what was evaluated last
     std::vector<Simulation::TermValue> last_terms;
     bool last_is_full = false;  // with its gradient, and nothing has changed since
 
@@ -120,7 +127,12 @@ struct Optimization::State {
     std::vector<double> hessian_product(std::span<const double> at,
                                         std::span<const double> direction);
     std::string explain();
+    const std::vector<double>& point();
+    Row complete(Row of);
+    Row complete_best();
+    void look_on_device(Row& next);
     bool look(Outcome& outcome);
+    bool not_finite(Outcome& outcome, Row next);
     void report();
     std::optional<std::string> stopping_rule() const;
     bool advance(Outcome& outcome);
@@ -167,33 +179,87 @@ std::string Optimization::State::explain() {
     return loss ? explain_loss(simulation) : explain_gradient(simulation, last.gradient);
 }
 
-// Fills the row of the point that stands; false, with the outcome, if it is not finite.
-bool Optimization::State::look(Outcome& outcome) {
-    if (!last_is_full || last.values != values) evaluate(values, true);
-    Row next;
-    next.iteration = iteration;
-    next.loss = last.loss;
-    next.gradient_norm = optim::norm(last.gradient);
-    next.terms = last_terms;
-    next.parameters = values;
-    next.gradient = last.gradient;
-    next.evaluations = evaluations;
-    if (last.finite()) {
-        row = std::move(next);
-        return true;
-    }
+// The values of the point that stands, on the host.
+const std::vector<double>& Optimization::State::point() {
+    if (values_on_device) values = descent->values();
+    values_on_device = false;
+    return values;
+}
+
+// The last row, whose gradient is still that on the device.
+Optimization::Row Optimization::State::complete(Row of) {
+    if (!has_row || !of.parameters.empty()) return of;
+    of.parameters = of.iteration == iteration ? point() : descent->values_before();
+    of.gradient = descent->gradient();
+    return of;
+}
+
+Optimization::Row Optimization::State::complete_best() {
+    if (!best) return {};
+    Row of = *best;
+    if (!best_on_device) return of;
+    of.parameters = descent->kept_values();
+    of.gradient = descent->kept_gradient();
+    return of;
+}
+
+void Optimization::State::look_on_device(Row& next) {
+    if (interrupt && interrupt()) throw Interrupted();
+    ++evaluations;
+    descent->evaluate();
+    Descent::Look look = descent->look();
+    last.loss = look.loss;
+    last_is_full = look.finite;
+    last_terms = std::move(look.terms);
+    next.gradient_norm = look.gradient_norm;
+    next.parameters = std::move(look.values);
+    next.gradient = std::move(look.gradient);
+}
+
+bool Optimization::State::not_finite(Outcome& outcome, Row next) {
     last_is_full = false;
+    if (descent) last.gradient = descent->gradient();
     outcome.stop = Stop::not_finite;
     outcome.reason = "at iteration " + std::to_string(iteration) + " " + explain();
-    if (!evaluator) simulation.parameters().set_values(values);
-    if (row.parameters.empty()) row = std::move(next);  // there never was a finite one
+    if (!evaluator) simulation.parameters().set_values(point());
+    if (!has_row) {  // there never was a finite one
+        row = std::move(next);
+        row.parameters = values;
+    } else if (row.parameters.empty()) {
+        row.parameters = descent->values_before();
+    }
     return false;
+}
+
+// Fills the row of the point that stands; false, with the outcome, if it is not finite.
+bool Optimization::State::look(Outcome& outcome) {
+    Row next;
+    if (descent) {
+        look_on_device(next);
+    } else {
+        if (!last_is_full || last.values != values) evaluate(values, true);
+        last_is_full &= last.finite();
+        next.gradient_norm = optim::norm_as_reduced(last.gradient);
+        next.parameters = values;
+        next.gradient = last.gradient;
+    }
+    next.iteration = iteration;
+    next.loss = last.loss;
+    next.terms = last_terms;
+    next.evaluations = evaluations;
+    if (!last_is_full) return not_finite(outcome, std::move(next));
+    row = std::move(next);
+    return has_row = true;
 }
 
 // Takes the row into account: best, and progress for the stopping rules.
 void Optimization::State::report() {
     reported = true;
-    if (!best || row.loss < best->loss) best = row;
+    if (!best || row.loss < best->loss) {
+        best = row;
+        best_on_device = row.parameters.empty();
+        if (best_on_device) descent->keep();
+    }
     const bool progress =
         !progress_loss ||
         row.loss < *progress_loss - settings.relative_change * std::fabs(*progress_loss);
@@ -216,6 +282,13 @@ std::optional<std::string> Optimization::State::stopping_rule() const {
 
 // One update; false, with the outcome, if there is none.
 bool Optimization::State::advance(Outcome& outcome) {
+    if (descent) {
+        descent->update();
+        values_on_device = true;
+        ++iteration;
+        reported = false;
+        return true;
+    }
     const Evaluation here{values, row.loss, row.gradient};
     optim::UpdateRule::Step step = rule->step(
         here, [this](std::span<const double> at, bool gradient) { return evaluate(at, gradient); });
@@ -256,6 +329,12 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
     };
     last_is_full = false;  // the scene may have been edited meanwhile
     values = simulation.parameters().values();
+    values_on_device = false;
+    if (auto* const formula = dynamic_cast<optim::GradientRule*>(rule.get());
+        formula != nullptr && !evaluator) {
+        if (!descent) descent = std::make_unique<Descent>(simulation, *formula, row_limit);
+        descent->start_at(values);
+    }
     try {
         while (go()) {
         }
@@ -264,10 +343,10 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
         outcome.reason = "stopped on request";
     }
     // A search may have tried other points since.
-    if (!evaluator && simulation.parameters().values() != values)
+    if (!evaluator && simulation.parameters().values() != point())
         simulation.parameters().set_values(values);
-    outcome.last = row;
-    outcome.best = best ? *best : row;
+    outcome.last = outcome.stop == Stop::not_finite ? row : complete(row);
+    outcome.best = best ? complete_best() : outcome.last;
     return outcome;
 }
 
@@ -300,22 +379,26 @@ void Optimization::set_interrupt(std::function<bool()> interrupt) {
     state_->interrupt = std::move(interrupt);
 }
 
+void Optimization::set_row_limit(std::size_t parameters) { state_->row_limit = parameters; }
+
+Optimization::Row Optimization::complete(Row row) const { return state_->complete(std::move(row)); }
+
 void Optimization::set_evaluator(Evaluator evaluator) { state_->evaluator = std::move(evaluator); }
 
 // ---------------------------------------------------------------- saving
 
 Node Optimization::state() const {
-    const State& s = *state_;
+    State& s = *state_;
     return Node::object({{"optimizer", optim::name_of(s.settings.type)},
                          {"names", digest_of(s.simulation.parameters().names())},
                          {"iteration", s.iteration},
                          {"reported", s.reported},
                          {"evaluations", s.evaluations},
-                         {"parameters", optim::exact_numbers(s.values)},
+                         {"parameters", optim::exact_numbers(s.point())},
                          {"rule", s.rule->state()},
                          {"progress_loss", s.progress_loss ? Node(*s.progress_loss) : Node()},
                          {"rows_without_progress", s.rows_without_progress},
-                         {"best", s.best ? node_of(*s.best) : Node()}});
+                         {"best", s.best ? node_of(s.complete_best()) : Node()}});
 }
 
 void Optimization::restore(const Node& node) {
@@ -353,7 +436,10 @@ void Optimization::restore(const Node& node) {
     s.progress_loss = progress_loss;
     s.rows_without_progress = rows;
     s.best = std::move(best);
+    s.best_on_device = false;
+    s.values_on_device = false;
     s.row = Row();
+    s.has_row = false;
     s.last_is_full = false;
     s.simulation.parameters().set_values(s.values);
 }

@@ -6,6 +6,8 @@
 // Gradients that are reported are those of the physical value. Best-so-far is kept. A loss or
 // gradient that is not finite stops the run and says where it arose; it is no row.
 //
+// The rules with a formula run on the simulation's device (descent.hpp), searches on the host.
+//
 // run() can be called again: it goes on after the last row that was reported, and a restored one
 // does the same. The update rules, their keys in the scene and the stopping rules are those of
 // engine/optim/settings.hpp.
@@ -27,9 +29,10 @@ public:
     struct Row {
         std::int64_t iteration = 0;
         double loss = 0;
-        double gradient_norm = 0;  // Euclidean, of the physical gradient
+        double gradient_norm = 0;  // Euclidean, of the physical gradient, in a Reduce's order
         std::vector<Simulation::TermValue> terms;
-        std::vector<double> parameters, gradient;  // physical, in the order of Parameters::names()
+        // Physical, in the order of Parameters::names(). Empty beyond set_row_limit().
+        std::vector<double> parameters, gradient;
         std::int64_t evaluations = 0;  // roll-outs so far, those of line searches included
     };
     // Called once per row; false stops after this row. It may call state().
@@ -41,7 +44,7 @@ public:
         std::string
             reason;  // in words: which rule, or which launch, element and value is not finite
         Row best;    // the row with the lowest loss
-        Row last;
+        Row last;    // both with parameters; after not_finite `last` may lack its gradient
     };
 
     // Reads the scene's "optimizer" (without one: lbfgs). `iterations` >= 0 replaces the scene's
@@ -56,6 +59,11 @@ public:
     // Afterwards the simulation's parameters are those of the last row; if a value was not finite,
     // those that led to it. A parameter that was changed meanwhile (by hand) is taken as it stands.
     Outcome run(const Watch& watch = {});
+    // Rows of more parameters than this are given to the watch without them, so that they stay on
+    // the device; for rules with a formula, before the first run(). Default: no limit.
+    void set_row_limit(std::size_t parameters);
+    // In a watch: its row with parameters and gradient, however many there are.
+    Row complete(Row row) const;
     // Asked before each roll-out: true ends run() as a false watch does. Searches make many
     // roll-outs for one row.
     void set_interrupt(std::function<bool()> interrupt);

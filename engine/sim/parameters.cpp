@@ -137,7 +137,17 @@ void Parameters::each(F f) const {
         for (const std::size_t entry : p.entries) f(p, entry, k++);
 }
 
+void Parameters::fetch_values() const {
+    if (!newest_) return;
+    const std::vector<double> values = newest_.to_doubles();
+    each([&](const Parameter& p, std::size_t entry, std::size_t k) {
+        p.quantity->values[entry] = values[k];
+    });
+    newest_ = Array();
+}
+
 std::vector<double> Parameters::values() const {
+    fetch_values();
     std::vector<double> values(size_);
     each([&](const Parameter& p, std::size_t entry, std::size_t k) {
         values[k] = p.quantity->values[entry];
@@ -149,6 +159,7 @@ void Parameters::set_values(std::span<const double> values) {
     if (values.size() != size_)
         throw Error(std::to_string(values.size()) + " values are given for " +
                     std::to_string(size_) + " parameters");
+    newest_ = Array();
     each([&](const Parameter& p, std::size_t entry, std::size_t k) {
         p.quantity->values[entry] = values[k];
     });

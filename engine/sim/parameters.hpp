@@ -45,7 +45,11 @@ public:
 
     std::vector<double> values() const;               // physical values
     void set_values(std::span<const double> values);  // and to the device
-    std::vector<double> gradient() const;             // from the quantities' gradient arrays
+    // The quantities' arrays have been set from this vector of f64 on the device, so the values are
+    // those that it holds, until set_values(). They are fetched when somebody asks.
+    void values_are_in(const Array& vector) { newest_ = vector; }
+    void fetch_values() const;             // now: to the quantities' values
+    std::vector<double> gradient() const;  // from the quantities' gradient arrays
     void set_tangents(std::span<const double> direction) const;
     std::vector<double> gradient_tangents() const;  // of the gradients: Hessian-vector products
 
@@ -57,6 +61,7 @@ private:
     std::vector<Parameter> list_;
     std::vector<std::string> names_;
     std::size_t size_ = 0;
+    mutable Array newest_;  // if values are on the device
 };
 
 }  // namespace hindcast

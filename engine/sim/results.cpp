@@ -53,11 +53,16 @@ std::vector<std::byte> packed(const Array& array) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(array.size()) * size);
     const auto* data = static_cast<const std::byte*>(array.data());
     std::byte* out = bytes.data();
-    for (std::int64_t e = 0; e < array.elements(); ++e)
-        for (int c = 0; c < array.components(); ++c, out += size) {
-            const std::int64_t at = e * array.element_stride() + c * array.component_stride();
-            std::memcpy(out, data + static_cast<std::size_t>(at) * size, size);
-        }
+    const std::int64_t elements = array.elements(), stride = array.element_stride(),
+                       plane = array.component_stride();
+    const int components = array.components();
+    if (plane == 1 && stride == components) {
+        if (!bytes.empty()) std::memcpy(out, data, bytes.size());
+        return bytes;
+    }
+    for (std::int64_t e = 0; e < elements; ++e)
+        for (int c = 0; c < components; ++c, out += size)
+            std::memcpy(out, data + static_cast<std::size_t>(e * stride + c * plane) * size, size);
     return bytes;
 }
 

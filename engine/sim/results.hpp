@@ -85,7 +85,9 @@ public:
     HistoryWriter(const HistoryWriter&) = delete;
     HistoryWriter& operator=(const HistoryWriter&) = delete;
 
+    // The row has its parameters where wants_parameters().
     void add(const Optimization::Row& row);
+    bool wants_parameters() const { return !columns_.empty(); }
     void flush();
 
 private:

@@ -177,8 +177,10 @@ std::vector<Rollout::Seed> seeds(const std::vector<model::Term>& terms) {
 }
 }  // namespace
 
+void Simulation::backward() { rollout_->backward(seeds(model_->terms())); }
+
 std::vector<double> Simulation::gradient() {
-    rollout_->backward(seeds(model_->terms()));
+    backward();
     return parameters_->gradient();
 }
 
@@ -207,8 +209,12 @@ std::vector<Simulation::TermValue> Simulation::terms() const {
 
 double Simulation::loss() const {
     if (rollout_->divergence()) return std::numeric_limits<double>::quiet_NaN();
+    return loss_of(terms());
+}
+
+double Simulation::loss_of(const std::vector<TermValue>& terms) {
     double sum = 0;
-    for (const TermValue& term : terms()) sum += term.weight * term.value;
+    for (const TermValue& term : terms) sum += term.weight * term.value;
     return sum;
 }
 
@@ -221,6 +227,7 @@ StateHash Simulation::state_hash() const {
 
 document::Document Simulation::scene_with_parameters(const std::filesystem::path& folder) const {
     document::Document document = scene_.document();
+    parameters_->fetch_values();
     for (const Parameter& p : parameters_->list()) {
         const Quantity& q = *p.quantity;
         std::string file = q.path;

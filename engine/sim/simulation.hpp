@@ -47,6 +47,8 @@ public:
     double run(bool keep = false, const Rollout::Watch& watch = {});
     // The derivative of the loss with respect to the parameters, after run(true).
     std::vector<double> gradient();
+    // The same without reading it: it stands in the gradients of the quantities' arrays.
+    void backward();
     // The value and the directional derivative along `direction`, by forward mode.
     double directional_derivative(std::span<const double> direction);
     // Hessian times direction, by forward over reverse mode.
@@ -58,6 +60,7 @@ public:
     };
     std::vector<TermValue> terms() const;  // of the last run
     double loss() const;
+    static double loss_of(const std::vector<TermValue>& terms);
     StateHash state_hash() const;  // of the state arrays as they stand
     // The scene with the parameters as they stand. Values of more than 1000 numbers are written to
     // `folder`.

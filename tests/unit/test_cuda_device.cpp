@@ -4,13 +4,18 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "engine/base/error.hpp"
+#include "engine/base/files.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "engine/sim/optimization.hpp"
 #include "tests/cuda_driver/client.hpp"
+#include "tests/physics/module_scene.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/environment.hpp"
@@ -278,6 +283,112 @@ TEST_CASE("CUDA device: a steady iteration is a few calls") {
     CHECK(software.count("allocations") == 0);
     CHECK(software.count("launches") <= 1);  // that fills the rate
     CHECK(software.count("copies_to_host") == 0);
+}
+
+TEST_CASE("CUDA device: plans of several segments run as graphs too, with the same bits") {
+    NEEDS_SOFTWARE_CUDA();
+    struct Plan {
+        std::int64_t segment, checkpoints;
+    };
+    for (const Plan plan : {Plan{6, 5}, Plan{4, 2}, Plan{7, 1}}) {
+        CAPTURE(plan.segment);
+        CAPTURE(plan.checkpoints);
+        Pendulums on_host(test::interpreter_device(), 23);
+        Pendulums launches(fresh_device(WholeProgramUse::never), 23);
+        Pendulums graphs(fresh_device(), 23);
+        for (Pendulums* p : {&launches, &graphs})
+            p->rollout->force_plan(plan.segment, plan.checkpoints);
+        const Software software("");
+        for (int k = 0; k < 6; ++k) {
+            CAPTURE(k);
+            const double rate = 0.1 + 0.01 * k, seed = k < 4 ? 1 : 2;
+            for (Pendulums* p : {&on_host, &launches, &graphs}) p->rate.fill(rate);
+            const Values expected = on_host.run(seed);
+            CHECK(launches.run(seed) == expected);
+            CHECK(software.count("graph_launches") == 0);
+            CHECK(graphs.run(seed) == expected);
+            CHECK((software.count("graph_launches") > 0) == (k > 0));
+            // Once more over the same run: the checkpoints are not those of its end.
+            for (Pendulums* p : {&on_host, &launches, &graphs}) {
+                p->rollout->backward({{p->sum, 0.5}});
+                CHECK(p->rate.gradient().value(0) == doctest::Approx(expected[1] * 0.5 / seed));
+            }
+            CHECK(graphs.start.gradient().to_doubles() == on_host.start.gradient().to_doubles());
+            CHECK(graphs.x.to_doubles() == on_host.x.to_doubles());
+            software.set("");
+        }
+        CHECK(graphs.rollout->whole_program_report().find("backward one graph of ") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("CUDA device: a steady iteration of a plan with segments is a few calls") {
+    NEEDS_SOFTWARE_CUDA();
+    Pendulums p(fresh_device(), 20);
+    p.rollout->force_plan(5, 2);
+    for (int k = 0; k < 3; ++k) p.run();
+    const Software software("");
+    p.rate.fill(0.2);
+    p.rollout->forward(true);
+    p.rollout->backward({{p.sum, 1}});
+    CHECK(software.count("graph_launches") == 2);
+    CHECK(software.count("synchronisations") == 0);
+    CHECK(software.count("allocations") == 0);
+    CHECK(software.count("launches") <= 1);  // that fills the rate
+    CHECK(software.count("copies_to_host") == 0);
+}
+
+TEST_CASE("CUDA device: checkpoints in files go launch by launch, with the same bits") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::TemporaryFolder folder;
+    Pendulums on_host(test::interpreter_device(), 23), p(fresh_device(), 23);
+    p.rollout->limit_memory({.spill = folder.path()});
+    p.rollout->force_plan(5, 2);
+    for (int k = 0; k < 3; ++k) CHECK(p.run() == on_host.run());
+    CHECK(p.rollout->whole_program_report().empty());  // not even tried
+}
+
+TEST_CASE("CUDA device: an array that was worked with elsewhere comes back to another place") {
+    NEEDS_SOFTWARE_CUDA();
+    Pendulums on_host(test::interpreter_device(), 7), p(fresh_device(), 7);
+    for (int k = 0; k < 3; ++k) CHECK(p.run() == on_host.run());
+    const auto elsewhere = fresh_device();
+    const Array half = array({0.06});
+    Launch(elsewhere, twice, Precision::f64, 1, {half, p.rate}).forward().run();
+    on_host.rate.fill(0.12);
+    for (int k = 0; k < 2; ++k) CHECK(p.run() == on_host.run());
+}
+
+TEST_CASE("CUDA device: a steady iteration of an optimisation is graphs and one small copy") {
+    NEEDS_SOFTWARE_CUDA();
+    for (const char* const name : {"spring_cage", "wave_image"}) {
+        CAPTURE(name);
+        Scene scene = Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
+        scene.set("time.steps",
+                  "70");  // long enough that numbers that are not finite are looked for
+        SimulationOptions options;
+        options.device = fresh_device();
+        Simulation simulation(scene, test::all_modules(), options);
+        Optimization optimization(simulation, 6);
+        optimization.set_row_limit(1000);
+        const Software software("");
+        int rows = 0;
+        optimization.run([&](const Optimization::Row&) {
+            // Between this row and the one before: an update, a roll-out and its adjoints.
+            if (++rows >= 5) {
+                CHECK(software.count("graph_launches") == 3);
+                CHECK(software.count("launches") == 0);
+                CHECK(software.count("allocations") == 0);
+                CHECK(software.count("copies_to_device") == 0);
+                CHECK(software.count("copies_to_host") == 1);
+                CHECK(software.count("copied_to_host_bytes") < 4096);
+                CHECK(software.count("synchronisations") == 1);
+            }
+            software.set("");
+            return true;
+        });
+        CHECK(rows == 7);
+    }
 }
 
 TEST_CASE("CUDA device: a number that is not finite stops a graph's run where it came") {

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "engine/document/document.hpp"
-#include "engine/optim/update_rule.hpp"
+#include "engine/optim/gradient_rule.hpp"
 
 using namespace hindcast;
 using namespace hindcast::optim;
@@ -300,4 +300,30 @@ TEST_CASE("norms neither overflow nor vanish on the way") {
     CHECK(norm(Vector{}) == 0);
     CHECK(std::isnan(norm(Vector{1, std::nan("")})));
     CHECK(norm(Vector{1, -inf}) == inf);
+}
+
+TEST_CASE("the norm of a gradient: that of its sums on the device, to the last bit") {
+    const auto device = interpreter();
+    for (const std::size_t n : {1u, 3u, 17u, 1024u, 2500u}) {
+        for (const double scale : {1.0, 1e-300, 1e300}) {
+            Vector g(n);
+            for (std::size_t k = 0; k < n; ++k)
+                g[k] = scale * std::sin(1.3 * static_cast<double>(k) + 0.4);
+            long double sum = 0;  // of what is near 1
+            for (const double x : g) {
+                const long double y = static_cast<long double>(x) / scale;
+                sum += y * y;
+            }
+            const double norm = norm_as_reduced(g);
+            CHECK(norm / scale ==
+                  doctest::Approx(static_cast<double>(std::sqrt(sum))).epsilon(1e-14));
+            GradientRule rule(settings_of(RuleType::gradient_descent, 1), unbounded(n), device);
+            rule.step({Vector(n, 1.0), 1, g}, {});
+            const Vector all = rule.squares().to_doubles();
+            CHECK(norm_of({all[3], all[4], all[5]}) == norm);
+        }
+    }
+    CHECK(norm_as_reduced(Vector{0, -0.0}) == 0);
+    CHECK(norm_as_reduced(Vector{1, inf}) == inf);
+    CHECK(std::isnan(norm_as_reduced(Vector{1, std::nan("")})));
 }

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <memory>
 
 #include "app/cli/bench/bench.hpp"
+#include "engine/sim/descent.hpp"
 
 namespace hindcast::cli {
 
@@ -100,7 +103,28 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         fastest(*so.device, options.repeats, bench.batch, [&] { simulation.run(false); });
     std::vector<double> p = start;
     int iterations = 0;
+    // On a GPU the update stays there, as it does in an optimisation.
+    std::unique_ptr<optim::GradientRule> rule;
+    std::unique_ptr<Descent> descent;
+    if (so.device->cuda() && bench.rate != 0) {
+        optim::Settings settings;
+        settings.type = optim::RuleType::gradient_descent;
+        settings.rate = bench.rate;
+        constexpr double any = std::numeric_limits<double>::infinity();
+        const std::size_t n = start.size();
+        const optim::Variables variables{std::vector<double>(n, -any), std::vector<double>(n, any),
+                                         std::vector<double>(n, 1.0), std::vector<bool>(n)};
+        rule = std::make_unique<optim::GradientRule>(settings, variables, so.device);
+        descent = std::make_unique<Descent>(simulation, *rule, 0);
+        descent->start_at(start);
+    }
     result.forward_backward_s = fastest(*so.device, options.repeats, bench.batch, [&] {
+        if (descent) {
+            descent->evaluate();
+            descent->update();
+            if (++iterations % 30 == 0) descent->start_at(start);
+            return;
+        }
         simulation.run(true);
         const std::vector<double> g = simulation.gradient();
         if (bench.rate == 0) return;

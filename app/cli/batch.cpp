@@ -84,6 +84,7 @@ public:
             name_of(simulation.options().precision));
         std::fflush(stdout);
         const auto start = std::chrono::steady_clock::now();
+        say(options_.quiet, "{}", order_line(*simulation.options().device, 12));
         {
             Progress progress("variant", static_cast<std::int64_t>(sweep_.size()),
                               Progress::Pipe::lines, options_.quiet);

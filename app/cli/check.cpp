@@ -37,6 +37,7 @@ int run(const Options& options) {
         };
         report = check_gradients(scene, registry(), simulation, wanted);
     }
+    say(options.quiet, "{}", order_line(*simulation.device, 14));
     say(options.quiet,
         "{}: loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n  gradients     {}\n\n{}",
         scene.name(), report.loss, report.gradient_norm, report.parameters,

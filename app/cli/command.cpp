@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
@@ -91,6 +92,10 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_flag("--no-fuse", no_fuse,
                  "Do not join adjacent launches of a roll-out; the same bits, slower")
         ->group(machine_group);
+    app.add_flag("--nondeterministic", nondeterministic,
+                 "On a CUDA device add up in any order where that is faster: the last bits differ "
+                 "from run to run")
+        ->group(machine_group);
     app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
         ->check(CLI::IsMember({1, 4, 8, 16}))
         ->group(machine_group);
@@ -104,7 +109,17 @@ DeviceOptions MachineOptions::device_options() const {
                                                            : WholeProgramUse::automatic;
     DeviceOptions options{DeviceKind::cpu, threads, width, checked, use, !no_fuse};
     choose_device(options, device);
+    options.nondeterministic = nondeterministic;
     return options;
+}
+
+std::string order_line(const Device& device, int label_width) {
+    if (!device.options().nondeterministic) return "";
+    return fmt::format(
+        "  {:<{}}{}\n", "sums", label_width,
+        device.is_deterministic()
+            ? "in order: --nondeterministic changes nothing on this device, not a bit"
+            : "in any order (--nondeterministic): the last bits differ from run to run");
 }
 
 void SceneOptions::add_to(CLI::App& app) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,13 @@ Command add_info(CLI::App& app);
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked, --whole-program, --no-fuse: where and how kernels run.
+// --device, --threads, --width, --checked, --whole-program, --no-fuse, --nondeterministic: where
+// and how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
     std::string whole_program = "auto";
-    bool checked = false, no_fuse = false;
+    bool checked = false, no_fuse = false, nondeterministic = false;
 
     void add_to(CLI::App& app);
     DeviceOptions device_options() const;
@@ -66,6 +68,10 @@ struct SceneOptions {
     Scene load() const;
     SimulationOptions simulation_options() const;
 };
+
+// What --nondeterministic comes to on this device, as a line of output whose text begins after so
+// many columns; "" if it was not asked for.
+std::string order_line(const Device& device, int label_width);
 
 // --output, --quiet, --profile.
 struct ResultOptions {

@@ -95,6 +95,7 @@ public:
             optimization_.describe(), simulation_.parameters().size(),
             simulation_.parameters().size() == 1 ? "" : "s",
             simulation_.options().device->describe(), name_of(simulation_.options().precision));
+        say(quiet_, "{}", order_line(*simulation_.options().device, 14));
         gradients_.emplace(simulation_, optimization_.uses_hessian());
         if (!quiet_) gradients_->print_plan();
         std::fflush(stdout);
@@ -109,7 +110,8 @@ public:
         run_seconds_ = seconds_since(begin);
         save(outcome);
         if (!quiet_) print(outcome);
-        if (start_ && outcome.stop != Stop::stopped && outcome.best.loss != start_->loss)
+        if (start_ && outcome.stop != Stop::stopped && outcome.best.loss != start_->loss &&
+            simulation_.options().device->is_deterministic())
             throw Error(fmt::format("internal: start {} came to {} among others and to {} alone",
                                     start_->number, start_->loss, outcome.best.loss));
         if (outcome.stop == Stop::stopped) return interrupted_status();

@@ -53,6 +53,7 @@ int run(const Options& options) {
         simulation_options.device->describe(), name_of(simulation_options.precision), steps,
         scene.substeps() > 1 ? fmt::format(" of {} substeps", scene.substeps()) : "",
         scene.step() * static_cast<double>(steps));
+    say(quiet, "{}", order_line(*simulation_options.device, 12));
     // Nothing is kept for gradients here; this says what they would take.
     std::optional<GradientMemory> gradients;
     if (options.scene.limits_gradients()) {

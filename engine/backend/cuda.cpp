@@ -21,6 +21,7 @@ using cpu::Form;
 using cpu::Plan;
 
 using SharedBlock = std::shared_ptr<const Block>;
+using Words = std::shared_ptr<const LaunchWords>;
 
 // Scratch memory that grows. Graphs hold what they were captured with.
 class Scratch {
@@ -44,14 +45,13 @@ private:
 // One function of a kernel: that which computes, or that which measures.
 class Part {
 public:
-    Part(const ir::Kernel& kernel, const Form& form, bool measure, const std::string& launch,
-         Context& context)
-        : context_(context) {
+    Part(const ir::Kernel& kernel, const Form& form, Sums sums, Words launch, Context& context)
+        : context_(context), words_(std::move(launch)) {
         const CodeTimer timer;
-        plan = plan_for(kernel, form, measure);
+        plan = plan_for(kernel, form, sums);
         // The name says the text, so that the same kernels of other launches are the same function.
         constexpr const char* head = "kernel";
-        text = emit(plan, head);
+        text = emit(plan, head, sums == Sums::any_order);
         Hasher hash;
         hash.text(text.text);
         text.name = fmt::format("{}_{}", identifier(kernel.name), to_string(hash.digest()));
@@ -59,7 +59,7 @@ public:
         faults_ = text.text.find("report(") != std::string::npos;
         function_ = &context.declare(text.name, text.text);
         bindings_.resize(plan.kernel.parameters.size());
-        watch_ = context.watch_faults([this, launch](const Fault& fault) { raise(fault, launch); });
+        watch_ = context.watch_faults([this](const Fault& fault) { raise(fault); });
         fault_ = context.fault_address(watch_);
     }
     ~Part() { context_.forget_faults(watch_); }
@@ -72,7 +72,7 @@ public:
             bindings_.assign(bindings, bindings + bindings_.size());
             context_.fault_may_come(watch_);
         }
-        context_.launch(*function_, items, arguments, stream);
+        context_.launch(*function_, items, arguments, stream, words_);
     }
     const Address& fault() const { return fault_; }
 
@@ -80,7 +80,7 @@ public:
     KernelText text;
 
 private:
-    void raise(const Fault& fault, const std::string& launch) const {
+    void raise(const Fault& fault) const {
         cpu::Context context;
         context.fault_item = static_cast<std::int64_t>(fault.key >> 32);
         context.fault_op = static_cast<std::int32_t>(fault.key & 0xffffffffu);
@@ -88,12 +88,14 @@ private:
         try {
             cpu::raise_fault(plan, context, bindings_.data());
         } catch (Error& e) {
-            if (launch != plan.kernel.name) e.note("in the launch '" + launch + "'");
+            if (const std::string note = words_->note(plan.kernel.name); !note.empty())
+                e.note(note);
             throw;
         }
     }
 
     Context& context_;
+    Words words_;
     const Function* function_ = nullptr;
     bool faults_ = false;
     int watch_ = -1;
@@ -199,9 +201,11 @@ private:
 // The kernel for one form of its parameters.
 class Variant {
 public:
-    Variant(const ir::Kernel& kernel, const Form& form, const std::string& launch,
-            const std::shared_ptr<Context>& context)
-        : form_(form), context_(context), main_(kernel, form, false, launch, *context) {
+    Variant(const ir::Kernel& kernel, const Form& form, const Words& launch,
+            const std::shared_ptr<Context>& context, bool any_order)
+        : form_(form),
+          context_(context),
+          main_(kernel, form, any_order ? Sums::any_order : Sums::fixed, launch, *context) {
         const Plan& plan = main_.plan;
         const std::size_t n = plan.kernel.parameters.size();
         data_.resize(n);
@@ -211,11 +215,11 @@ public:
         for (std::size_t p = 0; p < n; ++p)
             if (!plan.rows[p].empty())
                 gathers_.push_back(std::make_unique<GatherPass>(plan, static_cast<int>(p)));
-        for (const int p : plan.fixed_symbols)
+        for (const int p : any_order ? std::vector<int>() : plan.fixed_symbols)
             fixed_.push_back(
                 std::make_unique<FixedPass>(plan, p, plan.fixed[static_cast<std::size_t>(p)]));
         if (!fixed_.empty())
-            measuring_ = std::make_unique<Part>(kernel, form, true, launch, *context);
+            measuring_ = std::make_unique<Part>(kernel, form, Sums::measured, launch, *context);
         list_arguments(main_, main_arguments_);
         if (measuring_) list_arguments(*measuring_, measuring_arguments_);
     }
@@ -293,7 +297,9 @@ private:
             const Binding& b = bindings[p];
             if (parameter.access != ir::Access::sum || form_[p].same_as >= 0 || b.data == nullptr)
                 continue;
-            const std::int64_t from = plan.first_to_clear(static_cast<int>(p), items, b.count);
+            const bool adds = plan.summation[p] == cpu::Summation::fixed && fixed_.empty();
+            const std::int64_t from =
+                adds ? 0 : plan.first_to_clear(static_cast<int>(p), items, b.count);
             const std::size_t size = ir::size_of(parameter.type);
             Binding rest = b;
             rest.data = static_cast<char*>(b.data) +
@@ -360,11 +366,13 @@ private:
 
 class CudaExecutable final : public Executable {
 public:
-    CudaExecutable(const ir::Kernel& kernel, std::string launch, std::shared_ptr<Context> context)
+    CudaExecutable(const ir::Kernel& kernel, const LaunchWords& launch,
+                   std::shared_ptr<Context> context, bool any_order)
         : kernel_(kernel),
           lowered_(lang::lower(kernel, lang::Lowering::all)),
-          launch_(std::move(launch)),
-          context_(std::move(context)) {}
+          launch_(std::make_shared<LaunchWords>(launch)),
+          context_(std::move(context)),
+          any_order_(any_order) {}
 
     const ir::Kernel& kernel() const override { return kernel_; }
     void prepare(const Binding* bindings, std::int64_t) override { variant(bindings); }
@@ -384,13 +392,15 @@ private:
         const Form form = cpu::form_of(lowered_, bindings);
         for (const auto& v : variants_)
             if (v->form() == form) return *(current_ = v.get());
-        variants_.push_back(std::make_unique<Variant>(kernel_, form, launch_, context_));
+        variants_.push_back(
+            std::make_unique<Variant>(kernel_, form, launch_, context_, any_order_));
         return *(current_ = variants_.back().get());
     }
 
     ir::Kernel kernel_, lowered_;
-    std::string launch_;
+    Words launch_;
     std::shared_ptr<Context> context_;
+    bool any_order_;
     std::vector<std::unique_ptr<Variant>> variants_;
     cpu::LastBindings last_{lowered_};
     Variant* current_ = nullptr;  // of the last bindings
@@ -398,9 +408,9 @@ private:
 
 }  // namespace
 
-std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const std::string& launch,
-                                         std::shared_ptr<Context> context) {
-    return std::make_shared<CudaExecutable>(kernel, launch, std::move(context));
+std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const LaunchWords& launch,
+                                         std::shared_ptr<Context> context, bool any_order) {
+    return std::make_shared<CudaExecutable>(kernel, launch, std::move(context), any_order);
 }
 
 }  // namespace hindcast::backend

@@ -14,8 +14,10 @@
 
 namespace hindcast::backend {
 
-// `launch` names it in errors.
-std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const std::string& launch,
-                                         std::shared_ptr<cuda::Context> context);
+// `launch` names it in errors. `any_order`: sums at dynamic indices are not made in fixed point but
+// by atomic additions of floating-point numbers, in the order in which they come.
+std::shared_ptr<Executable> compile_cuda(const ir::Kernel& kernel, const LaunchWords& launch,
+                                         std::shared_ptr<cuda::Context> context,
+                                         bool any_order = false);
 
 }  // namespace hindcast::backend

@@ -293,7 +293,7 @@ int item_count(std::int64_t count) {
 }
 
 void Context::launch(const Function& function, std::int64_t items, void** arguments,
-                     StreamHandle stream) {
+                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words) {
     if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
     // Few items spread over all multiprocessors.
@@ -309,7 +309,7 @@ void Context::launch(const Function& function, std::int64_t items, void** argume
         check(result, fmt::format("a launch of {} over {} items", function.name, items));
     ++launches_;
     ++noted_;
-    if (recent_.size() < recent_launches) recent_.push_back(&function.name);
+    if (recent_.size() < recent_launches) recent_.push_back({&function.name, words});
 }
 
 void Context::synchronize() {
@@ -318,7 +318,10 @@ void Context::synchronize() {
         Error error(fmt::format("a launch on CUDA device {} failed: {}", ordinal_,
                                 driver().words_for(result)));
         std::string names;
-        for (const std::string* name : recent_) names += (names.empty() ? "" : ", ") + *name;
+        for (const Recent& r : recent_) {
+            names += (names.empty() ? "" : ", ") + *r.function;
+            if (r.words) names += " (" + r.words->text() + ")";
+        }
         if (!names.empty()) error.note("launched since the last synchronisation: " + names);
         throw error;
     }

@@ -148,8 +148,9 @@ public:
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
 
     // --- work ---
-    void launch(const Function& function, std::int64_t items, void** arguments,
-                StreamHandle stream);
+    // `words` are for errors.
+    void launch(const Function& function, std::int64_t items, void** arguments, StreamHandle stream,
+                const std::shared_ptr<const LaunchWords>& words = {});
     // Waits for all streams. Throws the Error of the launch that failed first.
     void synchronize();
     // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
@@ -205,6 +206,7 @@ private:
     void raise_faults();
     ModuleHandle load(const std::string& text);
     void find(Function& function, ModuleHandle module) const;
+    void note_measured();
 
     int ordinal_;
     Device device_ = 0;
@@ -219,8 +221,12 @@ private:
     std::map<std::string, std::string> declared_;  // texts without code yet
     std::vector<ModuleHandle> modules_;
     ModuleHandle phases_ = nullptr;
-    char* staging_ = nullptr;                 // pinned memory of the host, for small downloads
-    std::vector<const std::string*> recent_;  // names of launches that nobody has waited for
+    char* staging_ = nullptr;  // pinned memory of the host, for small downloads
+    struct Recent {            // a launch that nobody has waited for
+        const std::string* function = nullptr;
+        std::shared_ptr<const LaunchWords> words;
+    };
+    std::vector<Recent> recent_;
 
     struct Watch {
         Raise raise;

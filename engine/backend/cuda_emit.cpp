@@ -22,11 +22,12 @@ using ir::Parameter;
 using ir::Type;
 using ir::Value;
 
-cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, bool measure) {
+cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, Sums sums) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
     CompileOptions options;
     options.width = 1;
-    return cpu::make_plan(lowered, form, options, {fixed_point_parameters(kernel), measure});
+    return cpu::make_plan(lowered, form, options,
+                          {fixed_point_parameters(kernel), sums == Sums::measured});
 }
 
 cpu::Plan plan_for(const ir::Kernel& kernel) {
@@ -58,7 +59,8 @@ const char* type_name(Type type) {
 
 class Writer {
 public:
-    Writer(const Plan& plan, const std::string& name) : plan_(plan), kernel_(plan.kernel) {
+    Writer(const Plan& plan, const std::string& name, bool any_order)
+        : plan_(plan), kernel_(plan.kernel), any_order_(any_order) {
         out_.name = name;
         names_.resize(kernel_.ops.size());
     }
@@ -121,9 +123,9 @@ private:
                 continue;
             }
             if (is_fixed(p)) {
-                add_argument(Kind::fixed, p, "Fixed*", name + "_fixed");
+                if (!any_order_) add_argument(Kind::fixed, p, "Fixed*", name + "_fixed");
                 add_argument(Kind::count, p, "const long long", name + "_count");
-                continue;
+                if (!any_order_) continue;
             }
             if (!plan_.rows[k].empty()) {
                 out_.first_term[k] = out_.term_rows;
@@ -369,6 +371,7 @@ private:
             fmt::format("if ((unsigned long long)(long long){0} >= (unsigned long long){1}_count) "
                         "{{ report(fault, item, {2}, {0}); return; }}",
                         index, name, v));
+        if (any_order_) return atomic(op);
         if (plan_.fixed[static_cast<std::size_t>(op.symbol)].counted)
             line(fmt::format("atomicAdd(&{}_fixed->terms, 1ull);", name));
         if (plan_.measure) {
@@ -554,6 +557,7 @@ private:
 
     const Plan& plan_;
     const ir::Kernel& kernel_;
+    bool any_order_;
     KernelText out_;
     std::vector<std::string> names_, signature_;
     std::map<std::pair<int, int>, Type> sums_;  // own and reduce: (symbol, component)
@@ -563,6 +567,8 @@ private:
 
 }  // namespace
 
-KernelText emit(const Plan& plan, const std::string& name) { return Writer(plan, name).write(); }
+KernelText emit(const Plan& plan, const std::string& name, bool any_order) {
+    return Writer(plan, name, any_order).write();
+}
 
 }  // namespace hindcast::backend::cuda

@@ -53,11 +53,16 @@ struct KernelText {
 // A name as an identifier: what is not a letter or digit becomes '_'.
 std::string identifier(const std::string& name);
 // `name`: an identifier.
-KernelText emit(const cpu::Plan& plan, const std::string& name);
+KernelText emit(const cpu::Plan& plan, const std::string& name, bool any_order = false);
 
-// A plan for one lane, with C-contiguous arrays or the form that is given. `measure`: no effect but
-// noting what the scales of fixed-point sums depend on.
+// How parameters with sites at dynamic indices are summed.
+enum class Sums : std::uint8_t {
+    fixed,     // in fixed point
+    measured,  // not: no effect but noting what the scales of those sums depend on
+    any_order  // by atomic additions of floating-point numbers, in the order in which they come
+};
+// A plan for one lane, with C-contiguous arrays or the form that is given.
 cpu::Plan plan_for(const ir::Kernel& kernel);
-cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, bool measure = false);
+cpu::Plan plan_for(const ir::Kernel& kernel, const cpu::Form& form, Sums sums = Sums::fixed);
 
 }  // namespace hindcast::backend::cuda

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -49,6 +50,25 @@ struct Binding {
     std::uint64_t version = 0;
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
+};
+
+// What errors say of a launch.
+struct LaunchWords {
+    std::string name;
+    std::function<std::string()> arguments = {};  // as they stand when it is asked
+
+    // "the launch 'push' with rate = 0.1; x: f64 [40, 2]"
+    std::string text() const {
+        const std::string with = arguments ? arguments() : "";
+        return "the launch '" + name + "'" + (with.empty() ? "" : " with " + with);
+    }
+    // The same as a note to an error that names the kernel, which may be the launch's name too:
+    // "in the launch ..." or "launched with rate = ..."; or "".
+    std::string note(const std::string& kernel) const {
+        if (name != kernel) return "in " + text();
+        const std::string with = arguments ? arguments() : "";
+        return with.empty() ? with : "launched with " + with;
+    }
 };
 
 struct RunOptions {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>
 
+#include <utility>
 #include "engine/backend/cpu.hpp"
 #include "engine/backend/cuda.hpp"
 #include "engine/backend/cuda_context.hpp"
@@ -59,7 +60,9 @@ Device::Device(const DeviceOptions& options) : options_(options) {
 
 std::string Device::describe() const {
     if (options_.kind == DeviceKind::interpreter) return "interpreter";
-    if (cuda_) return "cuda:" + std::to_string(options_.ordinal) + ", " + cuda_->info().name;
+    if (cuda_)
+        return "cuda:" + std::to_string(options_.ordinal) + ", " + cuda_->info().name +
+               (is_deterministic() ? "" : ", nondeterministic");
     return "cpu, " + std::to_string(options_.threads) +
            (options_.threads == 1 ? " thread, " : " threads, ") +
            std::to_string(options_.width != 0 ? options_.width
@@ -68,10 +71,13 @@ std::string Device::describe() const {
 }
 
 std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel,
-                                                     const std::string& launch) {
+                                                     const std::string& launch,
+                                                     std::function<std::string()> arguments) {
     ++kernels_;
     const backend::CodeTimer timer;
-    if (cuda_) return backend::compile_cuda(kernel, launch, cuda_);
+    if (cuda_)
+        return backend::compile_cuda(kernel, {launch, std::move(arguments)}, cuda_,
+                                     options_.nondeterministic);
     const backend::CompileOptions options{options_.width, options_.checked};
     return options_.kind == DeviceKind::interpreter ? backend::interpret(kernel, options)
                                                     : backend::compile_cpu(kernel, options);

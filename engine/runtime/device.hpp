@@ -2,6 +2,7 @@
 // CUDA device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,10 @@ struct DeviceOptions {
     WholeProgramUse whole_program = WholeProgramUse::automatic;
     bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
     int ordinal = 0;   // of the CUDA device
+    // On a CUDA device sums at dynamic indices are made by atomic additions of floating-point
+    // numbers, in whatever order they come: faster, and the last bits differ from run to run. Other
+    // devices have the same bits as without.
+    bool nondeterministic = false;
 };
 
 // Memory that launches of a device can be bound to (Launch::Replay::bind_memory), besides arrays:
@@ -61,9 +66,12 @@ public:
 
     const DeviceOptions& options() const { return options_; }
     std::string describe() const;  // "cpu, 2 threads, 16 lanes"
-    // `launch` names it in errors.
+    // Whether every run has the same bits.
+    bool is_deterministic() const { return !options_.nondeterministic || !cuda_; }
+    // `launch` names it in errors, `arguments` says what it was given when one is raised later.
     std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel,
-                                                 const std::string& launch = "");
+                                                 const std::string& launch = "",
+                                                 std::function<std::string()> arguments = {});
     const backend::RunOptions& run_options() const { return run_; }
     // nullptr: launches work in the memory of the host.
     const std::shared_ptr<backend::cuda::Context>& cuda() const { return cuda_; }

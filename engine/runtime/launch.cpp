@@ -1,5 +1,8 @@
 #include "engine/runtime/launch.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -22,6 +25,31 @@ int Launch::State::index_of(std::string_view name) const {
     for (const Parameter& q : kernel.parameters) names += (names.empty() ? "" : ", ") + q.name;
     throw error("there is no parameter '" + std::string(name) + "'")
         .remedy("the parameters are " + names);
+}
+
+// Numbers by value, arrays by type and shape.
+std::string Launch::State::arguments_text() const {
+    std::string text;
+    for (std::size_t p = 0; p < arguments.size(); ++p) {
+        const Argument& argument = arguments[p];
+        text += (text.empty() ? "" : "; ") + kernel.parameters[p].name;
+        if (argument.is_array())
+            text += fmt::format(": {} [{}]", ir::name_of(argument.array().type()),
+                                fmt::join(argument.array().shape(), ", "));
+        else if (argument.numbers().size() == 1)
+            text += fmt::format(" = {}", argument.numbers().front());
+        else
+            text += fmt::format(" = ({})", fmt::join(argument.numbers(), ", "));
+    }
+    return text;
+}
+
+std::shared_ptr<backend::Executable> Launch::State::compile_for(
+    const std::shared_ptr<Device>& where, const ir::Kernel& of) {
+    return where->compile(of, description, [weak = weak_from_this()] {
+        const auto state = weak.lock();
+        return state ? state->arguments_text() : std::string();
+    });
 }
 
 // Everything that can be said about one argument by itself.
@@ -219,7 +247,7 @@ void Launch::move_to(const std::shared_ptr<Device>& device) {
         std::map<Direction, std::shared_ptr<backend::Executable>> executables;
         for (const auto& [direction, weak] : s.replays)
             if (const auto bound = weak.lock())
-                executables[direction] = device->compile(bound->kernel, s.description);
+                executables[direction] = s.compile_for(device, bound->kernel);
         for (const auto& [direction, executable] : executables)
             s.replays[direction].lock()->executable = executable;
         s.executables = std::move(executables);

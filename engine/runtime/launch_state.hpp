@@ -7,7 +7,7 @@
 
 namespace hindcast {
 
-struct Launch::State {
+struct Launch::State : std::enable_shared_from_this<Launch::State> {
     std::shared_ptr<Device> device;
     std::shared_ptr<const backend::cuda::Stream> stream;  // of a CUDA device; nullptr: its own
     ir::Kernel kernel;
@@ -30,6 +30,9 @@ struct Launch::State {
     std::map<Direction, std::weak_ptr<Replay::Bound>> replays;
 
     Error error(const std::string& what) const { return Error(what).in_kernel(description); }
+    std::string arguments_text() const;  // "rate = 0.1; x: f64 [40, 2]"
+    std::shared_ptr<backend::Executable> compile_for(const std::shared_ptr<Device>& where,
+                                                     const ir::Kernel& of);
     int index_of(std::string_view name) const;
 
     void set(int index, const Argument& argument);

@@ -206,8 +206,7 @@ Launch::Replay Launch::replay(Direction direction) const {
         replay.bound_ = std::make_shared<Replay::Bound>(*this, direction);
         replay.bound_->kernel = state_->kernel_of(direction);
         std::shared_ptr<backend::Executable>& executable = state_->executables[direction];
-        if (!executable)
-            executable = state_->device->compile(replay.bound_->kernel, state_->description);
+        if (!executable) executable = state_->compile_for(state_->device, replay.bound_->kernel);
         replay.bound_->executable = executable;
         replay.bound_->bind();
         weak = replay.bound_;
@@ -230,8 +229,10 @@ void Launch::Replay::run() const {
         b.executable->run(b.bindings.data(), b.items, b.options);
     } catch (Error& e) {
         b.spoil();
-        if (b.launch.description() != b.launch.kernel().name)
-            e.note("in the launch '" + b.launch.description() + "'");
+        const backend::LaunchWords words{b.launch.description(),
+                                         [&b] { return b.launch.state_->arguments_text(); }};
+        if (const std::string note = words.note(b.launch.kernel().name); !note.empty())
+            e.note(note);
         throw;
     } catch (...) {
         b.spoil();

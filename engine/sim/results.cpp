@@ -271,6 +271,7 @@ Node summary_of(const std::string& command, Simulation& simulation) {
         {"scene", scene.name()},
         {"file", scene.file().generic_string()},
         {"device", options.device->describe()},
+        {"deterministic", options.device->is_deterministic()},
         {"precision", name_of(options.precision)},
         {"seed", std::to_string(options.seed)},
         {"steps", whole_steps(simulation)},

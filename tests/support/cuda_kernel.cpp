@@ -24,7 +24,7 @@ std::size_t bytes_of(const ir::Parameter& parameter, const Binding& b) {
 class CudaKernel final : public backend::Executable {
 public:
     explicit CudaKernel(const ir::Kernel& kernel)
-        : executable_(backend::compile_cuda(kernel, kernel.name, cuda_context())) {}
+        : executable_(backend::compile_cuda(kernel, {kernel.name}, cuda_context())) {}
 
     const ir::Kernel& kernel() const override { return executable_->kernel(); }
     void prepare(const Binding* bindings, std::int64_t items) override {

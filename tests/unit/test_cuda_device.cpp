@@ -482,6 +482,117 @@ TEST_CASE("CUDA device: a launch that the driver refuses, one that fails, a devi
     }
 }
 
+TEST_CASE("CUDA device: errors say what a launch was given") {
+    NEEDS_SOFTWARE_CUDA();
+    const KernelDef push =
+        kernel("push", {"by", "along", "x", "grid"},
+               [](Int i, Param<Float> by, Param<Vec2> along, Read<Float> x,
+                  Accumulate<Float> grid) { grid[Int(x[i])] += by.value() * along.value().x(); });
+    const char* const given = "by = 0.25; along = (3, -1); x: f64 [2]; grid: f64 [10]";
+    const Array x = array({0, 12}), grid(Type::f64, {10});
+    {
+        const auto device = fresh_device();
+        const Launch launch(device, push, Precision::f64, 2, {0.25, {3.0, -1.0}, x, grid},
+                            "a push");
+        launch.forward().run();
+        const std::string what = test::message([&] { grid.value(0); });
+        CAPTURE(what);
+        CHECK(what.find(std::string("in the launch 'a push' with ") + given) != std::string::npos);
+    }
+    x.set_value(1, 0, 1);
+    for (const char* const setting : {"launch_fails=1", "sticky=1"}) {
+        CAPTURE(setting);
+        const Software software("");
+        const auto device = fresh_device();
+        const Launch launch(device, push, Precision::f64, 2, {0.25, {3.0, -1.0}, x, grid});
+        software.set(setting);
+        const std::string what = test::message([&] {
+            launch.forward().run();
+            device->synchronize();
+        });
+        CAPTURE(what);
+        CHECK(what.find(given) != std::string::npos);
+    }
+}
+
+TEST_CASE("CUDA device: sums in any order are those in order, but for rounding") {
+    NEEDS_SOFTWARE_CUDA();
+    const KernelDef deposit =
+        kernel("deposit_here", {"x", "value", "sum", "more"},
+               [](Int i, Read<Float> x, Read<Vec2> value, Sum<Vec2> sum, Accumulate<Float> more) {
+                   sum[Int(x[i])] += value[i];
+                   more[Int(x[i]) + 1] += value[i].x() * value[i].y();
+               });
+    constexpr std::int64_t n = 300;
+    for (const bool in_f64 : {false, true}) {
+        const Type real = in_f64 ? Type::f64 : Type::f32;
+        const Precision precision = in_f64 ? Precision::f64 : Precision::f32;
+        const Array x(real, {n}), value(real, {n, 2});
+        for (std::int64_t i = 0; i < n; ++i) {
+            x.set_value(i, 0, static_cast<double>(i * 7 % 5));
+            for (int c = 0; c < 2; ++c)
+                value.set_value(i, c, std::sin(1.7 * static_cast<double>(2 * i + c)));
+        }
+        x.touch();
+        value.touch();
+        const auto run = [&](const std::shared_ptr<Device>& device) {
+            const Array sum(real, {5, 2}), more(real, {7});
+            sum.fill(99);  // a Sum defines its array
+            more.fill(1);
+            Launch launch(device, deposit, precision, n, {x, value, sum, more});
+            const Launch::Replay forward = launch.forward(), backward = launch.adjoint();
+            forward.run();
+            sum.gradient().fill(1);
+            more.gradient().fill(2);
+            value.gradient().clear();
+            backward.run();
+            Values all = sum.to_doubles();
+            for (const Array& a : {more, value.gradient()}) {
+                const Values part = a.to_doubles();
+                all.insert(all.end(), part.begin(), part.end());
+            }
+            return all;
+        };
+        const Values exact = run(test::interpreter_device());
+        const double tolerance = in_f64 ? 1e-13 : 1e-5;
+        bool differs = false;
+        for (int seed = 1; seed <= 5; ++seed) {
+            const Software software("seed=" + std::to_string(seed));
+            DeviceOptions options;
+            options.kind = DeviceKind::cuda;
+            options.nondeterministic = true;
+            const auto device = std::make_shared<Device>(options);
+            CHECK(!device->is_deterministic());
+            CHECK(device->describe().find("nondeterministic") != std::string::npos);
+            const Values found = run(device);
+            REQUIRE(found.size() == exact.size());
+            for (std::size_t k = 0; k < found.size(); ++k)
+                CHECK(std::fabs(found[k] - exact[k]) < tolerance * (1 + std::fabs(exact[k])));
+            differs |= found != exact;
+        }
+        CHECK(differs);  // the price
+    }
+    DeviceOptions options;
+    options.kind = DeviceKind::interpreter;
+    options.nondeterministic = true;
+    CHECK(Device(options).is_deterministic());
+}
+
+TEST_CASE("CUDA device: an index out of range is found in sums in any order") {
+    NEEDS_SOFTWARE_CUDA();
+    DeviceOptions options;
+    options.kind = DeviceKind::cuda;
+    options.nondeterministic = true;
+    const auto device = std::make_shared<Device>(options);
+    const Array x = array({0, 12, 3}), grid(Type::f64, {10});
+    const Launch launch(device, scatter, Precision::f64, 3, {x, grid});
+    const Launch::Replay forward = launch.forward();
+    forward.run();
+    CHECK(test::message([&] {
+              grid.value(0);
+          }).find("index 12 is out of range: 'grid' has 10 elements") != std::string::npos);
+}
+
 TEST_CASE("CUDA device: gradients take a part of its memory, as planned") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();
@@ -532,4 +643,37 @@ TEST_CASE("CUDA device: the program's --device") {
     has(run("cuda", software, "version=12000"), "13.0 or newer is needed");
     has(run("cuda", software, "out_of_memory=3"), "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
     has(run("cuda:x", software, ""), "there is no device 'cuda:x'");
+}
+
+TEST_CASE("CUDA device: --nondeterministic stands in the results") {
+    HINDCAST_NEEDS_PROGRAM();
+    NEEDS_SOFTWARE_CUDA();
+    const std::string scenes = std::string(HINDCAST_SOURCE_DIR) + "/scenes/";
+    const test::TemporaryFolder folder;
+    for (const char* device : {"cuda", "interpreter"}) {
+        CAPTURE(device);
+        const bool any = std::string(device) == "cuda";
+        const test::Finished done =
+            test::run_program({"run", scenes + "mpm_launch.json", "--steps", "2", "--device",
+                               device, "--nondeterministic", "--output", "o"},
+                              folder.path());
+        CAPTURE(done.out);
+        CAPTURE(done.err);
+        CHECK(done.status == 0);
+        CHECK((done.out.find("sums        in any order (--nondeterministic)") !=
+               std::string::npos) == any);
+        CHECK((done.out.find("sums        in order: --nondeterministic changes nothing") !=
+               std::string::npos) == !any);
+        const std::string summary = read_file(folder.path() / "o" / "summary.json", 1 << 20);
+        CHECK((summary.find("\"deterministic\": false") != std::string::npos) == any);
+        CHECK((summary.find("\"deterministic\": true") != std::string::npos) == !any);
+    }
+    const test::Finished check =
+        test::run_program({"check", scenes + "mpm_launch.json", "--steps", "3", "--entries", "2",
+                           "--directions", "1", "--device", "cuda", "--nondeterministic"},
+                          folder.path());
+    CAPTURE(check.out);
+    CAPTURE(check.err);
+    CHECK(check.status == 0);
+    CHECK(check.out.find("all verdicts are ok") != std::string::npos);
 }

@@ -61,10 +61,11 @@ double total_norm(const BenchResult& r) {
 
 std::string json_line(const BenchResult& r, const BenchOptions& options, const Device& device) {
     std::string line = fmt::format(
-        R"({{"workload": "{}", "device": "{}", "threads": {}, "precision": "{}", "n": {}, "steps": {}, "forward_s": {:.9g}, "forward_backward_s": {:.9g}, "compile_s": {:.6g}, "loss": {:.17g}, "peak_mb": {:.1f}, {})",
-        r.workload, kind_name(options.device.kind), device.options().threads,
-        options.precision == ir::Precision::f32 ? "f32" : "f64", r.n, r.steps, r.forward_s,
-        r.forward_backward_s, r.compile_s, r.loss, peak_mb(), gradients_json(r));
+        R"({{"workload": "{}", "device": "{}", "deterministic": {}, "threads": {}, "precision": "{}", "n": {}, "steps": {}, "forward_s": {:.9g}, "forward_backward_s": {:.9g}, "compile_s": {:.6g}, "loss": {:.17g}, "peak_mb": {:.1f}, {})",
+        r.workload, kind_name(options.device.kind), device.is_deterministic(),
+        device.options().threads, options.precision == ir::Precision::f32 ? "f32" : "f64", r.n,
+        r.steps, r.forward_s, r.forward_backward_s, r.compile_s, r.loss, peak_mb(),
+        gradients_json(r));
     const auto add = [&](const std::string& name, double value) {
         line += fmt::format(R"(, "{}": {:.17g})", name, value);
     };
@@ -117,6 +118,7 @@ int bench(const std::vector<std::string>& workloads, const BenchOptions& options
     if (!json)
         fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  {}\n", "workload", "size", "forward",
                    "forward+backward", "compile", device.describe());
+    if (!json) fmt::print("{}", order_line(device, 8));
     for (const Workload* workload : chosen)
         for (const BenchResult& r : workload->run(options)) {
             if (json)

@@ -66,10 +66,12 @@ public:
     explicit Run(const Options& options)
         : options_(options),
           scene_(options.scene.load()),
-          sweep_(scene_, registry(), options.scene.simulation_options(), axes(options)),
+          sweep_(scene_, registry(), options.scene.simulation_options(true), axes(options)),
+          others_(on_other_devices(sweep_.simulation())),
           ensemble_(sweep_.simulation(), {.members = options.members,
                                           .use = use(options),
-                                          .go_on = [] { return !interrupted(); }}),
+                                          .go_on = [] { return !interrupted(); },
+                                          .others = pointers(others_)}),
           folder_(options.output.empty() ? fs::path("out") / scene_.file().stem()
                                          : fs::path(options.output)) {}
 
@@ -82,9 +84,11 @@ public:
             sweep_.size(), sweep_.size() == 1 ? "" : "s", simulation.steps(),
             simulation.steps() == 1 ? "" : "s", simulation.options().device->describe(),
             name_of(simulation.options().precision));
+        for (const auto& other : others_)
+            say(options_.quiet, "              {}\n", other->options().device->describe());
+        say(options_.quiet, "{}", order_line(*simulation.options().device, 12));
         std::fflush(stdout);
         const auto start = std::chrono::steady_clock::now();
-        say(options_.quiet, "{}", order_line(*simulation.options().device, 12));
         {
             Progress progress("variant", static_cast<std::int64_t>(sweep_.size()),
                               Progress::Pipe::lines, options_.quiet);
@@ -184,6 +188,11 @@ private:
                 best.set(sweep_.axes()[a].path, values[a]);
             summary.set("best", std::move(best));
         }
+        if (!others_.empty()) {
+            document::Node more = document::Node::array();
+            for (const auto& other : others_) more.push_back(other->options().device->describe());
+            summary.set("other_devices", std::move(more));
+        }
         summary.set("members_ran", ensemble_.report());
         summary.set("seconds",
                     document::Node::object(
@@ -214,6 +223,7 @@ private:
     const Options& options_;
     Scene scene_;
     Sweep sweep_;
+    std::vector<std::unique_ptr<Simulation>> others_;
     Ensemble ensemble_;
     fs::path folder_;
     std::optional<Table> table_;

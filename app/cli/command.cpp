@@ -75,7 +75,8 @@ const Registry& registry() {
 void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--device", device,
                    "What runs the kernels: cpu (compiled), interpreter (slow), cuda, cuda:1 (the "
-                   "second one), or auto (cuda where there is one); the same bits")
+                   "second one), auto (cuda where there is one); for batch and optimize --starts "
+                   "also cuda:0,1 or cuda:all; the same bits")
         ->check(CLI::Validator(check_device, ""))
         ->type_name("DEVICE")
         ->capture_default_str()
@@ -103,13 +104,16 @@ void MachineOptions::add_to(CLI::App& app) {
         ->group(machine_group);
 }
 
-DeviceOptions MachineOptions::device_options() const {
+DeviceOptions MachineOptions::device_options(bool several) const {
     const WholeProgramUse use = whole_program == "always"  ? WholeProgramUse::always
                                 : whole_program == "never" ? WholeProgramUse::never
                                                            : WholeProgramUse::automatic;
     DeviceOptions options{DeviceKind::cpu, threads, width, checked, use, !no_fuse};
     choose_device(options, device);
     options.nondeterministic = nondeterministic;
+    if (!options.others.empty() && !several)
+        throw Error("several devices are given, but this command runs one simulation")
+            .remedy("name one of them; batch and optimize --starts spread theirs over several");
     return options;
 }
 
@@ -120,6 +124,24 @@ std::string order_line(const Device& device, int label_width) {
         device.is_deterministic()
             ? "in order: --nondeterministic changes nothing on this device, not a bit"
             : "in any order (--nondeterministic): the last bits differ from run to run");
+}
+
+std::vector<std::unique_ptr<Simulation>> on_other_devices(const Simulation& simulation) {
+    std::vector<std::unique_ptr<Simulation>> list;
+    SimulationOptions options = simulation.options();
+    DeviceOptions device = options.device->options();
+    for (const int ordinal : std::exchange(device.others, {})) {
+        device.ordinal = ordinal;
+        options.device = std::make_shared<Device>(device);
+        list.push_back(std::make_unique<Simulation>(simulation.scene(), registry(), options));
+    }
+    return list;
+}
+
+std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>& list) {
+    std::vector<Simulation*> all;
+    for (const auto& simulation : list) all.push_back(simulation.get());
+    return all;
 }
 
 void SceneOptions::add_to(CLI::App& app) {
@@ -171,9 +193,9 @@ Scene SceneOptions::load() const {
     return loaded;
 }
 
-SimulationOptions SceneOptions::simulation_options() const {
+SimulationOptions SceneOptions::simulation_options(bool several_devices) const {
     SimulationOptions options;
-    options.device = std::make_shared<Device>(machine.device_options());
+    options.device = std::make_shared<Device>(machine.device_options(several_devices));
     options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
     options.seed = seed;
     options.steps = steps;

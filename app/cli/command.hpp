@@ -48,7 +48,8 @@ struct MachineOptions {
     bool checked = false, no_fuse = false, nondeterministic = false;
 
     void add_to(CLI::App& app);
-    DeviceOptions device_options() const;
+    // `several`: more than one CUDA device may be named; else that is an Error.
+    DeviceOptions device_options(bool several = false) const;
 };
 
 // The scene, what is changed in it, and what it runs on.
@@ -66,12 +67,15 @@ struct SceneOptions {
     bool limits_gradients() const { return !memory.empty() || !spill.empty(); }
     // With the changes of --set. Throws Error.
     Scene load() const;
-    SimulationOptions simulation_options() const;
+    SimulationOptions simulation_options(bool several_devices = false) const;
 };
 
 // What --nondeterministic comes to on this device, as a line of output whose text begins after so
 // many columns; "" if it was not asked for.
 std::string order_line(const Device& device, int label_width);
+// Simulations like this one on the further devices that it was given (DeviceOptions::others).
+std::vector<std::unique_ptr<Simulation>> on_other_devices(const Simulation& simulation);
+std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>& list);
 
 // --output, --quiet, --profile.
 struct ResultOptions {

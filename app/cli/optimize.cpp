@@ -74,7 +74,7 @@ public:
         : options_(options),
           quiet_(options.results.quiet),
           scene_(options.scene.load()),
-          simulation_(scene_, registry(), options.scene.simulation_options()),
+          simulation_(scene_, registry(), options.scene.simulation_options(options.starts > 1)),
           optimization_(simulation_, options.iterations),
           folder_(options.results.folder(scene_)) {
         const bool resume = !options_.resume.empty();
@@ -125,7 +125,8 @@ private:
     // Optimises from all starts and goes to the best one, which is optimised once more by itself.
     // False if interrupted.
     bool choose_start() {
-        MultiStart search(simulation_, starts_, options_.iterations, interrupted);
+        const std::vector<std::unique_ptr<Simulation>> others = on_other_devices(simulation_);
+        MultiStart search(simulation_, starts_, options_.iterations, interrupted, pointers(others));
         std::vector<MultiStart::Result> results;
         {
             Progress progress(

@@ -1,9 +1,10 @@
 #include "engine/runtime/device.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
-
 #include <utility>
+
 #include "engine/backend/cpu.hpp"
 #include "engine/backend/cuda.hpp"
 #include "engine/backend/cuda_context.hpp"
@@ -162,9 +163,36 @@ const char* kind_name(DeviceKind kind) {
     }
 }
 
+namespace {
+
+// "0,1" or "all": the numbers of CUDA devices, each once. Empty if the text is neither.
+std::vector<int> ordinals_of(const std::string& text) {
+    std::vector<int> list;
+    if (text == "all") {
+        const std::size_t count = backend::cuda::cuda_info().devices.size();
+        for (std::size_t k = 0; k < std::max<std::size_t>(count, 1); ++k)
+            list.push_back(static_cast<int>(k));
+        return list;
+    }
+    const char *at = text.data(), *const last = at + text.size();
+    while (true) {
+        int ordinal = -1;
+        const auto [end, error] = std::from_chars(at, last, ordinal);
+        const bool good = error == std::errc() && ordinal >= 0 &&
+                          std::find(list.begin(), list.end(), ordinal) == list.end() &&
+                          (end == last || *end == ',');
+        if (!good) return {};
+        list.push_back(ordinal);
+        if (end == last) return list;
+        at = end + 1;
+    }
+}
+
+}  // namespace
+
 void choose_device(DeviceOptions& options, const std::string& name) {
-    const std::string kind = name.substr(0, name.find(':'));
-    const char *first = name.data() + kind.size() + 1, *last = name.data() + name.size();
+    const std::size_t colon = name.find(':');
+    options.others.clear();
     if (name == "cpu") {
         options.kind = DeviceKind::cpu;
     } else if (name == "interpreter") {
@@ -172,13 +200,20 @@ void choose_device(DeviceOptions& options, const std::string& name) {
     } else if (name == "auto") {
         const bool cuda = backend::cuda::cuda_info().available && backend::nvrtc().info().available;
         options.kind = cuda && !options.checked ? DeviceKind::cuda : DeviceKind::cpu;
-    } else if (name == "cuda" || (kind == "cuda" && first < last &&
-                                  std::from_chars(first, last, options.ordinal).ptr == last &&
-                                  options.ordinal >= 0)) {
+    } else if (name == "cuda") {
         options.kind = DeviceKind::cuda;
     } else {
-        throw Error("there is no device '" + name + "'")
-            .remedy("use cpu, interpreter, cuda, cuda:1 (the second one) or auto");
+        const std::vector<int> list = colon != std::string::npos && name.substr(0, colon) == "cuda"
+                                          ? ordinals_of(name.substr(colon + 1))
+                                          : std::vector<int>();
+        if (list.empty())
+            throw Error("there is no device '" + name + "'")
+                .remedy(
+                    "use cpu, interpreter, cuda, cuda:1 (the second one), cuda:0,1, cuda:all or "
+                    "auto");
+        options.kind = DeviceKind::cuda;
+        options.ordinal = list.front();
+        options.others.assign(list.begin() + 1, list.end());
     }
 }
 

@@ -33,6 +33,8 @@ struct DeviceOptions {
     WholeProgramUse whole_program = WholeProgramUse::automatic;
     bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
     int ordinal = 0;   // of the CUDA device
+    // Further ones, that the members of an ensemble are spread over (sim/ensemble.hpp).
+    std::vector<int> others = {};
     // On a CUDA device sums at dynamic indices are made by atomic additions of floating-point
     // numbers, in whatever order they come: faster, and the last bits differ from run to run. Other
     // devices have the same bits as without.
@@ -105,7 +107,8 @@ private:
 
 const char* kind_name(DeviceKind kind);  // "cpu", "interpreter", "cuda"
 // "cpu", "interpreter", "cuda", "cuda:1" (the second one), "auto" (cuda where it can be used, else
-// cpu). Sets kind and ordinal; an Error names what there is.
+// cpu), "cuda:0,1" or "cuda:all" (for ensembles). Sets kind, ordinal and others; an Error names
+// what there is.
 void choose_device(DeviceOptions& options, const std::string& name);
 
 }  // namespace hindcast

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include "engine/backend/batch.hpp"
 #include "engine/backend/cpu.hpp"
+#include "engine/base/float_environment.hpp"
 
 namespace hindcast {
 
@@ -173,13 +178,64 @@ std::size_t Ensemble::places(const Way& way) const {
 
 // ---------------------------------------------------------------- running
 
-Ensemble::Result Ensemble::alone(const std::vector<double>& point, bool gradient) {
+Ensemble::Result Ensemble::alone(Simulation& simulation, const std::vector<double>& point,
+                                 bool gradient) {
     Result result;
-    simulation_.parameters().set_values(point);
-    result.loss = simulation_.run(gradient);
-    result.terms = simulation_.terms();
-    if (gradient && std::isfinite(result.loss)) result.gradient = simulation_.gradient();
+    simulation.parameters().set_values(point);
+    result.loss = simulation.run(gradient);
+    result.terms = simulation.terms();
+    if (gradient && std::isfinite(result.loss)) result.gradient = simulation.gradient();
     return result;
+}
+
+// All points over all devices: whoever is free takes the next one.
+void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient,
+                      std::vector<Result>& results) {
+    std::mutex mutex;
+    std::size_t next = 0, failed = points.size();
+    std::exception_ptr failure;  // of the point `failed`
+    results.resize(points.size());
+    const auto take = [&]() -> std::optional<std::size_t> {
+        const std::lock_guard lock(mutex);
+        if (next == points.size() || failure || (options_.go_on && !options_.go_on())) return {};
+        return next++;
+    };
+    const auto work = [&](Simulation& simulation) {
+        while (const auto point = take()) {
+            try {
+                results[*point] = alone(simulation, points[*point], gradient);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (*point > failed) return;
+                failed = *point;
+                failure = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    struct Join {
+        std::vector<std::thread>& threads;
+        ~Join() {
+            for (std::thread& thread : threads) thread.join();
+        }
+    };
+    {
+        const Join join{threads};
+        for (Simulation* const other : options_.others)
+            threads.emplace_back([&work, other] {
+                const FloatEnvironment rules;
+                work(*other);
+            });
+        work(simulation_);
+    }
+    results.resize(next);
+    if (!failure) return;
+    try {
+        std::rethrow_exception(failure);
+    } catch (Error& e) {
+        e.note("in member " + std::to_string(failed) + " of an ensemble");
+        throw;
+    }
 }
 
 // What a member of the batch came to; with `state`, the simulation's arrays are set to its state.
@@ -229,7 +285,7 @@ void Ensemble::run_alone(std::span<const std::vector<double>> points, bool gradi
                          const Look& look, std::vector<Result>& results) {
     const std::size_t point = results.size();
     try {
-        results.push_back(alone(points[point], gradient));
+        results.push_back(alone(simulation_, points[point], gradient));
     } catch (Error& e) {
         e.note("in member " + std::to_string(point) + " of an ensemble");
         throw;
@@ -267,6 +323,11 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
                         std::to_string(keep.values.size()) + " parameters");
     Way& way = *ways_[gradient ? 1 : 0];
     std::vector<Result> results;
+    if (!options_.others.empty() && !look) {
+        spread(points, gradient, results);
+        report_ = "spread over " + std::to_string(options_.others.size() + 1) + " devices";
+        return results;
+    }
     results.reserve(points.size());
     const auto goes_on = [this] { return !options_.go_on || options_.go_on(); };
     while (results.size() < points.size() && goes_on()) {

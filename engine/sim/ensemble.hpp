@@ -8,6 +8,7 @@
 // program (backend/batch.hpp), where the scene is small enough for that; otherwise one after the
 // other through the simulation. `automatic` begins with the latter and compiles once that has taken
 // a quarter of a second; it keeps what is faster. Members whose run faults or diverges run alone.
+// On several CUDA devices each runs some of the members.
 #pragma once
 
 #include <array>
@@ -32,6 +33,10 @@ struct EnsembleOptions {
     EnsembleUse use = EnsembleUse::automatic;
     // Asked before each run of one member, or of a batch: false ends evaluate() early.
     std::function<bool()> go_on = {};
+    // Simulations of the same scene on other devices, which outlive the ensemble: each takes the
+    // next member as soon as it is free, on a thread of its own. With a look the first device alone
+    // runs them.
+    std::vector<Simulation*> others = {};
 };
 
 class Ensemble {
@@ -69,7 +74,9 @@ private:
                    std::vector<Result>& results);
     void run_group(Way& way, std::span<const std::vector<double>> points, std::size_t count,
                    bool gradient, const Look& look, std::vector<Result>& results);
-    Result alone(const std::vector<double>& point, bool gradient);
+    static Result alone(Simulation& simulation, const std::vector<double>& point, bool gradient);
+    void spread(std::span<const std::vector<double>> points, bool gradient,
+                std::vector<Result>& results);
     Result read(const Way& way, std::size_t member, bool gradient, bool state);
     void in_lanes(Way& way, std::span<const std::vector<double>> points, bool gradient);
 

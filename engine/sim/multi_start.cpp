@@ -134,10 +134,11 @@ std::vector<MultiStart::Point> MultiStart::starts(Simulation& simulation, std::s
 }
 
 MultiStart::MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations,
-                       const std::function<bool()>& interrupt)
+                       const std::function<bool()>& interrupt, std::vector<Simulation*> others)
     : simulation_(simulation),
       ensemble_(simulation, {.members = std::max<std::size_t>(starts.size(), 1),
-                             .go_on = [interrupt] { return !interrupt || !interrupt(); }}) {
+                             .go_on = [interrupt] { return !interrupt || !interrupt(); },
+                             .others = std::move(others)}) {
     if (starts.empty() || starts.size() > most_starts)
         throw Error(std::to_string(starts.size()) + " starts are not possible")
             .remedy("give from 1 to " + std::to_string(most_starts));

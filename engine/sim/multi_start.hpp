@@ -32,9 +32,9 @@ public:
     static constexpr std::size_t most_starts = 1024;  // a thread each
 
     // `iterations` as for Optimization. `interrupt` is asked before each roll-out: true stops all
-    // starts. The simulation must be left alone while run() runs.
+    // starts. The simulation must be left alone while run() runs. `others`: see EnsembleOptions.
     MultiStart(Simulation& simulation, std::vector<Point> starts, std::int64_t iterations = -1,
-               const std::function<bool()>& interrupt = {});
+               const std::function<bool()>& interrupt = {}, std::vector<Simulation*> others = {});
     ~MultiStart();
 
     struct Result {

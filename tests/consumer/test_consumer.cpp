@@ -95,6 +95,7 @@ TEST_CASE("consumer: an outside project finds the installed package, builds and 
     const Outcome wrong = run(in_quotes(folder / "build" / "consumer") + " abacus");
     CHECK(wrong.status == 1);
     CHECK(wrong.output ==
-          "there is no device 'abacus'; use cpu, interpreter, cuda, cuda:1 (the second one) or "
-          "auto\n");
+          "there is no device 'abacus'; use cpu, interpreter, cuda, cuda:1 (the second one), "
+          "cuda:0,1, "
+          "cuda:all or auto\n");
 }

@@ -643,6 +643,48 @@ TEST_CASE("CUDA device: the program's --device") {
     has(run("cuda", software, "version=12000"), "13.0 or newer is needed");
     has(run("cuda", software, "out_of_memory=3"), "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
     has(run("cuda:x", software, ""), "there is no device 'cuda:x'");
+    has(run("cuda:0,0", software, "devices=2"), "there is no device 'cuda:0,0'");
+    has(run("cuda:0,1", software, "devices=2"), "several devices are given");
+}
+
+TEST_CASE("CUDA device: an ensemble is spread over devices, with the bits of one") {
+    HINDCAST_NEEDS_PROGRAM();
+    NEEDS_SOFTWARE_CUDA();
+    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const test::TemporaryFolder folder;
+    const test::Environment settings("HINDCAST_SOFTWARE_CUDA", "devices=3");
+    const auto run = [&](std::vector<std::string> arguments) {
+        const test::Finished done = test::run_program(arguments, folder.path());
+        CAPTURE(done.out);
+        CAPTURE(done.err);
+        CHECK(done.status == 0);
+        return done.out;
+    };
+    std::vector<std::string> tables;
+    for (const char* device : {"interpreter", "cuda:0,2", "cuda:all"}) {
+        CAPTURE(device);
+        const std::string out =
+            run({"batch", cage, "--steps", "4", "--vary", "cage.stiffness=50:200:7", "--gradient",
+                 "--device", device, "--output", "o"});
+        CHECK((out.find("spread over 2 devices") != std::string::npos) ==
+              (std::string(device) == "cuda:0,2"));
+        CHECK((out.find("spread over 3 devices") != std::string::npos) ==
+              (std::string(device) == "cuda:all"));
+        tables.push_back(read_file(folder.path() / "o" / "batch.csv", 1 << 20));
+    }
+    CHECK(tables[1] == tables[0]);
+    CHECK(tables[2] == tables[0]);
+    tables.clear();
+    const std::vector<std::string> search = {"optimize", cage, "--steps",  "4", "--iterations", "2",
+                                             "--starts", "5",  "--output", "p"};
+    for (const char* device : {"interpreter", "cuda:0,1"}) {
+        std::vector<std::string> arguments = search;
+        arguments.insert(arguments.end(), {"--device", device});
+        run(arguments);
+        tables.push_back(read_file(folder.path() / "p" / "starts.csv", 1 << 20) +
+                         read_file(folder.path() / "p" / "history.csv", 1 << 20));
+    }
+    CHECK(tables[1] == tables[0]);
 }
 
 TEST_CASE("CUDA device: --nondeterministic stands in the results") {

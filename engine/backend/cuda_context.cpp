@@ -108,6 +108,8 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
         here();
         check(d.StreamCreate(&stream_, non_blocking_stream), "a stream");
         check(d.EventCreate(&order_, untimed_event), "an event");
+        check(d.EventCreate(&measured_.begin, timed_event), "an event");
+        check(d.EventCreate(&measured_.end, timed_event), "an event");
         PoolHandle pool = nullptr;
         std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();  // what was freed
         check(d.DeviceGetDefaultMemPool(&pool, device_), "its memory");
@@ -119,7 +121,8 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
         faults_ = reinterpret_cast<Fault*>(staging_ + staging_bytes);
         std::fill_n(faults_, most_watches, Fault{});
     } catch (...) {
-        if (order_ != nullptr) d.EventDestroy(order_);
+        for (const EventHandle event : {order_, measured_.begin, measured_.end})
+            if (event != nullptr) d.EventDestroy(event);
         if (stream_ != nullptr) d.StreamDestroy(stream_);
         release();
         throw;
@@ -131,7 +134,7 @@ Context::~Context() {
     d.CtxSynchronize();
     for (const ModuleHandle module : modules_) d.ModuleUnload(module);
     d.MemFreeHost(staging_);
-    d.EventDestroy(order_);
+    for (const EventHandle event : {order_, measured_.begin, measured_.end}) d.EventDestroy(event);
     d.StreamDestroy(stream_);
     release();
 }
@@ -299,17 +302,40 @@ void Context::launch(const Function& function, std::int64_t items, void** argume
     // Few items spread over all multiprocessors.
     const std::int64_t share = (items + info().multiprocessors - 1) / info().multiprocessors;
     const std::int64_t whole = (share + warp - 1) / warp * warp;
-    const auto threads = std::clamp(whole, std::int64_t{std::min(fewest, function.threads)},
-                                    std::int64_t{function.threads});
+    Tuner* const tuner = function.tuner.get();
+    if (measured_.tuner != nullptr && !capturing_) note_measured();
+    const bool measures = tuner != nullptr && !capturing_ && measured_.tuner == nullptr &&
+                          tuner->wants(items, info().multiprocessors);
+    const int most = measures           ? tuner->candidate()
+                     : tuner != nullptr ? tuner->threads()
+                                        : function.threads;
+    const auto threads =
+        std::clamp(whole, std::int64_t{std::min(fewest, most)}, std::int64_t{most});
+    if (measures) check(here().EventRecord(measured_.begin, stream), "recording an event");
     const std::int64_t blocks = (items + threads - 1) / threads;
     const int result =
         here().LaunchKernel(function.handle, static_cast<unsigned>(blocks), 1, 1,
                             static_cast<unsigned>(threads), 1, 1, 0, stream, arguments, nullptr);
     if (result != success)
         check(result, fmt::format("a launch of {} over {} items", function.name, items));
+    if (measures) {
+        check(here().EventRecord(measured_.end, stream), "recording an event");
+        measured_.tuner = tuner;
+        measured_.items = items;
+    }
     ++launches_;
     ++noted_;
     if (recent_.size() < recent_launches) recent_.push_back({&function.name, words});
+}
+
+// The launch that is being measured, if it has run.
+void Context::note_measured() {
+    const Driver& d = here();
+    float milliseconds = 0;
+    if (d.EventQuery(measured_.end) != success) return;
+    check(d.EventElapsedTime(&milliseconds, measured_.begin, measured_.end), "a time");
+    std::exchange(measured_.tuner, nullptr)
+        ->note(measured_.items, 1e-3 * static_cast<double>(milliseconds));
 }
 
 void Context::synchronize() {
@@ -424,7 +450,12 @@ void Context::make_code() {
     std::string text = prelude;
     for (const auto& [name, own] : declared_) text += own;
     const ModuleHandle module = load(text);
-    for (const auto& [name, own] : declared_) find(*functions_[name], module);
+    for (const auto& [name, own] : declared_) {
+        Function& function = *functions_[name];
+        find(function, module);
+        function.tuner = std::make_unique<Tuner>(
+            name, info().name + " sm_" + std::to_string(info().architecture), function.threads);
+    }
     declared_.clear();
 }
 

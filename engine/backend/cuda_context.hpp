@@ -20,6 +20,7 @@
 
 #include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/cuda_prelude.hpp"
+#include "engine/backend/cuda_tuner.hpp"
 #include "engine/backend/executable.hpp"
 
 namespace hindcast::backend::cuda {
@@ -98,6 +99,7 @@ struct Function {
     std::string name;
     FunctionHandle handle = nullptr;
     int threads = 0;  // a block, by occupancy
+    std::unique_ptr<Tuner> tuner = {};
 };
 
 // What a launch hands to a function, by address.
@@ -204,15 +206,20 @@ private:
     void join_others();
     void hold_others();
     void raise_faults();
+    void note_measured();
     ModuleHandle load(const std::string& text);
     void find(Function& function, ModuleHandle module) const;
-    void note_measured();
 
     int ordinal_;
     Device device_ = 0;
     ContextHandle handle_ = nullptr;
     StreamHandle stream_ = nullptr;
     EventHandle order_ = nullptr;  // for join_others() and hold_others()
+    struct Measured {              // the launch between two events
+        EventHandle begin = nullptr, end = nullptr;
+        Tuner* tuner = nullptr;  // none: no launch is being measured
+        std::int64_t items = 0;
+    } measured_;
     std::vector<StreamHandle> others_;
     bool capturing_ = false;
     std::vector<std::shared_ptr<const void>> kept_;

@@ -39,7 +39,7 @@ struct GraphUpdate {
 };
 
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
-inline constexpr unsigned non_blocking_stream = 1, untimed_event = 2;
+inline constexpr unsigned non_blocking_stream = 1, timed_event = 0, untimed_event = 2;
 inline constexpr int relaxed_capture = 2, release_threshold = 4;
 
 // The oldest driver that runs what NVRTC 13 makes, as it tells its version: 1000 * major + 10 *
@@ -88,6 +88,7 @@ inline constexpr int oldest_driver = 13000;
     F(EventRecord, "cuEventRecord", (EventHandle event, StreamHandle stream)) \
     F(EventQuery, "cuEventQuery", (EventHandle event)) \
     F(EventSynchronize, "cuEventSynchronize", (EventHandle event)) \
+    F(EventElapsedTime, "cuEventElapsedTime", (float* milliseconds, EventHandle from, EventHandle to)) \
     F(StreamBeginCapture, "cuStreamBeginCapture_v2", (StreamHandle stream, int mode)) \
     F(StreamEndCapture, "cuStreamEndCapture", (StreamHandle stream, GraphHandle* graph)) \
     F(GraphGetNodes, "cuGraphGetNodes", (GraphHandle graph, GraphNode* nodes, std::size_t* count)) \

@@ -174,7 +174,7 @@ EXPORT int cuEventCreate(EventHandle* event, unsigned flags) {
         if (event == nullptr || flags > 7) return invalid_value;
         ++system.counters.events;
         *event = system.events.add<EventHandle>(
-            std::make_shared<Event>(Event{context, {}, nullptr, {}}));
+            std::make_shared<Event>(Event{context, {}, nullptr, {}, (flags & 2) == 0}));
         return success;
     });
 }
@@ -196,6 +196,13 @@ EXPORT int cuEventRecord(EventHandle event_handle, StreamHandle stream_handle) {
         if (stream_handle == nullptr)
             if (const int refused = refuse_while_capturing(context, true, capture_implicit))
                 return refused;
+        if (event->timed && stream->capture == nullptr) {
+            Work work;
+            work.kind = Work::Kind::stamp;
+            work.time = event->time = std::make_shared<long long>(0);
+            if (const int result = submit(system, *stream, std::move(work)); result != success)
+                return result;
+        }
         event->capture = stream->capture;
         event->frontier = stream->frontier;
         event->point = stream->capture != nullptr ? Point() : system.scheduler.end_of(stream);
@@ -214,6 +221,19 @@ EXPORT int cuEventQuery(EventHandle handle) {
         if (event->point.passed()) return success;
         system.scheduler.run_towards(event->point);
         return not_ready;
+    });
+}
+
+EXPORT int cuEventElapsedTime(float* milliseconds, EventHandle from_handle, EventHandle to_handle) {
+    return call_in_context("cuEventElapsedTime", [&](System& system, Context& context) -> int {
+        const auto from = system.events.find(from_handle, context),
+                   to = system.events.find(to_handle, context);
+        if (from == nullptr || to == nullptr || from->time == nullptr || to->time == nullptr)
+            return invalid_handle;
+        if (milliseconds == nullptr) return invalid_value;
+        if (!from->point.passed() || !to->point.passed()) return not_ready;
+        *milliseconds = static_cast<float>(*to->time - *from->time) * 1e-3f;
+        return success;
     });
 }
 

@@ -218,6 +218,11 @@ int Scheduler::launch(const Work& work) {
     grid.block_step = blocks.step;
     grid.first_thread = threads.first;
     grid.thread_step = threads.step;
+    const auto block = static_cast<unsigned>(count(grid.threads));
+    const long long took = settings_.likes == 0       ? 1
+                           : block == settings_.likes ? settings_.likes_us
+                                                      : 2 * settings_.likes_us;
+    counters_.microseconds += took;
     work.function->run(reinterpret_cast<const unsigned char*>(work.data.get()), &grid);
     return success;
 }
@@ -235,6 +240,7 @@ int Scheduler::perform(Context& context, const Work& work) {
     };
     switch (work.kind) {
         case Work::Kind::launch: return launch(work);
+        case Work::Kind::stamp: *work.time = counters_.microseconds; break;
         case Work::Kind::to_device:
             if (!holds(work.to) || !host_is_there()) return illegal_address;
             std::memcpy(pointer<void>(work.to), work.pinned ? work.host : work.data.get(),

@@ -38,7 +38,10 @@ void set(Settings& settings, const std::string& word) {
     } else if (key == "lost") {
         settings.lost = number();
     } else if (const std::size_t colon = value.find(':');
-               key == "fail" && colon != std::string::npos) {
+               key == "likes" && colon != std::string::npos) {
+        settings.likes = static_cast<unsigned>(number());
+        settings.likes_us = std::atoll(value.c_str() + colon + 1);
+    } else if (key == "fail" && colon != std::string::npos) {
         const std::size_t second = value.find(':', colon + 1);
         settings.failures.push_back(
             {value.substr(0, colon), std::atoi(value.c_str() + colon + 1),
@@ -79,7 +82,8 @@ long long Counters::find(const std::string& name) const {
                {"events", events},
                {"synchronisations", synchronisations},
                {"executed", executed},
-               {"executed_launches", executed_launches}};
+               {"executed_launches", executed_launches},
+               {"microseconds", microseconds}};
     for (const auto& counter : all)
         if (name == counter.name) return counter.value;
     return -1;

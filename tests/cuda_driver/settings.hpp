@@ -21,6 +21,10 @@ struct Settings {
     std::size_t memory = std::size_t{8} << 30;
     std::size_t queue = 4096;  // operations of a stream beyond which some are executed
     long long out_of_memory = 0, launch_fails = 0, sticky = 0, lost = 0;  // 0: never
+    // Blocks of so many threads take so many microseconds, others twice that; 0: each launch
+    // takes 1.
+    unsigned likes = 0;
+    long long likes_us = 0;
     std::vector<Failure> failures;
 
     // What the function's next call returns without doing anything; 0 if it does its work.
@@ -33,7 +37,7 @@ struct Counters {
     long long launches = 0, graph_launches = 0, nodes = 0, allocations = 0, host_allocations = 0,
               allocated_bytes = 0, copies_to_device = 0, copies_to_host = 0,
               copied_to_host_bytes = 0, streams = 0, events = 0, synchronisations = 0, executed = 0,
-              executed_launches = 0, launch_calls = 0, abandoned = 0;
+              executed_launches = 0, launch_calls = 0, abandoned = 0, microseconds = 0;
     // -1: there is no counter of that name.
     long long find(const std::string& name) const;
 };

@@ -35,6 +35,7 @@ struct Work {
         allocated,
         freed,
         wait,
+        stamp,  // notes the device's clock
         graph
     };
     Kind kind = Kind::launch;
@@ -47,6 +48,7 @@ struct Work {
     unsigned blocks[3] = {}, threads[3] = {};
     std::unique_ptr<std::uint64_t[]> data;  // arguments, or bytes to copy
     Point point;
+    std::shared_ptr<long long> time;  // of a stamp, in microseconds
     std::shared_ptr<const GraphNodes> graph;
 };
 
@@ -84,6 +86,8 @@ struct Event {
     Point point;
     std::shared_ptr<Capture> capture;  // the record was captured
     std::vector<int> frontier;
+    bool timed = false;
+    std::shared_ptr<long long> time = {};  // of the last record
 };
 
 }  // namespace software_cuda

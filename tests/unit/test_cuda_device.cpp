@@ -515,6 +515,55 @@ TEST_CASE("CUDA device: errors say what a launch was given") {
     }
 }
 
+TEST_CASE("CUDA device: the block size of a long kernel is measured and remembered") {
+    NEEDS_SOFTWARE_CUDA();
+    constexpr std::int64_t n = 20000;  // more than 256 for each of 16 multiprocessors
+    const KernelDef mine = kernel("tuned_for_this_test", {"x"},
+                                  [](Int i, ReadWrite<Float> x) { x[i] = x[i] * 0.5 + 1.0; });
+    const test::TemporaryFolder cache;
+    const test::Environment where("HINDCAST_CACHE", cache.path().string());
+    const auto entries = [&] {
+        return std::distance(std::filesystem::recursive_directory_iterator(cache.path()), {});
+    };
+    // Blocks of 128 take 50 us by the device's clock, others 100. Then short ones: no entry.
+    const auto seconds = [&](const char* likes, int launches) {
+        const Software software(likes);
+        const auto device = fresh_device();
+        const Array x(Type::f64, {n});
+        const Launch launch(device, mine, Precision::f64, n, {x});
+        for (int k = 0; k < launches; ++k) {
+            launch.forward().run();
+            device->synchronize();
+        }
+        CHECK(x.value(n - 1) == doctest::Approx(2 - std::pow(0.5, launches - 1)).epsilon(1e-12));
+        const long long before = software.count("microseconds");
+        launch.forward().run();
+        device->synchronize();
+        return software.count("microseconds") - before;
+    };
+    CHECK(seconds("likes=128:50", 2) == 100);  // the choice by occupancy is 256
+    CHECK(seconds("likes=128:50", 12) == 50);  // measured
+    CHECK(seconds("likes=128:50", 1) == 50);   // remembered
+    CHECK(entries() > 0);
+    CHECK(seconds("likes=64:50", 12) == 100);  // what was found stays
+    const auto kept = entries();
+    const KernelDef other = kernel("another_for_this_test", {"x"},
+                                   [](Int i, ReadWrite<Float> x) { x[i] = x[i] * 0.25 + 1.0; });
+    const Software software("likes=64:5");  // too short to be worth it
+    const auto device = fresh_device();
+    const Array x(Type::f64, {n});
+    const Launch launch(device, other, Precision::f64, n, {x});
+    for (int k = 0; k < 12; ++k) {
+        launch.forward().run();
+        device->synchronize();
+    }
+    const long long before = software.count("microseconds");
+    launch.forward().run();
+    device->synchronize();
+    CHECK(software.count("microseconds") - before == 10);
+    CHECK(entries() >= kept);
+}
+
 TEST_CASE("CUDA device: sums in any order are those in order, but for rounding") {
     NEEDS_SOFTWARE_CUDA();
     const KernelDef deposit =

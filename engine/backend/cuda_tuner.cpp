@@ -1,0 +1,65 @@
+#include "engine/backend/cuda_tuner.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "engine/backend/code_cache.hpp"
+
+namespace hindcast::backend::cuda {
+
+namespace {
+constexpr int fewest = 64;
+constexpr double worth_it = 0.97;  // of the time by occupancy
+}  // namespace
+
+Tuner::Tuner(const std::string& function, const std::string& device, int threads)
+    : threads_(threads) {
+    Hasher hash;
+    hash.text("block size 1").text(function).text(device).integer(threads);
+    key_ = hash.digest();
+    candidates_.push_back({threads});
+    for (int size = 1024; size >= fewest; size /= 2)
+        if (size < threads) candidates_.push_back({size});
+    const auto known = read_cached(key_);
+    if (!known) return;
+    int found = 0;
+    std::from_chars(known->data(), known->data() + known->size(), found);
+    for (const Candidate& c : candidates_)
+        if (c.threads == found) {
+            threads_ = found;
+            decided_ = true;
+        }
+}
+
+bool Tuner::wants(std::int64_t items, int multiprocessors) const {
+    const std::int64_t filled = std::int64_t{multiprocessors} * candidates_.front().threads;
+    return !decided_ && candidates_.size() > 1 && items >= filled &&
+           (items_ == 0 || items == items_);
+}
+
+void Tuner::note(std::int64_t items, double seconds) {
+    if (decided_) return;
+    items_ = items;
+    if (!warm_) {
+        warm_ = true;
+        return;
+    }
+    Candidate& c = candidates_[next_];
+    c.seconds = std::min(c.seconds, seconds);
+    if (++c.runs < runs) return;
+    if (next_ == 0 && c.seconds < long_enough) return decide(threads_);
+    if (++next_ < candidates_.size()) return;
+    const auto best = std::min_element(
+        candidates_.begin(), candidates_.end(),
+        [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    decide(best->seconds < worth_it * candidates_.front().seconds ? best->threads : threads_);
+}
+
+void Tuner::decide(int threads) {
+    threads_ = threads;
+    decided_ = true;
+    next_ = 0;
+    write_cached(key_, std::to_string(threads));
+}
+
+}  // namespace hindcast::backend::cuda

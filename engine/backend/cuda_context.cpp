@@ -1,5 +1,7 @@
 #include "engine/backend/cuda_context.hpp"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,14 +66,48 @@ Block::Block(std::shared_ptr<Context> context, std::size_t bytes)
     if (bytes > 0) address_ = context_->allocate(bytes);
 }
 
+Block::Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes)
+    : context_(std::move(context)), size_(bytes) {
+    if (bytes == 0) return;
+    const Driver& driver = context_->here();
+    ExternalMemoryHandle handle;
+    handle.descriptor = ::dup(from.descriptor);  // becomes the driver's if it takes the memory
+    if (handle.descriptor < 0) throw Error("memory shared with Vulkan has no file descriptor");
+    handle.bytes = from.bytes;
+    try {
+        context_->check(driver.ImportExternalMemory(&external_, &handle),
+                        "memory shared with Vulkan");
+    } catch (...) {
+        ::close(handle.descriptor);
+        throw;
+    }
+    ExternalMemoryBuffer part;
+    part.offset = from.offset;
+    part.bytes = bytes;
+    try {
+        context_->check(driver.ExternalMemoryGetMappedBuffer(&address_, external_, &part),
+                        "a part of memory shared with Vulkan");
+    } catch (...) {
+        driver.DestroyExternalMemory(external_);
+        throw;
+    }
+}
+
 Block::~Block() {
-    if (address_ != 0) context_->free(address_);
+    if (external_ != nullptr) {
+        const Driver& driver = context_->here();
+        driver.MemFree(address_);  // waits for what works there
+        driver.DestroyExternalMemory(external_);
+    } else if (address_ != 0) {
+        context_->free(address_);
+    }
 }
 
 Block& Block::operator=(Block&& other) noexcept {
     std::swap(context_, other.context_);
     std::swap(address_, other.address_);
     std::swap(size_, other.size_);
+    std::swap(external_, other.external_);
     return *this;
 }
 

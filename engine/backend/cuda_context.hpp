@@ -57,11 +57,21 @@ private:
     EventHandle handle_ = nullptr;
 };
 
+// Memory of a device that Vulkan exported: an opaque file descriptor, which stays its owner's, and
+// a part of what lies behind it.
+struct Exported {
+    int descriptor = -1;
+    std::size_t bytes = 0;   // of the whole memory
+    std::size_t offset = 0;  // of the part
+};
+
 // A part of the device's memory; what it holds at first is undefined.
 class Block {
 public:
     Block() = default;
     Block(std::shared_ptr<Context> context, std::size_t bytes);
+    // Memory that Vulkan has too. Throws Error where it cannot be had.
+    Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes);
     ~Block();
     Block(Block&& other) noexcept { *this = std::move(other); }
     Block& operator=(Block&& other) noexcept;
@@ -73,6 +83,7 @@ private:
     std::shared_ptr<Context> context_;
     Address address_ = 0;
     std::size_t size_ = 0;
+    ExternalMemory external_ = nullptr;  // what it is a part of
 };
 
 // A captured sequence of work that one call puts on the context's stream again.

@@ -79,6 +79,7 @@ private:
                 10 * attribute(Attribute::major, device) + attribute(Attribute::minor, device);
             found.multiprocessors = attribute(Attribute::multiprocessors, device);
             found.memory = static_cast<std::int64_t>(bytes);
+            check(driver.DeviceGetUuid(found.uuid.data(), device), "a device's UUID");
             info.devices.push_back(found);
         }
     }

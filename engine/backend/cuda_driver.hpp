@@ -6,6 +6,7 @@
 // one that is too old, is told so by cuda_info(); nothing else changes for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,6 +34,23 @@ using GraphHandle = struct OpaqueGraph*;
 using GraphNode = struct OpaqueNode*;
 using GraphExecHandle = struct OpaqueGraphExec*;
 using PoolHandle = struct OpaquePool*;
+using ExternalMemory = struct OpaqueExternalMemory*;
+using Uuid = std::array<std::uint8_t, 16>;
+// Memory that Vulkan made, and a part of it: laid out as the driver wants them.
+inline constexpr int opaque_descriptor = 1;
+struct ExternalMemoryHandle {
+    int kind = opaque_descriptor;
+    union {
+        int descriptor = -1;
+        void* others[2];
+    };
+    unsigned long long bytes = 0;
+    unsigned flags = 0, reserved[16] = {};
+};
+struct ExternalMemoryBuffer {
+    unsigned long long offset = 0, bytes = 0;
+    unsigned flags = 0, reserved[16] = {};
+};
 struct GraphUpdate {
     int result = 0;
     GraphNode node = nullptr, from = nullptr;
@@ -56,6 +74,7 @@ inline constexpr int oldest_driver = 13000;
     F(DeviceGetCount, "cuDeviceGetCount", (int* count)) \
     F(DeviceGet, "cuDeviceGet", (Device* device, int ordinal)) \
     F(DeviceGetName, "cuDeviceGetName", (char* name, int length, Device device)) \
+    F(DeviceGetUuid, "cuDeviceGetUuid_v2", (std::uint8_t* uuid, Device device)) \
     F(DeviceTotalMem, "cuDeviceTotalMem_v2", (std::size_t* bytes, Device device)) \
     F(DeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, Device device)) \
     F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (ContextHandle* context, Device device)) \
@@ -67,6 +86,10 @@ inline constexpr int oldest_driver = 13000;
     F(MemGetInfo, "cuMemGetInfo_v2", (std::size_t* free, std::size_t* total)) \
     F(MemAllocAsync, "cuMemAllocAsync", (Address* address, std::size_t bytes, StreamHandle stream)) \
     F(MemFreeAsync, "cuMemFreeAsync", (Address address, StreamHandle stream)) \
+    F(MemFree, "cuMemFree_v2", (Address address)) \
+    F(ImportExternalMemory, "cuImportExternalMemory", (ExternalMemory* memory, const ExternalMemoryHandle* from)) \
+    F(ExternalMemoryGetMappedBuffer, "cuExternalMemoryGetMappedBuffer", (Address* address, ExternalMemory memory, const ExternalMemoryBuffer* part)) \
+    F(DestroyExternalMemory, "cuDestroyExternalMemory", (ExternalMemory memory)) \
     F(MemHostAlloc, "cuMemHostAlloc", (void** memory, std::size_t bytes, unsigned flags)) \
     F(MemFreeHost, "cuMemFreeHost", (void* memory)) \
     F(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (Address to, const void* from, std::size_t bytes, StreamHandle stream)) \
@@ -115,6 +138,7 @@ struct DeviceInfo {
     int architecture = 0;  // 75 for compute capability 7.5
     int multiprocessors = 0;
     std::int64_t memory = 0;  // bytes
+    Uuid uuid{};              // Vulkan's VkPhysicalDeviceIDProperties has the same
 };
 
 struct CudaInfo {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/document/values.hpp"
+#include "engine/model/drawing.hpp"
 #include "engine/model/registry.hpp"
 #include "engine/runtime/rollout.hpp"
 
@@ -154,6 +155,10 @@ public:
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
 
+    // --- looks ---
+    void draw(Drawing drawing) { drawings_.push_back(std::move(drawing)); }
+    const std::vector<Drawing>& drawings() const { return drawings_; }
+
     // --- objective ---
     // Launches that add to term.value, run after the given numbers of steps.
     void add_term(Term term, const Program& program);
@@ -174,6 +179,7 @@ private:
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     Program prologue_, phases_[phase_count];
     Array step_counter_ = Rollout::make_step_counter();
+    std::vector<Drawing> drawings_;
     std::vector<Term> terms_;
     std::map<std::int64_t, Program> events_;
 };

@@ -16,6 +16,9 @@ namespace hindcast {
 namespace {
 
 constexpr std::int64_t plane_multiple = 16;  // scalars: whole registers of any width
+std::int64_t padded(std::int64_t elements) {
+    return (elements + plane_multiple - 1) / plane_multiple * plane_multiple;
+}
 constexpr std::int64_t most_components = 4096;
 constexpr std::int64_t most_elements = std::int64_t{1} << 47;  // so that sizes cannot wrap round
 
@@ -107,15 +110,17 @@ Array::Storage& Array::storage() const {
     return *storage_;
 }
 
-Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
-    : storage_(std::make_shared<Storage>()) {
+// Without memory yet.
+std::shared_ptr<Array::Storage> Array::describe(ir::Type type, std::vector<std::int64_t> shape,
+                                                Layout layout) {
     if (!ir::is_real(type) && !ir::is_integer(type))
         throw Error(fmt::format("there are no arrays of {}", ir::name_of(type)))
             .remedy("use a real or an integer type");
     if (shape.empty()) throw Error("an array needs at least one extent");
     for (const std::int64_t extent : shape)
         if (extent < 0) throw Error(fmt::format("an array cannot have the extent {}", extent));
-    Storage& s = *storage_;
+    auto storage = std::make_shared<Storage>();
+    Storage& s = *storage;
     std::int64_t components = 1;
     for (std::size_t d = 1; d < shape.size(); ++d) {
         if (components > 0 && shape[d] > most_components / components)
@@ -131,10 +136,31 @@ Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
     s.components = static_cast<int>(components);
     s.shape = std::move(shape);
     s.layout = components == 1 ? Layout::contiguous : layout;
-    const std::int64_t plane = (s.elements + plane_multiple - 1) / plane_multiple * plane_multiple;
     s.element_stride = s.layout == Layout::planar ? 1 : components;
-    s.component_stride = s.layout == Layout::planar ? plane : 1;
-    s.memory.allocate(static_cast<std::size_t>(plane * components) * ir::size_of(type));
+    s.component_stride = s.layout == Layout::planar ? padded(s.elements) : 1;
+    return storage;
+}
+
+Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
+    : storage_(describe(type, std::move(shape), layout)) {
+    storage_->memory.allocate(
+        static_cast<std::size_t>(padded(storage_->elements) * storage_->components) *
+        ir::size_of(type));
+}
+
+Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Type type,
+                  std::vector<std::int64_t> shape) {
+    Array array;
+    array.storage_ = describe(type, std::move(shape), Layout::contiguous);
+    const std::size_t bytes = static_cast<std::size_t>(array.size()) * ir::size_of(type);
+    if (host.size() < bytes)
+        throw Error(
+            fmt::format("an array of {} bytes is laid over memory of {}", bytes, host.size()));
+    if (reinterpret_cast<std::uintptr_t>(host.data()) % memory_alignment != 0)
+        throw Error(fmt::format("an array is laid over memory that is not aligned to {} bytes",
+                                memory_alignment));
+    array.storage_->memory.borrow(host.first(bytes), std::move(alive));
+    return array;
 }
 
 Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape,
@@ -177,6 +203,15 @@ Array Array::tangent() const {
     if (!ir::is_real(type())) throw Error("an integer array has no tangent");
     if (!storage_->tangent) storage_->tangent = Array(type(), shape(), layout());
     return storage_->tangent;
+}
+
+Array Array::over(const Memory::Context& context, const backend::cuda::Exported& shared,
+                  ir::Type type, std::vector<std::int64_t> shape) {
+    Array array;
+    array.storage_ = describe(type, std::move(shape), Layout::contiguous);
+    array.storage_->memory.allocate(static_cast<std::size_t>(array.size()) * ir::size_of(type));
+    array.storage_->memory.lie_on(context, shared);
+    return array;
 }
 
 std::vector<double> Array::to_doubles() const {

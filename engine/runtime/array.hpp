@@ -33,6 +33,14 @@ public:
     Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
     static Array from(std::span<const double> values, ir::Type type,
                       std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
+    // Over memory of the host that something else owns and `alive` keeps, C-contiguous, as it is.
+    // Throws Error if it is smaller than the array, or not aligned to 64 bytes.
+    static Array over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Type type,
+                      std::vector<std::int64_t> shape);
+    // Over memory of a CUDA device that Vulkan exported, C-contiguous, as it is. Throws Error where
+    // the driver cannot take it.
+    static Array over(const Memory::Context& context, const backend::cuda::Exported& shared,
+                      ir::Type type, std::vector<std::int64_t> shape);
 
     explicit operator bool() const { return storage_ != nullptr; }
     ir::Type type() const;
@@ -80,6 +88,8 @@ public:
 
 private:
     struct Storage;
+    static std::shared_ptr<Storage> describe(ir::Type type, std::vector<std::int64_t> shape,
+                                             Layout layout);
     Storage& storage() const;
     std::shared_ptr<Storage> storage_;
 };

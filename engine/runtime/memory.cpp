@@ -12,7 +12,7 @@ struct Memory::OnDevice {
     Context context;
     Block block;
 
-    OnDevice(const Context& at, std::size_t bytes) : context(at), block(at, bytes) {
+    OnDevice(const Context& at, Block memory) : context(at), block(std::move(memory)) {
         ++on_devices_;
     }
     ~OnDevice() { --on_devices_; }
@@ -31,10 +31,17 @@ void Memory::fetch() {
 void Memory::place(const Context& context) {
     if (context.get() == where_) return;
     if (host_is_old_) fetch();
-    on_device_ = std::make_unique<OnDevice>(context, host_.size());
+    on_device_ = std::make_unique<OnDevice>(context, Block(context, host_.size()));
     where_ = context.get();
     there_ = on_device_->block.data();
     device_is_old_ = true;
+}
+
+void Memory::lie_on(const Context& context, const backend::cuda::Exported& shared) {
+    on_device_ = std::make_unique<OnDevice>(context, Block(context, shared, host_.size()));
+    where_ = context.get();
+    there_ = on_device_->block.data();
+    device_wrote();
 }
 
 void Memory::send(const Context& context) {

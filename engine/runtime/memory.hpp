@@ -7,13 +7,16 @@
 //     on(context)     a launch is about to read or write there
 //     device_wrote()  what the host has is out of date
 //
-// It is on one device at a time; another one gets it by way of the host.
+// It is on one device at a time; another one gets it by way of the host. The host's side may be
+// memory that something else owns, such as memory that is shared with a renderer.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "engine/backend/executable.hpp"
 #include "engine/base/aligned.hpp"
@@ -22,7 +25,8 @@ namespace hindcast {
 
 namespace backend::cuda {
 class Context;
-}
+struct Exported;
+}  // namespace backend::cuda
 
 class Memory {
 public:
@@ -32,7 +36,18 @@ public:
     ~Memory();
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
-    void allocate(std::size_t bytes) { host_ = AlignedBuffer<std::byte>(bytes); }  // once
+    void allocate(std::size_t bytes) {  // once; or
+        own_ = AlignedBuffer<std::byte>(bytes);
+        host_ = own_.span();
+    }
+    void borrow(std::span<std::byte> host, std::shared_ptr<void> alive) {
+        host_ = host;
+        alive_ = std::move(alive);
+    }
+
+    // Instead of memory of its own there: what another program part has on that device as well.
+    // To be written by launches.
+    void lie_on(const Context& context, const backend::cuda::Exported& shared);
 
     std::size_t size() const { return host_.size(); }
     std::byte* host() {
@@ -75,7 +90,9 @@ private:
     void send(const Context& context);
 
     inline static std::atomic<std::int64_t> on_devices_{0};
-    AlignedBuffer<std::byte> host_;
+    AlignedBuffer<std::byte> own_;
+    std::span<std::byte> host_;
+    std::shared_ptr<void> alive_;  // keeps what is borrowed
     bool host_is_old_ = false, device_is_old_ = true;
     struct OnDevice;
     std::unique_ptr<OnDevice> on_device_;

@@ -292,7 +292,7 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
             set_counter(t);
             run_back(event->program->calls, m.recording.moment(t, event));
         }
-        if (recording_norms_) note_norm(*m.schedule, t);
+        at_boundary(*m.schedule, t);
         set_counter(t - 1);
         make_again(m.schedule->step, m.recording.moment(t - 1));
         run_back(m.schedule->step, m.recording.moment(t - 1));
@@ -330,7 +330,7 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
             mode.recording.end_backward();
         }
     } const leave{m};
-    const bool may_be_whole = !recording_norms_ && may_be_whole_run(m) && end == s.steps;
+    const bool may_be_whole = !looks_at_adjoints() && may_be_whole_run(m) && end == s.steps;
     const Sequence* const follower = this->follower(mode);
     const auto launches = [&] {
         m.recording.begin_backward();
@@ -381,13 +381,13 @@ void Rollout::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
         throw;
     }
     if (s.cut > 0) {
-        if (recording_norms_) note_norm(s, s.cut);
+        at_boundary(s, s.cut);
         cut_gradients(m, mode);
     } else if (const Schedule::Event* event = s.event(0)) {
         set_counter(0);
         run_back(event->program->calls, Moment{});
     }
-    if (recording_norms_ && s.cut == 0) note_norm(s, 0);
+    if (s.cut == 0) at_boundary(s, 0);
     set_counter(0);
     run_back(s.prologue, Moment{});
 }

@@ -173,6 +173,11 @@ public:
         Array culprit;                 // whose gradient that is
     };
     const AdjointNorms& adjoint_norms() const { return norms_; }
+    // Called by backward() after the adjoints of all that lies after `steps_done` steps: the
+    // gradients of the state arrays are those of the loss with respect to the state at that time.
+    // From the last step down to 0, or to the horizon. Output only; slower than without.
+    using AdjointWatch = std::function<void(std::int64_t steps_done)>;
+    void watch_adjoints(AdjointWatch watch) { adjoint_watch_ = std::move(watch); }
 
     // Of the first-order mode: histories, checkpoints in memory, the copy of the final state.
     std::int64_t kept_bytes() const;
@@ -209,6 +214,8 @@ private:
     bool may_be_whole_run(const Mode& m) const;
     void go_back(Mode& m, std::int64_t end, RolloutMode mode);
     WholeProgram* whole(Mode& m);
+    bool looks_at_adjoints() const { return recording_norms_ || adjoint_watch_; }
+    void at_boundary(const Schedule& s, std::int64_t t);
     const Sequence* follower(RolloutMode mode) const {
         return mode == RolloutMode::first ? follower_ : nullptr;
     }
@@ -230,6 +237,7 @@ private:
     std::optional<Divergence> diverged_;
     bool recording_norms_ = false;
     AdjointNorms norms_;
+    AdjointWatch adjoint_watch_;
     std::map<RolloutMode, std::unique_ptr<Mode>> modes_;
 };
 

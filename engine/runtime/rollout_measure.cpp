@@ -36,6 +36,11 @@ double sum_of_squares(const Array& array, double scale) {
 }
 }  // namespace
 
+void Rollout::at_boundary(const Schedule& s, std::int64_t t) {
+    if (recording_norms_) note_norm(s, t);
+    if (adjoint_watch_) adjoint_watch_(t);
+}
+
 void Rollout::note_norm(const Schedule& s, std::int64_t t) {
     constexpr double large = 0x1p600, small = 0x1p-300;
     const auto varies = [&](const Array& a) {

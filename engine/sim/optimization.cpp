@@ -373,6 +373,7 @@ Optimization::~Optimization() = default;
 
 std::int64_t Optimization::iterations() const { return state_->settings.iterations; }
 bool Optimization::uses_hessian() const { return optim::uses_hessian(state_->settings.type); }
+const std::vector<double>& Optimization::values() const { return state_->values; }
 std::string Optimization::describe() const { return state_->settings.describe(); }
 Optimization::Outcome Optimization::run(const Watch& watch) { return state_->run(watch); }
 void Optimization::set_interrupt(std::function<bool()> interrupt) {

@@ -55,6 +55,9 @@ public:
     std::int64_t iterations() const;
     std::string describe() const;  // "gradient_descent, rate 0.5"
     bool uses_hessian() const;     // besides gradients
+    // The point that run() goes on from, unless the simulation's parameters are changed: that of
+    // the last row, or of the one that is to come.
+    const std::vector<double>& values() const;
 
     // Afterwards the simulation's parameters are those of the last row; if a value was not finite,
     // those that led to it. A parameter that was changed meanwhile (by hand) is taken as it stands.

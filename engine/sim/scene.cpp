@@ -24,6 +24,12 @@ Scene Scene::parse(std::string_view text, std::string file) {
     return Scene(document::Document::parse(text, std::move(file)));
 }
 
+Scene Scene::of(document::Document document, std::filesystem::path file) {
+    Scene scene(std::move(document));
+    scene.file_ = std::move(file);
+    return scene;
+}
+
 void Scene::read() {
     Reader reader(document_.root(), "a scene");
     const std::int64_t format = reader.integer("format", 1);

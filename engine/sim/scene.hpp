@@ -18,6 +18,9 @@ public:
     // remedy.
     static Scene load(const std::filesystem::path& path);
     static Scene parse(std::string_view text, std::string file = "scene");
+    // Of a document that was read before, as if it were loaded from `file` (which need not exist):
+    // files that it refers to are looked for beside it.
+    static Scene of(document::Document document, std::filesystem::path file);
 
     // `--set`: replaces the value at a path ("cage.stiffness", "gravity", "time.steps",
     // "ball.velocity[0].z") by a JSON value, and reads the scene again. Throws Error and changes

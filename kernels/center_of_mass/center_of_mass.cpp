@@ -48,6 +48,7 @@ public:
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
         const model::Quantity& target = settings_->quantity(model, "target");
+        model.draw({settings_->name(), model::DrawnTargets{&target}});
         const KernelDef sum = particles::for_dimension(
             model, [&](auto dimension) { return moments<dimension>(selection); });
         const KernelDef distance = particles::for_dimension(

@@ -131,6 +131,10 @@ public:
                                  [](double n) { return n == 0; }))
             throw settings_->error("normal", "the normal is the zero vector")
                 .remedy("give the direction that points out of the obstacle");
+        if (plane)
+            model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number}});
+        else
+            model.draw({settings_->name(), model::DrawnBall{&vector, &number}});
         const model::Range range = particles::body_or_all(*settings_, model);
         const particles::Arrays a = particles::arrays(model);
         Form form;

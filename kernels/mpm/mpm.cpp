@@ -103,6 +103,8 @@ public:
             throw settings_->error("type", "material points are two-dimensional")
                 .remedy("set \"dimension\": 2");
         placed_ = particles::place_points(*settings_, model);
+        model.draw(
+            {settings_->name(), model::DrawnPoints{placed_.range.first, placed_.range.count, 0}});
     }
 
     void build(Model& model) override {
@@ -188,6 +190,7 @@ public:
         grid.shifted = origin.values[0] != 0 || origin.values[1] != 0;
         const double spacing = settings_->number("spacing"), h = model.step();
         const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
+        model.draw({settings_->name(), between_walls(grid, origin.values, spacing)});
         const Arrays a = arrays(model);
         const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
         const Argument start({origin.values[0], origin.values[1]});
@@ -213,6 +216,19 @@ public:
     }
 
 private:
+    // The rectangle of the nodes at which no wall acts.
+    static model::DrawnFrame between_walls(const Grid& grid, const std::vector<double>& origin,
+                                           double spacing) {
+        model::DrawnFrame frame;
+        for (std::size_t a = 0; a < 2; ++a) {
+            const auto border = static_cast<double>(grid.wall_nodes),
+                       nodes = static_cast<double>(grid.nodes[a]);
+            frame.low.push_back(origin[a] + spacing * border);
+            frame.high.push_back(origin[a] + spacing * std::max(nodes - 1 - border, border));
+        }
+        return frame;
+    }
+
     std::shared_ptr<Settings> settings_;
 };
 

@@ -66,7 +66,11 @@ class Particles final : public model::Instance {
 public:
     explicit Particles(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
-    void declare(Model& model) override { placed_ = place_points(*settings_, model); }
+    void declare(Model& model) override {
+        placed_ = place_points(*settings_, model);
+        model.draw(
+            {settings_->name(), model::DrawnPoints{placed_.range.first, placed_.range.count, 0}});
+    }
 
     void build(Model& model) override {
         const Arrays a = arrays(model);

@@ -96,7 +96,8 @@ void register_regularization(Registry& registry) {
           any("reference")
               .fallback("\"initial\"")
               .doc("\"initial\": the values that the scene is loaded with, or one number")
-              .schema(R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string"}]})"),
+              .schema(
+                  R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string","pattern":"^-?[0-9]+/[0-9]+$"}]})"),
           boolean("sum").fallback("false").doc("sum instead of mean")},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Regularization>(std::move(s));

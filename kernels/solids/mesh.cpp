@@ -1,6 +1,9 @@
 #include "kernels/solids/mesh.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "engine/document/read.hpp"
 
@@ -118,6 +121,42 @@ std::vector<double> Mesh::centroids() const {
             list.push_back(sum / 4);
         }
     return list;
+}
+
+Mesh::Surface Mesh::surface() const {
+    const auto point = [&](std::int64_t p) { return points.data() + 3 * p; };
+    // The triangles of all elements by their sorted corners, and how often each occurs.
+    std::map<std::array<std::int64_t, 3>, int> count;
+    const auto each_triangle = [&](auto f) {
+        for (std::size_t e = 0; e < elements.size(); ++e)
+            for (std::size_t opposite = 0; opposite < 4; ++opposite) {
+                std::array<std::int64_t, 3> triangle{};
+                std::size_t k = 0;
+                for (std::size_t corner = 0; corner < 4; ++corner)
+                    if (corner != opposite) triangle[k++] = elements[e][corner];
+                std::array<std::int64_t, 3> key = triangle;
+                std::sort(key.begin(), key.end());
+                f(e, triangle, elements[e][opposite], key);
+            }
+    };
+    each_triangle([&](std::size_t, const auto&, std::int64_t, const auto& key) { ++count[key]; });
+    Surface surface;
+    each_triangle([&](std::size_t e, auto triangle, std::int64_t opposite, const auto& key) {
+        if (count[key] != 1) return;
+        double edge[3][3];
+        const std::int64_t others[3] = {triangle[1], triangle[2], opposite};
+        for (std::size_t k = 0; k < 3; ++k)
+            for (std::size_t a = 0; a < 3; ++a)
+                edge[k][a] = point(others[k])[a] - point(triangle[0])[a];
+        double volume = 0;  // 6 times it, negative if the fourth corner is behind the triangle
+        for (std::size_t a = 0; a < 3; ++a)
+            volume += edge[2][a] * (edge[0][(a + 1) % 3] * edge[1][(a + 2) % 3] -
+                                    edge[0][(a + 2) % 3] * edge[1][(a + 1) % 3]);
+        if (volume > 0) std::swap(triangle[1], triangle[2]);
+        surface.triangles.push_back(triangle);
+        surface.element_of.push_back(static_cast<std::int64_t>(e));
+    });
+    return surface;
 }
 
 Mesh read_mesh(const Node& node) {

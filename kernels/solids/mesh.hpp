@@ -20,6 +20,14 @@ struct Mesh {
     std::int64_t point_count() const { return static_cast<std::int64_t>(points.size() / 3); }
     std::int64_t element_count() const { return static_cast<std::int64_t>(elements.size()); }
     std::vector<double> centroids() const;  // x, y, z of every element
+
+    // The triangles that belong to one element only, counter-clockwise as seen from outside at
+    // rest, in the order of their elements.
+    struct Surface {
+        std::vector<std::array<std::int64_t, 3>> triangles;  // numbers of the corners
+        std::vector<std::int64_t> element_of;
+    };
+    Surface surface() const;
 };
 
 // {"box": {"min": [x, y, z], "max": [x, y, z], "cells": [nx, ny, nz]}}

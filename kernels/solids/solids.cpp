@@ -144,6 +144,7 @@ public:
         for (const auto& element : mesh_.elements)
             for (const std::int64_t p : element) corner_list.push_back(range_.first + p);
         corners_ = model.index_array(corner_list, 4);
+        draw(model);
         inverse_ = Array(model.real(), {elements, 3, 3}, Layout::planar);
         inverse_.assign(mesh_.inverse);
         volume_ = Array(model.real(), {elements}, Layout::planar);
@@ -198,6 +199,16 @@ private:
             throw settings_->error("type", "a solid needs two moduli")
                 .remedy("give \"mu\" and \"lambda\", or \"young_modulus\" and \"poisson_ratio\"");
         moduli_ = lame ? Moduli::lame : Moduli::engineering;
+    }
+
+    void draw(Model& model) const {
+        const Mesh::Surface surface = mesh_.surface();
+        model::DrawnSurface drawn;
+        for (const auto& triangle : surface.triangles)
+            for (const std::int64_t p : triangle)
+                drawn.corners.push_back(static_cast<std::uint32_t>(range_.first + p));
+        drawn.element_of.assign(surface.element_of.begin(), surface.element_of.end());
+        model.draw({settings_->name(), std::move(drawn)});
     }
 
     // What add_elastic_energy() looks up.

@@ -109,6 +109,7 @@ public:
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const Array end_indices = model.index_array(ends, 2);
         model.publish_constant(settings_->name() + ".ends", end_indices);
+        model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
         Form form;
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values.front();

@@ -39,10 +39,11 @@ public:
         const std::int64_t times = static_cast<std::int64_t>(term.times.size());
         const double per_point = settings_->boolean("sum") ? 1.0 : 1.0 / static_cast<double>(n);
         const double scale = per_point / static_cast<double>(times);
-        const Argument target =
-            trajectory_
-                ? settings_->quantity(model, "targets", times * n).argument()
-                : settings_->quantity(model, "target", n, start_of(selection, model)).argument();
+        const model::Quantity& places =
+            trajectory_ ? settings_->quantity(model, "targets", times * n)
+                        : settings_->quantity(model, "target", n, start_of(selection, model));
+        model.draw({settings_->name(), model::DrawnTargets{&places}});
+        const Argument target = places.argument();
         const KernelDef kernel = particles::for_dimension(
             model, [&](auto dimension) { return squared_distance<dimension>(selection); });
         std::vector<Program> programs;

@@ -188,6 +188,8 @@ public:
         for (std::int64_t k = 0; k < levels; k += 2)
             for (const Launch& launch : two_levels.launches())
                 model.add(Phase::position_update, launch);
+        model.draw(
+            {name, model::DrawnField{field.rows, field.columns, field.spacing, field.values}});
         model.add_grid_field(name, std::move(field));
     }
 

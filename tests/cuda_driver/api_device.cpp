@@ -101,6 +101,20 @@ EXPORT int cuDeviceGetName(char* name, int length, api::Device device) {
     });
 }
 
+EXPORT int cuDeviceGetUuid_v2(std::uint8_t* uuid, api::Device device) {
+    return call("cuDeviceGetUuid_v2", [&](System& system) {
+        if (!system.has_device(device)) return invalid_device;
+        const std::string& digits = system.settings.uuid;
+        std::string own = "software device ";
+        own.back() = static_cast<char>('0' + device);
+        for (std::size_t k = 0; k < 16; ++k)
+            uuid[k] = static_cast<std::uint8_t>(
+                digits.size() < 2 * (k + 1) ? static_cast<unsigned char>(own[k])
+                                            : std::stoi(digits.substr(2 * k, 2), nullptr, 16));
+        return success;
+    });
+}
+
 EXPORT int cuDeviceTotalMem_v2(std::size_t* bytes, api::Device device) {
     return call("cuDeviceTotalMem_v2", [&](System& system) {
         *bytes = system.settings.memory;

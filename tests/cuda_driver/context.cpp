@@ -43,6 +43,7 @@ void System::set(const char* text) {
 void System::end(Context& context) {
     scheduler.discard(context);
     counters.abandoned += static_cast<long long>(context.memory.count() + context.pinned.size());
+    externals.remove_of(context);
     executables.remove_of(context);
     graphs.remove_of(context);
     events.remove_of(context);

@@ -41,6 +41,18 @@ struct LoadedFunction {
     Context& context;
     std::shared_ptr<Function> function;
 };
+// Memory behind a file descriptor, which it has taken.
+struct External {
+    Context& context;
+    int descriptor;
+    std::size_t bytes;
+
+    External(Context& of, int file, std::size_t size)
+        : context(of), descriptor(file), bytes(size) {}
+    ~External();
+    External(const External&) = delete;
+    External& operator=(const External&) = delete;
+};
 struct Graph {
     Context& context;
     std::shared_ptr<const GraphNodes> nodes;
@@ -94,6 +106,7 @@ struct System {
     Handles<Event> events;
     Handles<LoadedModule> modules;
     Handles<LoadedFunction> functions;
+    Handles<External> externals;
     Handles<Graph> graphs;
     Handles<GraphExec> executables;
 

@@ -10,7 +10,7 @@ namespace software_cuda {
 namespace {
 
 // Whole huge pages: their protection is changed fast.
-constexpr std::size_t alignment = 256, page = std::size_t{2} << 20;
+constexpr std::size_t alignment = 256, page = std::size_t{2} << 20, small_page = 4096;
 constexpr std::uint64_t fresh = 0xfff7a5a5fff7a5a5u, gone = 0x7ff7dead7ff7deadu,
                         guard = 0xfff6b0b0fff6b0b0u;
 
@@ -29,6 +29,7 @@ void fill_words(Address at, std::size_t bytes, std::uint64_t word) {
 }  // namespace
 
 DeviceMemory::~DeviceMemory() {
+    while (!imported_.empty()) forget_import(imported_.begin()->first);
     if (range_ != nullptr) ::munmap(range_, reserved_);
 }
 
@@ -73,15 +74,43 @@ Allocation* DeviceMemory::at(Address address) {
 }
 
 const Allocation* DeviceMemory::holding(Address address, std::size_t bytes) const {
-    auto found = allocations_.upper_bound(address);
-    if (found == allocations_.begin()) return nullptr;
+    const Allocation* const found = holding(allocations_, address, bytes);
+    return found != nullptr ? found : holding(imported_, address, bytes);
+}
+
+const Allocation* DeviceMemory::holding(const std::map<Address, Allocation>& in, Address address,
+                                        std::size_t bytes) {
+    auto found = in.upper_bound(address);
+    if (found == in.begin()) return nullptr;
     --found;
     const std::size_t offset = address - found->first, size = found->second.bytes;
     return offset <= size && bytes <= size - offset ? &found->second : nullptr;
 }
 
+Address DeviceMemory::import(int file, std::size_t offset, std::size_t bytes) {
+    // Whole pages: the file is longer than it must be, or the rest reads as zero.
+    const std::size_t begin = offset / small_page * small_page;
+    void* const mapped =
+        ::mmap(nullptr, bytes + offset - begin, open_ ? PROT_READ | PROT_WRITE : PROT_NONE,
+               MAP_SHARED, file, static_cast<off_t>(begin));
+    if (mapped == MAP_FAILED) return 0;
+    const Address address = reinterpret_cast<Address>(mapped) + (offset - begin);
+    imported_[address] = {bytes};
+    return address;
+}
+
+bool DeviceMemory::forget_import(Address address) {
+    const auto found = imported_.find(address);
+    if (found == imported_.end()) return false;
+    const Address begin = address / small_page * small_page;
+    ::munmap(pointer<void>(begin), found->second.bytes + (address - begin));
+    imported_.erase(found);
+    return true;
+}
+
 bool DeviceMemory::in_range(const void* memory) const {
     const auto address = reinterpret_cast<Address>(memory);
+    if (holding(imported_, address, 1) != nullptr) return true;
     return base_ != 0 && address >= base_ && address - base_ < reserved_ - page;
 }
 
@@ -132,6 +161,7 @@ void DeviceMemory::forget(Address address) {
 
 void DeviceMemory::forget_all() {
     close();
+    while (!imported_.empty()) forget_import(imported_.begin()->first);
     if (base_ != 0) ::madvise(pointer<void>(base_), pages(), MADV_DONTNEED);
     allocations_.clear();
     free_.clear();
@@ -141,15 +171,23 @@ void DeviceMemory::forget_all() {
 
 std::size_t DeviceMemory::pages() const { return rounded(top_ - base_, page); }
 
+void DeviceMemory::protect(int access) const {
+    if (top_ != base_) ::mprotect(pointer<void>(base_), pages(), access);
+    for (const auto& [address, allocation] : imported_) {
+        const Address begin = address / small_page * small_page;
+        ::mprotect(pointer<void>(begin), allocation.bytes + (address - begin), access);
+    }
+}
+
 void DeviceMemory::open() {
-    if (open_ || top_ == base_) return;
-    ::mprotect(pointer<void>(base_), pages(), PROT_READ | PROT_WRITE);
+    if (open_ || (top_ == base_ && imported_.empty())) return;
+    protect(PROT_READ | PROT_WRITE);
     open_ = true;
 }
 
 void DeviceMemory::close() {
     if (!open_) return;
-    ::mprotect(pointer<void>(base_), pages(), PROT_NONE);
+    protect(PROT_NONE);
     open_ = false;
 }
 

@@ -36,6 +36,12 @@ public:
     const Allocation* holding(Address address, std::size_t bytes) const;
     bool in_range(const void* memory) const;
 
+    // Memory that a file shares with another part of the program, `bytes` from `offset` on, at an
+    // address outside the range; 0 if it cannot be mapped. It has no guard and is not filled.
+    Address import(int file, std::size_t offset, std::size_t bytes);
+    // False: nothing was imported there.
+    bool forget_import(Address address);
+
     // While open: garbage into a new allocation; garbage into a freed one, which is given back.
     // release() is false if something wrote behind its end.
     void fill(Address address);
@@ -53,9 +59,13 @@ public:
 
 private:
     void reserve();
+    void protect(int access) const;
     std::size_t pages() const;
 
-    std::map<Address, Allocation> allocations_;
+    static const Allocation* holding(const std::map<Address, Allocation>& in, Address address,
+                                     std::size_t bytes);
+
+    std::map<Address, Allocation> allocations_, imported_;
     std::map<Address, std::size_t> free_;
     void* range_ = nullptr;  // as it was mapped; base_ is the first whole page
     Address base_ = 0, top_ = 0;

@@ -23,6 +23,8 @@ void set(Settings& settings, const std::string& word) {
         settings.version = static_cast<int>(number());
     } else if (key == "devices") {
         settings.devices = static_cast<int>(number());
+    } else if (key == "uuid") {
+        settings.uuid = value;
     } else if (key == "seed") {
         settings.seed = static_cast<std::uint64_t>(number());
     } else if (key == "memory") {

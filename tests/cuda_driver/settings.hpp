@@ -21,6 +21,7 @@ struct Settings {
     std::size_t memory = std::size_t{8} << 30;
     std::size_t queue = 4096;  // operations of a stream beyond which some are executed
     long long out_of_memory = 0, launch_fails = 0, sticky = 0, lost = 0;  // 0: never
+    std::string uuid;  // of every device, in hexadecimal digits; empty: one of its own
     // Blocks of so many threads take so many microseconds, others twice that; 0: each launch
     // takes 1.
     unsigned likes = 0;

@@ -510,3 +510,39 @@ TEST_CASE("roll-out checkpoints: norms of adjoints, and the first that is not fi
     CHECK(rollout.adjoint_norms().norms.size() == 11);
     CHECK(rollout.adjoint_norms().norms[0] == 2 * std::pow(2.0, 10));
 }
+
+TEST_CASE("rollout: the adjoint of the state is shown at every step, under every plan") {
+    // x(t+1) = a x(t), loss = sum x(30): the adjoint of x(t) is a^(30-t), exact for a = 2.
+    const KernelDef grow = kernel(
+        "grow", {"a", "x"}, [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a.value(); });
+    const KernelDef sum_up = kernel("sum_up", {"x", "loss"},
+                                    [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i]; });
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        const Array a(Type::f64, {1}), x(Type::f64, {4}), loss(Type::f64, {1});
+        a.fill(2);
+        Rollout::Parts parts;
+        parts.step.add(Launch(device, grow, Precision::f64, 4, {a, x}));
+        parts.steps = 30;
+        parts.events[30].add(Launch(device, sum_up, Precision::f64, 4, {x, loss}));
+        Rollout rollout(device, parts);
+        for (const bool segments : {false, true}) {
+            if (segments) rollout.force_plan(7, 2);
+            std::vector<std::int64_t> seen;
+            rollout.watch_adjoints([&](std::int64_t t) {
+                seen.push_back(t);
+                CHECK(x.gradient().value(3) == std::pow(2.0, 30.0 - static_cast<double>(t)));
+            });
+            rollout.forward(true);
+            rollout.backward({{loss, 1}});
+            std::vector<std::int64_t> all(31);
+            for (std::size_t k = 0; k <= 30; ++k) all[k] = 30 - static_cast<std::int64_t>(k);
+            CHECK(seen == all);
+            // Without the watch again, as fast as ever.
+            rollout.watch_adjoints({});
+            rollout.forward(true);
+            rollout.backward({{loss, 1}});
+            CHECK(seen.size() == 31);
+        }
+    }
+}

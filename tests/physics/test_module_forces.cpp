@@ -124,3 +124,34 @@ TEST_CASE("a spring without rest length pulls like k d, also where its ends coin
             }
         }
 }
+
+TEST_CASE("a pull acts on its point while there are places, and is a loop written here") {
+    // 3 substeps in each of 6 steps; the hand is there in steps 2 to 4.
+    const auto sim = simulate(R"("time": {"step": 0.3, "substeps": 3, "steps": 6},
+        "gravity": [0, 0, -1],
+        "bodies": [{"type": "particles", "name": "a", "positions": [[0,0,0]]},
+                   {"type": "particles", "name": "b", "positions": [[0,0,0], [1,0,0]], "mass": 2}],
+        "forces": [{"type": "pull", "of": "b", "point": 1, "start_step": 2, "stiffness": 3,
+                    "damping": 0.5, "places": [[1,1,0], [2,1,0], [2,1,5]]}])");
+    sim->run();
+    const double places[3][3] = {{1, 1, 0}, {2, 1, 0}, {2, 1, 5}}, h = 0.1;
+    double x[3] = {1, 0, 0}, v[3] = {0, 0, 0}, free[2] = {0, 0};
+    for (int n = 0; n < 18; ++n) {
+        for (int k = 0; k < 3; ++k) {
+            const int row = n / 3 - 2;
+            const double f = row >= 0 && row < 3 ? 3 * (places[row][k] - x[k]) - 0.5 * v[k] : 0;
+            v[k] += h * (f / 2 + (k == 2 ? -1 : 0));
+        }
+        for (int k = 0; k < 3; ++k) x[k] += h * v[k];
+        free[1] -= h;
+        free[0] += h * free[1];
+    }
+    for (int k = 0; k < 3; ++k) CHECK(position(*sim, 2, k) == doctest::Approx(x[k]).epsilon(1e-12));
+    for (const int other : {0, 1})
+        CHECK(position(*sim, other, 2) == doctest::Approx(free[0]).epsilon(1e-12));
+    CHECK_THROWS_WITH(simulate(R"("time": {"step": 0.1, "steps": 1},
+        "bodies": [{"type": "particles", "name": "b", "positions": [[0,0,0], [1,0,0]]}],
+        "forces": [{"type": "pull", "of": "b", "point": 2, "stiffness": 3,
+                    "places": [[1,1,0]]}])"),
+                      doctest::Contains("the body has no point 2"));
+}

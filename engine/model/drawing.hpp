@@ -1,0 +1,75 @@
+// What a physics module says about how its things look, in data: no module knows the renderer, and
+// the renderer knows no physics.
+//
+//     model.draw({name, DrawnSegments{ends}});
+//
+// Indices count the model's points; places are those of the array "position" at the time shown.
+// Quantities are read whenever a frame is made, so what is moved or optimised is drawn where it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/runtime/array.hpp"
+
+namespace hindcast::model {
+
+struct Quantity;
+
+// A range of the model's points, as balls.
+struct DrawnPoints {
+    std::int64_t first = 0, count = 0;
+    double radius = 0;  // m; 0: chosen from how close they start to each other
+};
+
+// Straight lines between points, such as springs. Element k of the owner is line k.
+struct DrawnSegments {
+    std::vector<std::uint32_t> ends;  // 2 each
+};
+
+// Triangles between points: counter-clockwise as seen from outside; in the plane both sides alike.
+struct DrawnSurface {
+    std::vector<std::uint32_t> corners;  // 3 each
+    std::vector<std::uint32_t>
+        element_of;  // the owner's element that triangle k belongs to; empty: k
+};
+
+// A scalar field on a regular grid in the plane: node (i, j) is element i * columns + j of `values`
+// and lies at (i, j) * spacing.
+struct DrawnField {
+    std::int64_t rows = 0, columns = 0;
+    double spacing = 0;  // m
+    Array values;        // {rows * columns, 1}, one of the state
+};
+
+// The obstacle is where normal . x < offset (normal need not have length 1).
+struct DrawnHalfSpace {
+    const Quantity* normal = nullptr;
+    const Quantity* offset = nullptr;
+};
+
+struct DrawnBall {
+    const Quantity* center = nullptr;
+    const Quantity* radius = nullptr;
+};
+
+// The edges of a box or, in the plane, of a rectangle.
+struct DrawnFrame {
+    std::vector<double> low, high;  // m
+};
+
+// Places that something is wanted at: one vector per row of the quantity.
+struct DrawnTargets {
+    const Quantity* places = nullptr;
+};
+
+struct Drawing {
+    std::string owner;  // the name of the scene's object
+    std::variant<DrawnPoints, DrawnSegments, DrawnSurface, DrawnField, DrawnHalfSpace, DrawnBall,
+                 DrawnFrame, DrawnTargets>
+        shape;
+};
+
+}  // namespace hindcast::model

@@ -1,0 +1,91 @@
+// The force on the point, at x with velocity v, in the substeps of whole step s:
+//     f = stiffness (places[s - start_step] - x) - damping v     start_step <= s < start_step +
+//     rows
+// and none before and after. Stiffness m w^2 and damping 2 m w draw a free point of mass m to a
+// place that rests without overshoot, at the rate w.
+#include "kernels/pull/pull.hpp"
+
+#include "engine/document/read.hpp"
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Phase;
+using model::Settings;
+
+// One item for each place, of which one acts at a time: its indices do not change from step to
+// step, so that sums over them need no dynamic scatter. `begin` counts whole steps.
+template <int D, template <class> class Into>
+KernelDef pull_force() {
+    using V = Vec<Float, D>;
+    return kernel("pull_force",
+                  {"places", "stiffness", "damping", "substep", "substeps", "begin", "point", "x",
+                   "v", "force"},
+                  [](Int i, Read<V> places, Property<Float> stiffness, Property<Float> damping,
+                     Param<Int> substep, Param<Int> substeps, Param<Int> begin, Param<Int> point,
+                     Read<V> x, Read<V> v, Into<V> force) {
+                      const Bool acts = substep.value() / substeps.value() - begin.value() == i;
+                      const Int p = point.value();
+                      const V f = (places[i] - x[p]) * stiffness[0] - v[p] * damping[0];
+                      force[p] += select(acts, f, V::filled(Float(0)));
+                  });
+}
+
+class Pull final : public model::Instance {
+public:
+    explicit Pull(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const model::Range body = settings_->points(model, "of");
+        const std::int64_t point = settings_->integer("point");
+        if (point >= body.count)
+            throw settings_->error("point", "the body has no point " + std::to_string(point))
+                .remedy("its points are numbered from 0 to " + std::to_string(body.count - 1));
+        const auto rows =
+            static_cast<std::int64_t>(document::array_of(*settings_->find("places"), 1).size());
+        const model::Quantity& places = settings_->quantity(model, "places", rows);
+        const particles::Arrays a = particles::arrays(model);
+        const particles::Force force = particles::force(model);
+        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
+            return force.defines ? pull_force<dimension, Sum>()
+                                 : pull_force<dimension, Accumulate>();
+        });
+        model.add(
+            Phase::forces,
+            model.launch(kernel, rows,
+                         {places.argument(), settings_->quantity(model, "stiffness").argument(),
+                          settings_->quantity(model, "damping").argument(), model.step_counter(),
+                          model.options().substeps, settings_->integer("start_step"),
+                          body.first + point, a.position, a.velocity, force.array},
+                         settings_->name() + ": pull"));
+        model.draw({settings_->name(), model::DrawnTargets{&places}});
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_pull(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::forces,
+         "pull",
+         "A spring between one point and a place that moves as recorded: in whole step s the force "
+         "is stiffness (places[s - start_step] - x) - damping v, while there is such a place.",
+         {particles::of_field(),
+          integer("point").fallback("0").at_least(0).doc("which of the body's points"),
+          vectors("places").unit("m").differentiable().doc("one for each whole step: a list"),
+          integer("start_step").fallback("0").at_least(0).doc("the whole step of the first place"),
+          number("stiffness").unit("N/m").positive().differentiable().doc("of the spring"),
+          number("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(
+              "of the point's velocity")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Pull>(std::move(s)); }});
+}
+
+}  // namespace hindcast

@@ -2,6 +2,7 @@
 #
 #   install_missing PACKAGE...   installs Debian packages that are not there (as root), or says which
 #   build PRESET [TARGET...]     configures if needed and builds what changed, into build/PRESET
+#   provide_external             puts the window's libraries into build/external; before `build`
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
 # All progress goes to the error stream. The caller has set -euo pipefail.
@@ -14,12 +15,28 @@ build_packages=(
     cmake ninja-build g++ ccache mold
     libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libnlopt-dev libnlopt-cxx-dev
     libmuparser-dev libxxhash-dev libllvm19 llvm-19-dev
+    libvulkan-dev glslang-tools libglm-dev libpng-dev
+    libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
+    libvulkan1 mesa-vulkan-drivers ffmpeg # mesa's draws on the processor where there is no other
 )
-test_packages=(doctest-dev libbenchmark-dev libmpfr-dev libgmp-dev)
+test_packages=(
+    doctest-dev libbenchmark-dev libmpfr-dev libgmp-dev vulkan-validationlayers
+    xvfb xauth xdotool
+)
 
 # NVRTC for machines without the CUDA toolkit: PyPI's package, x86-64.
 nvrtc_package="nvidia-cuda-nvrtc==13.5.37"
 nvrtc_sha256=86b4d68058807988b7d9af5b44917a0601e9c337f35ccd657bfb3c759ff8d8bc
+
+# Dear ImGui (docking), ImPlot, ImGuizmo, its test engine, a text editor and GLFW, as sources: PyPI's
+# source distribution, of which only these folders are unpacked.
+external_package="imgui-bundle==1.93.0"
+external_sha256=10ad1dab8258a6787b4f07bb926b08d0efc648a7906242568c8dd778c5e719bf
+external_parts=(
+    external/imgui/imgui external/implot/implot external/ImGuizmo/ImGuizmo
+    external/imgui_test_engine/imgui_test_engine external/ImGuiColorTextEdit/ImGuiColorTextEdit
+    external/glfw/glfw bindings/imgui_bundle/assets/fonts
+)
 
 fail() {
     echo "$(basename "$(dirname "$0")")/$(basename "$0"): $*" >&2
@@ -62,6 +79,36 @@ build() {
         cmake --build --preset "$preset" "${targets[@]}" >&2 ||
             fail "building '$preset' failed, see above"
     ) 9>"build/$preset/.lock" </dev/null
+}
+
+# Shared by all presets, fetched once. HINDCAST_EXTERNAL names a folder that has them already;
+# without a network CMake says what to do.
+provide_external() {
+    [[ -z ${HINDCAST_EXTERNAL-} ]] || return 0
+    local folder=$root/build/external
+    mkdir -p "$folder"
+    (
+        if command -v flock >/dev/null; then flock 9; fi
+        [[ ! -f $folder/$external_sha256 ]] || exit 0
+        if [[ $(id -u) -eq 0 ]] && ! python3 -m pip --version >/dev/null 2>&1; then
+            install_missing python3-pip
+        fi
+        echo "downloading $external_package into build/external" >&2
+        rm -rf "$folder/download" "$folder/external" "$folder/bindings"
+        # pip checks the hash, then reads the archive's description with the tools that it names.
+        if ! python3 -m pip download --quiet --no-deps --no-binary imgui-bundle --require-hashes \
+            --dest "$folder/download" --requirement \
+            <(echo "$external_package --hash=sha256:$external_sha256") </dev/null >&2; then
+            echo "$external_package could not be downloaded" >&2
+            exit 0
+        fi
+        local archive=("$folder"/download/*.tar.gz) top=imgui_bundle-${external_package#*==}
+        tar --extract --gzip --file "${archive[0]}" --directory "$folder" --strip-components 1 \
+            --no-same-owner "${external_parts[@]/#/$top/}" ||
+            fail "${archive[0]} could not be unpacked"
+        rm -rf "$folder/download"
+        touch "$folder/$external_sha256"
+    ) 9>"$folder/.lock"
 }
 
 # Without it the tests that need NVRTC skip, so that a machine without a network passes all others.

@@ -49,9 +49,13 @@ int run(int argc, char** argv) {
     app.footer(
         "hindcast COMMAND --help says more about a command.\n"
         "Example: hindcast optimize scenes/spring_cage.json");
-    const std::vector<Command> commands = {add_run(app),   add_optimize(app), add_check(app),
-                                           add_batch(app), add_test(app),     add_bench(app),
-                                           add_info(app)};
+    std::vector<Command> commands = {add_run(app),   add_optimize(app), add_check(app),
+                                     add_batch(app), add_test(app),     add_bench(app),
+                                     add_info(app)};
+#ifdef HINDCAST_VIEW
+    commands.push_back(add_render(app));
+    commands.push_back(add_view(app));
+#endif
     if (argc > 1 && is_unknown_command(commands, argv[1])) return usage_error;
     try {
         app.parse(argc, argv);

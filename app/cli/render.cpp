@@ -1,0 +1,501 @@
+// hindcast render SCENE: pictures and films of a scene, without a window.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
+#include "app/cli/progress.hpp"
+#include "app/render/png.hpp"
+#include "app/render/renderer.hpp"
+#include "app/render/video.hpp"
+#include "app/render/vulkan_context.hpp"
+#include "app/session/session.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+using render::Vec3;
+
+struct Options {
+    SceneOptions scene;
+    std::string output, size = "1280x720", transport = "auto", over = "time";
+    double time = -1, until = -1, speed = 1, rate = 30;
+    std::int64_t step = -1, iteration = -1;
+    int samples = 4;
+    std::string view = "default", eye, target, up, range, map = "viridis", theme = "dark";
+    double field_of_view = 40, closer = 1, turn = 0, height_scale = 1, arrow_scale = 0;
+    std::string colour, arrows;
+    bool orthographic = false, symmetric = false, heights = false, smooth = false, edges = false;
+    bool no_floor = false, no_shadows = false, no_occlusion = false, arrow_log = false;
+    bool quiet = false;
+};
+
+std::pair<int, int> parse_size(const std::string& text) {
+    int width = 0, height = 0;
+    char rest = 0;
+    constexpr int most = 16384;
+    if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 1 ||
+        height < 1 || width > most || height > most)
+        throw Error("'" + text + "' is no size of a picture")
+            .remedy("write WIDTHxHEIGHT in pixels, such as 1280x720");
+    return {width, height};
+}
+
+template <std::size_t n>
+std::array<double, n> parse_numbers(const std::string& text, const char* what) {
+    std::array<double, n> numbers{};
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        const auto [next, failed] = std::from_chars(at, end, numbers[k]);
+        const bool separated = k + 1 < n ? next != end && *next == ',' : next == end;
+        if (failed != std::errc() || !separated || !std::isfinite(numbers[k]))
+            throw Error(fmt::format("'{}' is no {}", text, what))
+                .remedy(fmt::format("write {} numbers with commas between them", n));
+        at = next + 1;
+    }
+    return numbers;
+}
+
+template <class Parse>
+CLI::Validator checked(Parse parse) {
+    return {[parse](const std::string& text) -> std::string {
+                try {
+                    parse(text);
+                } catch (const Error& error) {
+                    return error.what();
+                }
+                return "";
+            },
+            ""};
+}
+
+render::ColourMap map_named(const std::string& name) {
+    if (name == "magma") return render::ColourMap::magma;
+    if (name == "turbo") return render::ColourMap::turbo;
+    if (name == "coolwarm") return render::ColourMap::coolwarm;
+    return render::ColourMap::viridis;
+}
+
+// Runs the session until something holds; asks for Ctrl-C in between.
+class Director {
+public:
+    explicit Director(const Options& options) : session_(registry(), settings(options)) {
+        const Scene scene = options.scene.load();
+        document_ = std::make_shared<const document::Document>(scene.document());
+        session_.send(
+            session::Apply{document_, 1, std::filesystem::absolute(options.scene.scene), true});
+        wait([](const session::Snapshot& s) { return s.stage != nullptr || s.error != nullptr; });
+        fail_if(session_.snapshot()->error);
+    }
+
+    const std::shared_ptr<const document::Document>& document() const { return document_; }
+    std::shared_ptr<const session::Snapshot> now() const { return session_.snapshot(); }
+    void send(session::Command command) { session_.send(std::move(command)); }
+
+    // The iteration's trajectory, all of it if it can be had. Throws Error if the optimisation ends
+    // before it.
+    void show_iteration(std::int64_t iteration) {
+        wait(
+            [&](const session::Snapshot& s) {
+                return s.history && static_cast<std::int64_t>(s.history->size()) > iteration;
+            },
+            [&, rows = std::size_t{0}, tries = 0](const session::Snapshot& s) mutable {
+                const std::size_t now = s.history ? s.history->size() : 0;
+                tries = now > rows ? 0 : tries + 1;
+                rows = now;
+                if (tries > most_tries)
+                    throw Error(
+                        fmt::format("the optimisation has no iteration {}: {}", iteration,
+                                    s.stop_reason.empty() ? "it does not go on" : s.stop_reason))
+                        .remedy(rows > 0 ? fmt::format("the last one is {}", rows - 1)
+                                         : "does the scene have parameters and an objective?");
+                send(session::Optimise{session::Optimise::What::one});
+            });
+        send(session::ShowIteration{iteration});
+        wait([&](const session::Snapshot& s) { return s.shown_iteration == iteration; });
+    }
+
+    // False if the run has ended before that step.
+    bool show_step(std::int64_t step) {
+        send(session::Seek{step});
+        bool reached = false;
+        wait([&](const session::Snapshot& s) {
+            reached = s.step == step && s.steps_computed >= step;
+            const bool over = s.activity == session::Activity::idle && s.error != nullptr;
+            if (over && !reached) fail_if(s.error);
+            return reached;
+        });
+        return reached;
+    }
+
+    void wait(const std::function<bool(const session::Snapshot&)>& condition,
+              const std::function<void(const session::Snapshot&)>& when_idle = {}) {
+        using namespace std::chrono_literals;
+        std::uint64_t asked_at = 0;
+        for (;;) {
+            const auto snapshot = session_.snapshot();
+            if (condition(*snapshot)) return;
+            if (interrupted()) throw Interrupted();
+            const bool idle = snapshot->activity == session::Activity::idle;
+            if (idle && when_idle && snapshot->serial != asked_at) {
+                fail_if(snapshot->error);
+                asked_at = snapshot->serial;
+                when_idle(*snapshot);
+            }
+            std::this_thread::sleep_for(2ms);
+        }
+    }
+
+    struct Interrupted {};
+
+private:
+    static constexpr int most_tries = 50;  // snapshots in a row that bring no iteration
+
+    static session::SessionOptions settings(const Options& options) {
+        session::SessionOptions settings;
+        settings.simulation = options.scene.simulation_options();
+        return settings;
+    }
+    static void fail_if(const std::shared_ptr<const Error>& error) {
+        if (error) throw Error(*error);
+    }
+
+    session::Session session_;
+    std::shared_ptr<const document::Document> document_;
+};
+
+// A place of the scene's own camera, /view/camera/NAME.
+std::optional<Vec3> scene_place(const document::Document& document, const char* name) {
+    const document::Node* const node = document.find(std::string("/view/camera/") + name);
+    if (node == nullptr || !node->is_array() || node->size() != 3) return std::nullopt;
+    Vec3 place{};
+    for (std::size_t c = 0; c < 3; ++c) {
+        const document::Node& number = node->item(c);
+        if (!number.is_integer() && !number.is_real()) return std::nullopt;
+        place[c] = number.is_integer() ? static_cast<double>(number.integer()) : number.real();
+    }
+    return place;
+}
+
+// What the options ask for; where they say nothing, what the scene asks for.
+render::View make_view(const Options& options, const render::Stage& stage,
+                       const document::Document& document) {
+    render::View view;
+    std::tie(view.width, view.height) = parse_size(options.size);
+    view.samples = options.samples;
+    view.dark = options.theme == "dark";
+    if (!view.dark) {
+        view.background_top = {0.95F, 0.96F, 0.97F, 1};
+        view.background_bottom = {0.80F, 0.83F, 0.86F, 1};
+    }
+    view.floor = !options.no_floor;
+    view.shadows = !options.no_shadows;
+    view.ambient_occlusion = !options.no_occlusion;
+    view.map = map_named(options.map);
+    view.symmetric = options.symmetric;
+    if (!options.range.empty()) view.range = parse_numbers<2>(options.range, "range");
+    view.heights = options.heights;
+    view.height_scale = options.height_scale;
+    view.smooth_fields = options.smooth;
+    view.edges = options.edges;
+    view.arrow_log = options.arrow_log;
+    view.arrow_scale = options.arrow_scale;
+
+    const double aspect = static_cast<double>(view.width) / view.height;
+    render::Stage seen = stage;
+    if (options.heights) seen.dimension = 3;  // seen from the side, z is up
+    render::Camera& camera = view.camera;
+    camera = render::default_camera(seen, aspect);
+    const bool solid = seen.dimension == 3;
+    const auto eye = scene_place(document, "eye"), target = scene_place(document, "target");
+    const bool own = solid && !options.heights && eye && target && options.view == "default" &&
+                     options.eye.empty() && options.target.empty() && options.up.empty();
+    const Vec3 front = stage.up == 'y' && stage.dimension == 3 ? Vec3{0, 0, 1} : Vec3{0, -1, 0};
+    const auto look_from = [&](const Vec3& side) {
+        for (std::size_t c = 0; c < 3; ++c) camera.eye[c] = camera.target[c] + side[c];
+    };
+    if (solid) {
+        camera.field_of_view = options.field_of_view;
+        camera.orthographic = options.orthographic;
+        if (options.view == "front") look_from(front);
+        if (options.view == "right") look_from({1, 0, 0});
+        if (options.view == "top") {
+            look_from(camera.up);
+            camera.up = front[2] != 0 ? Vec3{0, 0, -1} : Vec3{0, 1, 0};
+        }
+        if (!options.up.empty()) camera.up = parse_numbers<3>(options.up, "direction");
+        if (own) {
+            camera.eye = *eye;
+            camera.target = *target;
+        } else {
+            render::frame_box(camera, seen.low, seen.high, aspect);
+        }
+    }
+    if (!options.target.empty()) {
+        const Vec3 wanted = parse_numbers<3>(options.target, "place");
+        for (std::size_t c = 0; c < 3; ++c) camera.eye[c] += wanted[c] - camera.target[c];
+        camera.target = wanted;
+    }
+    if (!options.eye.empty()) camera.eye = parse_numbers<3>(options.eye, "place");
+    if (options.closer != 1) render::zoom(camera, options.closer, 0, 0, aspect);
+    if (view.arrow_scale <= 0) {
+        // A tenth of the scene for the longest.
+        double diagonal = 0;
+        for (std::size_t c = 0; c < 3; ++c) diagonal += std::pow(stage.high[c] - stage.low[c], 2);
+        view.arrow_scale = 0.12 * std::sqrt(diagonal);
+        view.arrow_log = true;
+    }
+    return view;
+}
+
+bool ends_in(const std::string& file, const char* ending) {
+    return std::filesystem::path(file).extension() == ending;
+}
+
+std::string names_of(const std::vector<session::ShownField>& fields) {
+    std::string names;
+    for (const auto& field : fields) names += (names.empty() ? "" : ", ") + field.name;
+    return names.empty() ? "none" : names;
+}
+
+void check_name(const std::string& name, const std::vector<session::ShownField>& fields,
+                const char* option) {
+    for (const auto& field : fields)
+        if (field.name == name) return;
+    if (name.empty()) return;
+    throw Error(fmt::format("this scene has no '{}' to show", name))
+        .remedy(fmt::format("for {} there is: {}", option, names_of(fields)));
+}
+
+// Draws what the session shows now.
+render::Image picture(render::Renderer& renderer, const render::View& view) {
+    renderer.draw(view);
+    return renderer.read_image();
+}
+
+void make_film(const Options& options, Director& director, render::Renderer& renderer,
+               render::View view) {
+    const auto snapshot = director.now();
+    const double step_seconds = snapshot->step_seconds;
+    const bool iterations = options.over == "iterations";
+    const double until =
+        options.until >= 0 ? options.until : step_seconds * static_cast<double>(snapshot->steps);
+    const double from = std::max(options.time, 0.0);
+    const std::int64_t pictures =
+        iterations ? std::max<std::int64_t>(options.iteration, 0) + 1
+                   : 1 + static_cast<std::int64_t>(
+                             std::floor((until - from) / options.speed * options.rate + 1e-9));
+    if (pictures < 1) throw Error("the film would be empty").remedy("let --until be after --time");
+    render::Video video(options.output, view.width, view.height, options.rate);
+    Progress progress("picture", pictures, Progress::Pipe::silent, options.quiet);
+    for (std::int64_t k = 0; k < pictures; ++k) {
+        double time = from + static_cast<double>(k) / options.rate * options.speed;
+        if (iterations) {
+            director.show_iteration(k);
+            time = options.time >= 0 ? options.time : until;
+        }
+        director.show_step(std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(std::llround(time / step_seconds)), 0, snapshot->steps));
+        video.add(picture(renderer, view));
+        if (options.turn != 0)
+            render::orbit(view.camera, -options.turn / static_cast<double>(pictures), 0);
+        progress.update(k + 1);
+    }
+    progress.clear();
+    video.finish();
+    say(options.quiet, "{}: {} pictures\n", options.output, pictures);
+}
+
+int run(const Options& options) {
+    const bool film = !ends_in(options.output, ".png");
+    render::VulkanContext context({});
+    Director director(options);
+    const auto snapshot = director.now();
+    check_name(options.colour, snapshot->colours, "--colour-by");
+    check_name(options.arrows, snapshot->arrows, "--arrows");
+    director.send(session::Look{options.colour, options.arrows, false});
+    render::Renderer renderer(context);
+    const auto exchange =
+        renderer.share(snapshot->stage, render::transport_named(options.transport));
+    director.send(session::ShowOn{exchange});
+    const render::View view = make_view(options, *snapshot->stage, *director.document());
+    try {
+        if (film) {
+            if (options.iteration >= 0 && options.over == "time")
+                director.show_iteration(options.iteration);
+            make_film(options, director, renderer, view);
+            return 0;
+        }
+        if (options.iteration >= 0) director.show_iteration(options.iteration);
+        std::int64_t step = options.step;
+        if (step < 0)
+            step = options.time < 0 ? snapshot->steps
+                                    : std::llround(options.time / snapshot->step_seconds);
+        if (step > snapshot->steps)
+            throw Error(fmt::format("the scene ends after {} steps, at {:g} s", snapshot->steps,
+                                    snapshot->step_seconds * static_cast<double>(snapshot->steps)))
+                .remedy("ask for an earlier time, or give --steps");
+        director.show_step(step);
+        director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
+        render::write_png(options.output, picture(renderer, view));
+        say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, renderer.frame()->step,
+            renderer.frame()->time, context.facts().name, render::name_of(exchange->kind()));
+    } catch (const Director::Interrupted&) {
+        say(options.quiet, "stopped; nothing was written\n");
+        return interrupted_status();
+    }
+    return 0;
+}
+
+void add_view_options(CLI::App& app, Options& o) {
+    constexpr const char* group = "View";
+    const auto place = [](const std::string& text) { parse_numbers<3>(text, "place"); };
+    app.add_option("--view", o.view, "From where: default, front, right or top")
+        ->check(CLI::IsMember({"default", "front", "right", "top"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--eye", o.eye, "Where the camera stands, m")
+        ->check(checked(place))
+        ->type_name("X,Y,Z")
+        ->group(group);
+    app.add_option("--target", o.target, "What it looks at, m (default: the middle of the scene)")
+        ->check(checked(place))
+        ->type_name("X,Y,Z")
+        ->group(group);
+    app.add_option("--up", o.up, "The direction that points up in the picture")
+        ->check(checked(place))
+        ->type_name("X,Y,Z")
+        ->group(group);
+    app.add_option("--field-of-view", o.field_of_view, "Vertical, degrees")
+        ->check(CLI::Range(1.0, 170.0))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--closer", o.closer, "So many times nearer than where all is seen")
+        ->check(CLI::Range(0.01, 100.0))
+        ->group(group);
+    app.add_flag("--orthographic", o.orthographic, "Without perspective")->group(group);
+    app.add_option("--turn", o.turn, "Degrees that the camera turns during a film")->group(group);
+    app.add_option("--theme", o.theme, "Of the background: dark or light")
+        ->check(CLI::IsMember({"dark", "light"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_flag("--no-floor", o.no_floor, "Without the floor's grid")->group(group);
+    app.add_flag("--no-shadows", o.no_shadows, "Without shadows")->group(group);
+    app.add_flag("--no-occlusion", o.no_occlusion, "Without ambient occlusion")->group(group);
+    app.add_flag("--edges", o.edges, "With the edges of triangles")->group(group);
+}
+
+void add_colour_options(CLI::App& app, Options& o) {
+    constexpr const char* group = "Colours and arrows";
+    app.add_option("--colour-by", o.colour, "What is shown as colour, such as speed")
+        ->type_name("NAME")
+        ->group(group);
+    app.add_option("--colour-map", o.map, "viridis, magma, turbo or coolwarm")
+        ->check(CLI::IsMember({"viridis", "magma", "turbo", "coolwarm"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--range", o.range, "Of the colours (default: what is there)")
+        ->check(checked([](const std::string& text) { parse_numbers<2>(text, "range"); }))
+        ->type_name("LOW,HIGH")
+        ->group(group);
+    app.add_flag("--symmetric", o.symmetric, "The range is the same on both sides of 0")
+        ->group(group);
+    app.add_option("--arrows", o.arrows, "What is shown as arrows")
+        ->type_name("NAME")
+        ->group(group);
+    app.add_option("--arrow-scale", o.arrow_scale,
+                   "m per unit (default: by the logarithm, the longest an eighth of the scene)")
+        ->check(CLI::PositiveNumber)
+        ->group(group);
+    app.add_flag("--heights", o.heights, "Fields as surfaces instead of images")->group(group);
+    app.add_option("--height-scale", o.height_scale, "m per unit of a field")->group(group);
+    app.add_flag("--smooth", o.smooth, "Fields are interpolated between their nodes")->group(group);
+}
+
+}  // namespace
+
+Command add_render(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("render", "Pictures and films of a scene");
+    auto options = std::make_shared<Options>();
+    Options& o = *options;
+    o.scene.add_to(*command);
+    command->add_option("-o,--output", o.output, "The picture (.png) or film (.mp4, .gif)")
+        ->required()
+        ->type_name("FILE")
+        ->check(CLI::Validator(
+            [](const std::string& file) -> std::string {
+                for (const char* const ending : {".png", ".mp4", ".gif"})
+                    if (ends_in(file, ending)) return "";
+                return "'" + file + "' ends neither in .png nor in .mp4 or .gif";
+            },
+            ""));
+    constexpr const char* moment = "Moment";
+    auto* const time = command
+                           ->add_option("--time", o.time,
+                                        "s; of a film: where it begins (default: the end; of a "
+                                        "film: 0)")
+                           ->check(CLI::NonNegativeNumber)
+                           ->group(moment);
+    command->add_option("--step", o.step, "The same in steps")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(time)
+        ->group(moment);
+    command
+        ->add_option("--iteration", o.iteration,
+                     "Optimise first, and show this iteration (0: the first)")
+        ->check(CLI::NonNegativeNumber)
+        ->group(moment);
+    command->add_option("--until", o.until, "s; where a film ends (default: with the scene)")
+        ->check(CLI::NonNegativeNumber)
+        ->group(moment);
+    command->add_option("--speed", o.speed, "Simulated seconds per second of a film")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group(moment);
+    command->add_option("--rate", o.rate, "Pictures per second of a film")
+        ->check(CLI::Range(1.0, 240.0))
+        ->capture_default_str()
+        ->group(moment);
+    command
+        ->add_option("--over", o.over,
+                     "What a film runs over: time, or iterations (0 to --iteration, at --time)")
+        ->check(CLI::IsMember({"time", "iterations"}))
+        ->capture_default_str()
+        ->group(moment);
+    constexpr const char* picture_group = "Picture";
+    command->add_option("--size", o.size, "Pixels")
+        ->check(checked([](const std::string& text) { parse_size(text); }))
+        ->type_name("WIDTHxHEIGHT")
+        ->capture_default_str()
+        ->group(picture_group);
+    command->add_option("--samples", o.samples, "Per pixel: 1 or 4")
+        ->check(CLI::IsMember({1, 4}))
+        ->capture_default_str()
+        ->group(picture_group);
+    command
+        ->add_option("--transport", o.transport,
+                     "How frames reach the renderer: auto, imported, mapped or staging")
+        ->check(CLI::IsMember({"auto", "imported", "mapped", "staging"}))
+        ->capture_default_str()
+        ->group(picture_group);
+    add_view_options(*command, o);
+    add_colour_options(*command, o);
+    add_quiet(*command, o.quiet);
+    command->footer(
+        "Needs a Vulkan driver; mesa-vulkan-drivers draws on the processor.\n"
+        "Example: hindcast render scenes/spring_cage.json --time 1 --output cage.png");
+    return {command, [options] { return run(*options); }};
+}
+
+}  // namespace hindcast::cli

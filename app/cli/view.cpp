@@ -1,0 +1,157 @@
+// hindcast view [SCENE]: the window. With --screenshot it draws without one, for scripts.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "app/cli/command.hpp"
+#include "app/cli/interrupt.hpp"
+#include "app/gui/app.hpp"
+#include "app/render/png.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    SceneOptions scene;
+    std::string size = "1280x800", transport = "auto", screenshot, state;
+    int frames = 60;
+    bool no_tour = false;
+};
+
+std::pair<int, int> parse_size(const std::string& text) {
+    int width = 0, height = 0;
+    char rest = 0;
+    if (std::sscanf(text.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || width < 64 ||
+        height < 64 || width > 16384 || height > 16384)
+        throw Error("'" + text + "' is not a size").remedy("write WIDTHxHEIGHT, such as 1280x720");
+    return {width, height};
+}
+
+std::string check_size(const std::string& text) {
+    try {
+        parse_size(text);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string check_transport(const std::string& text) {
+    try {
+        render::transport_named(text);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+// Where the bundled scenes are: named by the environment, beside an installed program, or where
+// this program was built.
+std::vector<fs::path> galleries() {
+    std::vector<fs::path> folders;
+    std::error_code error;
+    if (const char* named = std::getenv("HINDCAST_SCENES"); named != nullptr && *named != '\0')
+        folders.emplace_back(named);
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    for (const char* beside : {"../share/hindcast/scenes", "../../scenes"})
+        folders.push_back(program.parent_path() / beside);
+    for (const fs::path& folder : folders)
+        if (fs::is_directory(folder, error)) return {fs::weakly_canonical(folder, error)};
+    return {};
+}
+
+// Frames one after the other until the scene is there, then as many as were asked for.
+int draw_without_window(gui::App& app, const Options& options) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + std::chrono::seconds(120);
+    int left = options.frames;
+    bool failed = false;
+    while (left > 0 && Clock::now() < end && !interrupted()) {
+        app.frame();
+        const gui::Workspace& work = app.workspace();
+        failed = work.now().error != nullptr;
+        const bool building =
+            work.is_opening() || work.now().activity == session::Activity::building;
+        if (!building) --left;
+        std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    }
+    render::write_png(options.screenshot, app.screenshot());
+    return failed ? 1 : 0;
+}
+
+int view(const Options& options) {
+    const auto [width, height] = parse_size(options.size);
+    gui::AppOptions app_options;
+    app_options.session.simulation = options.scene.simulation_options();
+    app_options.galleries = galleries();
+    app_options.transport = render::transport_named(options.transport);
+    app_options.state_folder = options.state;
+    app_options.tour = !options.no_tour && options.screenshot.empty();
+    app_options.width = width;
+    app_options.height = height;
+    std::unique_ptr<gui::Window> window;
+    if (options.screenshot.empty())
+        window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
+    gui::App app(registry(), std::move(app_options), window.get());
+    if (!options.scene.scene.empty()) app.workspace().open(options.scene.scene);
+    if (window == nullptr) return draw_without_window(app, options);
+    app.run();
+    return 0;
+}
+
+}  // namespace
+
+Command add_view(CLI::App& app) {
+    CLI::App* command =
+        app.add_subcommand("view", "Open the window: see, edit, scrub and optimise a scene");
+    auto options = std::make_shared<Options>();
+    options->scene.add_to(*command);
+    command->get_option("scene")->required(false)->description(
+        "The scene file (JSON); without one the gallery of bundled scenes is shown");
+    // What is changed is changed in the window.
+    command->remove_option(command->get_option("--set"));
+    command->remove_option(command->get_option("--steps"));
+    command->add_option("--size", options->size, "Size of the window in pixels")
+        ->check(CLI::Validator(check_size, ""))
+        ->type_name("WIDTHxHEIGHT")
+        ->capture_default_str()
+        ->group("Window");
+    command
+        ->add_option("--transport", options->transport,
+                     "How the solver's numbers reach the picture: exported, imported, mapped, "
+                     "staging, or auto (the best one that works); the same picture")
+        ->check(CLI::Validator(check_transport, ""))
+        ->type_name("KIND")
+        ->capture_default_str()
+        ->group("Window");
+    command
+        ->add_option("--screenshot", options->screenshot,
+                     "Draw without a window and write the last frame to this file (PNG)")
+        ->type_name("FILE")
+        ->group("Window");
+    command
+        ->add_option("--frames", options->frames,
+                     "With --screenshot: frames to draw once the scene is there")
+        ->check(CLI::Range(1, 1'000'000))
+        ->type_name("N")
+        ->capture_default_str()
+        ->group("Window");
+    command
+        ->add_option("--state", options->state,
+                     "Folder for layout, settings, recent files and autosaves (default: "
+                     "$XDG_STATE_HOME/hindcast or ~/.local/state/hindcast)")
+        ->type_name("DIR")
+        ->group("Window");
+    command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
+        ->group("Window");
+    command->footer("Example: hindcast view scenes/spring_cage.json");
+    return {command, [options] { return view(*options); }};
+}
+
+}  // namespace hindcast::cli

@@ -1,0 +1,56 @@
+// Everything that the user can do, in one table: its name, key, menu, help, when it is possible and
+// what it does. Menus, the toolbar, the command palette, the help page and the dispatch of keys all
+// read this table and nothing else.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/gui/workspace.hpp"
+
+namespace hindcast::gui {
+
+struct Action {
+    std::string id;    // "play"
+    std::string menu;  // "Simulation"; a following '/' opens a group in it
+    const char* icon = nullptr;
+    std::string name;
+    ImGuiKeyChord key = 0;
+    std::string help;
+    std::function<bool(const Workspace&)> enabled;  // none: always
+    std::function<void(Workspace&)> run;
+    std::function<bool(const Workspace&)> checked;  // none: no tick
+    bool repeats = false;                           // while its key is held
+    bool starts_group = false;                      // a line above it in its menu
+};
+
+std::vector<Action> all_actions();  // actions_table.cpp
+
+class Actions {
+public:
+    Actions();
+    const std::vector<Action>& all() const { return all_; }
+    const Action& operator[](const std::string& id) const;
+    void add(Action action) { all_.push_back(std::move(action)); }
+
+    // Runs it if it is possible now. False if not.
+    bool run(const std::string& id, Workspace& work) const;
+    // The keys that were pressed, unless something takes text.
+    void dispatch(Workspace& work) const;
+
+    void draw_menu(const char* menu, Workspace& work) const;
+    // A square button for the toolbar; its tooltip is name, key and help.
+    void button(const std::string& id, Workspace& work) const;
+
+    static std::string key_name(ImGuiKeyChord key);
+
+private:
+    std::vector<Action> all_;
+};
+
+inline constexpr const char* menus[] = {"File", "Edit", "View", "Simulation", "Optimise", "Help"};
+
+}  // namespace hindcast::gui

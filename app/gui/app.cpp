@@ -1,0 +1,281 @@
+#include "app/gui/app.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <ImGuizmo.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "app/render/png.hpp"
+
+namespace hindcast::gui {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr double frame_seconds = 1.0 / 60;
+constexpr double idle_seconds = 0.25;  // between looks at files, autosaves, blinking
+
+// A chord pressed and released within one slow frame: ImGui would see the key without its
+// modifier. What comes after the key is kept for the next frame.
+ImVector<ImGuiInputEvent> take_late_releases() {
+    ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+    ImVector<ImGuiInputEvent> late;
+    bool pressed = false;
+    for (int k = 0; k < queue.Size; ++k) {
+        const ImGuiInputEvent& event = queue[k];
+        if (event.Type != ImGuiInputEventType_Key) continue;
+        const bool modifier = (event.Key.Key & ImGuiMod_Mask_) != 0;
+        if (!modifier) {
+            pressed |= event.Key.Down && !ImGui::IsLRModKey(event.Key.Key);
+        } else if (pressed && !event.Key.Down) {
+            for (int j = k; j < queue.Size; ++j) late.push_back(queue[j]);
+            queue.resize(k);
+            break;
+        }
+    }
+    return late;
+}
+
+}  // namespace
+
+struct App::Gui {
+    Gui() : imgui(ImGui::CreateContext()), plot(ImPlot::CreateContext()) {}
+    ~Gui() {
+        ImPlot::DestroyContext(plot);
+        ImGui::DestroyContext(imgui);
+    }
+    ImGuiContext* imgui;
+    ImPlotContext* plot;
+};
+
+fs::path user_state_folder() {
+    if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
+        return fs::path(state) / "hindcast";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+        return fs::path(home) / ".local/state/hindcast";
+    return fs::temp_directory_path() / "hindcast";
+}
+
+App::App(const Registry& registry, AppOptions options, Window* window)
+    : options_(std::move(options)),
+      window_(window),
+      session_(std::make_unique<session::Session>(registry, options_.session)) {
+    if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
+    session::Session* session = session_.get();
+    work_ = std::make_unique<Workspace>(
+        registry,
+        Link{[session](session::Command command) { session->send(std::move(command)); },
+             [session] { return session->snapshot(); }},
+        options_.state_folder, options_.galleries);
+    start(window);
+    if (window != nullptr) session_->on_change([] { Window::wake(); });
+}
+
+App::App(const Registry& registry, AppOptions options, Window* window, Link link)
+    : options_(std::move(options)), window_(window) {
+    if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
+    work_ = std::make_unique<Workspace>(registry, std::move(link), options_.state_folder,
+                                        options_.galleries);
+    start(window);
+}
+
+void App::start(Window* window) {
+    IMGUI_CHECKVERSION();
+    gui_ = std::make_unique<Gui>();
+    ImGuizmo::SetImGuiContext(gui_->imgui);
+    ImGuiIO& io = ImGui::GetIO();
+    io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+    io.ConfigWindowsMoveFromTitleBarOnly = true;
+    io.ConfigDockingAlwaysTabBar = true;
+    layout_file_ = (options_.state_folder / "layout.ini").string();
+    io.IniFilename = layout_file_.c_str();
+    io.LogFilename = nullptr;
+
+    render::ContextOptions vulkan =
+        window != nullptr ? window->context_options() : render::ContextOptions{};
+    vulkan.validation = options_.validation;
+    vulkan.on_message = options_.on_message;
+    vulkan_ = std::make_unique<render::VulkanContext>(std::move(vulkan));
+    int width = options_.width, height = options_.height;
+    if (window != nullptr) {
+        window->connect(*vulkan_);
+        window->on_drop = [this](const std::vector<fs::path>& files) {
+            if (!files.empty()) work_->open(files.front());
+        };
+        width = std::max(window->width(), 1);
+        height = std::max(window->height(), 1);
+    } else {
+        io.BackendPlatformName = "hindcast without a screen";
+        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+    }
+    canvas_ = std::make_unique<Canvas>(*vulkan_, width, height);
+    theme_ = std::make_unique<Theme>();
+    picture_ = std::make_unique<Picture>(*canvas_, options_.transport);
+    shell_ = std::make_unique<Shell>();
+    shell_->gallery().set_canvas(*canvas_);
+    work_->measured.device = vulkan_->facts().name;
+    if (vulkan_->facts().software && !work_->settings_are_kept) {
+        // The processor draws, and has a simulation to compute besides.
+        work_->settings.samples = 1;
+        work_->settings.ambient_occlusion = false;
+    }
+    work_->show_tour = options_.tour && !work_->settings.tour_done;
+}
+
+App::~App() {
+    // The simulation first: it writes into the renderer's memory.
+    session_.reset();
+    vulkan_->wait_idle();
+    shell_.reset();
+    picture_.reset();
+    vulkan_->wait_idle();
+    canvas_.reset();
+    if (window_ != nullptr) window_->disconnect();
+    vulkan_.reset();
+}
+
+void App::resize(int width, int height) {
+    options_.width = width;
+    options_.height = height;
+}
+
+// What moves is drawn sixty times a second; otherwise the window sleeps until something happens.
+double App::wait_seconds() const {
+    const session::Snapshot& now = work_->now();
+    const bool moves = now.playing || now.activity == session::Activity::optimising ||
+                       now.activity == session::Activity::building ||
+                       now.activity == session::Activity::simulating || work_->is_opening();
+    return moves || lively_ > 0 ? frame_seconds : idle_seconds;
+}
+
+void App::run() {
+    Clock::time_point next = Clock::now();
+    while (frame()) {
+        next = std::max(next + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(frame_seconds)),
+                        Clock::now());
+        if (window_ == nullptr) continue;
+        window_->poll();
+        // Events that wake the window are taken up at the next frame's time, not before.
+        for (;;) {
+            const double left = std::chrono::duration<double>(next - Clock::now()).count();
+            if (left <= 0) break;
+            window_->wait(left);
+        }
+        if (lively_ == 0 && ImGui::GetCurrentContext()->InputEventsQueue.empty() &&
+            wait_seconds() > frame_seconds)
+            window_->wait(wait_seconds());
+    }
+}
+
+bool App::frame() {
+    const Clock::time_point begin = Clock::now();
+    ImGuiIO& io = ImGui::GetIO();
+    if (window_ != nullptr) {
+        if (!window_->has_area()) {
+            window_->wait(idle_seconds);
+            return !work_->quit();
+        }
+        canvas_->resize(window_->width(), window_->height());
+        canvas_->new_frame();
+        window_->new_frame();
+        if (window_->closed()) {
+            window_->keep_open();
+            work_->request_quit();
+        }
+    } else {
+        canvas_->resize(options_.width, options_.height);
+        canvas_->new_frame();
+        io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
+        io.DeltaTime = static_cast<float>(frame_seconds);
+    }
+    const bool events = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+    if (before_panels) before_panels();
+    if (work_->settings_changed) {
+        work_->settings_changed = false;
+        const double dpi = window_ != nullptr ? window_->content_scale() : 1;
+        theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * dpi));
+        set_look(*theme_);
+        render::View& view = work_->view;
+        view.dark = work_->settings.dark;
+        view.shadows = work_->settings.shadows;
+        view.ambient_occlusion = work_->settings.ambient_occlusion;
+        view.floor = work_->settings.floor;
+        view.samples = work_->settings.samples;
+        const auto grey = [](float r, float g, float b) { return render::Colour{r, g, b, 1}; };
+        view.background_top = view.dark ? grey(0.17F, 0.185F, 0.21F) : grey(0.93F, 0.945F, 0.96F);
+        view.background_bottom =
+            view.dark ? grey(0.09F, 0.097F, 0.11F) : grey(0.80F, 0.825F, 0.85F);
+    }
+    const ImVector<ImGuiInputEvent> late = take_late_releases();
+    ImGui::NewFrame();
+    for (const ImGuiInputEvent& event : late)
+        ImGui::GetCurrentContext()->InputEventsQueue.push_back(event);
+    ImGuizmo::BeginFrame();
+    draw();
+    ImGui::Render();
+    ImDrawData* data = ImGui::GetDrawData();
+    if (window_ != nullptr)
+        window_->show(*canvas_, *data);
+    else
+        canvas_->draw(*data);
+    if (after_show) after_show();
+    take_screenshot();
+
+    Workspace::Measured& measured = work_->measured;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    measured.frame_seconds += 0.1 * (seconds - measured.frame_seconds);
+    measured.longest = std::max(seconds, measured.longest * 0.99);
+    const bool news = work_->now().serial != seen_;
+    seen_ = work_->now().serial;
+    lively_ = events || !late.empty() || news || ImGui::GetIO().WantTextInput
+                  ? 12
+                  : std::max(lively_ - 1, 0);
+    return !work_->quit();
+}
+
+void App::draw() {
+    work_->update();
+    picture_->connect(*work_);
+    actions_.dispatch(*work_);
+    Context context{*work_, actions_, *picture_};
+    advance_export(context);
+    shell_->draw(context);
+    if (window_ != nullptr) {
+        const std::string title = work_->title() +
+                                  (work_->has_scene() && work_->editor().unsaved() ? " *" : "") +
+                                  " - Hindcast";
+        if (title != shown_title_) window_->set_title(shown_title_ = title);
+    }
+}
+
+render::Image App::screenshot() { return canvas_->read(); }
+
+void App::take_screenshot() {
+    if (!work_->screenshot) return;
+    fs::path file = *work_->screenshot;
+    work_->screenshot.reset();
+    try {
+        if (file.empty()) {
+            const fs::path folder = work_->editor().file().empty()
+                                        ? fs::current_path()
+                                        : work_->editor().file().parent_path();
+            for (int k = 1; file.empty() || fs::exists(file); ++k)
+                file = folder / fmt::format("{}_{}.png", work_->title(), k);
+        }
+        render::write_png(file, screenshot());
+        work_->tell("Saved " + file.string(), Notice::Kind::success);
+    } catch (const std::exception& error) {
+        work_->fail(error);
+    }
+}
+
+}  // namespace hindcast::gui

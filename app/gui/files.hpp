@@ -1,0 +1,64 @@
+// The window's own file dialog (scene files in folders, by keyboard and mouse), and the gallery of
+// bundled scenes with their pictures.
+#pragma once
+
+#include <imgui.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/picture.hpp"
+#include "app/gui/workspace.hpp"
+
+namespace hindcast::gui {
+
+class FileDialog {
+public:
+    // Opens itself when the workspace asks for it, and answers the workspace.
+    void draw(Workspace& work);
+
+private:
+    void begin(Workspace& work, bool saving);
+    void go_to(const std::filesystem::path& folder);
+    void choose(Workspace& work);
+
+    struct Entry {
+        std::filesystem::path path;
+        bool folder = false;
+        std::uintmax_t bytes = 0;
+        std::string changed;
+    };
+    bool opening_ = false, saving_ = false, confirm_ = false;
+    std::filesystem::path folder_;
+    std::string name_, folder_text_, fault_;
+    std::vector<Entry> entries_;
+};
+
+// What the window shows before a scene is open.
+class Gallery {
+public:
+    void draw(Workspace& work, Picture& picture, Canvas& canvas);
+    // One card's picture for each call, so that the window does not stop for it. True: more to do.
+    void set_canvas(Canvas& canvas) { canvas_ = &canvas; }
+    Canvas* canvas() { return canvas_; }
+
+private:
+    struct Card {
+        std::filesystem::path file;
+        std::string name, description, what;
+        std::optional<ImTextureID> picture;
+        float aspect = 1.6F;
+        bool looked_for = false;
+    };
+    void read(Workspace& work);
+    bool draw_card(Workspace& work, Card& card, float width);
+    Canvas* canvas_ = nullptr;
+    std::vector<Card> cards_;
+    bool read_ = false;
+    std::string search_;
+};
+
+}  // namespace hindcast::gui

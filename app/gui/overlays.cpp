@@ -1,0 +1,234 @@
+// What opens in front of the panels: questions, messages, the page of keys, settings.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+#include "app/gui/shell.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+// A window in the middle that everything else waits for.
+bool begin_modal(const char* id, float width) {
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.45F});
+    ImGui::SetNextWindowSize({width, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(18), px(14)});
+    const bool open = ImGui::BeginPopupModal(id, nullptr,
+                                             ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                                                 ImGuiWindowFlags_NoSavedSettings |
+                                                 ImGuiWindowFlags_AlwaysAutoResize);
+    ImGui::PopStyleVar();
+    return open;
+}
+
+}  // namespace
+
+void draw_question(Workspace& work) {
+    constexpr const char* id = "###question";
+    if (work.question() && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+    const std::string title = work.question() ? work.question()->title + id : id;
+    if (!begin_modal(title.c_str(), px(460))) return;
+    if (!work.question()) {
+        ImGui::CloseCurrentPopup();
+        ImGui::EndPopup();
+        return;
+    }
+    const Question question = *work.question();
+    if (!question.text.empty())
+        wrapped_text(question.text, ImGui::GetStyle().Colors[ImGuiCol_Text]);
+    if (!question.detail.empty()) {
+        ImGui::Spacing();
+        wrapped_text(question.detail, look().palette().quiet);
+    }
+    ImGui::Dummy({0, px(6)});
+    const Question::Answer* chosen = nullptr;
+    float width = -ImGui::GetStyle().ItemSpacing.x;
+    for (const Question::Answer& answer : question.answers)
+        width += std::max(px(88), ImGui::CalcTextSize(answer.label.c_str()).x + px(20)) +
+                 ImGui::GetStyle().ItemSpacing.x;
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
+    for (const Question::Answer& answer : question.answers) {
+        const bool first = &answer == question.answers.data();
+        if (!first) ImGui::SameLine();
+        if (text_button(nullptr, answer.label, answer.tooltip, true, first,
+                        std::max(px(88), ImGui::CalcTextSize(answer.label.c_str()).x + px(20))))
+            chosen = &answer;
+        if (first && ImGui::IsWindowAppearing()) ImGui::SetItemDefaultFocus();
+    }
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && !question.answers.empty())
+        chosen = &question.answers.back();
+    if (chosen != nullptr) {
+        work.question().reset();
+        ImGui::CloseCurrentPopup();
+        if (chosen->action) chosen->action();  // may ask the next question
+    }
+    ImGui::EndPopup();
+}
+
+void draw_notices(Workspace& work) {
+    const ImGuiViewport* screen = ImGui::GetMainViewport();
+    float bottom = screen->WorkPos.y + screen->WorkSize.y - px(12);
+    const Notice* closed = nullptr;
+    std::function<void()> action;
+    int number = 0;
+    for (auto notice = work.notices().rbegin(); notice != work.notices().rend(); ++notice) {
+        const Palette& colours = look().palette();
+        const bool error = notice->kind == Notice::Kind::error;
+        const ImVec4 colour = error                                   ? colours.bad
+                              : notice->kind == Notice::Kind::success ? colours.good
+                                                                      : colours.accent;
+        ImGui::SetNextWindowPos({screen->WorkPos.x + screen->WorkSize.x - px(12), bottom},
+                                ImGuiCond_Always, {1, 1});
+        ImGui::SetNextWindowSizeConstraints({px(220), 0}, {px(400), px(220)});
+        ImGui::SetNextWindowBgAlpha(0.97F);
+        ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
+        ImGui::PushStyleColor(ImGuiCol_Border, colour);
+        ImGui::Begin(fmt::format("##notice{}", number++).c_str(), nullptr,
+                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing |
+                         ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoNav |
+                         ImGuiWindowFlags_NoMove);
+        ImGui::PopStyleColor(2);
+        ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+        ImGui::TextColored(colour, "%s",
+                           error                                   ? icon::error
+                           : notice->kind == Notice::Kind::success ? icon::check
+                                                                   : icon::info);
+        ImGui::SameLine();
+        ImGui::PushTextWrapPos(px(360));
+        ImGui::TextUnformatted(notice->text.c_str());
+        if (!notice->detail.empty() && notice->detail != notice->text)
+            wrapped_text(notice->detail, colours.quiet);
+        ImGui::PopTextWrapPos();
+        if (!notice->button.empty()) {
+            if (ImGui::Button(notice->button.c_str())) {
+                closed = &*notice;
+                action = notice->action;
+            }
+            ImGui::SameLine();
+        }
+        if ((notice->until == 0 || error) && ImGui::Button("Close")) closed = &*notice;
+        if (ImGui::IsWindowHovered() && notice->until > 0)
+            notice->until = std::max(notice->until, ImGui::GetTime() + 1);
+        bottom -= ImGui::GetWindowHeight() + px(8);
+        ImGui::End();
+    }
+    if (closed != nullptr)
+        std::erase_if(work.notices(), [&](const Notice& n) { return &n == closed; });
+    if (action) action();
+}
+
+void draw_help(Context& context) {
+    if (!context.work.show_help) return;
+    const ImGuiViewport* screen = ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(screen->GetCenter(), ImGuiCond_Appearing, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(px(760), screen->WorkSize.x - px(40)),
+                              std::min(px(560), screen->WorkSize.y - px(40))},
+                             ImGuiCond_Appearing);
+    if (ImGui::Begin("Keys and commands", &context.work.show_help,
+                     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
+                         ImGuiWindowFlags_NoSavedSettings)) {
+        static std::string search;
+        search_field("##search", search, "Find a command or a key");
+        ImGui::Spacing();
+        static constexpr const char* mouse[][2] = {
+            {"Left drag", "Turn the view; in the plane: move it"},
+            {"Right or middle drag", "Move the view"},
+            {"Wheel", "Zoom to the cursor"},
+            {"Click", "Select what is under the cursor"},
+            {"Double click", "Centre the view on what is under the cursor"},
+            {"Right click on a quantity", "Sweep it, plot it, reset it, optimise it"}};
+        if (ImGui::BeginTable("keys", 3, ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg)) {
+            ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, px(150));
+            ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, px(170));
+            ImGui::TableSetupColumn("help");
+            const auto title = [](const char* text) {
+                ImGui::TableNextRow();
+                ImGui::TableNextColumn();
+                heading(text);
+            };
+            title("Mouse");
+            for (const auto& row : mouse) {
+                if (!matches(std::string(row[0]) + " " + row[1], search)) continue;
+                ImGui::TableNextRow();
+                ImGui::TableNextColumn();
+                ImGui::TextColored(look().palette().accent, "%s", row[0]);
+                ImGui::TableNextColumn();
+                ImGui::TableNextColumn();
+                wrapped_text(row[1], look().palette().quiet);
+            }
+            for (const char* menu : menus) {
+                bool titled = false;
+                for (const Action& action : context.actions.all()) {
+                    const std::string key = Actions::key_name(action.key);
+                    if (action.menu != menu ||
+                        !matches(action.name + " " + key + " " + action.help, search))
+                        continue;
+                    if (!titled) title(menu);
+                    titled = true;
+                    ImGui::TableNextRow();
+                    ImGui::TableNextColumn();
+                    ImGui::TextColored(look().palette().accent, "%s", key.c_str());
+                    ImGui::TableNextColumn();
+                    ImGui::TextUnformatted(action.name.c_str());
+                    ImGui::TableNextColumn();
+                    wrapped_text(action.help, look().palette().quiet);
+                }
+            }
+            ImGui::EndTable();
+        }
+    }
+    if (ImGui::IsWindowFocused() && ImGui::IsKeyPressed(ImGuiKey_Escape, false))
+        context.work.show_help = false;
+    ImGui::End();
+}
+
+void draw_settings(Workspace& work) {
+    constexpr const char* id = "Settings###settings";
+    if (work.show_settings && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+    work.show_settings = false;
+    if (!begin_modal(id, px(420))) return;
+    Settings& settings = work.settings;
+    bool changed = false;
+    heading("Appearance");
+    int theme = settings.dark ? 0 : 1;
+    changed |= ImGui::RadioButton("Dark", &theme, 0);
+    tip("Light on dark");
+    ImGui::SameLine();
+    changed |= ImGui::RadioButton("Light", &theme, 1);
+    tip("Dark on light");
+    settings.dark = theme == 0;
+    auto scale = static_cast<float>(settings.font_scale * 100);
+    ImGui::SetNextItemWidth(px(180));
+    if (ImGui::SliderFloat("Size of text", &scale, 60, 200, "%.0f %%"))
+        settings.font_scale = scale / 100;
+    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    tip("Of text and everything around it, in per cent");
+    heading("Picture");
+    bool smooth = settings.samples > 1;
+    if (ImGui::Checkbox("Smooth edges", &smooth)) {
+        settings.samples = smooth ? 4 : 1;
+        changed = true;
+    }
+    tip("Four samples for each pixel; off is faster without a graphics card");
+    changed |= ImGui::Checkbox("Shadows", &settings.shadows);
+    tip("Shadows on the floor and on each other");
+    changed |= ImGui::Checkbox("Ambient occlusion", &settings.ambient_occlusion);
+    tip("Darkens corners and contacts");
+    changed |= ImGui::Checkbox("Floor grid", &settings.floor);
+    tip("A grid on the floor, in metres");
+    heading("Files of the program");
+    quiet_text("Layout, settings, recent files and autosaves are in");
+    ImGui::TextUnformatted(work.state_folder().c_str());
+    if (changed) work.save_settings();
+    ImGui::Dummy({0, px(6)});
+    if (text_button(nullptr, "Done", "Closes this", true, true, px(88)) ||
+        ImGui::IsKeyPressed(ImGuiKey_Escape, false))
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+}  // namespace hindcast::gui

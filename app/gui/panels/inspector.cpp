@@ -1,0 +1,169 @@
+// The selected thing: every field that its module has a row for, with value, unit and bounds, and
+// beside each quantity the gradient of the loss. What is edited is the scene's document.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "app/gui/panels/inspector_fields.hpp"
+#include "app/gui/panels/panel.hpp"
+#include "engine/sim/schema.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+using document::Node;
+
+class Inspector final : public Panel {
+public:
+    Inspector()
+        : Panel("Inspector", icon::sliders, Place::right,
+                "Every number of the selected thing, with its gradient") {}
+
+    void draw(Context& context) override {
+        Workspace& work = context.work;
+        const std::string pointer = work.selection().pointer;
+        if (pointer.empty()) {
+            overview(context);
+            return;
+        }
+        const Node* node = work.document().find(pointer);
+        const bool settings = pointer == "/time" || pointer == "/optimizer" ||
+                              pointer == "/gradients" || pointer == "/gravity" ||
+                              pointer.starts_with("/parameters/");
+        if (node == nullptr && !settings) {
+            empty_state(icon::pointer, "It is not there any more",
+                        "Choose something in the scene tree.");
+            return;
+        }
+        if (settings)
+            draw_settings(context, pointer);
+        else
+            draw_object(context, pointer);
+    }
+
+private:
+    // Nothing is selected: what the scene is, and all that is optimised.
+    void overview(Context& context) {
+        Workspace& work = context.work;
+        const auto text = [&](const char* at) {
+            const Node* n = work.document().find(at);
+            return n != nullptr && n->is_string() ? n->string() : std::string();
+        };
+        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::TextUnformatted(work.title().c_str());
+        ImGui::PopFont();
+        wrapped_text(text("/description"), look().palette().quiet);
+        heading("What is optimised");
+        bool any = false;
+        for (const session::QuantityInfo& quantity : work.now().quantities) {
+            if (!quantity.optimised) continue;
+            any = true;
+            draw_quantity(context, quantity, quantity.path, "");
+        }
+        if (!any)
+            wrapped_text("Nothing yet. Select something, and close the lock beside a number.",
+                         look().palette().quiet);
+        heading("What is wanted");
+        if (work.now().terms.empty())
+            wrapped_text("Nothing yet. Add an objective in the scene tree.",
+                         look().palette().quiet);
+        for (const session::TermInfo& term : work.now().terms) {
+            if (ImGui::TextLink(term.name.c_str()))
+                work.select({work.pointer_of(term.name), -1, ""});
+            tip("Selects this term");
+            ImGui::SameLine(px(150));
+            quiet_text(number_text(term.value, 4));
+        }
+        ImGui::Spacing();
+        wrapped_text("Click something in the picture or in the scene tree to see its numbers.",
+                     look().palette().quiet);
+    }
+
+    void draw_object(Context& context, const std::string& pointer) {
+        Workspace& work = context.work;
+        const std::string name = work.name_at(pointer);
+        const Node* type = work.document().find(pointer + "/type");
+        const std::string kind = type != nullptr && type->is_string() ? type->string() : "";
+        const model::ModuleType* module = nullptr;
+        for (const model::Section section : model::all_sections)
+            if (pointer.starts_with(std::string("/") + model::name_of(section) + "/"))
+                module = work.registry().find(section, kind);
+        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::TextUnformatted(name.c_str());
+        ImGui::PopFont();
+        ImGui::SameLine();
+        quiet_text(kind);
+        if (module == nullptr) return;
+        tip(module->documentation);
+        if (work.selection().element >= 0) {
+            ImGui::SameLine();
+            quiet_text(fmt::format("element {}", work.selection().element));
+        }
+        const bool objective = pointer.starts_with("/objective/");
+        ImGui::Spacing();
+        if (objective) {
+            draw_field(context, pointer,
+                       model::number("weight").fallback("1").at_least(0).doc(
+                           "factor of this term in the loss"));
+        }
+        // What may be optimised first, then what it is built from.
+        for (const bool optimisable : {true, false})
+            for (const model::Field& field : module->fields)
+                if (field.may_optimize == optimisable) draw_field(context, pointer, field);
+    }
+
+    void draw_field(Context& context, const std::string& object, const model::Field& field) {
+        Workspace& work = context.work;
+        const std::string pointer = object + "/" + field.key;
+        const auto quantity = std::ranges::find(work.now().quantities, pointer,
+                                                &session::QuantityInfo::scene_pointer);
+        ImGui::PushID(field.key.c_str());
+        if (quantity != work.now().quantities.end())
+            draw_quantity(context, *quantity, field.key, field.documentation);
+        else
+            edit_plain_field(work, pointer, field);
+        ImGui::PopID();
+    }
+
+    void draw_settings(Context& context, const std::string& pointer) {
+        Workspace& work = context.work;
+        if (pointer == "/gravity") {
+            ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+            ImGui::TextUnformatted("Gravity");
+            ImGui::PopFont();
+            ImGui::Spacing();
+            for (const session::QuantityInfo& quantity : work.now().quantities)
+                if (quantity.path == "gravity")
+                    draw_quantity(context, quantity, "gravity",
+                                  "acceleration of everything that is free");
+            return;
+        }
+        static const document::Document schema = scene_schema(work.registry());
+        const bool parameter = pointer.starts_with("/parameters/");
+        const std::string at = parameter ? "/properties/parameters/items" : "/properties" + pointer;
+        const Node* rows = schema.find(at + "/properties");
+        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::TextUnformatted(parameter                 ? "Parameter"
+                               : pointer == "/time"      ? "Time"
+                               : pointer == "/optimizer" ? "Optimiser"
+                                                         : "Gradients");
+        ImGui::PopFont();
+        ImGui::Spacing();
+        if (pointer == "/optimizer")
+            edit_optimiser(work, schema);
+        else if (rows != nullptr)
+            edit_by_schema(work, pointer, *rows, nullptr);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_inspector() { return std::make_unique<Inspector>(); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,174 @@
+// The loss around the current parameters: along one of them, or over two, with the exact gradient
+// drawn on it. Computed in the background, shown as it comes.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+class LandscapePanel final : public Panel {
+public:
+    LandscapePanel()
+        : Panel("Landscape", icon::area, Place::bottom,
+                "The loss along one parameter or over two, with the gradient") {}
+
+    void draw(Context& context) override {
+        Workspace& work = context.work;
+        const session::Snapshot& now = work.now();
+        std::vector<std::string> names;
+        for (const session::ParameterInfo& p : now.parameters)
+            for (const std::string& name : p.names)
+                if (names.size() < 512) names.push_back(name);
+        if (names.empty()) {
+            empty_state(icon::area, "No parameters",
+                        "Close the lock beside a number in the inspector first.");
+            return;
+        }
+        if (std::ranges::find(names, first_) == names.end()) first_ = names.front();
+        if (std::ranges::find(names, second_) == names.end()) second_.clear();
+        choice("##first", names, first_, "The parameter that is varied", px(150));
+        ImGui::SameLine(0, px(6));
+        choice("##second", names, second_, "A second one: a map instead of a curve", px(150),
+               "no second one");
+        ImGui::SameLine(0, px(6));
+        NumberField width{
+            .value = width_,
+            .unit = "",
+            .low = 0,
+            .width = px(80),
+            .tooltip = "Whole width of the range, in the parameter's unit; 0: chosen by itself"};
+        if (number_field("##width", width) != Edited::no) width_ = width.value;
+        ImGui::SameLine(0, px(6));
+        const bool runs = now.landscape && !now.landscape->done;
+        if (runs) {
+            if (text_button(icon::stop, "Cancel", "Stops computing"))
+                work.send(session::CancelScan{});
+        } else if (text_button(icon::area, "Compute",
+                               "Runs the scene for each point, in the background", true, true)) {
+            work.send(
+                session::Scan{{first_, second_}, {width_, width_}, second_.empty() ? 61 : 25});
+        }
+        if (!now.landscape || now.landscape->count == 0) {
+            empty_state(icon::area, "Nothing computed yet",
+                        "Choose one parameter or two, and compute.");
+            return;
+        }
+        const session::Landscape& scan = *now.landscape;
+        if (scan.names[1].empty())
+            curve(scan);
+        else
+            map(scan);
+    }
+
+private:
+    static void curve(const session::Landscape& scan) {
+        std::vector<double> x, y;
+        for (int k = 0; k < scan.count && static_cast<std::size_t>(k) < scan.losses.size(); ++k) {
+            if (!std::isfinite(scan.losses[static_cast<std::size_t>(k)])) continue;
+            x.push_back(scan.range[0][0] +
+                        (scan.range[0][1] - scan.range[0][0]) * k / std::max(scan.count - 1, 1));
+            y.push_back(scan.losses[static_cast<std::size_t>(k)]);
+        }
+        if (!ImPlot::BeginPlot("##scan", {-1, -1}, ImPlotFlags_NoMenus)) return;
+        ImPlot::SetupAxes(scan.names[0].c_str(), "loss", ImPlotAxisFlags_AutoFit,
+                          ImPlotAxisFlags_AutoFit);
+        ImPlotSpec spec;
+        spec.LineColor = look().palette().accent;
+        spec.LineWeight = px(1.8F);
+        ImPlot::PlotLine("loss", x.data(), y.data(), static_cast<int>(x.size()), spec);
+        // The tangent at the centre: what the gradient says.
+        if (x.size() > 2) {
+            const double centre = scan.centre[0];
+            const auto near =
+                std::ranges::min_element(x, {}, [&](double v) { return std::abs(v - centre); });
+            const double loss =
+                y[static_cast<std::size_t>(near - x.begin())] + scan.slope[0] * (centre - *near);
+            const double reach = (scan.range[0][1] - scan.range[0][0]) / 6;
+            const double tx[] = {centre - reach, centre + reach};
+            const double ty[] = {loss - scan.slope[0] * reach, loss + scan.slope[0] * reach};
+            ImPlotSpec tangent;
+            tangent.LineColor = look().palette().gradient;
+            tangent.LineWeight = px(2.2F);
+            ImPlot::PlotLine("gradient", tx, ty, 2, tangent);
+            ImPlotSpec point;
+            point.Marker = ImPlotMarker_Circle;
+            point.MarkerSize = px(4);
+            point.LineColor = look().palette().gradient;
+            ImPlot::PlotScatter("now", &centre, &loss, 1, point);
+        }
+        ImPlot::EndPlot();
+    }
+
+    static void map(const session::Landscape& scan) {
+        const auto count = static_cast<std::size_t>(scan.count);
+        if (scan.losses.size() < count * count) return;
+        double low = INFINITY, high = -INFINITY;
+        for (const double loss : scan.losses) {
+            if (!std::isfinite(loss)) continue;
+            low = std::min(low, loss);
+            high = std::max(high, loss);
+        }
+        if (!(high >= low)) return;
+        const bool log_scale = low > 0 && high > 20 * low;
+        // Rows from the top; what is not computed yet is the highest.
+        std::vector<double> values(count * count);
+        for (std::size_t row = 0; row < count; ++row)
+            for (std::size_t column = 0; column < count; ++column) {
+                const double loss = scan.losses[(count - 1 - row) * count + column];
+                const double shown = std::isfinite(loss) ? loss : high;
+                values[row * count + column] = log_scale ? std::log10(shown) : shown;
+            }
+        ImPlot::PushColormap(ImPlotColormap_Viridis);
+        const float bar = px(86);
+        if (ImPlot::BeginPlot("##map", {ImGui::GetContentRegionAvail().x - bar - px(6), -1},
+                              ImPlotFlags_NoMenus | ImPlotFlags_NoLegend)) {
+            ImPlot::SetupAxes(scan.names[0].c_str(), scan.names[1].c_str(), ImPlotAxisFlags_AutoFit,
+                              ImPlotAxisFlags_AutoFit);
+            ImPlot::PlotHeatmap(
+                "loss", values.data(), scan.count, scan.count, log_scale ? std::log10(low) : low,
+                log_scale ? std::log10(high) : high, nullptr, {scan.range[0][0], scan.range[1][0]},
+                {scan.range[0][1], scan.range[1][1]});
+            // Downhill, by the exact gradient: a quarter of the picture long.
+            const double wide = scan.range[0][1] - scan.range[0][0],
+                         tall = scan.range[1][1] - scan.range[1][0];
+            const double u = -scan.slope[0] * wide, v = -scan.slope[1] * tall;
+            const double length = std::hypot(u, v);
+            if (length > 0) {
+                const ImVec2 from = ImPlot::PlotToPixels(scan.centre[0], scan.centre[1]);
+                const ImVec2 to = ImPlot::PlotToPixels(scan.centre[0] + 0.25 * wide * u / length,
+                                                       scan.centre[1] + 0.25 * tall * v / length);
+                ImDrawList* list = ImPlot::GetPlotDrawList();
+                const ImU32 colour = ImGui::GetColorU32(look().palette().gradient);
+                list->AddLine(from, to, colour, px(2.5F));
+                const float dx = to.x - from.x, dy = to.y - from.y,
+                            n = std::max(std::hypot(dx, dy), 1.0F);
+                const ImVec2 d{dx / n * px(9), dy / n * px(9)};
+                list->AddTriangleFilled(to, {to.x - d.x - d.y / 2, to.y - d.y + d.x / 2},
+                                        {to.x - d.x + d.y / 2, to.y - d.y - d.x / 2}, colour);
+                list->AddCircleFilled(from, px(4), colour);
+            }
+            ImPlot::EndPlot();
+        }
+        ImGui::SameLine(0, px(6));
+        ImPlot::ColormapScale(log_scale ? "log10 loss" : "loss", log_scale ? std::log10(low) : low,
+                              log_scale ? std::log10(high) : high,
+                              {bar, ImGui::GetContentRegionAvail().y});
+        ImPlot::PopColormap();
+    }
+
+    std::string first_, second_;
+    double width_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_landscape() { return std::make_unique<LandscapePanel>(); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,90 @@
+// What the backward pass keeps: the checkpoint plan as a picture, in bytes and in words.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+class Memory final : public Panel {
+public:
+    Memory()
+        : Panel("Memory", icon::memory, Place::bottom,
+                "What gradients and scrubbing keep: the checkpoint plan as a picture") {}
+
+    void draw(Context& context) override {
+        const session::Snapshot& now = context.work.now();
+        if (now.steps == 0 || (now.checkpoint_plan.empty() && now.frame_limit == 0)) {
+            empty_state(icon::memory, "No plan yet",
+                        "It is made when a gradient is computed for the first time.");
+            return;
+        }
+        heading("Gradients");
+        wrapped_text(now.checkpoint_plan.empty() ? "not needed: the scene has no parameters"
+                                                 : now.checkpoint_plan,
+                     ImGui::GetStyle().Colors[ImGuiCol_Text]);
+        picture(now);
+        quiet_text(fmt::format("{} kept, {} of {} steps as checkpoints",
+                               bytes_text(static_cast<double>(now.gradient_bytes)),
+                               now.checkpoints.size(), now.steps));
+        heading("Scrubbing");
+        const float share = now.frame_limit > 0
+                                ? static_cast<float>(static_cast<double>(now.frame_bytes) /
+                                                     static_cast<double>(now.frame_limit))
+                                : 0;
+        ImGui::ProgressBar(share, {-FLT_MIN, 0},
+                           fmt::format("{} of {}", bytes_text(static_cast<double>(now.frame_bytes)),
+                                       bytes_text(static_cast<double>(now.frame_limit)))
+                               .c_str());
+        tip("Moments of iterations that are in memory; the others are run again when they are "
+            "asked for, "
+            "with the same bits");
+        if (!now.history) return;
+        const auto kept =
+            std::ranges::count(*now.history, true, &session::IterationInfo::frames_kept);
+        quiet_text(fmt::format("{} of {} iterations in memory; a moment every {} step{}", kept,
+                               now.history->size(), now.frame_every,
+                               now.frame_every == 1 ? "" : "s"));
+    }
+
+private:
+    // Time from left to right; a mark for each stored state, what lies between is computed again.
+    static void picture(const session::Snapshot& now) {
+        const ImVec2 at = ImGui::GetCursorScreenPos(),
+                     size{ImGui::GetContentRegionAvail().x, px(44)};
+        ImGui::Dummy(size);
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        list->AddRectFilled(at, {at.x + size.x, at.y + size.y},
+                            ImGui::GetColorU32(ImGuiCol_FrameBg), px(4));
+        const float inset = px(8), reach = size.x - 2 * inset, middle = at.y + size.y / 2;
+        const auto x_of = [&](std::int64_t step) {
+            return at.x + inset +
+                   reach * static_cast<float>(step) /
+                       static_cast<float>(std::max<std::int64_t>(now.steps, 1));
+        };
+        list->AddLine({x_of(0), middle}, {x_of(now.steps), middle},
+                      ImGui::GetColorU32(ImGuiCol_FrameBgActive), px(2));
+        const ImU32 colour = ImGui::GetColorU32(look().palette().accent);
+        const float radius = std::clamp(
+            reach / static_cast<float>(std::max<std::size_t>(now.checkpoints.size(), 1)) / 3, px(1),
+            px(4.5F));
+        for (const std::int64_t step : now.checkpoints)
+            list->AddCircleFilled({x_of(step), middle}, radius, colour);
+        const float x = x_of(now.step);
+        list->AddLine({x, at.y + px(5)}, {x, at.y + size.y - px(5)},
+                      ImGui::GetColorU32(ImGuiCol_Text), px(1));
+        tip("Simulated time from left to right. Each dot is a state that is kept; the steps "
+            "between are "
+            "computed again on the way back, with the same bits. The line is the moment shown.");
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_memory() { return std::make_unique<Memory>(); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,134 @@
+// The optimisation: what it does now, how well, and the buttons and settings that steer it.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/panels/inspector_fields.hpp"
+#include "app/gui/panels/panel.hpp"
+#include "engine/sim/schema.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+class Optimiser final : public Panel {
+public:
+    Optimiser()
+        : Panel("Optimiser", icon::bolt, Place::left_bottom,
+                "Start, watch and steer the optimisation; method and rates") {}
+
+    void draw(Context& context) override {
+        Workspace& work = context.work;
+        const session::Snapshot& now = work.now();
+        if (now.parameters.empty()) {
+            empty_state(icon::lock, "Nothing may change yet",
+                        "Select something and close the lock beside a number in the inspector.");
+            return;
+        }
+        buttons(context);
+        state(work);
+        if (ImGui::BeginChild("settings")) {
+            heading("Method");
+            static const document::Document schema = scene_schema(work.registry());
+            edit_optimiser(work, schema);
+        }
+        ImGui::EndChild();
+    }
+
+private:
+    static void buttons(Context& context) {
+        Workspace& work = context.work;
+        const bool runs = work.is_optimising();
+        const float room = ImGui::GetContentRegionAvail().x;
+        const float side = ImGui::GetFrameHeight() + px(4);
+        const Action& action = context.actions["optimise"];
+        if (text_button(runs ? icon::pause : icon::bolt, runs ? "Pause" : "Start",
+                        action.help + "\nKey: O", action.enabled(work), !runs,
+                        room - 4 * (side + px(3))))
+            action.run(work);
+        for (const char* id : {"iterate", "stop", "accept", "revert"}) {
+            ImGui::SameLine(0, px(3));
+            context.actions.button(id, work);
+        }
+    }
+
+    static void state(Workspace& work) {
+        const session::Snapshot& now = work.now();
+        const auto& history = now.history;
+        if (!history || history->empty()) {
+            wrapped_text(fmt::format("{} number{} may change. The loss is {}.", entries(now),
+                                     entries(now) == 1 ? "" : "s", number_text(now.loss, 4)),
+                         look().palette().quiet);
+            return;
+        }
+        const session::IterationInfo& last = history->back();
+        const auto best =
+            std::ranges::min_element(*history, {}, [](const session::IterationInfo& i) {
+                return std::isfinite(i.loss) ? i.loss : INFINITY;
+            });
+        ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
+        ImGui::TextUnformatted(number_text(last.loss, 4).c_str());
+        ImGui::PopFont();
+        tip(fmt::format("The loss of iteration {}: {}", last.iteration,
+                        number_text(last.loss, 12)));
+        ImGui::SameLine();
+        const double first = history->front().loss;
+        if (std::isfinite(first) && first != 0) {
+            const double change = 100 * (last.loss / first - 1);
+            ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
+            ImGui::TextColored(change <= 0 ? look().palette().good : look().palette().bad, "%s",
+                               fmt::format("{:+.3g} %", change).c_str());
+            tip("Change of the loss since the first iteration");
+        }
+        sparkline(*history);
+        quiet_text(fmt::format("iteration {} of {}   best {} in {}", last.iteration,
+                               std::max(now.iterations_planned, last.iteration),
+                               number_text(best->loss, 4), best->iteration));
+        quiet_text(fmt::format("|gradient| {}   {} each", number_text(last.gradient_norm, 3),
+                               duration_text(last.seconds)));
+        if (!now.stop_reason.empty() && !work.is_optimising())
+            wrapped_text("Stopped: " + now.stop_reason, look().palette().warn);
+    }
+
+    static std::size_t entries(const session::Snapshot& now) {
+        std::size_t count = 0;
+        for (const session::ParameterInfo& p : now.parameters) count += p.count;
+        return count;
+    }
+
+    // The loss so far, on a logarithmic scale where it is positive.
+    static void sparkline(const std::vector<session::IterationInfo>& history) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const ImVec2 size{ImGui::GetContentRegionAvail().x, px(38)};
+        ImGui::Dummy(size);
+        double low = INFINITY, high = -INFINITY;
+        for (const session::IterationInfo& i : history) {
+            if (!std::isfinite(i.loss)) continue;
+            low = std::min(low, i.loss);
+            high = std::max(high, i.loss);
+        }
+        if (!(high > low) || history.size() < 2) return;
+        const bool log_scale = low > 0;
+        const auto level = [&](double v) { return log_scale ? std::log(v) : v; };
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        list->PathClear();
+        for (std::size_t k = 0; k < history.size(); ++k) {
+            if (!std::isfinite(history[k].loss)) continue;
+            const auto x = static_cast<float>(k) / static_cast<float>(history.size() - 1);
+            const auto y = static_cast<float>((level(history[k].loss) - level(low)) /
+                                              (level(high) - level(low)));
+            list->PathLineTo({at.x + x * size.x, at.y + px(3) + (1 - y) * (size.y - px(6))});
+        }
+        list->PathStroke(ImGui::GetColorU32(look().palette().accent), px(1.6F));
+        tip("The loss of every iteration; the Plots panel shows it with axes");
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_optimiser() { return std::make_unique<Optimiser>(); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,64 @@
+// One docked panel. A panel reads the snapshot and the document, and changes them only through the
+// Workspace; it keeps what belongs to its own display and nothing else.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/actions.hpp"
+#include "app/gui/picture.hpp"
+#include "app/gui/widgets.hpp"
+#include "app/gui/workspace.hpp"
+
+namespace hindcast::gui {
+
+struct Context {
+    Workspace& work;
+    Actions& actions;
+    Picture& picture;
+};
+
+enum class Place { left_top, left_bottom, centre, bottom, right };
+
+class Panel {
+public:
+    Panel(const char* title, const char* icon, Place place, const char* help)
+        : title_(title),
+          label_(std::string(icon) + "  " + title + "###" + title),
+          help_(help),
+          place_(place) {}
+    virtual ~Panel() = default;
+    Panel(const Panel&) = delete;
+    Panel& operator=(const Panel&) = delete;
+    virtual void draw(Context& context) = 0;
+    // Space around the content.
+    virtual bool padded() const { return true; }
+
+    const std::string& title() const { return title_; }
+    const std::string& label() const { return label_; }  // of its window: ImGui's name for it
+    const std::string& help() const { return help_; }
+    Place place() const { return place_; }
+    bool* open() { return &open_; }
+
+private:
+    const std::string title_, label_, help_;
+    const Place place_;
+    bool open_ = true;
+};
+
+// In the order of their tabs.
+std::unique_ptr<Panel> make_viewport();
+std::unique_ptr<Panel> make_scene_file();
+std::unique_ptr<Panel> make_scene_tree();
+std::unique_ptr<Panel> make_optimiser();
+std::unique_ptr<Panel> make_objective();
+std::unique_ptr<Panel> make_inspector();
+std::unique_ptr<Panel> make_plots();
+std::unique_ptr<Panel> make_gradient_check();
+std::unique_ptr<Panel> make_landscape();
+std::unique_ptr<Panel> make_launches();
+std::unique_ptr<Panel> make_memory();
+std::unique_ptr<Panel> make_log();
+
+}  // namespace hindcast::gui

@@ -1,0 +1,286 @@
+// What the scene is made of, by section. Menus of what can be added come from the registry: a new
+// module appears by itself.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+using document::Node;
+using model::Section;
+
+const char* title_of(Section section) {
+    switch (section) {
+        case Section::bodies: return "Bodies";
+        case Section::forces: return "Forces";
+        case Section::colliders: return "Colliders";
+        case Section::controllers: return "Controllers";
+        case Section::objective: return "Objective";
+    }
+    return "";
+}
+
+const char* help_of(Section section) {
+    switch (section) {
+        case Section::bodies: return "What moves";
+        case Section::forces: return "What acts on bodies";
+        case Section::colliders: return "What bodies cannot go through";
+        case Section::controllers: return "What acts by a plan";
+        case Section::objective: return "What is wanted: terms whose weighted sum is the loss";
+    }
+    return "";
+}
+
+const char* icon_of(Section section) {
+    switch (section) {
+        case Section::bodies: return icon::cube;
+        case Section::forces: return icon::bolt;
+        case Section::colliders: return icon::hidden;
+        case Section::controllers: return icon::sliders;
+        case Section::objective: return icon::target;
+    }
+    return "";
+}
+
+class SceneTree final : public Panel {
+public:
+    SceneTree() : Panel("Scene", icon::tree, Place::left_top, "What the scene is made of") {}
+
+    void draw(Context& context) override {
+        Workspace& work = context.work;
+        if (text_button(icon::add, "Add", "Adds a body, force, collider, controller or objective"))
+            ImGui::OpenPopup("add");
+        if (ImGui::BeginPopup("add")) {
+            for (const Section section : model::all_sections) {
+                if (!ImGui::BeginMenu(title_of(section))) continue;
+                add_items(work, section);
+                ImGui::EndMenu();
+            }
+            ImGui::EndPopup();
+        }
+        ImGui::SameLine();
+        search_field("##search", search_, "Find");
+        if (ImGui::BeginChild("tree")) {
+            settings_row(work, "/time", icon::history, "Time", "Length and number of the steps");
+            settings_row(work, "/gravity", icon::arrow_right, "Gravity",
+                         "Acceleration of everything that is free (m/s^2)");
+            for (const Section section : model::all_sections) draw_section(context, section);
+            draw_parameters(work);
+            settings_row(work, "/optimizer", icon::sliders, "Optimiser",
+                         "How the parameters are changed");
+            settings_row(work, "/gradients", icon::memory, "Gradients",
+                         "What the backward pass may take, and how far back it goes");
+        }
+        ImGui::EndChild();
+    }
+
+private:
+    static void add_items(Workspace& work, Section section) {
+        for (const model::ModuleType& type : work.registry().all()) {
+            if (type.section != section) continue;
+            if (ImGui::MenuItem(type.type.c_str()))
+                work.edit([&](session::Editor& e) {
+                    work.select({e.add(section, type.type), -1, ""});
+                });
+            tip(type.documentation);
+        }
+    }
+
+    void settings_row(Workspace& work, const char* pointer, const char* symbol, const char* name,
+                      const char* help) {
+        if (!matches(name, search_)) return;
+        ImGui::TreeNodeEx(
+            pointer,
+            ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
+                ImGuiTreeNodeFlags_SpanAvailWidth |
+                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+            "%s  %s", symbol, name);
+        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+        tip(help);
+    }
+
+    void draw_section(Context& context, Section section) {
+        Workspace& work = context.work;
+        const Node* list = work.document().find(std::string("/") + model::name_of(section));
+        const std::size_t count = list != nullptr ? list->size() : 0;
+        if (!search_.empty()) {
+            bool any = false;
+            for (std::size_t k = 0; k < count; ++k)
+                any |= matches(work.name_at(fmt::format("/{}/{}", model::name_of(section), k)),
+                               search_);
+            if (!any) return;
+        }
+        ImGui::SetNextItemOpen(true, ImGuiCond_Once);
+        const bool open =
+            ImGui::TreeNodeEx(model::name_of(section),
+                              ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
+                                  (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
+                              "%s", title_of(section));
+        tip(help_of(section));
+        const float side = ImGui::GetTextLineHeight() + px(4);
+        ImGui::SameLine(right_edge() - side);
+        ImGui::PushID(model::name_of(section));
+        ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+        ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
+        if (ImGui::Button(fmt::format("{}##add", icon::add).c_str(), {side, 0}))
+            ImGui::OpenPopup("kinds");
+        ImGui::PopStyleVar();
+        ImGui::PopStyleColor(2);
+        tip(fmt::format("Add to {}", title_of(section)));
+        if (ImGui::BeginPopup("kinds")) {
+            add_items(work, section);
+            ImGui::EndPopup();
+        }
+        ImGui::PopID();
+        if (!open) return;
+        for (std::size_t k = 0; k < count; ++k) draw_object(context, section, k);
+        ImGui::TreePop();
+    }
+
+    void draw_object(Context& context, Section section, std::size_t k) {
+        Workspace& work = context.work;
+        const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
+        const std::string name = work.name_at(pointer);
+        if (!matches(name, search_)) return;
+        ImGui::PushID(pointer.c_str());
+        if (renaming_ == pointer) {
+            rename_field(work, pointer);
+            ImGui::PopID();
+            return;
+        }
+        const Node* type = work.document().find(pointer + "/type");
+        const std::string kind = type != nullptr && type->is_string() ? type->string() : "?";
+        ImGui::TreeNodeEx(
+            "object",
+            ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
+                ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
+                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+            "%s  %s", icon_of(section), name.c_str());
+        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+        if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
+            begin_renaming(pointer, name);
+        const model::ModuleType* module = work.registry().find(section, kind);
+        tip(name + " (" + kind + ")" + (module != nullptr ? "\n" + module->documentation : "") +
+            "\n\nDouble click renames, right click does more.");
+        if (ImGui::BeginPopupContextItem("menu")) {
+            work.select({pointer, -1, ""});
+            if (ImGui::MenuItem("Rename")) begin_renaming(pointer, name);
+            tip("Everywhere that the scene names it, the name is changed as well");
+            for (const char* id : {"duplicate", "delete"}) {
+                const Action& action = context.actions[id];
+                if (ImGui::MenuItem(action.name.c_str(), Actions::key_name(action.key).c_str()))
+                    action.run(work);
+                tip(action.help);
+            }
+            ImGui::Separator();
+            visibility(context, name);
+            ImGui::EndPopup();
+        }
+        // What kind of thing it is, and how much of the loss a term is.
+        std::string right = kind;
+        const auto term = std::ranges::find(work.now().terms, name, &session::TermInfo::name);
+        if (section == Section::objective && term != work.now().terms.end())
+            right = number_text(term->value, 3);
+        const float width = ImGui::CalcTextSize(right.c_str()).x;
+        const float room =
+            right_edge() -
+            (ImGui::GetTreeNodeToLabelSpacing() + ImGui::CalcTextSize(name.c_str()).x) - px(60);
+        if (right != name && room > width) {
+            ImGui::SameLine(right_edge() - width);
+            quiet_text(right);
+        }
+        ImGui::PopID();
+    }
+
+    static void visibility(Context& context, const std::string& name) {
+        const render::Stage* stage = context.picture.stage();
+        if (stage == nullptr) return;
+        std::vector<bool>& hidden = context.work.view.hidden;
+        hidden.resize(stage->things.size());
+        bool is_hidden = false, any = false;
+        for (std::size_t k = 0; k < stage->things.size(); ++k)
+            if (stage->things[k].name == name) {
+                is_hidden |= hidden[k];
+                any = true;
+            }
+        if (any && ImGui::MenuItem(is_hidden ? "Show in the picture" : "Hide in the picture"))
+            for (std::size_t k = 0; k < stage->things.size(); ++k)
+                if (stage->things[k].name == name) hidden[k] = !is_hidden;
+        if (any) tip("Only the picture changes, not the scene");
+    }
+
+    void begin_renaming(const std::string& pointer, const std::string& name) {
+        renaming_ = pointer;
+        name_ = name;
+        fresh_ = true;
+    }
+
+    void rename_field(Workspace& work, const std::string& pointer) {
+        if (fresh_) ImGui::SetKeyboardFocusHere();
+        ImGui::SetNextItemWidth(-FLT_MIN);
+        const bool entered = ImGui::InputText(
+            "##name", &name_,
+            ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+        tip("A name of letters, digits and _");
+        const bool left = !fresh_ && ImGui::IsItemDeactivated();
+        fresh_ = false;
+        if (entered || left) {
+            const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+            if (!cancelled && name_ != work.name_at(pointer))
+                work.edit([&](session::Editor& e) { e.rename(pointer, name_); });
+            renaming_.clear();
+        }
+    }
+
+    void draw_parameters(Workspace& work) {
+        const Node* list = work.document().find("/parameters");
+        const std::size_t count = list != nullptr ? list->size() : 0;
+        if (!search_.empty()) return;
+        ImGui::SetNextItemOpen(true, ImGuiCond_Once);
+        const bool open = ImGui::TreeNodeEx(
+            "parameters",
+            ImGuiTreeNodeFlags_SpanAvailWidth | (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
+            "Parameters");
+        tip("The quantities that the optimisation may change. The lock beside a quantity in the "
+            "inspector puts it here.");
+        if (!open) return;
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::string pointer = fmt::format("/parameters/{}", k);
+            const Node* path = list->item(k).find("path");
+            const std::string name = path != nullptr && path->is_string() ? path->string() : "?";
+            ImGui::PushStyleColor(ImGuiCol_Text, look().palette().gradient);
+            ImGui::TreeNodeEx(
+                pointer.c_str(),
+                ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
+                    ImGuiTreeNodeFlags_SpanAvailWidth |
+                    (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+                "%s  %s", icon::lock, name.c_str());
+            ImGui::PopStyleColor();
+            if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+            tip("A parameter of the optimisation; its bounds, scale and rate are in the inspector");
+            if (ImGui::BeginPopupContextItem()) {
+                if (ImGui::MenuItem("Take out of the optimisation"))
+                    work.edit([&](session::Editor& e) { e.set_optimised(name, false); });
+                ImGui::EndPopup();
+            }
+        }
+        ImGui::TreePop();
+    }
+
+    std::string search_, renaming_, name_;
+    bool fresh_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_scene_tree() { return std::make_unique<SceneTree>(); }
+
+}  // namespace hindcast::gui

@@ -1,0 +1,396 @@
+// The picture of the scene: camera by mouse, selection by a click, the gizmo at what is selected,
+// and what the picture is coloured by.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <ImGuizmo.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/handles.hpp"
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+using render::ColourMap;
+
+constexpr const char* map_names[] = {"viridis", "magma", "turbo", "coolwarm"};
+
+// Samples of the colour maps for the bar beside the picture, from the least to the largest.
+constexpr unsigned map_colours[][9] = {
+    {0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725},
+    {0x000004, 0x1c1044, 0x4f127b, 0x812581, 0xb5367a, 0xe55064, 0xfb8761, 0xfec287, 0xfcfdbf},
+    {0x30123b, 0x4662d7, 0x36aaf9, 0x1ae4b6, 0x72fe5e, 0xc8ef34, 0xfaba39, 0xf66b19, 0x7a0403},
+    {0x3b4cc0, 0x6788ee, 0x9abbff, 0xc9d7f0, 0xdddddd, 0xedd1c2, 0xf7a889, 0xe26952, 0xb40426}};
+
+ImU32 colour_of(unsigned hex) {
+    return IM_COL32((hex >> 16) & 255, (hex >> 8) & 255, hex & 255, 255);
+}
+
+class Viewport final : public Panel {
+public:
+    Viewport()
+        : Panel("View", icon::cube, Place::centre,
+                "The scene at the time and iteration chosen below") {}
+    bool padded() const override { return false; }
+
+    void draw(Context& context) override {
+        Workspace& work = context.work;
+        const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+        const int width = std::max(static_cast<int>(room.x), 1);
+        const int height = std::max(static_cast<int>(room.y), 1);
+        aspect_ = static_cast<double>(width) / height;
+        if (!work.camera_is_set && work.now().stage) work.reset_camera(aspect_);
+        if (std::exchange(work.frame_requested, false)) work.frame_view(aspect_);
+        select_in_view(context);
+        labels(context);
+        const auto picture = context.picture.draw(work, width, height);
+        if (!picture) {
+            empty(work);
+            return;
+        }
+        // ImGuizmo does not take the mouse from an item.
+        const bool on_gizmo =
+            work.tool != Tool::look && (ImGuizmo::IsOver() || ImGuizmo::IsUsing());
+        const ImVec2 size{static_cast<float>(width), static_cast<float>(height)};
+        ImGui::SetNextItemAllowOverlap();
+        if (on_gizmo)
+            ImGui::Dummy(size);
+        else
+            ImGui::InvisibleButton("picture", size,
+                                   ImGuiButtonFlags_MouseButtonLeft |
+                                       ImGuiButtonFlags_MouseButtonRight |
+                                       ImGuiButtonFlags_MouseButtonMiddle);
+        const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+        ImGui::GetWindowDrawList()->AddImage(
+            *picture, at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
+        draw_names(work, at, width, height);
+        const bool busy = gizmo(context, at, width, height);
+        if (!busy) mouse(context, at, width, height, hovered, active);
+        overlay(context, at, width);
+        colour_bar(context, at, width, height);
+    }
+
+private:
+    static void empty(Workspace& work) {
+        const session::Snapshot& now = work.now();
+        if (now.activity == session::Activity::building)
+            empty_state(icon::settings, "Building the simulation", now.activity_text);
+        else if (now.error)
+            empty_state(icon::error, "The simulation cannot run", now.error->what());
+        else
+            empty_state(icon::cube, "Nothing to show yet",
+                        "The picture comes with the first step.");
+    }
+
+    void mouse(Context& context, ImVec2 at, int width, int height, bool hovered, bool active) {
+        Workspace& work = context.work;
+        render::Camera& camera = work.view.camera;
+        const ImGuiIO& io = ImGui::GetIO();
+        const bool flat = camera.orthographic;
+        if (active && (ImGui::IsMouseDragging(ImGuiMouseButton_Right, 0) ||
+                       ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 0) ||
+                       (flat && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) ||
+                       (io.KeyShift && ImGui::IsMouseDragging(ImGuiMouseButton_Left)))) {
+            render::pan(camera, static_cast<double>(io.MouseDelta.x),
+                        static_cast<double>(-io.MouseDelta.y), height);
+        } else if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+            const double degrees = 0.35 / static_cast<double>(look().scale());
+            render::orbit(camera, -static_cast<double>(io.MouseDelta.x) * degrees,
+                          static_cast<double>(io.MouseDelta.y) * degrees);
+        }
+        if (hovered && io.MouseWheel != 0) {
+            const double x = 2 * static_cast<double>(io.MousePos.x - at.x) / width - 1;
+            const double y = 1 - 2 * static_cast<double>(io.MousePos.y - at.y) / height;
+            render::zoom(camera, std::pow(0.88, static_cast<double>(io.MouseWheel)), x, y, aspect_);
+        }
+        const auto pick = [&] {
+            return context.picture.pick(static_cast<int>(io.MousePos.x - at.x),
+                                        static_cast<int>(io.MousePos.y - at.y));
+        };
+        if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+            const render::Pick found = pick();
+            if (found.thing < 0) return;
+            // The target moves there, and the eye with it.
+            for (std::size_t k = 0; k < 3; ++k) {
+                const double by = found.place[k] - camera.target[k];
+                camera.target[k] += by;
+                camera.eye[k] += by;
+            }
+        } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
+                   ImGui::GetMouseDragDelta(ImGuiMouseButton_Left).x == 0 &&
+                   !ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left)) {
+            const render::Pick found = pick();
+            const render::Stage* stage = context.picture.stage();
+            if (found.thing < 0 || stage == nullptr) {
+                work.select({});
+                return;
+            }
+            const std::string& name = stage->things[static_cast<std::size_t>(found.thing)].name;
+            work.select({work.pointer_of(name), found.element, ""});
+        }
+    }
+
+    // What is selected is outlined.
+    static void select_in_view(Context& context) {
+        Workspace& work = context.work;
+        work.view.selected_thing = -1;
+        work.view.selected_element = -1;
+        const render::Stage* stage = context.picture.stage();
+        if (stage == nullptr || work.selection().pointer.empty()) return;
+        const std::string name = work.name_at(work.selection().pointer);
+        if (name.empty()) return;
+        for (std::size_t k = 0; k < stage->things.size(); ++k)
+            if (!stage->things[k].ghost && stage->things[k].name == name) {
+                work.view.selected_thing = static_cast<int>(k);
+                work.view.selected_element = work.selection().element;
+                return;
+            }
+    }
+
+    // Where names stand: above the first number of things that have places in the frame.
+    void labels(Context& context) {
+        Workspace& work = context.work;
+        names_.clear();
+        const render::Stage* stage = context.picture.stage();
+        if (!work.show_labels || stage == nullptr) return;
+        for (std::size_t k = 0; k < stage->things.size(); ++k) {
+            const render::Thing& thing = stage->things[k];
+            const std::vector<double>* numbers = context.picture.numbers(static_cast<int>(k));
+            if (thing.ghost || thing.name.empty()) continue;
+            if (numbers != nullptr && numbers->size() >= 3 &&
+                (thing.kind == render::Thing::Kind::ball ||
+                 thing.kind == render::Thing::Kind::markers))
+                names_.push_back({{(*numbers)[0], (*numbers)[1], (*numbers)[2]}, thing.name});
+        }
+        const int dimension = stage->dimension;
+        for (const model::Section section : {model::Section::bodies, model::Section::objective}) {
+            const document::Node* list =
+                work.document().find(std::string("/") + model::name_of(section));
+            for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
+                const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
+                const std::string name = work.name_at(pointer);
+                if (std::ranges::any_of(names_, [&](const auto& n) { return n.text == name; }))
+                    continue;
+                const auto handles =
+                    handles_of(work.document(), work.registry(), pointer, -1, dimension);
+                if (!handles.empty()) names_.push_back({handles.front().centre, name});
+            }
+        }
+    }
+
+    void draw_names(Workspace& work, ImVec2 at, int width, int height) const {
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        for (const Name& name : names_) {
+            const auto place = render::project(work.view.camera, name.place, width, height);
+            if (!place) continue;
+            const ImVec2 size = ImGui::CalcTextSize(name.text.c_str());
+            const ImVec2 from{at.x + static_cast<float>((*place)[0]) + px(8),
+                              at.y + static_cast<float>((*place)[1]) - size.y - px(4)};
+            ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+            back.w = 0.7F;
+            list->AddRectFilled({from.x - px(4), from.y - px(1)},
+                                {from.x + size.x + px(4), from.y + size.y + px(1)},
+                                ImGui::GetColorU32(back), px(3));
+            list->AddText(from, ImGui::GetColorU32(ImGuiCol_Text), name.text.c_str());
+        }
+    }
+
+    // True while the gizmo has the mouse.
+    bool gizmo(Context& context, ImVec2 at, int width, int height) {
+        Workspace& work = context.work;
+        const render::Stage* stage = context.picture.stage();
+        if (work.tool == Tool::look || stage == nullptr || work.selection().pointer.empty()) {
+            dragged_ = false;
+            return false;
+        }
+        const int dimension = stage->dimension;
+        const auto handles = handles_of(work.document(), work.registry(), work.selection().pointer,
+                                        work.selection().element, dimension);
+        if (handles.empty()) return false;
+        const Handle& handle = handles.front();
+        if (!dragged_) matrix_ = translation(handle.centre);
+        Matrix view{}, projection{};
+        const auto view_d = render::view_matrix(work.view.camera);
+        const auto projection_d = render::projection_matrix(work.view.camera, aspect_);
+        for (std::size_t k = 0; k < 16; ++k) {
+            view[k] = static_cast<float>(view_d[k]);
+            projection[k] = static_cast<float>(projection_d[k]);
+        }
+        // ImGuizmo takes y upwards.
+        for (std::size_t column = 0; column < 4; ++column) projection[column * 4 + 1] *= -1;
+        ImGuizmo::SetOrthographic(work.view.camera.orthographic);
+        ImGuizmo::SetGizmoSizeClipSpace(0.22F);
+        ImGuizmo::SetDrawlist();
+        ImGuizmo::SetRect(at.x, at.y, static_cast<float>(width), static_cast<float>(height));
+        const bool turning = work.tool == Tool::rotate && handle.turns;
+        const ImGuizmo::OPERATION operation =
+            turning          ? (dimension == 2 ? ImGuizmo::ROTATE_Z : ImGuizmo::ROTATE)
+            : dimension == 2 ? ImGuizmo::TRANSLATE_X | ImGuizmo::TRANSLATE_Y
+                             : ImGuizmo::TRANSLATE;
+        Matrix delta{};
+        const bool changed = ImGuizmo::Manipulate(view.data(), projection.data(), operation,
+                                                  ImGuizmo::WORLD, matrix_.data(), delta.data());
+        const bool using_it = ImGuizmo::IsUsing();
+        if (changed && using_it) {
+            if (!dragged_) work.edit([](session::Editor& e) { e.end_merge(); });
+            dragged_ = true;
+            Matrix by = delta;
+            if (!turning) {
+                // From where it is written now to where the gizmo is: nothing adds up.
+                render::Vec3 to{};
+                for (std::size_t k = 0; k < 3; ++k)
+                    to[k] = static_cast<double>(matrix_[12 + k]) - handle.centre[k];
+                by = translation(to);
+            }
+            const std::string name =
+                (turning ? "Rotate " : "Move ") + work.name_at(work.selection().pointer);
+            for (Change& change : moved(work.document(), handle, by, dimension))
+                work.set(change.pointer, std::move(change.value), name, "gizmo");
+        }
+        if (dragged_ && !using_it) {
+            dragged_ = false;
+            work.edit([](session::Editor& e) { e.end_merge(); });
+        }
+        return using_it || ImGuizmo::IsOver();
+    }
+
+    // What the picture is coloured by, on the picture itself.
+    void overlay(Context& context, ImVec2 at, int width) {
+        Workspace& work = context.work;
+        const session::Snapshot& now = work.now();
+        ImGui::SetCursorScreenPos({at.x + px(10), at.y + px(10)});
+        ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+        back.w = 0.8F;
+        ImGui::PushStyleColor(ImGuiCol_FrameBg, back);
+        const auto fields = [](const std::vector<session::ShownField>& all) {
+            std::vector<std::string> names;
+            for (const session::ShownField& field : all) names.push_back(field.name);
+            return names;
+        };
+        if (!now.colours.empty()) {
+            if (choice("##colour", fields(now.colours), work.colour,
+                       "Colour: what the elements are coloured by; gradients are of the loss",
+                       px(168), "plain colours")) {
+                work.look();
+                const auto field =
+                    std::ranges::find(now.colours, work.colour, &session::ShownField::name);
+                const bool gradient = field != now.colours.end() && field->gradient;
+                work.view.symmetric = gradient;
+                work.view.map = gradient ? ColourMap::coolwarm : ColourMap::viridis;
+                work.view.range.reset();
+            }
+            ImGui::SameLine(0, px(6));
+        }
+        if (!now.arrows.empty() && static_cast<float>(width) > px(420)) {
+            if (choice("##arrows", fields(now.arrows), work.arrows,
+                       "Arrows: a vector field at the points; gradients are of the loss", px(168),
+                       "no arrows"))
+                work.look();
+            if (!work.arrows.empty()) {
+                ImGui::SameLine(0, px(6));
+                ImGui::SetNextItemWidth(px(80));
+                auto scale = static_cast<float>(work.view.arrow_scale);
+                if (ImGui::DragFloat("##arrow scale", &scale, scale / 50, 1e-9F, 1e9F, "x %.3g",
+                                     ImGuiSliderFlags_Logarithmic))
+                    work.view.arrow_scale = static_cast<double>(scale);
+                tip("Length of the arrows: metres for each unit of the field");
+                ImGui::SameLine(0, px(6));
+                ImGui::Checkbox("log", &work.view.arrow_log);
+                tip("Length by the logarithm: small arrows stay visible beside large ones");
+            }
+        }
+        ImGui::PopStyleColor();
+        if (now.ghost_iteration >= 0) {
+            ImGui::SetCursorScreenPos({at.x + px(12), at.y + px(14) + ImGui::GetFrameHeight()});
+            ImGui::TextColored(look().palette().ghost, "%s",
+                               fmt::format("ghost: iteration {}", now.ghost_iteration).c_str());
+        }
+    }
+
+    void colour_bar(Context& context, ImVec2 at, int width, int height) {
+        Workspace& work = context.work;
+        if (work.colour.empty() || work.now().colours.empty() ||
+            static_cast<float>(height) < px(190))
+            return;
+        const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
+        const auto field =
+            std::ranges::find(work.now().colours, work.colour, &session::ShownField::name);
+        const std::string unit = field != work.now().colours.end() ? field->unit : "";
+        const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
+        const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
+        ImDrawList* list = ImGui::GetWindowDrawList();
+        const auto& colours = map_colours[static_cast<std::size_t>(work.view.map)];
+        for (std::size_t k = 0; k < 8; ++k) {
+            const float y0 = top.y + tall * static_cast<float>(k) / 8;
+            const float y1 = top.y + tall * static_cast<float>(k + 1) / 8;
+            const ImU32 upper = colour_of(colours[8 - k]), lower = colour_of(colours[7 - k]);
+            list->AddRectFilledMultiColor({top.x, y0}, {top.x + thick, y1}, upper, upper, lower,
+                                          lower);
+        }
+        list->AddRect(top, {top.x + thick, top.y + tall}, ImGui::GetColorU32(ImGuiCol_Border));
+        const auto text = [&](const std::string& words, float y) {
+            const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+            list->AddText({top.x - size.x - px(6), y - size.y / 2},
+                          ImGui::GetColorU32(ImGuiCol_Text), words.c_str());
+        };
+        text(number_text(range[1], 3), top.y + px(2));
+        text(number_text((range[0] + range[1]) / 2, 3), top.y + tall / 2);
+        text(number_text(range[0], 3), top.y + tall - px(2));
+        const std::string title =
+            unit.empty() ? work.colour : fmt::format("{} ({})", work.colour, unit);
+        const ImVec2 size = ImGui::CalcTextSize(title.c_str());
+        list->AddText({top.x + thick - size.x, top.y - size.y - px(8)},
+                      ImGui::GetColorU32(ImGuiCol_Text), title.c_str());
+        ImGui::SetCursorScreenPos(top);
+        if (ImGui::InvisibleButton("colour bar", {thick, tall})) ImGui::OpenPopup("colours");
+        tip("Colour map and range: click to change");
+        if (ImGui::BeginPopup("colours")) {
+            for (int k = 0; k < 4; ++k)
+                if (ImGui::RadioButton(map_names[k], static_cast<int>(work.view.map) == k))
+                    work.view.map = static_cast<ColourMap>(k);
+            ImGui::Separator();
+            ImGui::Checkbox("Symmetric about 0", &work.view.symmetric);
+            tip("For numbers of both signs, such as gradients");
+            bool fixed = work.view.range.has_value();
+            if (ImGui::Checkbox("Fixed range", &fixed)) {
+                if (fixed)
+                    work.view.range = range;
+                else
+                    work.view.range.reset();
+            }
+            tip("Otherwise the range is that of what is shown");
+            if (work.view.range) {
+                for (std::size_t k = 0; k < 2; ++k) {
+                    NumberField end{.value = (*work.view.range)[k],
+                                    .unit = "",
+                                    .width = px(120),
+                                    .tooltip = k == 0 ? "Least value of the range"
+                                                      : "Largest value of the range"};
+                    if (number_field(k == 0 ? "##low" : "##high", end) != Edited::no)
+                        (*work.view.range)[k] = end.value;
+                }
+            }
+            ImGui::EndPopup();
+        }
+    }
+
+    struct Name {
+        render::Vec3 place;
+        std::string text;
+    };
+    double aspect_ = 1;
+    bool dragged_ = false;
+    Matrix matrix_{};
+    std::vector<Name> names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_viewport() { return std::make_unique<Viewport>(); }
+
+}  // namespace hindcast::gui

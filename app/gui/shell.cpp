@@ -1,0 +1,262 @@
+#include "app/gui/shell.hpp"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+namespace hindcast::gui {
+
+Shell::Shell() : gallery_(std::make_unique<Gallery>()) {
+    for (auto make : {make_viewport, make_scene_file, make_scene_tree, make_optimiser,
+                      make_objective, make_inspector, make_plots, make_gradient_check,
+                      make_landscape, make_launches, make_memory, make_log})
+        panels_.push_back(make());
+}
+
+Shell::~Shell() = default;
+
+void Shell::draw(Context& context) {
+    Workspace& work = context.work;
+    draw_menu_bar(context);
+    draw_toolbar(context);
+    draw_status_bar(context);
+    if (work.has_scene()) draw_timeline(context);
+    draw_dock_space(context);
+    draw_panels(context);
+    dialog_.draw(work);
+    draw_settings(work);
+    draw_help(context);
+    draw_export(context);
+    draw_palette(context);
+    draw_tour(context);
+    draw_question(work);
+    draw_notices(work);
+    first_ = false;
+}
+
+void Shell::draw_menu_bar(Context& context) {
+    Workspace& work = context.work;
+    if (!ImGui::BeginMainMenuBar()) return;
+    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::TextColored(look().palette().accent, "Hindcast");
+    ImGui::PopFont();
+    for (const char* menu : menus) {
+        if (!ImGui::BeginMenu(menu)) continue;
+        if (std::string(menu) == "File") {
+            context.actions.draw_menu(menu, work);
+        } else if (std::string(menu) == "View") {
+            if (ImGui::BeginMenu("Panels")) {
+                for (auto& panel : panels_) {
+                    ImGui::MenuItem(panel->title().c_str(), nullptr, panel->open());
+                    tip(panel->help());
+                }
+                ImGui::EndMenu();
+            }
+            context.actions.draw_menu(menu, work);
+        } else {
+            context.actions.draw_menu(menu, work);
+        }
+        ImGui::EndMenu();
+    }
+    // What is open, in the middle; a dot says that it is not saved.
+    if (work.has_scene()) {
+        std::string text = work.title();
+        const std::filesystem::path& file = work.editor().file();
+        const bool unsaved = work.editor().unsaved();
+        const float width = ImGui::CalcTextSize(text.c_str()).x;
+        const float at = (ImGui::GetWindowWidth() - width) / 2;
+        if (at > ImGui::GetCursorPosX() + px(20)) ImGui::SetCursorPosX(at);
+        ImGui::TextUnformatted(text.c_str());
+        tip(file.empty() ? "This scene has no file yet; Ctrl+S asks for one" : file.string());
+        if (unsaved) {
+            ImGui::SameLine(0, px(6));
+            ImGui::TextColored(look().palette().warn, "unsaved");
+            tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
+        }
+    }
+    ImGui::EndMainMenuBar();
+}
+
+namespace {
+
+void gap() {
+    ImGui::SameLine(0, px(10));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ImGui::GetFrameHeight();
+    ImGui::GetWindowDrawList()->AddLine({at.x, at.y + px(3)}, {at.x, at.y + height - px(3)},
+                                        ImGui::GetColorU32(ImGuiCol_Separator));
+    ImGui::Dummy({px(1), height});
+    ImGui::SameLine(0, px(10));
+}
+
+constexpr ImGuiWindowFlags bar_flags =
+    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking;
+
+}  // namespace
+
+void Shell::draw_toolbar(Context& context) {
+    Workspace& work = context.work;
+    Actions& actions = context.actions;
+    const float height = ImGui::GetFrameHeight() + 2 * px(6);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(8), px(6)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    const bool open = ImGui::BeginViewportSideBar("##toolbar", ImGui::GetMainViewport(),
+                                                  ImGuiDir_Up, height, bar_flags);
+    ImGui::PopStyleVar(3);
+    if (open) {
+        const auto row = [&](std::initializer_list<const char*> ids) {
+            bool first = true;
+            for (const char* id : ids) {
+                if (!first) ImGui::SameLine(0, px(2));
+                first = false;
+                actions.button(id, work);
+            }
+        };
+        row({"gallery", "open", "save"});
+        gap();
+        row({"undo", "redo"});
+        gap();
+        row({"look_tool", "move_tool", "rotate_tool", "frame"});
+        gap();
+        // The one thing that the program is for has words.
+        const Action& optimise = actions["optimise"];
+        const bool can = optimise.enabled(work), runs = work.is_optimising();
+        if (text_button(runs ? icon::pause : icon::bolt, runs ? "Pause optimising" : "Optimise",
+                        fmt::format("{} ({})\n{}", optimise.name, Actions::key_name(optimise.key),
+                                    optimise.help),
+                        can, can && !runs))
+            optimise.run(work);
+        ImGui::SameLine(0, px(2));
+        row({"iterate", "stop", "accept", "revert"});
+        // What is going on, in words, and how far it is.
+        const session::Snapshot& now = work.now();
+        if (!now.activity_text.empty() && now.activity != session::Activity::idle &&
+            now.activity != session::Activity::empty) {
+            gap();
+            if (now.progress >= 0) {
+                ImGui::ProgressBar(static_cast<float>(now.progress), {px(110), 0}, "");
+                tip(fmt::format("{:.0f} % done", now.progress * 100));
+                ImGui::SameLine();
+            }
+            ImGui::AlignTextToFramePadding();
+            cut_text(now.activity_text, ImGui::GetContentRegionAvail().x - px(40));
+        }
+        const float side = ImGui::GetFrameHeight() + px(4);
+        ImGui::SameLine(ImGui::GetWindowWidth() - 2 * side - px(10));
+        row({"palette", "help"});
+    }
+    ImGui::End();
+}
+
+void Shell::default_layout(unsigned dock) const {
+    const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
+    ImGui::DockBuilderRemoveNode(dock);
+    ImGui::DockBuilderAddNode(dock, ImGuiDockNodeFlags_DockSpace);
+    ImGui::DockBuilderSetNodeSize(dock, size);
+    const float left_share = std::clamp(px(262) / size.x, 0.1F, 0.3F);
+    const float right_share = std::clamp(px(326) / (size.x - px(262)), 0.1F, 0.4F);
+    ImGuiID centre = dock, left = 0, right = 0, left_bottom = 0, bottom = 0;
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Left, left_share, &left, &centre);
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
+    ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.50F, &left_bottom, &left);
+    // The first panel of each place is in front; panels are closed by their tabs alone.
+    std::vector<ImGuiID> begun;
+    for (const auto& panel : panels_) {
+        const ImGuiID node = panel->place() == Place::left_top      ? left
+                             : panel->place() == Place::left_bottom ? left_bottom
+                             : panel->place() == Place::bottom      ? bottom
+                             : panel->place() == Place::right       ? right
+                                                                    : centre;
+        ImGui::DockBuilderDockWindow(panel->label().c_str(), node);
+        if (std::ranges::find(begun, node) != begun.end()) continue;
+        begun.push_back(node);
+        ImGuiDockNode* place = ImGui::DockBuilderGetNode(node);
+        place->SelectedTabId = ImHashStr("#TAB", 0, ImHashStr(panel->label().c_str()));
+        place->SetLocalFlags(place->LocalFlags | ImGuiDockNodeFlags_NoCloseButton |
+                             ImGuiDockNodeFlags_NoWindowMenuButton);
+    }
+    ImGui::DockBuilderFinish(dock);
+}
+
+void Shell::draw_dock_space(Context& context) {
+    Workspace& work = context.work;
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport->WorkPos);
+    ImGui::SetNextWindowSize(viewport->WorkSize);
+    ImGui::SetNextWindowViewport(viewport->ID);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::Begin("##dock", nullptr,
+                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                     ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoDocking |
+                     ImGuiWindowFlags_NoSavedSettings);
+    ImGui::PopStyleVar(3);
+    const ImGuiID dock = ImGui::GetID("dock");
+    const bool gallery = !work.has_scene() || work.show_gallery;
+    if (gallery || work.hide_panels) {
+        // The layout stays as it is while something else is shown.
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+        if (gallery) gallery_->draw(work, context.picture, *gallery_->canvas());
+    } else {
+        const ImGuiDockNode* node = ImGui::DockBuilderGetNode(dock);
+        if (work.reset_layout || node == nullptr || !node->IsSplitNode()) {
+            work.reset_layout = false;
+            for (auto& panel : panels_) *panel->open() = true;
+            default_layout(dock);
+        }
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
+    }
+    ImGui::End();
+}
+
+void Shell::draw_panels(Context& context) {
+    Workspace& work = context.work;
+    if (!work.has_scene() || work.show_gallery) return;
+    const std::string focus = std::exchange(work.focus_panel, "");
+    for (auto& panel : panels_) {
+        const bool viewport = panel->title() == "View";
+        if (work.hide_panels) {
+            if (!viewport) continue;
+            const ImGuiViewport* screen = ImGui::GetMainViewport();
+            ImGui::SetNextWindowPos(screen->WorkPos);
+            ImGui::SetNextWindowSize(screen->WorkSize);
+            ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+            ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+            ImGui::Begin("##view alone", nullptr,
+                         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
+                             ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                             ImGuiWindowFlags_NoBringToFrontOnFocus);
+            ImGui::PopStyleVar(2);
+            panel->draw(context);
+            ImGui::End();
+            continue;
+        }
+        if (focus == panel->title()) *panel->open() = true;
+        if (!*panel->open()) continue;
+        if (!panel->padded()) ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+        ImGui::SetNextWindowSize({px(420), px(320)}, ImGuiCond_FirstUseEver);
+        if (focus == panel->title()) ImGui::SetNextWindowFocus();
+        const bool visible =
+            ImGui::Begin(panel->label().c_str(), viewport ? nullptr : panel->open(),
+                         ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoFocusOnAppearing);
+        if (!panel->padded()) ImGui::PopStyleVar();
+        // The tab says what the panel is for.
+        if (const ImGuiWindow* window = ImGui::GetCurrentWindow();
+            window->DockIsActive && window->DC.DockTabItemStatusFlags != 0) {
+            if ((window->DC.DockTabItemStatusFlags & ImGuiItemStatusFlags_HoveredRect) != 0 &&
+                ImGui::IsMouseHoveringRect(window->DC.DockTabItemRect.Min,
+                                           window->DC.DockTabItemRect.Max, false) &&
+                GImGui->HoverItemDelayTimer > 0.4F)
+                ImGui::SetTooltip("%s", panel->help().c_str());
+        }
+        if (visible) panel->draw(context);
+        ImGui::End();
+    }
+}
+
+}  // namespace hindcast::gui

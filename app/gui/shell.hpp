@@ -1,0 +1,53 @@
+// What surrounds the panels: menu bar, toolbar, timeline, status bar, the dock space with its
+// default layout, and what opens in front (questions, messages, help, command palette, settings,
+// tour). One function each; what they keep between frames is in Shell.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/files.hpp"
+#include "app/gui/panels/panel.hpp"
+
+namespace hindcast::gui {
+
+class Gallery;
+
+class Shell {
+public:
+    Shell();
+    ~Shell();
+    void draw(Context& context);
+    std::vector<std::unique_ptr<Panel>>& panels() { return panels_; }
+    Gallery& gallery() { return *gallery_; }
+
+private:
+    void draw_menu_bar(Context& context);
+    void draw_toolbar(Context& context);
+    void draw_dock_space(Context& context);
+    void draw_panels(Context& context);
+    void default_layout(unsigned dock) const;
+
+    std::vector<std::unique_ptr<Panel>> panels_;
+    std::unique_ptr<Gallery> gallery_;
+    FileDialog dialog_;
+    bool first_ = true;
+};
+
+// The bars below: timeline.cpp, status_bar.cpp.
+void draw_timeline(Context& context);
+void draw_status_bar(Context& context);
+
+// In front: overlays.cpp, palette.cpp, tour.cpp, export.cpp.
+void draw_question(Workspace& work);
+void draw_notices(Workspace& work);
+void draw_help(Context& context);
+void draw_palette(Context& context);
+void draw_settings(Workspace& work);
+void draw_tour(Context& context);
+void draw_export(Context& context);
+// Makes the next picture of a running export; before the panels, since it draws at its own size.
+void advance_export(Context& context);
+
+}  // namespace hindcast::gui

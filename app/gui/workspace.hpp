@@ -1,0 +1,198 @@
+// What the panels share: the edited document, the newest snapshot, how the scene is looked at, what
+// is selected, and the ways to change something. One per window; it belongs to the window's thread
+// and never waits for the simulation.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gui/theme.hpp"
+#include "app/render/renderer.hpp"
+#include "app/session/editor.hpp"
+#include "app/session/session.hpp"
+
+namespace hindcast::gui {
+
+// The way to the simulation's thread.
+struct Link {
+    std::function<void(session::Command)> send;
+    std::function<std::shared_ptr<const session::Snapshot>()> snapshot;
+};
+
+// What the user has chosen for good: kept in settings.json of the state folder.
+struct Settings {
+    bool dark = true;
+    double font_scale = 1;
+    bool tour_done = false;
+    bool shadows = true, ambient_occlusion = true, floor = true;
+    int samples = 4;
+};
+
+// A message that goes by itself, or stays until it is answered.
+struct Notice {
+    enum class Kind { information, success, error } kind = Kind::information;
+    std::string text;
+    std::string detail;
+    double until = 0;  // of ImGui::GetTime(); 0: until closed
+    std::string button;
+    std::function<void()> action;
+};
+
+// A question in front of everything else. The last answer is what Escape means.
+struct Question {
+    std::string title, text, detail;
+    struct Answer {
+        std::string label, tooltip;
+        std::function<void()> action;
+    };
+    std::vector<Answer> answers;
+};
+
+enum class Tool { look, move, rotate };
+
+struct Selection {
+    std::string pointer;        // "/forces/0", "/optimizer", "": nothing
+    std::int64_t element = -1;  // of what was picked
+    std::string field;          // the quantity that is shown first, or empty
+};
+
+class Workspace {
+public:
+    Workspace(const Registry& registry, Link link, std::filesystem::path state_folder,
+              std::vector<std::filesystem::path> galleries);
+
+    const Registry& registry() const { return registry_; }
+    const session::Snapshot& now() const { return *snapshot_; }
+    const std::shared_ptr<const session::Snapshot>& snapshot() const { return snapshot_; }
+    session::Editor& editor() { return *editor_; }
+    const session::Editor& editor() const { return *editor_; }
+    bool has_scene() const { return editor_->has_scene(); }
+    // The document of the editor; an empty one where there is no scene.
+    const document::Document& document() const;
+    const std::filesystem::path& state_folder() const { return state_folder_; }
+    const std::vector<std::filesystem::path>& galleries() const { return galleries_; }
+
+    // ---- once for each frame of the window: takes the newest snapshot and answers it ----
+    void update();
+    void send(session::Command command) { link_.send(std::move(command)); }
+
+    // ---- edits. What fails is shown, and changes nothing. ----
+    bool edit(const std::function<void(session::Editor&)>& change);
+    bool set(const std::string& pointer, document::Node value, const std::string& name,
+             const std::string& merge = {});
+
+    // ---- scenes and files ----
+    void open(const std::filesystem::path& file);  // asks about unsaved changes first
+    void open_rescued();
+    void make_new();
+    void close();
+    bool save();  // false: needs a name, or failed
+    bool save_as(const std::filesystem::path& file);
+    void reload();
+    // Runs `next` at once, or after the user has decided about unsaved changes.
+    void when_saved(std::function<void()> next);
+    bool is_opening() const { return opening_ != nullptr; }
+    std::filesystem::path opening_file() const;
+    std::string title() const;  // "spring cage*"
+    void request_quit();
+    bool quit() const { return quit_; }
+    // A text that does not load, to be shown where it is wrong; taken by the JSON panel.
+    struct Broken {
+        std::filesystem::path file;
+        std::string text;
+        Error error{""};
+    };
+    std::optional<Broken> broken;
+
+    // ---- simulation and optimisation ----
+    bool is_optimising() const { return now().activity == session::Activity::optimising; }
+    bool has_run() const { return now().stage != nullptr; }
+    void play(bool on);
+    void optimise(session::Optimise::What what);
+    void accept();
+    void look();  // sends what colours and arrows are wanted
+
+    // ---- messages ----
+    void tell(Notice notice);
+    void tell(const std::string& text, Notice::Kind kind = Notice::Kind::information);
+    void fail(const std::exception& error);
+    std::deque<Notice>& notices() { return notices_; }
+    void ask(Question question) { question_ = std::move(question); }
+    std::optional<Question>& question() { return question_; }
+
+    // ---- selection ----
+    const Selection& selection() const { return selection_; }
+    void select(Selection selection) { selection_ = std::move(selection); }
+    // Where the object of this name stands; "" if there is none.
+    std::string pointer_of(const std::string& name) const;
+    std::string name_at(const std::string& pointer) const;
+
+    // ---- view ----
+    render::View view;
+    std::string colour, arrows;
+    bool camera_is_set = false;
+    bool show_labels = false;
+    Tool tool = Tool::look;
+    bool looping = true;  // playing begins again at the end
+    Settings settings;
+    bool settings_are_kept = false;  // from an earlier session
+    bool settings_changed = true;
+    void save_settings();
+    void frame_view(double aspect);
+    void reset_camera(double aspect);
+
+    // ---- requests, taken by those who can do them ----
+    std::optional<std::filesystem::path> screenshot;
+    std::string focus_panel;  // brought to the front
+    bool reset_layout = false, hide_panels = false;
+    bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
+    bool show_tour = false, show_gallery = false, show_export = false, frame_requested = false;
+    bool show_settings = false;
+    int tour_step = 0;
+
+    // ---- what the machine does: for the status bar ----
+    struct Measured {
+        double frame_seconds = 0, draw_seconds = 0, device_seconds = 0, longest = 0;
+        std::string transport, device;
+    };
+    Measured measured;
+
+private:
+    void apply();
+    void take_answer();
+    void begin_opening(std::unique_ptr<session::Editor> fresh);
+    void finish_opening();
+    void watch_files();
+    void load_settings();
+    void failed_load(const std::filesystem::path& file, const Error& error);
+
+    const Registry& registry_;
+    Link link_;
+    std::filesystem::path state_folder_;
+    std::vector<std::filesystem::path> galleries_;
+    std::unique_ptr<session::Editor> editor_;
+    std::shared_ptr<const session::Snapshot> snapshot_;
+    // A scene that was asked for: becomes the editor's when the simulation could be built.
+    std::unique_ptr<session::Editor> opening_;
+    std::uint64_t opening_number_ = 0;
+    // What was sent: each document has a number of its own, whichever editor it is from.
+    std::uint64_t number_ = 0, sent_revision_ = 0, accept_number_ = 0, answered_ = 0;
+    std::shared_ptr<const Error> shown_error_, error_before_;
+    Selection selection_;
+    std::deque<Notice> notices_;
+    std::optional<Question> question_;
+    double next_autosave_ = 0;
+    bool quit_ = false;
+};
+
+// "12.3 ms", "1.5 GiB", "3.42e-05": short numbers for people.
+std::string duration_text(double seconds);
+std::string bytes_text(double bytes);
+std::string number_text(double value, int digits = 5);
+
+}  // namespace hindcast::gui

@@ -1,0 +1,171 @@
+// viridis and magma (Smith, van der Walt and Firing, CC0) by polynomials of sixth degree that Matt
+// Zucker fitted to them and gave to the public domain; turbo (Mikhailov) by a cubic through 17 of
+// its colours, at most 3 of 255 off; coolwarm computed as Kenneth Moreland's "Diverging Color Maps
+// for Scientific Visualization" (2009) defines it, in his Msh space.
+#include "app/render/colour_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace hindcast::render {
+
+namespace {
+
+using Rgb = std::array<double, 3>;
+
+constexpr Rgb viridis[] = {{0.2777273272234177, 0.005407344544966578, 0.3340998053353061},
+                           {0.1050930431085774, 1.404613529898575, 1.384590162594685},
+                           {-0.3308618287255563, 0.214847559468213, 0.09509516302823659},
+                           {-4.634230498983486, -5.799100973351585, -19.33244095627987},
+                           {6.228269936347081, 14.17993336680509, 56.69055260068105},
+                           {4.776384997670288, -13.74514537774601, -65.35303263337234},
+                           {-5.435455855934631, 4.645852612178535, 26.3124352495832}};
+
+constexpr Rgb magma[] = {{-0.002136485053939582, -0.000749655052795221, -0.005386127855323933},
+                         {0.2516605407371642, 0.6775232436837668, 2.494026599312351},
+                         {8.353717279216625, -3.577719514958484, 0.3144679030132573},
+                         {-27.66873308576866, 14.26473078096533, -13.64921318813922},
+                         {52.17613981234068, -27.94360607168351, 12.94416944238394},
+                         {-50.76852536473588, 29.04658282127291, 4.23415299384598},
+                         {18.65570506591883, -11.48977351997711, -5.601961508734096}};
+
+// 8 bits, at t = k / 16.
+constexpr int turbo_points = 17;
+constexpr std::array<std::uint8_t, 3> turbo[turbo_points] = {
+    {48, 18, 59},   {64, 64, 162},  {70, 107, 227}, {66, 148, 255}, {40, 188, 235}, {24, 221, 194},
+    {50, 242, 152}, {109, 254, 98}, {164, 252, 60}, {203, 237, 52}, {236, 209, 58}, {253, 174, 53},
+    {251, 129, 34}, {236, 83, 15},  {210, 49, 5},   {172, 23, 1},   {122, 4, 3}};
+
+// Catmull and Rom's cubic through the points; beyond the ends it goes on straight.
+Rgb through_turbo(double t) {
+    const double x = t * (turbo_points - 1);
+    const int k = std::clamp(static_cast<int>(x), 0, turbo_points - 2);
+    const double u = x - k;
+    Rgb rgb;
+    for (std::size_t c = 0; c < 3; ++c) {
+        const auto point = [&](int i) { return static_cast<double>(turbo[i][c]); };
+        const double p1 = point(k), p2 = point(k + 1);
+        const double p0 = k > 0 ? point(k - 1) : 2 * p1 - p2,
+                     p3 = k + 2 < turbo_points ? point(k + 2) : 2 * p2 - p1;
+        const double slope = p2 - p0, bend = 2 * p0 - 5 * p1 + 4 * p2 - p3,
+                     twist = 3 * p1 - p0 - 3 * p2 + p3;
+        rgb[c] = (p1 + 0.5 * u * (slope + u * (bend + u * twist))) / 255;
+    }
+    return rgb;
+}
+
+Rgb polynomial(std::span<const Rgb> coefficients, double t) {
+    Rgb sum{};
+    for (std::size_t k = coefficients.size(); k-- > 0;)
+        for (std::size_t c = 0; c < 3; ++c) sum[c] = sum[c] * t + coefficients[k][c];
+    return sum;
+}
+
+// CIE L*a*b* under D65 from and to sRGB, and Msh: its length, angle from the axis, and hue.
+constexpr Rgb white = {0.95047, 1, 1.08883};
+
+Rgb lab_of(const Rgb& rgb) {
+    Rgb linear;
+    for (std::size_t c = 0; c < 3; ++c)
+        linear[c] = rgb[c] > 0.04045 ? std::pow((rgb[c] + 0.055) / 1.055, 2.4) : rgb[c] / 12.92;
+    const Rgb xyz = {0.4124564 * linear[0] + 0.3575761 * linear[1] + 0.1804375 * linear[2],
+                     0.2126729 * linear[0] + 0.7151522 * linear[1] + 0.0721750 * linear[2],
+                     0.0193339 * linear[0] + 0.1191920 * linear[1] + 0.9503041 * linear[2]};
+    Rgb f;
+    for (std::size_t c = 0; c < 3; ++c) {
+        const double x = xyz[c] / white[c];
+        f[c] = x > 0.008856 ? std::cbrt(x) : 7.787 * x + 16.0 / 116;
+    }
+    return {116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])};
+}
+
+Rgb rgb_of_lab(const Rgb& lab) {
+    const double fy = (lab[0] + 16) / 116;
+    const Rgb f = {fy + lab[1] / 500, fy, fy - lab[2] / 200};
+    Rgb xyz;
+    for (std::size_t c = 0; c < 3; ++c) {
+        const double cube = f[c] * f[c] * f[c];
+        xyz[c] = white[c] * (cube > 0.008856 ? cube : (f[c] - 16.0 / 116) / 7.787);
+    }
+    const Rgb linear = {3.2404542 * xyz[0] - 1.5371385 * xyz[1] - 0.4985314 * xyz[2],
+                        -0.9692660 * xyz[0] + 1.8760108 * xyz[1] + 0.0415560 * xyz[2],
+                        0.0556434 * xyz[0] - 0.2040259 * xyz[1] + 1.0572252 * xyz[2]};
+    Rgb rgb;
+    for (std::size_t c = 0; c < 3; ++c)
+        rgb[c] = linear[c] > 0.0031308 ? 1.055 * std::pow(linear[c], 1 / 2.4) - 0.055
+                                       : 12.92 * linear[c];
+    return rgb;
+}
+
+Rgb msh_of(const Rgb& rgb) {
+    const Rgb lab = lab_of(rgb);
+    const double m = std::sqrt(lab[0] * lab[0] + lab[1] * lab[1] + lab[2] * lab[2]);
+    return {m, std::acos(lab[0] / m), std::atan2(lab[2], lab[1])};
+}
+
+Rgb rgb_of_msh(const Rgb& msh) {
+    return rgb_of_lab({msh[0] * std::cos(msh[1]), msh[0] * std::sin(msh[1]) * std::cos(msh[2]),
+                       msh[0] * std::sin(msh[1]) * std::sin(msh[2])});
+}
+
+// The hue that the white middle gets so that the way to it looks straight (Moreland, section 4).
+double middle_hue(const Rgb& saturated, double middle) {
+    if (saturated[0] >= middle) return saturated[2];
+    const double spin = saturated[1] * std::sqrt(middle * middle - saturated[0] * saturated[0]) /
+                        (saturated[0] * std::sin(saturated[1]));
+    constexpr double third_of_pi = 1.0471975511965976;
+    return saturated[2] > -third_of_pi ? saturated[2] + spin : saturated[2] - spin;
+}
+
+Rgb coolwarm(double t) {
+    const Rgb cool = msh_of({0.230, 0.299, 0.754}), warm = msh_of({0.706, 0.016, 0.150});
+    const double middle = std::max({cool[0], warm[0], 88.0});
+    const Rgb& end = t < 0.5 ? cool : warm;
+    const Rgb centre = {middle, 0, middle_hue(end, middle)};
+    const double s = t < 0.5 ? 2 * t : 2 - 2 * t;  // 0 at the end, 1 in the middle
+    Rgb msh;
+    for (std::size_t c = 0; c < 3; ++c) msh[c] = (1 - s) * end[c] + s * centre[c];
+    return rgb_of_msh(msh);
+}
+
+Rgb colour_of(ColourMap map, double t) {
+    switch (map) {
+        case ColourMap::viridis: return polynomial(viridis, t);
+        case ColourMap::magma: return polynomial(magma, t);
+        case ColourMap::turbo: return through_turbo(t);
+        case ColourMap::coolwarm: return coolwarm(t);
+    }
+    return {};
+}
+
+ColourTable make_table(ColourMap map) {
+    ColourTable table{};
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const Rgb rgb = colour_of(map, static_cast<double>(i) / 255);
+        for (std::size_t c = 0; c < 3; ++c)
+            table[i][c] =
+                static_cast<std::uint8_t>(std::lround(std::clamp(rgb[c], 0.0, 1.0) * 255));
+        table[i][3] = 255;
+    }
+    return table;
+}
+
+}  // namespace
+
+const ColourTable& colour_table(ColourMap map) {
+    static const std::array<ColourTable, 4> tables = {
+        make_table(ColourMap::viridis), make_table(ColourMap::magma), make_table(ColourMap::turbo),
+        make_table(ColourMap::coolwarm)};
+    return tables[static_cast<std::size_t>(map)];
+}
+
+Colour colour_at(ColourMap map, double t) {
+    const double clamped = t >= 0 ? std::min(t, 1.0) : 0;
+    const auto& entry = colour_table(map)[static_cast<std::size_t>(std::lround(clamped * 255))];
+    Colour colour{};
+    for (std::size_t c = 0; c < 4; ++c) colour[c] = static_cast<float>(entry[c]) / 255.0F;
+    return colour;
+}
+
+}  // namespace hindcast::render

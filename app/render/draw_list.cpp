@@ -1,0 +1,470 @@
+// From stage, frame and view to draws.
+#include "app/render/draw_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/render/camera_axes.hpp"
+
+namespace hindcast::render {
+
+namespace {
+
+constexpr float ghost_alpha = 0.30F;
+
+// In the plane: what lies over what. Larger is nearer.
+float layer_of(Thing::Kind kind) {
+    using Kind = Thing::Kind;
+    switch (kind) {
+        case Kind::field: return 0.10F;
+        case Kind::surface: return 0.30F;
+        case Kind::half_space: return 0.35F;
+        case Kind::box_edges: return 0.40F;
+        case Kind::ball: return 0.50F;
+        case Kind::segments: return 0.60F;
+        case Kind::points: return 0.70F;
+        case Kind::arrows: return 0.80F;
+        case Kind::markers: return 0.99F;
+    }
+    return 0;
+}
+constexpr float trail_layer = 0.55F, grid_layer = 0.02F;
+
+Float4 narrow(const Vec3& v, double w = 0) {
+    return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2]),
+            static_cast<float>(w)};
+}
+
+double dot(const Vec3& a, const Vec3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+Vec3 plus(const Vec3& a, const Vec3& b, double scale = 1) {
+    return {a[0] + scale * b[0], a[1] + scale * b[1], a[2] + scale * b[2]};
+}
+
+Vec3 cross(const Vec3& a, const Vec3& b) {
+    return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+Vec3 normalized(const Vec3& v) {
+    const double length = std::sqrt(dot(v, v));
+    return length > 0 ? Vec3{v[0] / length, v[1] / length, v[2] / length} : Vec3{0, 0, 1};
+}
+
+// Depth 1 at the near plane and 0 far away: even resolution over all distances.
+Float16 view_projection(const Camera& camera, const Axes& axes, double aspect) {
+    const Vec3 &r = axes.right, &u = axes.up, &f = axes.forward, &e = camera.eye;
+    const double half = camera.orthographic ? camera.height / 2 : axes.half_tangent;
+    const double x = 1 / (half * aspect), y = -1 / half;
+    Float16 m{};
+    for (std::size_t c = 0; c < 3; ++c) {
+        m[4 * c] = static_cast<float>(r[c] * x);
+        m[4 * c + 1] = static_cast<float>(u[c] * y);
+    }
+    m[12] = static_cast<float>(-dot(r, e) * x);
+    m[13] = static_cast<float>(-dot(u, e) * y);
+    if (camera.orthographic) {
+        const double reach = 50 * (axes.distance + camera.height);
+        for (std::size_t c = 0; c < 3; ++c) m[4 * c + 2] = static_cast<float>(-f[c] / (2 * reach));
+        m[14] = static_cast<float>(0.5 + (dot(f, e) + axes.distance) / (2 * reach));
+        m[15] = 1;
+    } else {
+        for (std::size_t c = 0; c < 3; ++c) m[4 * c + 3] = static_cast<float>(f[c]);
+        m[14] = static_cast<float>(axes.distance * 1e-3);
+        m[15] = static_cast<float>(-dot(f, e));
+    }
+    return m;
+}
+
+class Maker {
+public:
+    Maker(const Stage* stage, const Frame* frame, const View& view) : view_(view), stage_(stage) {
+        list_.flat = stage != nullptr && stage->dimension == 2 && !view.heights;
+        list_.shadows = view.shadows && !list_.flat;
+        list_.occlusion = view.ambient_occlusion && !list_.flat;
+        if (frame != nullptr) frame_ = frame;
+    }
+
+    DrawList make(int shadow_map_size) {
+        fill_scene(shadow_map_size);
+        if (stage_ != nullptr) {
+            bool has_ground = false;
+            for (std::size_t t = 0; t < stage_->things.size(); ++t)
+                has_ground = add_thing(static_cast<int>(t)) || has_ground;
+            // A floor would cut through what goes up and down around it.
+            if (view_.floor && !has_ground && !list_.has_heights) add_floor();
+            add_trails();
+        }
+        std::ranges::stable_sort(list_.items, {}, &Item::group);
+        return std::move(list_);
+    }
+
+private:
+    void fill_scene(int shadow_map_size);
+    // True if it is a floor.
+    bool add_thing(int number);
+    void add_floor();
+    void add_trails();
+    void add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
+                   const Colour& colour);
+    void add_box(int number, const std::vector<double>& numbers);
+    void add_ball(int number, const std::vector<double>& numbers);
+    void add_markers(int number, const std::vector<double>& numbers);
+    void measure(const Thing& thing, int number, const DrawConstants& constants);
+    DrawConstants constants_of(const Thing& thing, int number) const;
+    void add_line(const Vec3& a, const Vec3& b);
+    Item& add(Shape shape, int thing, std::uint32_t vertices, const DrawConstants& constants);
+    void know(const Vec3& low, const Vec3& high);
+    double pixel_at_target() const;
+    Vec3 up() const;
+    Vec3 middle() const;
+    bool hidden(int number) const {
+        const auto n = static_cast<std::size_t>(number);
+        return n < view_.hidden.size() && view_.hidden[n];
+    }
+
+    const View& view_;
+    const Stage* stage_;
+    const Frame* frame_ = nullptr;
+    Axes axes_;
+    double reach_ = 1;
+    std::vector<int> measured_;  // channels of places
+    DrawList list_;
+};
+
+Vec3 Maker::up() const {
+    return stage_ != nullptr && stage_->dimension == 3 && stage_->up == 'y' ? Vec3{0, 1, 0}
+                                                                            : Vec3{0, 0, 1};
+}
+
+Vec3 Maker::middle() const {
+    if (stage_ == nullptr) return {};
+    Vec3 sum = plus(stage_->low, stage_->high);
+    for (double& x : sum) x /= 2;
+    return sum;
+}
+
+double Maker::pixel_at_target() const {
+    const double height =
+        view_.camera.orthographic ? view_.camera.height : 2 * axes_.distance * axes_.half_tangent;
+    return height / std::max(view_.height, 1);
+}
+
+void Maker::fill_scene(int shadow_map_size) {
+    const Camera& camera = view_.camera;
+    const double aspect = static_cast<double>(view_.width) / std::max(view_.height, 1);
+    axes_ = axes_of(camera);
+    SceneBlock& scene = list_.scene;
+    scene.view_projection = view_projection(camera, axes_, aspect);
+    scene.eye = narrow(camera.eye, camera.orthographic ? 0 : 1);
+    scene.right =
+        narrow(axes_.right, (camera.orthographic ? camera.height : 2 * axes_.half_tangent) /
+                                std::max(view_.height, 1));
+    scene.up = narrow(axes_.up);
+    scene.forward = narrow(axes_.forward);
+
+    // From above, from the left of where the cameras stand at first.
+    const Vec3 above = up();
+    const Vec3 light =
+        normalized(above[2] > 0 ? Vec3{-0.42, -0.38, 0.82} : Vec3{-0.42, 0.82, 0.38});
+    const Vec3 light_right = normalized(cross(above, light)), light_up = cross(light, light_right);
+    scene.to_light = narrow(light, 1.0 / shadow_map_size);
+    scene.light_right = narrow(light_right);
+    scene.light_up = narrow(light_up);
+    scene.world_up = narrow(above);
+    scene.background_top = view_.background_top;
+    scene.background_bottom = view_.background_bottom;
+    scene.size = {static_cast<float>(view_.width), static_cast<float>(view_.height),
+                  1.0F / static_cast<float>(std::max(view_.width, 1)),
+                  1.0F / static_cast<float>(std::max(view_.height, 1))};
+    if (view_.range)
+        scene.range = {static_cast<float>((*view_.range)[0]), static_cast<float>((*view_.range)[1]),
+                       0, 0};
+    const std::uint32_t range =
+        (view_.range ? range_given : 0U) | (view_.symmetric ? std::uint32_t{range_symmetric} : 0U);
+    scene.flags = {list_.flat ? 1U : 0U, range, static_cast<std::uint32_t>(view_.map),
+                   list_.shadows ? 1U : 0U};
+
+    double diagonal = 1;
+    if (stage_ != nullptr) {
+        const Vec3 size = plus(stage_->high, stage_->low, -1);
+        diagonal = std::max(std::sqrt(dot(size, size)), 1e-6);
+    }
+    reach_ = list_.flat ? 4 * (camera.height * std::max(aspect, 1.0) + diagonal)
+                        : std::max(5 * diagonal, 2.5 * axes_.distance);
+    scene.focus = narrow(middle(), reach_);
+
+    PictureConstants& picture = list_.picture;
+    const double ahead = 50 * (axes_.distance + camera.height);
+    const double half = camera.orthographic ? camera.height / 2 : axes_.half_tangent;
+    picture.lens = {static_cast<float>(axes_.distance * 1e-3), static_cast<float>(2 * ahead),
+                    static_cast<float>(axes_.distance), camera.orthographic ? 0.0F : 1.0F};
+    picture.window = {static_cast<float>(half * aspect), static_cast<float>(half), scene.size[0],
+                      scene.size[1]};
+    picture.outline = {1.0F, 0.58F, 0.10F, view_.selected_thing >= 0 ? 1.0F : 0.0F};
+    picture.nearby = {static_cast<float>(0.07 * diagonal), 1.9F, list_.occlusion ? 1.0F : 0.0F, 0};
+}
+
+DrawConstants Maker::constants_of(const Thing& thing, int number) const {
+    DrawConstants constants;
+    constants.colour = thing.colour;
+    constants.colour[3] = !thing.ghost ? 1 : thing.colour[3] < 1 ? thing.colour[3] : ghost_alpha;
+    constants.radius = static_cast<float>(thing.radius);
+    constants.spacing = static_cast<float>(thing.spacing);
+    constants.layer = layer_of(thing.kind) + 1e-4F * static_cast<float>(number % 256);
+    constants.first = static_cast<std::uint32_t>(thing.first);
+    constants.count = static_cast<std::uint32_t>(thing.count);
+    constants.rows = static_cast<std::uint32_t>(thing.rows);
+    constants.columns = static_cast<std::uint32_t>(thing.columns);
+    constants.thing = static_cast<std::uint32_t>(number);
+    if (stage_->dimension == 2) constants.flags |= in_plane;
+    if (thing.values >= 0 && thing.kind != Thing::Kind::arrows) constants.flags |= has_values;
+    if (thing.values_per_point) constants.flags |= values_per_point;
+    if (!thing.element_of.empty()) constants.flags |= has_element_of;
+    return constants;
+}
+
+Item& Maker::add(Shape shape, int thing, std::uint32_t vertices, const DrawConstants& constants) {
+    Item item;
+    item.shape = shape;
+    item.thing = thing;
+    item.vertices = vertices;
+    item.constants = constants;
+    const bool ghost = thing >= 0 && stage_->things[static_cast<std::size_t>(thing)].ghost;
+    if (ghost) item.group = Group::ghost;
+    item.casts_shadow = list_.shadows && !ghost;
+    return list_.items.emplace_back(item);
+}
+
+void Maker::know(const Vec3& low, const Vec3& high) {
+    SceneBlock& scene = list_.scene;
+    const bool first = scene.known_low[3] == 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+        const auto l = static_cast<float>(low[c]), h = static_cast<float>(high[c]);
+        scene.known_low[c] = first ? l : std::min(scene.known_low[c], l);
+        scene.known_high[c] = first ? h : std::max(scene.known_high[c], h);
+    }
+    scene.known_low[3] = 1;
+}
+
+void Maker::measure(const Thing& thing, int number, const DrawConstants& constants) {
+    if (!thing.ghost && (constants.flags & has_values) != 0 && !view_.range) {
+        Measurement range{number, constants};
+        range.constants.mode = 0;
+        if (thing.kind != Thing::Kind::points) {
+            range.constants.first = 0;
+            range.constants.count = static_cast<std::uint32_t>(
+                stage_->channels[static_cast<std::size_t>(thing.values)].elements);
+        }
+        list_.measurements.push_back(range);
+    }
+    if (thing.kind == Thing::Kind::arrows && view_.arrow_log) {
+        Measurement longest{number, constants};
+        longest.constants.mode = 1;
+        list_.measurements.push_back(longest);
+    }
+    if (list_.shadows && !thing.ghost && thing.places >= 0 && thing.kind != Thing::Kind::arrows &&
+        std::ranges::find(measured_, thing.places) == measured_.end()) {
+        measured_.push_back(thing.places);
+        Measurement box{number, constants};
+        box.constants.mode = 2;
+        box.constants.first = 0;
+        box.constants.count = static_cast<std::uint32_t>(
+            stage_->channels[static_cast<std::size_t>(thing.places)].elements);
+        list_.measurements.push_back(box);
+    }
+}
+
+bool Maker::add_thing(int number) {
+    using Kind = Thing::Kind;
+    const auto n = static_cast<std::size_t>(number);
+    const Thing& thing = stage_->things[n];
+    if (hidden(number) || frame_ == nullptr) return false;
+    DrawConstants constants = constants_of(thing, number);
+    static const std::vector<double> none;
+    const auto& numbers = n < frame_->numbers.size() ? frame_->numbers[n] : none;
+    switch (thing.kind) {
+        case Kind::points: add(Shape::points, number, 3 * constants.count, constants); break;
+        case Kind::segments:
+            add(Shape::segments, number, static_cast<std::uint32_t>(3 * thing.indices.size()),
+                constants);
+            break;
+        case Kind::surface:
+            if (view_.edges || list_.flat) constants.flags |= edges_shown;
+            constants.count = static_cast<std::uint32_t>(thing.indices.size() / 3);
+            add(Shape::surface, number, 3 * constants.count, constants);
+            if (!list_.flat) list_.normals.push_back(number);
+            break;
+        case Kind::field:
+            if (thing.values < 0) return false;
+            constants.scale = static_cast<float>(view_.height_scale);
+            constants.mode = view_.smooth_fields ? 1 : 0;
+            if (view_.heights) {
+                add(Shape::heights, number, 6 * (constants.rows - 1) * (constants.columns - 1),
+                    constants);
+                list_.has_heights = true;
+                know({0, 0, 0}, {thing.spacing * static_cast<double>(thing.rows - 1),
+                                 thing.spacing * static_cast<double>(thing.columns - 1), 0});
+            } else {
+                add(Shape::image, number, 6, constants).casts_shadow = false;
+            }
+            break;
+        case Kind::arrows:
+            if (!numbers.empty() && numbers[0] == 0) return false;
+            constants.scale = static_cast<float>(view_.arrow_scale);
+            if (view_.arrow_log) constants.flags |= arrow_log;
+            add(Shape::arrows, number, 9 * constants.count, constants).casts_shadow = false;
+            break;
+        case Kind::half_space: {
+            if (numbers.size() < 4) return false;
+            const Vec3 normal{numbers[0], numbers[1], numbers[2]};
+            const double length = std::sqrt(dot(normal, normal));
+            if (!(length > 0) || !std::isfinite(length)) return false;
+            add_plane(number, normalized(normal), numbers[3] / length, 0, thing.colour);
+            return !list_.flat && dot(normal, up()) > 0.999 * length;
+        }
+        case Kind::ball: add_ball(number, numbers); break;
+        case Kind::box_edges: add_box(number, numbers); break;
+        case Kind::markers: add_markers(number, numbers); break;
+    }
+    measure(thing, number, constants);
+    return false;
+}
+
+void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
+                      const Colour& colour) {
+    DrawConstants constants;
+    constants.colour = colour;
+    constants.colour[3] = view_.dark ? 0 : 1;
+    constants.flags = flags;
+    if (number >= 0) constants.thing = static_cast<std::uint32_t>(number);
+    constants.layer = (flags & is_floor) != 0 ? grid_layer : layer_of(Thing::Kind::half_space);
+    constants.mode = (flags & is_floor) != 0 ? 1 : 0;
+    constants.a = narrow(normal, offset);
+    const Vec3 centre = list_.flat ? view_.camera.target : middle();
+    constants.b = narrow(plus(centre, normal, offset - dot(centre, normal)), 4 * pixel_at_target());
+    // The finest grid has lines 14 to 140 pixels apart where the camera looks.
+    const double level = std::log10(std::max(pixel_at_target(), 1e-30) * 14);
+    constants.spacing = static_cast<float>(std::pow(10.0, std::ceil(level)));
+    constants.scale = static_cast<float>(std::min(1.0, 1.6 * (std::ceil(level) - level)));
+    Item& item = add(Shape::plane, number, 6, constants);
+    item.casts_shadow = false;
+    if (item.group != Group::ghost) item.group = Group::ground;
+    // Seen from below it hides nothing.
+    const Camera& camera = view_.camera;
+    const double side =
+        camera.orthographic ? -dot(axes_.forward, normal) : dot(camera.eye, normal) - offset;
+    item.writes_depth = !list_.flat && side > 0;
+}
+
+void Maker::add_floor() {
+    const Colour& bottom = view_.background_bottom;
+    Colour colour{};
+    for (std::size_t c = 0; c < 3; ++c)
+        colour[c] = view_.dark ? std::min(1.0F, bottom[c] * 1.35F + 0.09F)
+                               : std::min(1.0F, bottom[c] * 0.6F + 0.40F);
+    const Vec3 normal = up();
+    // The box goes through the middles of the balls that stand on the floor.
+    double radius = 0;
+    for (const Thing& thing : stage_->things)
+        if (thing.kind == Thing::Kind::points && !thing.ghost)
+            radius = std::max(radius, thing.radius);
+    const double height = list_.flat ? 0 : dot(stage_->low, normal) - radius;
+    add_plane(-1, normal, height, is_floor, colour);
+}
+
+void Maker::add_line(const Vec3& a, const Vec3& b) {
+    for (const Vec3* end : {&a, &b})
+        for (const double x : *end) list_.host_places.push_back(static_cast<float>(x));
+}
+
+void Maker::add_box(int number, const std::vector<double>& numbers) {
+    if (numbers.size() < 6) return;
+    const auto corner = [&](unsigned bits) {
+        Vec3 p{};
+        for (std::size_t c = 0; c < 3; ++c) p[c] = numbers[(bits >> c & 1U) != 0 ? c + 3 : c];
+        return p;
+    };
+    const auto first = static_cast<std::uint32_t>(list_.host_places.size() / 6);
+    const unsigned corners = stage_->dimension == 2 ? 4 : 8;
+    std::uint32_t lines = 0;
+    for (unsigned k = 0; k < corners; ++k)
+        for (unsigned axis = 1; axis < corners; axis <<= 1)
+            if ((k & axis) == 0) {
+                add_line(corner(k), corner(k | axis));
+                ++lines;
+            }
+    DrawConstants constants =
+        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+    constants.flags = unlit | pixel_radius;
+    constants.radius = 1.0F;
+    constants.first = first;
+    constants.mode = 1;
+    Item& item = add(Shape::segments, number, 6 * lines, constants);
+    item.from_host = true;
+    item.casts_shadow = false;
+}
+
+void Maker::add_ball(int number, const std::vector<double>& numbers) {
+    if (numbers.size() < 4) return;
+    const Vec3 centre{numbers[0], numbers[1], numbers[2]};
+    const double radius = numbers[3];
+    if (!std::isfinite(dot(centre, centre)) || !(radius > 0)) return;
+    DrawConstants constants =
+        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+    constants.a = narrow(centre, radius);
+    constants.radius = static_cast<float>(radius);
+    constants.first = 0;
+    constants.mode = 1;
+    constants.flags &= ~std::uint32_t{has_values};
+    add(Shape::points, number, 3, constants);
+    know(plus(centre, {1, 1, 1}, -radius), plus(centre, {1, 1, 1}, radius));
+}
+
+void Maker::add_markers(int number, const std::vector<double>& numbers) {
+    // Their places stand before the lines' in the same array.
+    const std::size_t count = numbers.size() / 3;
+    if (count == 0) return;
+    while (list_.host_places.size() % 6 != 0) list_.host_places.push_back(0);
+    DrawConstants constants =
+        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+    constants.flags = 0;
+    constants.first = static_cast<std::uint32_t>(list_.host_places.size() / 3);
+    constants.count = static_cast<std::uint32_t>(count);
+    constants.mode = view_.dark ? 0 : 1;
+    for (std::size_t k = 0; k < 3 * count; ++k)
+        list_.host_places.push_back(static_cast<float>(numbers[k]));
+    while (list_.host_places.size() % 6 != 0) list_.host_places.push_back(0);
+    Item& item = add(Shape::markers, number, static_cast<std::uint32_t>(6 * count), constants);
+    item.from_host = true;
+    item.casts_shadow = false;
+    item.writes_depth = false;
+    if (item.group != Group::ghost) item.group = Group::overlay;
+}
+
+void Maker::add_trails() {
+    if (!view_.trails) return;
+    const auto first = static_cast<std::uint32_t>(list_.host_places.size() / 6);
+    std::uint32_t lines = 0;
+    for (const auto& line : view_.trail_lines)
+        for (std::size_t k = 1; k < line.size(); ++k, ++lines) add_line(line[k - 1], line[k]);
+    if (lines == 0) return;
+    DrawConstants constants;
+    constants.colour = view_.dark ? Colour{0.98F, 0.78F, 0.36F, 1} : Colour{0.80F, 0.44F, 0.05F, 1};
+    constants.flags = unlit | pixel_radius;
+    constants.radius = 0.9F;
+    constants.layer = trail_layer;
+    constants.first = first;
+    constants.mode = 1;
+    Item& item = add(Shape::segments, -1, 6 * lines, constants);
+    item.from_host = true;
+    item.casts_shadow = false;
+}
+
+}  // namespace
+
+DrawList make_draw_list(const Stage* stage, const Frame* frame, const View& view,
+                        int shadow_map_size) {
+    return Maker(stage, frame, view).make(shadow_map_size);
+}
+
+}  // namespace hindcast::render

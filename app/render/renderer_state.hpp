@@ -1,0 +1,99 @@
+// What a Renderer holds. renderer.cpp: the public functions; record.cpp: the commands of a draw;
+// pick.cpp: what is under a pixel.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "app/render/camera_axes.hpp"
+#include "app/render/draw_list.hpp"
+#include "app/render/exchange.hpp"
+#include "app/render/pipelines.hpp"
+#include "app/render/renderer.hpp"
+#include "app/render/stage_memory.hpp"
+#include "app/render/targets.hpp"
+
+namespace hindcast::render {
+
+constexpr int shadow_map_size = 1024;
+
+// What one draw needs of its own while the device works on it; there are two, in turns.
+struct FrameMemory {
+    vk::raii::CommandPool pool{nullptr};
+    std::optional<vk::raii::CommandBuffer> commands;
+    vk::raii::QueryPool timestamps{nullptr};
+    vk::raii::DescriptorPool sets{nullptr};
+    vk::DescriptorSet view_set, lines_set;  // the pool's
+    Buffer scene, lines, settled;
+    std::uint64_t value = 0;  // of the timeline, when its last draw is done
+    bool timed = false;
+};
+
+// A few pixels around the cursor: thing, element and depth.
+struct PickMemory {
+    static constexpr int size = 5;
+    Target ids, depth;
+    vk::raii::Framebuffer framebuffer{nullptr};
+    Buffer result;
+};
+
+struct Renderer::State {
+    explicit State(VulkanContext& context);
+    ~State();
+
+    bool draw(const View& view);
+    Image read_image();
+    Pick pick(int x, int y);
+
+    // record.cpp
+    void record(FrameMemory& memory, const View& view);
+    void record_measurements(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
+    void record_normals(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
+    void record_shadows(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
+    void record_things(const vk::raii::CommandBuffer& commands, FrameMemory& memory, bool put_to);
+    void record_mask(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
+                     const View& view);
+    void record_picture(const vk::raii::CommandBuffer& commands);
+    struct How {
+        Pass pass = Pass::colour;
+        int samples = 1;
+        bool blended = false, depth_only = false, strict = false;
+    };
+    void record_item(const vk::raii::CommandBuffer& commands, FrameMemory& memory, const Item& item,
+                     const How& how);
+    void bind(const vk::raii::CommandBuffer& commands, vk::PipelineBindPoint point,
+              FrameMemory& memory, int thing, bool from_host);
+
+    void prepare_frames();
+    void prepare_targets(const View& view);
+    void write_lines(FrameMemory& memory);
+    void finish(FrameMemory& memory);  // reads what a done draw left for the host
+
+    VulkanContext& context;
+    Pipelines pipelines;
+    std::array<FrameMemory, 2> frames;
+    std::uint64_t drawn = 0;  // draws so far
+
+    std::shared_ptr<SharedExchange> exchange;
+    std::shared_ptr<StageMemory> stage;
+    std::optional<Frame> frame;
+    std::optional<View> last_view;
+    bool changed = true;
+    DrawList list;
+
+    std::shared_ptr<Targets> targets;
+    std::uint64_t generation = 0;
+    bool put_to = false;  // whether the last draw went through `lit`
+    Target shadow_map;
+    vk::raii::Framebuffer shadow_framebuffer{nullptr};
+    Buffer colours, measured, settled;
+    std::shared_ptr<PickMemory> picking;
+    Buffer readback;
+
+    std::array<double, 2> colour_range{0, 1};
+    double device_seconds = 0, record_seconds = 0;
+    Counters counters;
+};
+
+}  // namespace hindcast::render

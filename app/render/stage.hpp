@@ -1,0 +1,145 @@
+// What is drawn, as the renderer takes it: plain data, no Vulkan and no physics.
+//
+//   Stage   what there is: made once for each simulation that was built
+//   Frame   one moment of it: which of the shared slots holds its numbers
+//   View    how it is looked at: camera, size, switches, colours
+//
+// Numbers that change from frame to frame lie in channels: arrays in memory that solver and
+// renderer share (transport.hpp), in the solver's layout (elements side by side, the components of
+// one element together) and its real type. There are three slots, each with memory for all
+// channels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hindcast::render {
+
+using Vec3 = std::array<double, 3>;
+using Colour = std::array<float, 4>;  // sRGB, straight alpha, 0 .. 1
+
+enum class RealType : std::uint8_t { f32, f64 };
+
+struct Channel {
+    std::string name;  // "position", "speed", ...
+    std::int64_t elements = 0;
+    int components = 1;
+    std::size_t bytes(RealType real) const {
+        return static_cast<std::size_t>(elements) * static_cast<std::size_t>(components) *
+               (real == RealType::f32 ? 4 : 8);
+    }
+};
+
+// One thing of the stage. Its number in Stage::things is what picking gives.
+struct Thing {
+    enum class Kind : std::uint8_t {
+        points,      // balls at elements first .. first + count of the channel `places`
+        segments,    // capsules between elements of `places`; `indices`: 2 each
+        surface,     // triangles between elements of `places`; `indices`: 3 each
+        field,       // rows x columns scalars in the channel `values`: an image, or a height field
+        half_space,  // Frame::numbers: normal, offset (x, y, z, d)
+        ball,        // Frame::numbers: centre, radius
+        box_edges,   // Frame::numbers: low, high (6)
+        markers,     // Frame::numbers: 3 each: crosses of constant size on the screen
+        arrows       // from the points' `places` along the channel `values` (vectors);
+                     // Frame::numbers: {0} if there are none in this frame
+    };
+    Kind kind = Kind::points;
+    std::string name;  // of the scene's object
+    int places = -1;   // channel of positions, or -1
+    // Channel of the numbers shown as colour (1 component), or as arrows, or -1. Of points and
+    // arrows its elements are those of `places`.
+    int values = -1;
+    bool ghost = false;                 // drawn pale, under everything else, not picked
+    std::int64_t first = 0, count = 0;  // points and arrows
+    double radius = 0;                  // m; points and segments
+    std::vector<std::uint32_t> indices;
+    std::vector<std::uint32_t> element_of;  // of triangle k: the element of `values`; empty: k
+    // For surfaces: `values` has one number per point, not per element.
+    bool values_per_point = false;
+    std::int64_t rows = 0, columns = 0;
+    double spacing = 0;
+    Colour colour{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
+};
+
+struct Stage {
+    int dimension = 3;  // of the places; the plane's y is drawn upwards
+    RealType real = RealType::f32;
+    char up = 'z';  // 3-D: the axis that points up: 'y' or 'z'
+    std::vector<Channel> channels;
+    std::vector<Thing> things;
+    Vec3 low{}, high{};  // a box around everything at the start: for cameras and the floor
+};
+
+struct Frame {
+    int slot = -1;
+    std::uint64_t serial = 0;  // grows with each published frame
+    std::int64_t step = 0;
+    std::int64_t iteration = -1;               // of the optimisation; -1: none
+    double time = 0;                           // s
+    std::vector<std::vector<double>> numbers;  // for each thing; empty where its kind has none
+};
+
+struct Camera {
+    Vec3 eye{3, 3, 2}, target{0, 0, 0}, up{0, 0, 1};
+    double field_of_view = 40;  // degrees, vertical
+    bool orthographic = false;
+    double height = 2;  // m that are seen from top to bottom, orthographic
+
+    bool operator==(const Camera&) const = default;
+};
+
+enum class ColourMap : std::uint8_t { viridis, magma, turbo, coolwarm };
+
+struct Label {
+    Vec3 place{};
+    std::string text;
+    Colour colour{1, 1, 1, 1};
+
+    bool operator==(const Label&) const = default;
+};
+
+struct View {
+    int width = 1280, height = 720, samples = 4;  // samples per pixel: 1 or 4
+    Camera camera;
+    Colour background_top{0.16F, 0.18F, 0.21F, 1}, background_bottom{0.09F, 0.10F, 0.12F, 1};
+    bool floor = true, shadows = true, ambient_occlusion = true, dark = true;
+    ColourMap map = ColourMap::viridis;
+    bool symmetric = false;                      // the automatic range is -m .. m
+    std::optional<std::array<double, 2>> range;  // none: from least to largest of what is shown
+    bool heights = false;                        // fields as height fields instead of images
+    double height_scale = 1;                     // m per unit of a field
+    double arrow_scale = 1;                      // m per unit of a vector
+    bool arrow_log = false;    // length by the logarithm: arrow_scale metres for the longest,
+                               // nothing for a millionth of it
+    std::vector<bool> hidden;  // by number of the thing; shorter: the rest is shown
+    int selected_thing = -1;   // outlined
+    std::int64_t selected_element = -1;  // of it, or -1: all of it
+    bool trails = false;
+    std::vector<std::vector<Vec3>> trail_lines;
+    std::vector<Label> labels;
+    bool smooth_fields = false;  // images of fields: values between the nodes are interpolated
+    bool edges = false;          // of the triangles of surfaces
+
+    bool operator==(const View&) const = default;
+};
+
+// An 8-bit RGBA picture, rows from the top.
+struct Image {
+    int width = 0, height = 0;
+    std::vector<std::uint8_t> pixels;
+};
+
+struct Pick {
+    int thing = -1;  // -1: nothing there
+    // Point (of `places`), segment, the owner's element of a triangle, node, marker.
+    std::int64_t element = -1;
+    Vec3 place{};  // on its surface, m
+};
+
+}  // namespace hindcast::render

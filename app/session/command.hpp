@@ -1,0 +1,90 @@
+// What the window asks of the simulation thread. Commands go in by value, in order; each takes
+// effect at the next step or iteration, and never waits for the thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "app/render/transport.hpp"
+#include "engine/document/document.hpp"
+
+namespace hindcast::session {
+
+// Runs this document from now on. What differs only in numbers of quantities is changed in the
+// simulation that runs, at the next step or iteration, without stopping the optimisation; anything
+// else builds a new one, and what was there stays if that fails.
+struct Apply {
+    std::shared_ptr<const document::Document> document;
+    std::uint64_t revision = 0;
+    std::filesystem::path file;  // where it was read from: names relative files
+    bool fresh = false;          // another scene: history and time begin anew
+};
+// Frames go there, from the next one on.
+struct ShowOn {
+    std::shared_ptr<render::Exchange> exchange;
+};
+
+struct Play {
+    bool on = true;
+};
+struct Seek {
+    std::int64_t step = 0;
+};
+struct StepBy {
+    std::int64_t steps = 1;  // negative: back, from the frames that are kept
+};
+struct SetSpeed {
+    double seconds_per_second = 1;  // 0: as fast as possible
+};
+struct Repeat {
+    bool on = true;  // playing begins again at the end
+};
+struct Reset {};  // time 0, parameters of the document, no history
+
+struct Optimise {
+    enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
+};
+struct ShowIteration {
+    std::optional<std::int64_t> iteration;  // none: the newest, as they come
+};
+struct Ghost {
+    std::optional<std::int64_t> iteration;
+};
+// Goes on from that iteration's parameters, with a fresh optimiser.
+struct Branch {
+    std::int64_t iteration = 0;
+};
+// Answers with the document in which the shown iteration's parameters are written.
+struct Accept {
+    std::uint64_t number = 0;
+};
+struct Revert {};  // to the parameters of the document
+
+// What the frames carry besides places: names of Snapshot::colours and arrows, or "".
+struct Look {
+    std::string colour, arrows;
+    bool trails = false;
+};
+
+struct CheckGradient {};
+struct Scan {
+    std::array<std::string, 2>
+        names;                      // of entries of the parameter vector; the second may be empty
+    std::array<double, 2> width{};  // of the whole range; 0: chosen
+    int count = 41;
+};
+struct CancelScan {};
+struct Profile {
+    bool on = true;
+};
+
+using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
+                             ShowIteration, Ghost, Branch, Accept, Revert, Look, CheckGradient,
+                             Scan, CancelScan, Profile>;
+
+}  // namespace hindcast::session

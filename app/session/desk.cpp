@@ -1,0 +1,29 @@
+#include "app/session/desk.hpp"
+
+#include <set>
+
+namespace hindcast::session {
+
+void Desk::say(LogLine::Level level, const std::string& text) {
+    constexpr std::size_t most_lines = 2000;
+    if (lines.size() >= most_lines) lines.erase(lines.begin(), lines.begin() + most_lines / 4);
+    lines.push_back({level, text, std::chrono::duration<double>(Clock::now() - begun).count()});
+    lines_changed = true;
+    mark();
+}
+
+void Desk::fail(const Error& error) {
+    draft.error = std::make_shared<const Error>(error);
+    say(LogLine::Level::error, error.what());
+}
+
+std::int64_t Desk::frame_bytes() const {
+    std::set<TrajectoryPointer> all{current, shown, ghost, growing};
+    for (const TrajectoryPointer& t : library.all()) all.insert(t);
+    std::int64_t sum = 0;
+    for (const TrajectoryPointer& t : all)
+        if (t) sum += t->bytes();
+    return sum;
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,80 @@
+// What the two threads of a session share, under one lock.
+//
+//   front    takes commands, moves the cursor, writes frames, publishes snapshots: never computes
+//   runner   builds, simulates, optimises; looks at the desk between steps
+//
+// Whoever changes something says so with wake_front() or wake_runner(). A Snapshot is made by the
+// front from `draft`; the runner changes the draft under the lock and marks it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "app/session/command.hpp"
+#include "app/session/frame_writer.hpp"
+#include "app/session/snapshot.hpp"
+#include "app/session/trajectory.hpp"
+#include "app/session/world.hpp"
+
+namespace hindcast::session {
+
+using Clock = std::chrono::steady_clock;
+
+struct Desk {
+    std::mutex mutex;
+    std::condition_variable front_wakes, runner_wakes;
+    std::atomic<bool> ends = false;
+
+    // ---- to the front ----
+    std::deque<Command> mail;
+    bool changed = false;  // the draft, or what is to be shown
+
+    // ---- to the runner ----
+    std::deque<Command> work;
+    std::atomic<std::uint64_t> asked = 0;  // grows when the runner should look here
+
+    std::optional<FrameJob> job;  // a frame for memory of the device
+    bool job_done = false;        // it was written
+
+    // ---- what is shown ----
+    WorldPointer world;         // null: none was built yet
+    TrajectoryPointer current;  // of the parameters that stand
+    Library library;            // by iteration, of this world
+    std::optional<std::int64_t> wanted_iteration, wanted_ghost;
+    Look look;
+    TrajectoryPointer shown, ghost;  // what the front shows: the runner keeps these
+    TrajectoryPointer growing;       // what the runner records; it may be shown later
+    std::int64_t cursor = 0;         // whole steps
+    bool rewind = false;             // the world is that of another scene: time begins anew
+
+    Snapshot draft;
+    std::vector<LogLine> lines;
+    std::vector<IterationInfo> rows;
+    bool rows_changed = false, lines_changed = false;
+    Clock::time_point begun = Clock::now();
+
+    // Each under the lock.
+    void say(LogLine::Level level, const std::string& text);
+    void fail(const Error& error);
+    void mark() {
+        changed = true;
+        front_wakes.notify_all();
+    }
+    void wake_runner() {
+        ++asked;
+        runner_wakes.notify_all();
+    }
+    std::int64_t frame_bytes() const;  // of all trajectories
+    // The trajectory that the user wants to see, if there is any of it.
+    TrajectoryPointer wanted() {
+        return wanted_iteration ? library.find(*wanted_iteration) : current;
+    }
+};
+
+}  // namespace hindcast::session

@@ -1,0 +1,268 @@
+// Edits, undo and files. Every change makes a new document; the old one stays with undo and with
+// whoever still runs it.
+#include "app/session/editor.hpp"
+
+#include "app/session/editor_state.hpp"
+#include "engine/base/files.hpp"
+#include "engine/sim/scene.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+namespace fs = std::filesystem;
+using document::Document;
+using document::Node;
+
+constexpr std::size_t most_steps = 500;
+constexpr auto look_interval = std::chrono::milliseconds(500);
+
+constexpr const char* new_scene = R"({
+    "$schema": "scene.schema.json",
+    "format": 1,
+    "name": "new scene",
+    "description": "A ball is thrown: its first velocity is to carry it to the target.",
+    "time": { "step": "1/60", "steps": 60 },
+    "gravity": [0, 0, -9.81],
+    "bodies": [
+        { "type": "particles", "name": "ball", "positions": [[0, 0, 1]], "velocity": [1, 0, 2] }
+    ],
+    "objective": [
+        { "type": "point_target", "name": "target", "of": "ball", "target": [2, 0.5, 1] }
+    ],
+    "parameters": [{ "path": "ball.velocity" }],
+    "optimizer": { "type": "adam", "rate": 0.2, "iterations": 100 }
+})";
+
+Document parsed_scene(const fs::path& file) {
+    Document document = Document::load(file);
+    Scene::of(document, file);  // its global keys and its objects' names are right
+    return document;
+}
+
+// The value without the places of the text that it was read from: they are none of this document.
+Node without_places(const Node& node) {
+    Node result;
+    if (node.is_array()) {
+        result = Node::array();
+        for (std::size_t k = 0; k < node.size(); ++k)
+            result.push_back(without_places(node.item(k)));
+    } else if (node.is_object()) {
+        result = Node::object();
+        for (std::size_t k = 0; k < node.size(); ++k)
+            result.set(node.key(k), without_places(node.item(k)));
+    } else if (node.is_boolean()) {
+        result = Node(node.boolean());
+    } else if (node.is_integer()) {
+        result = Node(node.integer());
+    } else if (node.is_real()) {
+        result = Node(node.real());
+    } else if (node.is_string()) {
+        result = Node(node.string());
+    }
+    return result;
+}
+
+// Files beside the old scene that it names are wanted beside the new one.
+void copy_named_files(const Node& node, const fs::path& from, const fs::path& to) {
+    for (std::size_t k = 0; k < node.size(); ++k)
+        if (!node.is_object() || node.key(k) != "$schema") copy_named_files(node.item(k), from, to);
+    if (!node.is_string() || node.string().find('.') == std::string::npos) return;
+    const fs::path name(node.string());
+    std::error_code error;
+    if (name.is_absolute() || name.empty() || *name.lexically_normal().begin() == "..") return;
+    if (!fs::is_regular_file(from / name, error) || fs::exists(to / name, error)) return;
+    fs::create_directories((to / name).parent_path(), error);
+    fs::copy_file(from / name, to / name, error);
+    if (error)
+        throw Error("the scene's file " + name.string() + " could not be copied to " + to.string())
+            .remedy("copy it by hand");
+}
+
+}  // namespace
+
+Editor::Editor(const Registry& registry) : state_(std::make_shared<State>(registry)) {}
+
+Editor::State::Stamp Editor::State::stamp_of(const fs::path& file) {
+    Stamp stamp;
+    std::error_code error;
+    if (file.empty() || !fs::is_regular_file(file, error)) return stamp;
+    stamp.time = fs::last_write_time(file, error);
+    stamp.size = fs::file_size(file, error);
+    stamp.exists = true;
+    return stamp;
+}
+
+// ---------------------------------------------------------------- edits
+
+// Every change goes through here.
+void Editor::replace(Document whole, const std::string& name) {
+    auto next = std::make_shared<const Document>(std::move(whole));
+    if (document_ && *next == *document_ && next->to_text() == document_->to_text()) return;
+    State& s = *state_;
+    if (document_) {
+        s.undo.push_back({document_, name});
+        if (s.undo.size() > most_steps) s.undo.pop_front();
+    }
+    s.redo.clear();
+    s.merge.clear();
+    document_ = std::move(next);
+    ++revision_;
+}
+
+void Editor::set(const std::string& pointer, Node value, const std::string& name,
+                 const std::string& merge) {
+    if (!document_) throw Error("there is no scene to edit").remedy("open one, or make a new one");
+    Document changed = *document_;
+    changed.set(pointer, without_places(value));
+    State& s = *state_;
+    const bool merges = !merge.empty() && merge == s.merge && !s.undo.empty() && s.redo.empty();
+    if (merges) {
+        document_ = std::make_shared<const Document>(std::move(changed));
+        ++revision_;
+        return;
+    }
+    const std::uint64_t before = revision_;
+    replace(std::move(changed), name);
+    if (revision_ != before) s.merge = merge;
+}
+
+void Editor::insert(const std::string& pointer, Node value, const std::string& name) {
+    if (!document_) throw Error("there is no scene to edit").remedy("open one, or make a new one");
+    Document changed = *document_;
+    changed.insert(pointer, without_places(value));
+    replace(std::move(changed), name);
+}
+
+void Editor::erase(const std::string& pointer, const std::string& name) {
+    if (!document_) throw Error("there is no scene to edit").remedy("open one, or make a new one");
+    Document changed = *document_;
+    changed.erase(pointer);
+    replace(std::move(changed), name);
+}
+
+void Editor::replace_text(const std::string& text, const std::string& name) {
+    replace(Document::parse(text, file_.empty() ? "scene" : file_.string()), name);
+}
+
+void Editor::end_merge() { state_->merge.clear(); }
+
+// ---------------------------------------------------------------- undo
+
+bool Editor::can_undo() const { return !state_->undo.empty(); }
+bool Editor::can_redo() const { return !state_->redo.empty(); }
+std::string Editor::undo_name() const { return can_undo() ? state_->undo.back().name : ""; }
+std::string Editor::redo_name() const { return can_redo() ? state_->redo.back().name : ""; }
+
+void Editor::undo() {
+    State& s = *state_;
+    if (s.undo.empty()) return;
+    State::Step step = std::move(s.undo.back());
+    s.undo.pop_back();
+    s.merge.clear();
+    s.redo.push_back({document_, step.name});
+    document_ = std::move(step.document);
+    ++revision_;
+}
+
+void Editor::redo() {
+    State& s = *state_;
+    if (s.redo.empty()) return;
+    State::Step step = std::move(s.redo.back());
+    s.redo.pop_back();
+    s.merge.clear();
+    s.undo.push_back({document_, step.name});
+    document_ = std::move(step.document);
+    ++revision_;
+}
+
+std::vector<std::string> Editor::undo_names() const {
+    std::vector<std::string> names;
+    for (auto step = state_->undo.rbegin(); step != state_->undo.rend(); ++step)
+        names.push_back(step->name);
+    return names;
+}
+
+// ---------------------------------------------------------------- files
+
+bool Editor::unsaved() const {
+    const State& s = *state_;
+    if (!document_ || document_ == s.saved) return false;
+    if (!s.saved) return true;
+    if (s.compared_revision != revision_) {
+        s.compared_revision = revision_;
+        s.differs = document_->to_text() != s.saved->to_text();
+    }
+    return s.differs;
+}
+
+void Editor::open(const fs::path& file) {
+    auto opened = std::make_shared<const Document>(parsed_scene(file));
+    close();
+    State& s = *state_;
+    document_ = s.saved = std::move(opened);
+    file_ = file;
+    s.on_disk = State::stamp_of(file);
+    ++revision_;
+    s.remember(file);
+}
+
+void Editor::make_new() {
+    auto made = std::make_shared<const Document>(Document::parse(new_scene, "new scene"));
+    close();
+    document_ = state_->saved = std::move(made);
+    ++revision_;
+}
+
+void Editor::close() {
+    State& s = *state_;
+    s.remove_autosave();
+    s.undo.clear();
+    s.redo.clear();
+    s.merge.clear();
+    s.saved = nullptr;
+    s.on_disk = {};
+    document_ = nullptr;
+    file_.clear();
+    ++revision_;
+}
+
+void Editor::save() {
+    if (file_.empty()) throw Error("the scene has no file yet").remedy("save it under a name");
+    save_as(file_);
+}
+
+void Editor::save_as(const fs::path& file) {
+    if (!document_) throw Error("there is no scene to save");
+    if (!file_.empty() && file.parent_path() != file_.parent_path())
+        copy_named_files(document_->root(), file_.parent_path(), file.parent_path());
+    document_->save(file);
+    State& s = *state_;
+    s.saved = document_;
+    s.on_disk = State::stamp_of(file);
+    s.merge.clear();
+    file_ = file;
+    s.remove_autosave();
+    s.remember(file);
+}
+
+bool Editor::changed_on_disk() {
+    State& s = *state_;
+    const auto now = std::chrono::steady_clock::now();
+    if (file_.empty() || now - s.looked < look_interval) return false;
+    s.looked = now;
+    const State::Stamp stamp = State::stamp_of(file_);
+    if (!stamp.exists || stamp == s.on_disk) return false;
+    s.on_disk = stamp;
+    return true;
+}
+
+void Editor::reload() {
+    if (file_.empty()) throw Error("the scene has no file to reload");
+    const State::Stamp stamp = State::stamp_of(file_);
+    replace(parsed_scene(file_), "Reload " + file_.filename().string());
+    state_->saved = document_;
+    state_->on_disk = stamp;
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,249 @@
+// Objects of sections, by the registry's field rows: added, duplicated, renamed; what refers to
+// them.
+#include <algorithm>
+#include <set>
+
+#include "app/session/default_object.hpp"
+#include "app/session/editor_state.hpp"
+#include "engine/document/text.hpp"
+#include "engine/sim/path.hpp"
+#include "engine/sim/scene.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+using document::Document;
+using document::Node;
+using model::Field;
+using model::FieldKind;
+using model::ModuleType;
+using model::Section;
+
+const Document& need(const DocumentPointer& document) {
+    if (!document) throw Error("there is no scene to edit").remedy("open one, or make a new one");
+    return *document;
+}
+
+// The object at "/SECTION/k".
+struct Place {
+    Section section = Section::bodies;
+    std::size_t index = 0;
+};
+
+Place place_of(const Document& document, const std::string& pointer) {
+    const std::vector<std::string> tokens = document::split_pointer(pointer);
+    for (const Section section : model::all_sections)
+        if (tokens.size() == 2 && tokens[0] == model::name_of(section))
+            if (const auto index = document::pointer_index(tokens[1]);
+                index && document.find(pointer) != nullptr)
+                return {section, *index};
+    throw Error("there is no object of the scene at " + pointer)
+        .remedy("name one as /bodies/0 does");
+}
+
+std::string name_at(const Document& document, const std::string& pointer) {
+    const Scene scene = Scene::of(document, {});
+    for (const Scene::Object& object : scene.objects())
+        if (object.node->pointer() == pointer) return object.name;
+    throw Error("there is no object of the scene at " + pointer);
+}
+
+std::string unused_name(const Document& document, const std::string& wanted) {
+    std::set<std::string> names{"gravity", "time", "gradients"};
+    const Scene scene = Scene::of(document, {});
+    for (const Scene::Object& object : scene.objects()) names.insert(object.name);
+    if (!names.contains(wanted)) return wanted;
+    // "ball_2" is followed by "ball_3".
+    std::string stem = wanted;
+    const std::size_t bar = wanted.find_last_of('_');
+    if (bar != std::string::npos && bar > 0 && bar + 1 < wanted.size() &&
+        wanted.find_first_not_of("0123456789", bar + 1) == std::string::npos)
+        stem = wanted.substr(0, bar);
+    for (int number = 2;; ++number) {
+        const std::string name = stem + "_" + std::to_string(number);
+        if (!names.contains(name)) return name;
+    }
+}
+
+bool is_path_of(const std::string& text, const std::string& name) {
+    return text.starts_with(name + ".") || text.starts_with(name + "[");
+}
+
+// Goes over a document, finds what refers to a name, and changes it.
+class References {
+public:
+    References(Document& document, const Registry& registry, const std::string& name,
+               const std::string* new_name)
+        : document_(document), registry_(registry), name_(name), new_name_(new_name) {}
+
+    std::vector<std::string> find() {
+        Node& root = document_.root();
+        for (const Section section : model::all_sections) {
+            Node* const list = root.find(model::name_of(section));
+            for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+                object(list->item(k), section);
+        }
+        if (Node* const list = root.find("parameters"))
+            for (std::size_t k = 0; k < list->size(); ++k) paths(list->item(k), "parameters");
+        for (const char* key : {"outputs", "view"})
+            if (Node* const node = root.find(key)) paths(*node, key);
+        if (Node* const optimiser = root.find("optimizer")) groups(*optimiser);
+        return std::move(found_);
+    }
+
+private:
+    void object(Node& node, Section section) {
+        const Node* const type = node.find("type");
+        if (type == nullptr || !type->is_string()) return;
+        const ModuleType* const module = registry_.find(section, type->string());
+        if (module == nullptr) return;
+        const Node* const own = node.find("name");
+        const std::string where =
+            (own != nullptr && own->is_string() ? own->string() : type->string());
+        for (const Field& field : module->fields) {
+            Node* const value = node.find(field.key);
+            if (value == nullptr) continue;
+            const std::string label = where + "." + field.key;
+            if (field.kind == FieldKind::body || field.kind == FieldKind::list ||
+                field.kind == FieldKind::any)
+                names(*value, label);
+            else if (field.kind == FieldKind::text)
+                paths(*value, label);
+        }
+    }
+
+    // Strings that are the name.
+    void names(Node& node, const std::string& label) {
+        for (std::size_t k = 0; k < node.size(); ++k) names(node.item(k), label);
+        if (!node.is_string() || node.string() != name_) return;
+        note(label);
+        if (new_name_ != nullptr) node = Node(*new_name_);
+    }
+
+    // Strings that are the name, or a path that begins with it.
+    void paths(Node& node, const std::string& label) {
+        for (std::size_t k = 0; k < node.size(); ++k) paths(node.item(k), label);
+        if (!node.is_string()) return;
+        const std::string text = node.string();
+        if (text != name_ && !is_path_of(text, name_)) return;
+        note(label + ": " + text);
+        if (new_name_ != nullptr) node = Node(*new_name_ + text.substr(name_.size()));
+    }
+
+    // Keys of the optimiser's groups, which are paths of parameters where those name no group.
+    void groups(Node& optimiser) {
+        Node* const old = optimiser.find("groups");
+        if (old == nullptr || !old->is_object()) return;
+        Node changed = Node::object();
+        bool any = false;
+        for (std::size_t k = 0; k < old->size(); ++k) {
+            std::string key = old->key(k);
+            if (is_path_of(key, name_)) {
+                note("optimizer.groups: " + key);
+                any = true;
+                if (new_name_ != nullptr) key = *new_name_ + key.substr(name_.size());
+            }
+            changed.set(key, old->item(k));
+        }
+        if (any && new_name_ != nullptr) *old = std::move(changed);
+    }
+
+    void note(const std::string& label) {
+        if (std::find(found_.begin(), found_.end(), label) == found_.end()) found_.push_back(label);
+    }
+
+    Document& document_;
+    const Registry& registry_;
+    const std::string& name_;
+    const std::string* new_name_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> references(Document& document, const Registry& registry,
+                                    const std::string& name, const std::string* new_name) {
+    return References(document, registry, name, new_name).find();
+}
+
+std::string Editor::add(Section section, const std::string& type) {
+    const Document& before = need(document_);
+    const ModuleType* const module = state_->registry.find(section, type);
+    if (module == nullptr)
+        throw Error("there is no type '" + type + "' in " + model::name_of(section));
+    const std::string name = unused_name(before, type);
+    Document changed = with_default_object(before, file_, state_->registry, *module, name);
+    std::string pointer;
+    const Scene scene = Scene::of(changed, file_);
+    for (const Scene::Object& object : scene.objects())
+        if (object.name == name) pointer = object.node->pointer();
+    replace(std::move(changed), "Add " + name);
+    return pointer;
+}
+
+std::string Editor::duplicate(const std::string& pointer) {
+    Document changed = need(document_);
+    const Place place = place_of(changed, pointer);
+    const std::string old = name_at(changed, pointer), name = unused_name(changed, old);
+    // A name that comes from the order of its type would go to the copy.
+    if (changed.at(pointer).find("name") == nullptr) changed.set(pointer + "/name", Node(old));
+    Node copy = changed.at(pointer);
+    copy.set("name", Node(name));
+    const std::string target =
+        std::string("/") + model::name_of(place.section) + "/" + std::to_string(place.index + 1);
+    if (place.index + 1 < changed.at(std::string("/") + model::name_of(place.section)).size())
+        changed.insert(target, std::move(copy));
+    else
+        changed.set(std::string("/") + model::name_of(place.section) + "/-", std::move(copy));
+    Scene::of(changed, file_);
+    replace(std::move(changed), "Duplicate " + old);
+    return target;
+}
+
+void Editor::rename(const std::string& pointer, const std::string& name) {
+    Document changed = need(document_);
+    place_of(changed, pointer);
+    const std::string old = name_at(changed, pointer);
+    if (old == name) return;
+    changed.set(pointer + "/name", Node(name));
+    references(changed, state_->registry, old, &name);
+    Scene::of(changed, file_);  // the name is allowed, and not taken
+    replace(std::move(changed), "Rename " + old + " to " + name);
+}
+
+std::vector<std::string> Editor::references_to(const std::string& name) const {
+    Document copy = need(document_);
+    return references(copy, state_->registry, name, nullptr);
+}
+
+void Editor::set_optimised(const std::string& path, bool on) {
+    Path::parse(path);
+    if (is_optimised(path) == on) return;
+    Document changed = need(document_);
+    Node* list = changed.root().find("parameters");
+    if (list == nullptr) {
+        changed.set("/parameters", Node::array());
+        list = changed.root().find("parameters");
+    }
+    if (on) {
+        list->push_back(Node::object({{"path", path}}));
+    } else {
+        for (std::size_t k = list->size(); k-- > 0;) {
+            const Node* const entry = list->item(k).find("path");
+            if (entry != nullptr && entry->is_string() && entry->string() == path) list->erase(k);
+        }
+    }
+    replace(std::move(changed), (on ? "Optimise " : "Do not optimise ") + path);
+}
+
+bool Editor::is_optimised(const std::string& path) const {
+    const Node* const list = need(document_).root().find("parameters");
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
+        const Node* const entry = list->item(k).find("path");
+        if (entry != nullptr && entry->is_string() && entry->string() == path) return true;
+    }
+    return false;
+}
+
+}  // namespace hindcast::session

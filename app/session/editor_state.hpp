@@ -1,0 +1,60 @@
+// What an Editor keeps besides the document: undo, what was saved, autosave. Internal to the
+// editor's files: editor.cpp (edits, undo, files), editor_objects.cpp (objects of sections),
+// rescue.cpp (autosave, recent files).
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <string>
+
+#include "app/session/editor.hpp"
+
+namespace hindcast::session {
+
+using DocumentPointer = std::shared_ptr<const document::Document>;
+
+struct Editor::State {
+    explicit State(const Registry& r) : registry(r) {}
+    ~State();
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    const Registry& registry;
+
+    struct Step {
+        DocumentPointer document;  // before the edit (undo), or after it (redo)
+        std::string name;
+    };
+    std::deque<Step> undo, redo;
+    std::string merge;  // of the last edit; empty: the next one is a step of its own
+
+    DocumentPointer saved;  // as the file has it; null: differs from any document
+    mutable std::uint64_t compared_revision = 0;
+    mutable bool differs = false;
+
+    struct Stamp {
+        std::filesystem::file_time_type time;
+        std::uintmax_t size = 0;
+        bool exists = false;
+        bool operator==(const Stamp&) const = default;
+    };
+    static Stamp stamp_of(const std::filesystem::path& file);
+    Stamp on_disk;
+    std::chrono::steady_clock::time_point looked;
+
+    // ---- autosave (rescue.cpp) ----
+    std::filesystem::path folder;
+    std::filesystem::path autosave_file;  // of this editor; empty: none written
+    int lock = -1;                        // held while this editor lives
+    std::uint64_t autosaved_revision = 0;
+    void remove_autosave();
+    void remember(const std::filesystem::path& file) const;  // as a recent one
+};
+
+// Strings of the document that refer to the object of this name: pointers, and what they are in
+// words. With `new_name` they are changed.
+std::vector<std::string> references(document::Document& document, const Registry& registry,
+                                    const std::string& name, const std::string* new_name);
+
+}  // namespace hindcast::session

@@ -1,0 +1,349 @@
+#include "app/session/front.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hindcast::session {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto tick = 8ms;                // between frames while playing
+constexpr auto snapshot_interval = 8ms;   // at least, between snapshots
+constexpr auto patience = 250ms;          // then a trajectory is shown that is behind the cursor
+constexpr auto measure_interval = 500ms;  // of the speed
+
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+}  // namespace
+
+// ---------------------------------------------------------------- commands
+
+void Front::hand_on(Command command) {
+    desk_.work.push_back(std::move(command));
+    desk_.wake_runner();
+}
+
+void Front::take(Command& command) {
+    desk_.changed = true;
+    std::visit(Overloaded{
+                   [&](ShowOn& c) {
+                       exchange_ = std::move(c.exchange);
+                       checked_stage_ = nullptr;
+                   },
+                   [&](Play& c) { play(c.on); },
+                   [&](Seek& c) { seek(c.step); },
+                   [&](StepBy& c) { step_by(c.steps); },
+                   [&](SetSpeed& c) {
+                       speed_ = std::isfinite(c.seconds_per_second)
+                                    ? std::max(c.seconds_per_second, 0.0)
+                                    : 1.0;
+                   },
+                   [&](Repeat& c) { repeat_ = c.on; },
+                   [&](ShowIteration& c) { choose_iteration(c.iteration, false); },
+                   [&](Ghost& c) { choose_iteration(c.iteration, true); },
+                   [&](Look& c) {
+                       desk_.look = std::move(c);
+                       desk_.wake_runner();
+                   },
+                   [&](Reset& c) {
+                       cursor_ = 0;
+                       hand_on(c);
+                   },
+                   [&](auto& c) { hand_on(std::move(c)); },
+               },
+               command);
+}
+
+void Front::play(bool on) {
+    if (on && !playing_ && desk_.shown && desk_.shown->complete &&
+        cursor_ >= static_cast<double>(desk_.shown->steps_done()))
+        cursor_ = 0;
+    playing_ = on;
+    ticked_ = measured_since_ = Clock::now();
+    measured_steps_ = 0;
+    desk_.draft.speed_measured = 0;
+}
+
+void Front::seek(std::int64_t step) {
+    const std::int64_t most = desk_.world ? desk_.world->steps : 0;
+    cursor_ = static_cast<double>(std::clamp<std::int64_t>(step, 0, most));
+}
+
+void Front::step_by(std::int64_t steps) {
+    playing_ = false;
+    if (!desk_.shown) return;
+    const FramePointer here = desk_.shown->frame_at(static_cast<std::int64_t>(cursor_));
+    if (!here) return;
+    const std::int64_t wanted = here->step + steps;
+    if (steps < 0) return seek(wanted);
+    // The first kept frame there or after it.
+    const auto& frames = desk_.shown->frames;
+    const auto at =
+        std::lower_bound(frames.begin(), frames.end(), wanted,
+                         [](const FramePointer& f, std::int64_t s) { return f->step < s; });
+    seek(at == frames.end() ? wanted : (*at)->step);
+}
+
+void Front::choose_iteration(const std::optional<std::int64_t>& iteration, bool ghost) {
+    if (iteration) {
+        const auto known =
+            std::find_if(desk_.rows.begin(), desk_.rows.end(),
+                         [&](const IterationInfo& row) { return row.iteration == *iteration; });
+        if (known == desk_.rows.end() || !known->can_show) {
+            desk_.say(LogLine::Level::warning,
+                      known == desk_.rows.end()
+                          ? "there is no iteration " + std::to_string(*iteration)
+                          : "iteration " + std::to_string(*iteration) +
+                                " belongs to the scene as it was before an edit: only its numbers "
+                                "are left");
+            return;
+        }
+    }
+    (ghost ? desk_.wanted_ghost : desk_.wanted_iteration) = iteration;
+    desk_.wake_runner();
+}
+
+// ---------------------------------------------------------------- what is shown
+
+void Front::choose_shown(Clock::time_point now) {
+    if (desk_.rewind) {  // another scene
+        desk_.rewind = false;
+        cursor_ = 0;
+        desk_.shown = nullptr;
+    }
+    const TrajectoryPointer target = desk_.wanted();
+    if (target != target_) {
+        target_ = target;
+        target_since_ = now;
+    }
+    if (target && target != desk_.shown && !target->frames.empty() &&
+        (!desk_.shown || target->reaches(static_cast<std::int64_t>(cursor_)) ||
+         now - target_since_ >= patience))
+        desk_.shown = target;
+    desk_.ghost = desk_.wanted_ghost ? desk_.library.find(*desk_.wanted_ghost) : nullptr;
+}
+
+void Front::move_cursor(Clock::time_point now) {
+    const double passed = seconds(now - ticked_);
+    ticked_ = now;
+    if (!playing_ || !desk_.shown || !desk_.world) return;
+    const Trajectory& t = *desk_.shown;
+    const double before = cursor_, reached = static_cast<double>(t.steps_done());
+    if (speed_ > 0)
+        cursor_ += std::min(passed, 0.25) * speed_ / desk_.world->step_seconds;
+    else
+        cursor_ += static_cast<double>(t.every);
+    bool wrapped = false;
+    if (cursor_ >= reached) {
+        if (t.complete && repeat_ && reached > 0 && before >= reached) {
+            cursor_ = 0;
+            wrapped = true;
+        } else {
+            cursor_ = t.complete ? reached : std::max(before, reached);
+            if (t.complete && !repeat_) playing_ = false;
+        }
+    }
+    if (!wrapped) measured_steps_ += cursor_ - before;
+    if (const auto span = now - measured_since_; span >= measure_interval) {
+        desk_.draft.speed_measured = measured_steps_ * desk_.world->step_seconds / seconds(span);
+        measured_since_ = now;
+        measured_steps_ = 0;
+    }
+    desk_.changed = true;
+}
+
+bool Front::fits() {
+    if (!exchange_ || !desk_.shown) return false;
+    const auto& stage = desk_.shown->world->plan.stage;
+    if (checked_stage_ != stage) {
+        checked_stage_ = stage;
+        fits_ = &exchange_->stage() == stage.get() || same_layout(exchange_->stage(), *stage);
+    }
+    return fits_;
+}
+
+bool Front::write_frame(Lock& lock) {
+    if (!fits()) return false;
+    const TrajectoryPointer trajectory = desk_.shown;
+    const auto step = static_cast<std::int64_t>(cursor_);
+    Moment moment;
+    moment.frame = trajectory->frame_at(step);
+    if (!moment.frame) return false;
+    moment.adjoint = trajectory->adjoint_at(step);
+    const TrajectoryPointer ghost = desk_.ghost;
+    if (ghost && ghost->world == trajectory->world) moment.ghost = ghost->frame_at(step);
+    moment.gradient = trajectory->gradient;
+    moment.look = desk_.look;
+    // What was moved is drawn where it is now, also while its new trajectory is not there yet.
+    const TrajectoryPointer& newest =
+        !desk_.wanted_iteration && desk_.current && desk_.current->world == trajectory->world
+            ? desk_.current
+            : trajectory;
+    const auto base = newest->base;
+    const Numbers parameters = newest->parameters;
+    Written now{moment.frame,       moment.adjoint,    moment.ghost,          trajectory.get(),
+                base.get(),         parameters.get(),  moment.gradient.get(), exchange_.get(),
+                moment.look.colour, moment.look.arrows};
+    if (now == written_) return false;
+    moment.world = trajectory->world.get();
+    moment.trajectory = trajectory.get();
+    FrameJob job{trajectory->world, trajectory, exchange_, base, parameters, std::move(moment)};
+    written_ = std::move(now);
+    if (exchange_->kind() == render::TransportKind::exported) {  // the newest is enough
+        desk_.job = std::move(job);
+        desk_.wake_runner();
+        return false;
+    }
+    std::optional<Error> failure;
+    lock.unlock();
+    try {
+        session::write_frame(job);
+    } catch (const Error& error) {
+        failure = error;
+    }
+    lock.lock();
+    if (failure) {
+        fits_ = false;
+        desk_.fail(*failure);
+    }
+    return !failure;
+}
+
+// ---------------------------------------------------------------- snapshots
+
+void Front::fill_draft(Clock::time_point now) {
+    Snapshot& s = desk_.draft;
+    s.playing = playing_;
+    s.speed_asked = speed_;
+    s.frame_bytes = desk_.frame_bytes();
+    s.ghost_iteration = desk_.wanted_ghost.value_or(-1);
+    if (desk_.rows_changed && now >= history_due_) {
+        desk_.rows_changed = false;
+        auto rows = std::make_shared<std::vector<IterationInfo>>(desk_.rows);
+        for (IterationInfo& row : *rows) {
+            const TrajectoryPointer kept = desk_.library.peek(row.iteration);
+            row.frames_kept = kept && kept->complete;
+            if (kept) row.adjoint_norms = kept->adjoint_norms;
+        }
+        history_due_ = now + rows->size() * 20us;
+        s.history = std::move(rows);
+    }
+    if (desk_.lines_changed) {
+        desk_.lines_changed = false;
+        s.log = std::make_shared<const std::vector<LogLine>>(desk_.lines);
+    }
+    const TrajectoryPointer& t = desk_.shown;
+    if (!t) {
+        s.step = s.steps_computed = 0;
+        filled_ = {};
+        return;
+    }
+    const FramePointer frame = t->frame_at(static_cast<std::int64_t>(cursor_));
+    s.step = frame ? frame->step : 0;
+    if (!desk_.look.trails)
+        s.trails = nullptr;
+    else if (frame && (frame != trails_until_ || !s.trails))
+        s.trails = trails_of(*t, s.step);
+    trails_until_ = frame;
+    desk_.cursor = s.step;
+    const Filled from{t.get(), t->frames.size(), t->complete, t->gradient.get()};
+    if (from == filled_) return;
+    const bool other = from.trajectory != filled_.trajectory || from.gradient != filled_.gradient;
+    filled_ = from;
+    s.shown_iteration = t->iteration;
+    s.steps_computed = t->steps_done();
+    s.frame_every = t->every;
+    s.loss = t->loss;
+    s.terms = t->terms;
+    s.series.clear();
+    if (!t->kinetic_energy.empty()) s.series["kinetic energy"] = t->kinetic_energy;
+    if (!t->adjoint_norms.empty()) s.series["adjoint norm"] = t->adjoint_norms;
+    if (other) {
+        s.values = t->parameters;
+        s.gradient = t->gradient;
+        s.quantities = t->world->quantity_infos(*t);
+    }
+}
+
+// The ways of some of the points up to the step.
+std::shared_ptr<const std::vector<std::vector<render::Vec3>>> Front::trails_of(const Trajectory& t,
+                                                                               std::int64_t step) {
+    constexpr std::int64_t most_trails = 64;
+    auto trails = std::make_shared<std::vector<std::vector<render::Vec3>>>();
+    const std::int64_t points = t.world->plan.points, count = std::min(points, most_trails);
+    const auto dimension = static_cast<std::size_t>(t.world->plan.stage->dimension);
+    trails->resize(static_cast<std::size_t>(count));
+    for (const FramePointer& frame : t.frames) {
+        const Bytes* const bytes = frame->find("position");
+        if (frame->step > step || bytes == nullptr) break;
+        for (std::int64_t k = 0; k < count; ++k) {
+            const std::size_t first = static_cast<std::size_t>(k * points / count) * dimension;
+            render::Vec3 place{};
+            for (std::size_t c = 0; c < dimension; ++c)
+                place[c] = t.world->f64 ? reinterpret_cast<const double*>(bytes->data())[first + c]
+                                        : reinterpret_cast<const float*>(bytes->data())[first + c];
+            (*trails)[static_cast<std::size_t>(k)].push_back(place);
+        }
+    }
+    return trails;
+}
+
+void Front::publish_snapshot(Lock& lock, Clock::time_point now) {
+    fill_draft(now);
+    desk_.changed = desk_.rows_changed;
+    desk_.draft.serial = ++serial_;
+    auto snapshot = std::make_shared<const Snapshot>(desk_.draft);
+    published_ = now;
+    lock.unlock();
+    publish_(std::move(snapshot));
+    lock.lock();
+}
+
+bool Front::round(Lock& lock) {
+    while (!desk_.mail.empty()) {
+        Command command = std::move(desk_.mail.front());
+        desk_.mail.pop_front();
+        take(command);
+    }
+    const Clock::time_point now = Clock::now();
+    move_cursor(now);
+    choose_shown(now);
+    const bool by_runner = desk_.job_done;
+    desk_.job_done = false;
+    return write_frame(lock) || by_runner;
+}
+
+void Front::run() {
+    Lock lock(desk_.mutex);
+    ticked_ = Clock::now();
+    while (!desk_.ends) {
+        if (round(lock)) {
+            lock.unlock();
+            wake_();
+            lock.lock();
+        }
+        const Clock::time_point now = Clock::now();
+        if (desk_.changed && now - published_ >= snapshot_interval) publish_snapshot(lock, now);
+        if (!desk_.mail.empty() || desk_.ends) continue;
+        const bool waits_for_target = target_ && target_ != desk_.shown;
+        if (desk_.changed)  // soon
+            desk_.front_wakes.wait_until(lock, published_ + snapshot_interval);
+        else if (playing_)
+            desk_.front_wakes.wait_until(lock, now + tick);
+        else if (waits_for_target)
+            desk_.front_wakes.wait_until(lock, now + patience);
+        else
+            desk_.front_wakes.wait(
+                lock, [&] { return desk_.ends || desk_.changed || !desk_.mail.empty(); });
+    }
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,125 @@
+// The half of a session that computes: builds simulations, runs them and keeps their frames, and
+// optimises. It takes the runner's commands from the desk in order and, when there are none, does
+// what is missing: the trajectory that is to be shown, the ghost's, gradients of what is shown.
+//
+// Between steps it looks at the desk: a command that makes the run obsolete stops it. While it
+// optimises, edits wait for the end of the row, everything else acts at once.
+//
+//   runner.cpp            the loop, commands
+//   runner_build.cpp      documents: built anew, or changed in place
+//   runner_run.cpp        trajectories and gradients
+//   runner_optimise.cpp   rows, branches, accepting
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/session/desk.hpp"
+#include "app/session/device_writer.hpp"
+#include "app/session/scanner.hpp"
+#include "app/session/session.hpp"
+#include "engine/sim/optimization.hpp"
+
+namespace hindcast::session {
+
+class Runner {
+public:
+    Runner(Desk& desk, const Registry& registry, SessionOptions options);
+    ~Runner();
+
+    void run();  // until Desk::ends
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+    enum class Leave : std::uint8_t { stay, at_row, now };
+
+    // ---- the loop (runner.cpp) ----
+    void take(Command& command);
+    bool take_commands();  // whether there were any
+    void write_frame();
+    void guarded(const std::function<void()>& work);
+    bool do_missing();
+    // What commands that wait ask of the run that goes on.
+    Leave leave();
+    bool leaves_now() { return leave() == Leave::now; }
+    void set_activity(Activity activity, const std::string& text = "", double progress = -1);
+    void check_gradient();
+    void set_profiling(bool on);
+    void publish_launches();
+
+    // ---- documents (runner_build.cpp) ----
+    void apply(const Apply& command);
+    void take_over(std::unique_ptr<Simulation> next, const Apply& command);
+    bool change_in_place(Simulation& next, const Apply& command);
+    void carry_over(Simulation& next) const;
+    void reset();
+    void plan_gradients();
+
+    // ---- trajectories (runner_run.cpp) ----
+    TrajectoryPointer new_trajectory(std::int64_t iteration,
+                                     std::shared_ptr<const std::vector<Numbers>> base,
+                                     Numbers parameters);
+    void load(const std::vector<Numbers>& base, const Numbers& parameters);
+    Rollout::Watch recorder(const TrajectoryPointer& trajectory, std::function<bool()> leaves);
+    void finish(const TrajectoryPointer& trajectory, double loss);
+    void show_current();  // a trajectory of the parameters as they stand; run when its turn comes
+    bool run_trajectory(const TrajectoryPointer& trajectory, bool as_current);
+    bool run_iteration(std::int64_t iteration);
+    bool needs_more(const Trajectory& trajectory);
+    bool wants_gradient(const Trajectory& trajectory);
+    bool run_gradient(const TrajectoryPointer& trajectory);
+    bool wants_adjoints() const;
+    std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory);
+    std::vector<std::string> recorded_arrays(const Look& look) const;
+
+    // ---- optimisation (runner_optimise.cpp) ----
+    void make_optimisation();
+    void optimise();
+    bool add_row(const Optimization::Row& row);
+    std::optional<Ensemble::Result> evaluate(const std::vector<double>& values, bool gradient);
+    void steer(Optimise::What what);
+    void branch(std::int64_t iteration);
+    void revert();
+    void accept(std::uint64_t number);
+    bool looks_elsewhere();
+    const IterationInfo* row_of(std::int64_t iteration) const;
+
+    Desk& desk_;
+    const Registry& registry_;
+    SessionOptions options_;
+
+    std::unique_ptr<Simulation> simulation_;
+    std::unique_ptr<Optimization> optimization_;
+    Scanner scanner_;
+    DeviceWriter device_writer_;
+    WorldPointer world_;
+    std::shared_ptr<const document::Document> document_;
+    std::filesystem::path file_;
+    std::uint64_t revision_ = 0;
+    std::shared_ptr<const std::vector<Numbers>> base_;  // all numbers, as the document has them
+    Numbers written_;                                   // the parameters among them
+    Numbers values_;               // the parameters that stand: edited, optimised, branched from
+    std::vector<Numbers> loaded_;  // what the simulation's quantities hold
+
+    bool optimising_ = false;
+    std::int64_t rows_left_ = -1;  // of a single step; -1: as many as there are
+    std::int64_t branched_from_ = -1;
+    std::int64_t iteration_ = 0;  // of the optimisation, at its last row
+    std::int64_t epoch_ = 0;      // losses are compared within one: grows with edits
+    bool began_ = false;          // the optimisation has reported a row
+    TrajectoryPointer last_;      // of the last evaluation
+    Clock::time_point optimising_since_;
+    double optimised_seconds_ = 0;
+    bool profiling_ = false, gradients_planned_ = false, gradients_failed_ = false;
+    std::uint64_t seen_ = 0;  // Desk::asked at the last look
+    Leave leave_ = Leave::stay;
+    struct RowExtra {
+        std::int64_t epoch = 0;
+        std::shared_ptr<const std::vector<Numbers>> base;
+    };
+    std::vector<RowExtra> extras_;  // of each row of Desk::rows
+};
+
+}  // namespace hindcast::session

@@ -1,0 +1,270 @@
+// Documents: a new one is always built; then either what differs is changed in the simulation that
+// runs (its compiled code, its optimiser and its history stay), or the new simulation takes over.
+//
+// In place go the numbers of quantities that have a gradient: whatever depends on them does so
+// through arrays of the device, as when the optimiser changes them. Where that is not all (initial
+// places, from which rest lengths and shapes are computed at load) the new build shows it: its
+// other quantities or initial places differ.
+#include <algorithm>
+
+#include "app/session/compare.hpp"
+#include "app/session/runner.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+// An error where the document was edited has no line of a file: that of what is around it is better
+// than none.
+Error placed(Error error, const document::Document& document) {
+    if (error.place().line > 0 || error.json_pointer().empty()) return error;
+    std::string pointer = error.json_pointer();
+    for (;;) {
+        const document::Node* const node = document.find(pointer);
+        if (node != nullptr && node->place().line > 0) {
+            error.at(node->place());
+            return error;
+        }
+        if (pointer.empty()) return error;
+        pointer.resize(pointer.find_last_of('/'));
+    }
+}
+
+}  // namespace
+
+void Runner::apply(const Apply& command) {
+    if (!command.document) throw Error("internal: a document is missing");
+    const bool same_scene = simulation_ && !command.fresh && command.file == file_;
+    if (same_scene && compare(*document_, *command.document, {}).nothing) {
+        document_ = command.document;
+        revision_ = command.revision;
+        const Lock lock(desk_.mutex);
+        desk_.draft.revision = desk_.draft.applied_revision = revision_;
+        desk_.draft.error = nullptr;
+        desk_.mark();
+        return;
+    }
+    if (!optimising_) set_activity(Activity::building, "building the scene");
+    std::unique_ptr<Simulation> next;
+    try {
+        next = std::make_unique<Simulation>(Scene::of(*command.document, command.file), registry_,
+                                            options_.simulation);
+        if (!next->model().terms().empty() && next->parameters().size() > 0)
+            const Optimization settings_are_right(*next);
+    } catch (const Error& error) {  // what was there goes on
+        const Lock lock(desk_.mutex);
+        desk_.draft.applied_revision = command.revision;
+        desk_.fail(placed(error, *command.document));
+        return;
+    }
+    if (!same_scene || !change_in_place(*next, command)) take_over(std::move(next), command);
+    document_ = command.document;
+    file_ = command.file;
+    revision_ = command.revision;
+    const Lock lock(desk_.mutex);
+    desk_.draft.revision = desk_.draft.applied_revision = revision_;
+    desk_.draft.error = nullptr;
+    desk_.mark();
+}
+
+bool Runner::change_in_place(Simulation& next, const Apply& command) {
+    std::vector<std::string> pointers;
+    for (const QuantityMeta& q : world_->quantities) pointers.push_back(q.info.scene_pointer);
+    const Difference difference = compare(*document_, *command.document, pointers);
+    if (difference.elsewhere ||
+        next.model().initial_points() != simulation_->model().initial_points())
+        return false;
+    const auto& quantities = next.model().quantities();
+    if (quantities.size() != world_->quantities.size()) return false;
+    std::vector<std::size_t> changed;
+    std::size_t k = 0;
+    for (const auto& [path, q] : quantities) {
+        const QuantityMeta& meta = world_->quantities[k];
+        if (path != meta.info.path || q->shared != meta.shared || q->count != meta.count ||
+            q->components != meta.info.components || q->values.size() != (*base_)[k]->size())
+            return false;
+        const bool differs = q->values != *(*base_)[k];
+        const bool written = std::find(difference.quantities.begin(), difference.quantities.end(),
+                                       k) != difference.quantities.end();
+        if (differs && (!written || !q->may_optimize)) return false;
+        if (differs) changed.push_back(k);
+        ++k;
+    }
+    auto base = std::make_shared<std::vector<Numbers>>(*base_);
+    auto values = std::make_shared<std::vector<double>>(*values_);
+    auto written = std::make_shared<std::vector<double>>(*written_);
+    const std::vector<double> next_written = next.parameters().values();
+    k = 0;
+    for (const auto& [path, q] : quantities) {
+        if (std::find(changed.begin(), changed.end(), k) != changed.end())
+            (*base)[k] = std::make_shared<const std::vector<double>>(q->values);
+        ++k;
+    }
+    // A parameter that was edited takes the value that was written; the others stay as they are.
+    for (std::size_t p = 0; p < next_written.size(); ++p)
+        if (next_written[p] != (*written)[p]) (*values)[p] = (*written)[p] = next_written[p];
+    const bool parameters_changed = *values != *values_;
+    base_ = std::move(base);
+    if (parameters_changed) values_ = std::move(values);
+    written_ = std::move(written);
+    if (changed.empty()) return true;
+    ++epoch_;
+    load(*base_, values_);
+    // Parameters in `base` that the optimiser has moved since look changed but are not.
+    bool visible = parameters_changed;
+    for (const std::size_t q : changed)
+        visible |= std::none_of(world_->places.begin(), world_->places.end(),
+                                [q](const ParameterPlace& p) { return p.quantity == q; });
+    if (visible && !optimising_) show_current();
+    return true;
+}
+
+// Parameters keep the values they have come to, where they still exist and were not edited.
+void Runner::carry_over(Simulation& next) const {
+    if (!simulation_) return;
+    std::map<std::string, std::size_t> old;
+    const std::vector<std::string>& names = simulation_->parameters().names();
+    for (std::size_t p = 0; p < names.size(); ++p) old[names[p]] = p;
+    std::vector<double> values = next.parameters().values();
+    std::size_t p = 0;
+    for (const Parameter& parameter : next.parameters().list())
+        for (const std::string& name : parameter.names) {
+            const auto found = old.find(name);
+            if (found != old.end() && (*written_)[found->second] == values[p])
+                values[p] = std::clamp((*values_)[found->second], parameter.low, parameter.high);
+            ++p;
+        }
+    next.parameters().set_values(values);
+}
+
+void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
+    const bool fresh = !simulation_ || command.fresh || command.file != file_;
+    auto base = numbers_of(*next);
+    auto written = std::make_shared<const std::vector<double>>(next->parameters().values());
+    if (!fresh) carry_over(*next);
+    const std::shared_ptr<World> world = make_world(*next);
+    if (world_ && !fresh && same_layout(*world_->plan.stage, *world->plan.stage))
+        world->plan.stage = world_->plan.stage;  // what draws it goes on
+
+    // The optimiser goes on where it was, if it is of the same kind and about the same parameters.
+    std::optional<document::Node> state;
+    if (optimization_ && !fresh && began_) state = optimization_->state();
+    const std::int64_t planned = optimization_ ? optimization_->iterations() : -1;
+    const bool same_number =
+        optimization_ && !fresh &&
+        Optimization(*simulation_).iterations() == planned;  // not made longer by hand
+    optimization_.reset();
+    simulation_ = std::move(next);
+    world_ = world;
+    base_ = std::move(base);
+    written_ = std::move(written);
+    values_ = std::make_shared<const std::vector<double>>(simulation_->parameters().values());
+    loaded_ = *numbers_of(*simulation_);
+    gradients_planned_ = gradients_failed_ = false;
+    began_ = false;
+    ++epoch_;
+    simulation_->rollout().profile(profiling_);
+    const bool possible = world_->has_objective && world_->has_parameters;
+    optimising_ = optimising_ && !fresh && possible;
+    std::string optimiser;
+    if (possible) {
+        optimization_ = std::make_unique<Optimization>(*simulation_, same_number ? -1 : planned);
+        if (state) {
+            try {
+                optimization_->restore(*state);
+                began_ = true;
+            } catch (const Error&) {  // another optimiser, or other parameters: from the start
+                began_ = false;
+            }
+            simulation_->parameters().set_values(*values_);
+        }
+        optimiser = optimization_->describe();
+    }
+    {
+        const Lock lock(desk_.mutex);
+        desk_.world = world_;
+        desk_.library.clear();
+        desk_.shown = fresh ? nullptr : desk_.shown;
+        desk_.growing = nullptr;
+        desk_.wanted_iteration.reset();
+        desk_.wanted_ghost.reset();
+        desk_.rewind |= fresh;
+        if (fresh) {
+            desk_.rows.clear();
+            extras_.clear();
+            optimised_seconds_ = 0;
+        }
+        for (IterationInfo& row : desk_.rows) row.can_show = false;
+        desk_.rows_changed = true;
+        Snapshot& s = desk_.draft;
+        s.name = world_->name;
+        s.device = world_->device;
+        s.precision = world_->precision;
+        s.step_seconds = world_->step_seconds;
+        s.steps = world_->steps;
+        s.stage = world_->plan.stage;
+        s.optimiser = optimiser;
+        s.iterations_planned = optimization_ ? optimization_->iterations() : 0;
+        s.best_iteration = -1;
+        s.stop_reason.clear();
+        s.parameters = world_->parameters;
+        s.colours = world_->colours;
+        s.arrows = world_->arrows;
+        s.launches.clear();
+        s.checkpoint_plan.clear();
+        s.checkpoints.clear();
+        s.gradient_bytes = 0;
+        s.frame_limit = options_.frame_memory;
+        if (fresh) s.check = nullptr;
+        if (fresh) s.landscape = nullptr;
+    }
+    branched_from_ = -1;
+    show_current();
+}
+
+void Runner::reset() {
+    optimising_ = false;
+    began_ = false;
+    branched_from_ = -1;
+    values_ = written_;
+    optimised_seconds_ = 0;
+    if (optimization_) optimization_ = std::make_unique<Optimization>(*simulation_);
+    {
+        const Lock lock(desk_.mutex);
+        desk_.library.clear();
+        desk_.rows.clear();
+        extras_.clear();
+        desk_.rows_changed = true;
+        desk_.wanted_iteration.reset();
+        desk_.wanted_ghost.reset();
+        desk_.draft.best_iteration = -1;
+        desk_.draft.stop_reason.clear();
+        desk_.draft.error = nullptr;
+        if (optimization_) desk_.draft.iterations_planned = optimization_->iterations();
+        desk_.mark();
+    }
+    show_current();
+}
+
+void Runner::plan_gradients() {
+    if (gradients_planned_) return;
+    set_activity(optimising_ ? Activity::optimising : Activity::simulating,
+                 "planning the memory of gradients");
+    const CheckpointPlan& plan = simulation_->plan_gradients();
+    gradients_planned_ = true;
+    std::vector<std::int64_t> kept{0};
+    if (plan.segments > 1 && plan.checkpoints > 1) {
+        CheckpointStack stack(plan.checkpoints);
+        stack.push(0);
+        stack.reach(
+            plan.segments - 1, [](std::int64_t) {}, [](std::int64_t, std::int64_t) {},
+            [&](std::int64_t) { kept.push_back(stack.top() * plan.segment / world_->substeps); });
+    }
+    const Lock lock(desk_.mutex);
+    desk_.draft.checkpoint_plan = plan.describe();
+    desk_.draft.checkpoints = std::move(kept);
+    desk_.draft.gradient_bytes = plan.peak_bytes;
+    desk_.mark();
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,298 @@
+// Rows, branches, accepting. The optimisation runs in slices: a row that an edit or a pause ends is
+// followed by another Optimization::run(), which goes on from the parameters as they then stand.
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/runner.hpp"
+#include "engine/base/hash.hpp"
+#include "engine/document/values.hpp"
+#include "engine/sim/non_finite.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+std::vector<TermInfo> infos(const std::vector<Simulation::TermValue>& terms) {
+    std::vector<TermInfo> list;
+    for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
+    return list;
+}
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+const IterationInfo* Runner::row_of(std::int64_t iteration) const {
+    const bool known = iteration >= 0 && iteration < static_cast<std::int64_t>(desk_.rows.size());
+    return known ? &desk_.rows[static_cast<std::size_t>(iteration)] : nullptr;
+}
+
+void Runner::make_optimisation() {
+    simulation_->parameters().set_values(*values_);
+    optimization_ = std::make_unique<Optimization>(*simulation_);
+    began_ = false;
+    const Lock lock(desk_.mutex);
+    desk_.draft.optimiser = optimization_->describe();
+    desk_.draft.iterations_planned = optimization_->iterations();
+}
+
+void Runner::steer(Optimise::What what) {
+    using What = Optimise::What;
+    if (what == What::pause) {
+        optimising_ = false;
+        return;
+    }
+    if (what == What::stop) {
+        optimising_ = false;
+        began_ = false;
+        optimization_.reset();
+        const Lock lock(desk_.mutex);
+        branched_from_ = static_cast<std::int64_t>(desk_.rows.size()) - 1;
+        desk_.draft.stop_reason = "stopped on request";
+        desk_.mark();
+        return;
+    }
+    if (!optimization_) make_optimisation();  // throws where there is nothing to optimise
+    // All its iterations are done: as many once more.
+    const std::int64_t done = began_ ? iteration_ : 0;
+    if (began_ && done >= optimization_->iterations()) {
+        const std::int64_t more =
+            std::max<std::int64_t>(Optimization(*simulation_).iterations(), 1);
+        auto longer = std::make_unique<Optimization>(*simulation_, done + more);
+        longer->restore(optimization_->state());
+        optimization_ = std::move(longer);
+    }
+    optimising_ = true;
+    rows_left_ = what == What::one ? (began_ ? 1 : 2) : -1;  // the first row is before any update
+    optimising_since_ = Clock::now();
+    const Lock lock(desk_.mutex);
+    desk_.draft.stop_reason.clear();
+    desk_.draft.error = nullptr;
+    desk_.draft.iterations_planned = optimization_->iterations();
+    desk_.wanted_iteration.reset();
+    desk_.mark();
+}
+
+// One roll-out of the optimisation, whose frames are kept.
+std::optional<Ensemble::Result> Runner::evaluate(const std::vector<double>& values, bool gradient) {
+    const TrajectoryPointer t =
+        new_trajectory(-1, base_, std::make_shared<const std::vector<double>>(values));
+    {
+        const Lock lock(desk_.mutex);
+        desk_.growing = t;
+    }
+    simulation_->parameters().set_values(values);
+    bool left = false;
+    Ensemble::Result result;
+    result.loss = simulation_->run(gradient, recorder(t, [&] {
+                                       left = leaves_now();
+                                       return left;
+                                   }));
+    if (left) return std::nullopt;
+    finish(t, result.loss);
+    result.terms = simulation_->terms();
+    if (gradient && std::isfinite(result.loss)) {
+        std::optional<std::vector<double>> computed = gradient_into(t);
+        if (!computed) return std::nullopt;
+        result.gradient = std::move(*computed);
+    }
+    last_ = t;
+    return result;
+}
+
+bool Runner::add_row(const Optimization::Row& row) {
+    began_ = true;
+    iteration_ = row.iteration;
+    auto parameters = std::make_shared<const std::vector<double>>(row.parameters);
+    auto gradient = std::make_shared<const std::vector<double>>(row.gradient);
+    values_ = parameters;
+    Lock lock(desk_.mutex);
+    // The first row of a branch is the row that it started from.
+    const IterationInfo* const from = branched_from_ >= 0 ? row_of(branched_from_) : nullptr;
+    const bool repeated = from != nullptr && row.iteration == 0 && from->loss == row.loss &&
+                          *from->parameters == row.parameters;
+    if (!repeated) {
+        IterationInfo info;
+        info.iteration = static_cast<std::int64_t>(desk_.rows.size());
+        info.branched_from = branched_from_;
+        info.loss = row.loss;
+        info.gradient_norm = row.gradient_norm;
+        info.seconds = optimised_seconds_ + since(optimising_since_);
+        info.terms = infos(row.terms);
+        info.parameters = parameters;
+        info.gradient = gradient;
+        branched_from_ = -1;
+        if (last_ && *last_->parameters == row.parameters) {
+            last_->iteration = info.iteration;
+            last_->parameters = parameters;
+            last_->gradient = gradient;
+            desk_.current = last_;
+            desk_.library.put(info.iteration, last_);
+        }
+        const std::int64_t best = desk_.draft.best_iteration;
+        if (best < 0 || extras_[static_cast<std::size_t>(best)].epoch != epoch_ ||
+            info.loss < desk_.rows[static_cast<std::size_t>(best)].loss)
+            desk_.draft.best_iteration = info.iteration;
+        desk_.rows.push_back(std::move(info));
+        extras_.push_back({epoch_, base_});
+    }
+    desk_.growing = nullptr;
+    desk_.rows_changed = true;
+    desk_.draft.activity_text = "iteration " + std::to_string(row.iteration) + " of " +
+                                std::to_string(optimization_->iterations());
+    desk_.draft.progress =
+        optimization_->iterations() > 0
+            ? static_cast<double>(row.iteration) / static_cast<double>(optimization_->iterations())
+            : 1;
+    desk_.mark();
+    lock.unlock();
+    if (profiling_) publish_launches();
+    if (rows_left_ > 0) --rows_left_;
+    if (rows_left_ == 0) return false;
+    if (leave() != Leave::stay) return false;
+    return !looks_elsewhere();
+}
+
+// Whether the user wants to see something that must be run first: done between two rows.
+bool Runner::looks_elsewhere() {
+    const Lock lock(desk_.mutex);
+    const auto missing = [&](const std::optional<std::int64_t>& iteration) {
+        if (!iteration) return false;
+        const TrajectoryPointer t = desk_.library.peek(*iteration);
+        return !t || (!t->complete && !t->failed);
+    };
+    return missing(desk_.wanted_iteration) || missing(desk_.wanted_ghost);
+}
+
+void Runner::optimise() {
+    plan_gradients();
+    while (looks_elsewhere()) {
+        optimising_ = false;  // so that commands act at once
+        const bool busy = do_missing();
+        optimising_ = true;
+        if (!busy || leave() != Leave::stay) break;
+    }
+    if (leave() != Leave::stay) return;
+    load(*base_, values_);
+    set_activity(Activity::optimising,
+                 "iteration " + std::to_string(began_ ? iteration_ : 0) + " of " +
+                     std::to_string(optimization_->iterations()),
+                 optimization_->iterations() > 0
+                     ? static_cast<double>(began_ ? iteration_ : 0) /
+                           static_cast<double>(optimization_->iterations())
+                     : -1);
+    optimization_->set_evaluator([this](const std::vector<double>& values, bool gradient) {
+        return evaluate(values, gradient);
+    });
+    optimization_->set_interrupt([this] { return leaves_now(); });
+    const Clock::time_point begun = Clock::now();
+    optimising_since_ = begun;
+    const Optimization::Outcome outcome =
+        optimization_->run([this](const Optimization::Row& row) { return add_row(row); });
+    optimised_seconds_ += since(begun);
+    values_ = std::make_shared<const std::vector<double>>(optimization_->values());
+    simulation_->parameters().set_values(*values_);
+    using Stop = Optimization::Stop;
+    if (outcome.stop == Stop::stopped) {
+        if (rows_left_ == 0) optimising_ = false;
+        return;
+    }
+    optimising_ = false;
+    std::string reason = outcome.reason;
+    if (outcome.stop == Stop::not_finite && last_) {
+        simulation_->parameters().set_values(*last_->parameters);
+        reason = std::isfinite(last_->loss) ? explain_gradient(*simulation_, outcome.last.gradient)
+                                            : explain_loss(*simulation_);
+        const Lock lock(desk_.mutex);
+        const std::int64_t last = static_cast<std::int64_t>(desk_.rows.size()) - 1;
+        if (last >= 0) values_ = desk_.rows[static_cast<std::size_t>(last)].parameters;
+        desk_.fail(Error(reason).remedy("use a smaller rate, or bounds"));
+    }
+    const Lock lock(desk_.mutex);
+    desk_.growing = nullptr;
+    desk_.draft.stop_reason = reason;
+    desk_.say(LogLine::Level::information, "the optimisation has ended: " + reason);
+}
+
+void Runner::branch(std::int64_t iteration) {
+    {
+        const Lock lock(desk_.mutex);
+        const IterationInfo* const row = row_of(iteration);
+        if (row == nullptr || row->parameters->size() != world_->parameter_count)
+            throw Error("there is no iteration " + std::to_string(iteration) + " to branch from");
+        values_ = row->parameters;
+        desk_.wanted_iteration.reset();
+        // Seen at once, if its frames are there and it is of the scene as it is now.
+        const TrajectoryPointer kept = desk_.library.find(iteration);
+        if (kept && kept->base == base_) desk_.current = kept;
+    }
+    bool shown = false;
+    {
+        const Lock lock(desk_.mutex);
+        shown = desk_.current && desk_.current->iteration == iteration;
+    }
+    branched_from_ = iteration;
+    make_optimisation();
+    if (!shown) show_current();
+}
+
+void Runner::revert() {
+    optimising_ = false;
+    values_ = written_;
+    began_ = false;
+    optimization_.reset();
+    branched_from_ = -1;
+    {
+        const Lock lock(desk_.mutex);
+        desk_.wanted_iteration.reset();
+    }
+    show_current();
+}
+
+// The document with the parameters of what is shown. Only what they change is written anew.
+void Runner::accept(std::uint64_t number) {
+    Numbers parameters;
+    std::int64_t iteration = -1;
+    {
+        const Lock lock(desk_.mutex);
+        const TrajectoryPointer& t = desk_.shown ? desk_.shown : desk_.current;
+        parameters = t && t->parameters ? t->parameters : values_;
+        iteration = t ? t->iteration : -1;
+    }
+    if (parameters->size() != world_->parameter_count)
+        throw Error("what is shown belongs to the scene before it was edited");
+    document::Document answer = *document_;
+    std::vector<std::size_t> quantities;
+    for (const ParameterPlace& place : world_->places) quantities.push_back(place.quantity);
+    std::sort(quantities.begin(), quantities.end());
+    quantities.erase(std::unique(quantities.begin(), quantities.end()), quantities.end());
+    constexpr std::size_t most_inline = 1000;
+    for (const std::size_t q : quantities) {
+        const QuantityMeta& meta = world_->quantities[q];
+        const std::vector<double> values = world_->values_of(q, *base_, parameters);
+        if (values == *(*base_)[q]) continue;
+        document::Node node;
+        if (values.size() <= most_inline || file_.empty()) {
+            node = document::written_form(values, meta.info.components, meta.shared);
+        } else {  // a file of its own, so that undo finds the older one
+            Hasher hasher;
+            hasher.bytes(values.data(), values.size() * sizeof(double));
+            std::string name = file_.stem().string() + "_" + meta.info.path + "_" +
+                               to_string(hasher.digest()).substr(0, 8);
+            std::replace(name.begin(), name.end(), '.', '_');
+            node = document::saved_form(values, meta.info.components, meta.shared,
+                                        file_.parent_path(), name + ".npy");
+        }
+        answer.set(meta.info.scene_pointer, std::move(node));
+    }
+    const Lock lock(desk_.mutex);
+    desk_.draft.answer = std::make_shared<const document::Document>(std::move(answer));
+    desk_.draft.answer_to = number;
+    desk_.draft.answer_name = iteration >= 0 ? "Accept iteration " + std::to_string(iteration)
+                                             : "Accept the parameters shown";
+    desk_.mark();
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,124 @@
+#include "app/session/scanner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hindcast::session {
+
+namespace {
+constexpr auto publish_interval = std::chrono::milliseconds(50);
+constexpr int most_values = 501;
+}  // namespace
+
+struct Scanner::Job {
+    Scan what;
+    Scene scene;
+    const Registry* registry = nullptr;
+    SimulationOptions options;
+    std::vector<double> centre;
+};
+
+void Scanner::cancel() {
+    cancelled_ = true;
+    if (thread_.joinable()) thread_.join();
+    cancelled_ = false;
+}
+
+void Scanner::start(const Scan& what, const Scene& scene, const Registry& registry,
+                    const SimulationOptions& options, std::vector<double> centre) {
+    cancel();
+    auto job = std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre)});
+    thread_ = std::thread([this, job] {
+        std::optional<Error> failure;
+        try {
+            run(*job);
+        } catch (const Error& error) {
+            failure = error;
+        } catch (const std::exception& error) {
+            failure = Error(std::string("internal: ") + error.what());
+        }
+        if (!failure) return;
+        const std::unique_lock lock(desk_.mutex);
+        desk_.fail(*failure);
+    });
+}
+
+void Scanner::publish(const Landscape& landscape) {
+    auto copy = std::make_shared<const Landscape>(landscape);
+    const std::unique_lock lock(desk_.mutex);
+    desk_.draft.landscape = std::move(copy);
+    desk_.mark();
+}
+
+void Scanner::run(Job& job) {
+    DeviceOptions device = job.options.device->options();
+    if (device.kind == DeviceKind::cuda) device = {};
+    device.threads = 1;
+    job.options.device = std::make_shared<Device>(device);
+    Simulation simulation(job.scene, *job.registry, job.options);
+    Parameters& parameters = simulation.parameters();
+    const std::vector<std::string>& names = parameters.names();
+    if (job.centre.size() != names.size() || simulation.model().terms().empty())
+        throw Error("there is no loss to scan").remedy("add an objective and a parameter");
+
+    Landscape landscape;
+    landscape.names = job.what.names;
+    landscape.count = std::clamp(job.what.count, 2, most_values);
+    const int directions = job.what.names[1].empty() ? 1 : 2;
+    std::array<std::size_t, 2> entry{};
+    std::vector<double> low, high;
+    for (const Parameter& p : parameters.list()) {
+        low.insert(low.end(), p.entries.size(), p.low);
+        high.insert(high.end(), p.entries.size(), p.high);
+    }
+    for (std::size_t d = 0; d < static_cast<std::size_t>(directions); ++d) {
+        const auto found = std::find(names.begin(), names.end(), job.what.names[d]);
+        if (found == names.end())
+            throw Error("there is no parameter '" + job.what.names[d] + "' to scan")
+                .remedy("choose one of the optimiser's entries, such as " + names.front());
+        entry[d] = static_cast<std::size_t>(found - names.begin());
+        const double centre = job.centre[entry[d]];
+        double width = job.what.width[d];
+        if (!(width > 0)) width = centre != 0 ? std::fabs(centre) : 1;
+        landscape.centre[d] = centre;
+        landscape.range[d] = {std::max(centre - width / 2, low[entry[d]]),
+                              std::min(centre + width / 2, high[entry[d]])};
+    }
+    const auto stops = [this](std::int64_t) { return !cancelled_ && !desk_.ends; };
+    const auto count = static_cast<std::size_t>(landscape.count);
+    landscape.losses.assign(directions == 1 ? count : count * count,
+                            std::numeric_limits<double>::quiet_NaN());
+    publish(landscape);
+
+    parameters.set_values(job.centre);
+    const double loss = simulation.run(true, stops);
+    if (!stops(0)) return;
+    if (std::isfinite(loss)) {
+        const std::vector<double> gradient = simulation.gradient();
+        for (std::size_t d = 0; d < static_cast<std::size_t>(directions); ++d)
+            landscape.slope[d] = gradient[entry[d]];
+    }
+    const auto value = [&](std::size_t d, std::size_t k) {
+        const double part = static_cast<double>(k) / static_cast<double>(count - 1);
+        return landscape.range[d][0] + part * (landscape.range[d][1] - landscape.range[d][0]);
+    };
+    Clock::time_point published = Clock::now();
+    for (std::size_t k = 0; k < landscape.losses.size(); ++k) {
+        std::vector<double> point = job.centre;
+        point[entry[0]] = value(0, k % count);
+        if (directions == 2) point[entry[1]] = value(1, k / count);
+        parameters.set_values(point);
+        const double at = simulation.run(false, stops);
+        if (!stops(0)) return;
+        landscape.losses[k] = at;
+        if (Clock::now() - published > publish_interval) {
+            publish(landscape);
+            published = Clock::now();
+        }
+    }
+    landscape.done = true;
+    publish(landscape);
+}
+
+}  // namespace hindcast::session

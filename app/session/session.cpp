@@ -1,0 +1,106 @@
+#include "app/session/session.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "app/session/front.hpp"
+#include "app/session/runner.hpp"
+
+namespace hindcast::session {
+
+struct Session::State {
+    Desk desk;
+    Runner runner;
+    Front front;
+
+    mutable std::mutex mutex;  // of what follows: held for a few instructions only
+    mutable std::condition_variable published;
+    std::shared_ptr<const Snapshot> newest = std::make_shared<const Snapshot>();
+    std::function<void()> wake;
+
+    std::thread front_thread, runner_thread;
+
+    State(const Registry& registry, SessionOptions options)
+        : runner(desk, registry, std::move(options)),
+          front(
+              desk, [this](std::shared_ptr<const Snapshot> s) { publish(std::move(s)); },
+              [this] { notify(); }) {}
+
+    void publish(std::shared_ptr<const Snapshot> snapshot) {
+        {
+            const std::lock_guard lock(mutex);
+            newest = std::move(snapshot);
+        }
+        published.notify_all();
+        notify();
+    }
+
+    void notify() {
+        std::function<void()> call;
+        {
+            const std::lock_guard lock(mutex);
+            call = wake;
+        }
+        if (call) call();
+    }
+};
+
+Session::Session(const Registry& registry, SessionOptions options) {
+    if (!options.simulation.device)
+        options.simulation.device = std::make_shared<Device>(DeviceOptions{});
+    state_ = std::make_unique<State>(registry, std::move(options));
+    State& s = *state_;
+    s.front_thread = std::thread([&s] { s.front.run(); });
+    s.runner_thread = std::thread([&s] { s.runner.run(); });
+}
+
+Session::~Session() {
+    State& s = *state_;
+    {
+        const std::lock_guard lock(s.desk.mutex);
+        s.desk.ends = true;
+    }
+    s.desk.front_wakes.notify_all();
+    s.desk.runner_wakes.notify_all();
+    s.front_thread.join();
+    s.runner_thread.join();
+}
+
+void Session::send(Command command) {
+    const std::lock_guard lock(state_->desk.mutex);
+    state_->desk.mail.push_back(std::move(command));
+    state_->desk.front_wakes.notify_all();
+}
+
+std::shared_ptr<const Snapshot> Session::snapshot() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->newest;
+}
+
+void Session::on_change(std::function<void()> wake) {
+    const std::lock_guard lock(state_->mutex);
+    state_->wake = std::move(wake);
+}
+
+std::shared_ptr<const Snapshot> Session::wait(const std::function<bool(const Snapshot&)>& condition,
+                                              double seconds) const {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(seconds));
+    std::unique_lock lock(state_->mutex);
+    for (;;) {
+        const std::shared_ptr<const Snapshot> snapshot = state_->newest;
+        lock.unlock();
+        if (condition(*snapshot)) return snapshot;
+        lock.lock();
+        if (snapshot != state_->newest) continue;
+        if (state_->published.wait_until(lock, until) == std::cv_status::timeout &&
+            snapshot == state_->newest) {
+            Error error("what was waited for did not happen in " + std::to_string(seconds) + " s");
+            if (snapshot->error) error.note(snapshot->error->what());
+            throw error;
+        }
+    }
+}
+
+}  // namespace hindcast::session

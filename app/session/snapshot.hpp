@@ -1,0 +1,155 @@
+// What the simulation thread tells the window: immutable, replaced as a whole, read by anyone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/render/stage.hpp"
+#include "engine/base/error.hpp"
+#include "engine/document/document.hpp"
+
+namespace hindcast::session {
+
+enum class Activity : std::uint8_t { empty, building, idle, simulating, optimising, stopping };
+
+// One number that may be optimised, as the inspector shows it.
+struct ParameterInfo {
+    std::string path;  // of the scene's parameter, "cage.rest_length"
+    std::string unit;
+    std::string group;
+    double low = 0, high = 0;  // -inf, inf: none
+    bool log_scale = false;
+    std::vector<std::string> names;    // per entry
+    std::size_t first = 0, count = 0;  // of the flat vector
+};
+
+// A quantity of the scene: everything with a path.
+struct QuantityInfo {
+    std::string path, unit, scene_pointer;
+    std::int64_t rows = 0;
+    int components = 1;
+    bool may_optimise = false, optimised = false;
+    double low = 0, high = 0;
+    std::vector<double> values;    // rows x components; the first 4096 of them
+    std::vector<double> gradient;  // the same of dLoss; empty before any gradient
+};
+
+struct TermInfo {
+    std::string name;
+    double weight = 1, value = 0;
+};
+
+// One row of the optimisation's history. Its numbers never change once they are there.
+struct IterationInfo {
+    std::int64_t iteration = 0;  // counts on over branches
+    std::int64_t branched_from = -1;
+    double loss = 0, gradient_norm = 0, seconds = 0;
+    std::vector<TermInfo> terms;
+    std::shared_ptr<const std::vector<double>> parameters, gradient;
+    std::vector<double> adjoint_norms;  // at each kept frame; empty if those are not kept
+    bool frames_kept = false;           // its trajectory is in memory (else it is run again)
+    bool can_show = true;  // false: of the scene before it was built anew; only numbers are left
+};
+
+struct LaunchInfo {
+    std::string name, direction;
+    std::int64_t runs = 0;
+    double seconds = 0;
+    double bytes = 0;  // that one run reads and writes, by its bindings
+};
+
+struct LogLine {
+    enum class Level : std::uint8_t { information, warning, error } level = Level::information;
+    std::string text;
+    double seconds = 0;  // since the session began
+};
+
+// What can be shown as colour, arrows: names to put into Look.
+struct ShownField {
+    std::string name;  // "speed", "position gradient", "cage.stiffness", ...
+    std::string unit;
+    bool gradient = false;
+};
+
+struct CheckRow {
+    std::string name;
+    double gradient = 0, difference = 0, error = 0;  // error: relative, as `hindcast check` has it
+    bool passed = false;
+};
+
+// A scan of the loss around the parameters: count values along one direction, or count x count.
+struct Landscape {
+    std::array<std::string, 2> names;         // of the parameters varied; the second empty in 1-D
+    std::array<double, 2> centre{}, slope{};  // values and exact gradient there
+    std::array<std::array<double, 2>, 2> range{};
+    int count = 0;
+    std::vector<double> losses;  // row by row, NaN where not computed yet
+    bool done = false;
+};
+
+struct Snapshot {
+    std::uint64_t serial = 0;
+    Activity activity = Activity::empty;
+    std::string activity_text;  // "compiling 12 kernels", "iteration 7 of 30"
+    double progress = -1;       // 0 .. 1; -1: unknown
+
+    std::uint64_t revision = 0;  // of the document that runs now
+    std::uint64_t applied_revision =
+        0;  // the newest that was tried: if it differs, `error` says why
+    std::shared_ptr<const Error>
+        error;  // of the last thing that failed; none once another succeeds
+
+    std::string name, device, precision;
+    double step_seconds = 0;
+    std::int64_t steps = 0;                      // whole steps of a run
+    std::shared_ptr<const render::Stage> stage;  // changes when a new simulation was built
+
+    // ---- time ----
+    bool playing = false;
+    std::int64_t step = 0;            // shown
+    std::int64_t steps_computed = 0;  // of the shown iteration's trajectory
+    std::int64_t frame_every = 1;     // steps between kept frames
+    double speed_asked = 1;           // simulated seconds per second; 0: as fast as possible
+    double speed_measured = 0;
+
+    // ---- optimisation ----
+    std::string optimiser;  // "adam, rate 0.05"; empty: the scene has no parameters
+    std::int64_t iterations_planned = 0;
+    std::int64_t shown_iteration = -1, ghost_iteration = -1, best_iteration = -1;
+    std::shared_ptr<const std::vector<IterationInfo>> history;
+    std::string stop_reason;
+    double loss = 0;  // of the shown trajectory; NaN if not complete
+    std::vector<TermInfo> terms;
+    std::vector<ParameterInfo> parameters;
+    std::shared_ptr<const std::vector<double>> values, gradient;  // flat, of what is shown
+    std::vector<QuantityInfo> quantities;
+
+    // ---- what can be looked at ----
+    std::vector<ShownField> colours, arrows;
+    std::map<std::string, std::vector<double>> series;  // per kept frame: "kinetic energy", ...
+
+    // With Look::trails: the ways of some of the points from the start to the step shown, for
+    // View::trail_lines. Null without.
+    std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails;
+
+    // ---- tools ----
+    std::shared_ptr<const std::vector<CheckRow>> check;
+    std::shared_ptr<const Landscape> landscape;
+    std::vector<LaunchInfo> launches;
+    std::string checkpoint_plan;            // in words
+    std::vector<std::int64_t> checkpoints;  // the steps that are kept
+    std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;
+    std::shared_ptr<const std::vector<LogLine>> log;
+
+    // A document that a command asked for (Accept), with the number of that command.
+    std::shared_ptr<const document::Document> answer;
+    std::uint64_t answer_to = 0;
+    std::string answer_name;  // for undo: "Accept iteration 12"
+};
+
+}  // namespace hindcast::session

@@ -1,0 +1,128 @@
+#include "app/session/trajectory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hindcast::session {
+
+const Bytes* KeptFrame::find(const std::string& name) const {
+    const auto found = std::find(names->begin(), names->end(), name);
+    return found == names->end() ? nullptr
+                                 : &arrays[static_cast<std::size_t>(found - names->begin())];
+}
+
+std::int64_t KeptFrame::bytes() const {
+    std::int64_t sum = 0;
+    for (const Bytes& b : arrays) sum += static_cast<std::int64_t>(b.size());
+    return sum;
+}
+
+Bytes c_order(const Array& array) {
+    const std::size_t scalar = static_cast<std::size_t>(ir::size_of(array.type()));
+    const auto elements = static_cast<std::size_t>(array.elements());
+    const auto components = static_cast<std::size_t>(array.components());
+    Bytes out(elements * components * scalar);
+    const auto* from = static_cast<const std::byte*>(array.data());
+    const auto es = static_cast<std::size_t>(array.element_stride());
+    const auto cs = static_cast<std::size_t>(array.component_stride());
+    if ((components == 1 || cs == 1) && es == components) {
+        if (!out.empty()) std::memcpy(out.data(), from, out.size());
+        return out;
+    }
+    const auto gather = [&]<class T>(T*) {
+        const T* source = reinterpret_cast<const T*>(from);
+        T* target = reinterpret_cast<T*>(out.data());
+        for (std::size_t e = 0; e < elements; ++e)
+            for (std::size_t c = 0; c < components; ++c) *target++ = source[e * es + c * cs];
+    };
+    if (scalar == 4)
+        gather(static_cast<std::uint32_t*>(nullptr));
+    else
+        gather(static_cast<std::uint64_t*>(nullptr));
+    return out;
+}
+
+namespace {
+
+FramePointer last_up_to(const std::vector<FramePointer>& frames, std::int64_t step) {
+    const auto after =
+        std::upper_bound(frames.begin(), frames.end(), step,
+                         [](std::int64_t s, const FramePointer& f) { return s < f->step; });
+    return after == frames.begin() ? nullptr : *std::prev(after);
+}
+
+}  // namespace
+
+FramePointer Trajectory::frame_at(std::int64_t step) const { return last_up_to(frames, step); }
+
+FramePointer Trajectory::adjoint_at(std::int64_t step) const {
+    const auto after = adjoints.upper_bound(step);
+    return after == adjoints.begin() ? nullptr : std::prev(after)->second;
+}
+
+bool Trajectory::holds(const std::string& array) const {
+    return arrays && std::find(arrays->begin(), arrays->end(), array) != arrays->end();
+}
+
+bool Trajectory::holds_gradient(const std::string& array) const {
+    return !adjoints.empty() && adjoints.begin()->second->find(array) != nullptr;
+}
+
+void Trajectory::add(FramePointer frame) {
+    bytes_ += frame->bytes();
+    frames.push_back(std::move(frame));
+}
+
+void Trajectory::add_adjoint(FramePointer frame) {
+    FramePointer& place = adjoints[frame->step];
+    bytes_ += frame->bytes() - (place ? place->bytes() : 0);
+    place = std::move(frame);
+}
+
+void Library::clear() { kept_.clear(); }
+
+TrajectoryPointer Library::find(std::int64_t iteration) {
+    const auto found = kept_.find(iteration);
+    if (found == kept_.end()) return nullptr;
+    found->second.used = ++clock_;
+    return found->second.trajectory;
+}
+
+TrajectoryPointer Library::peek(std::int64_t iteration) const {
+    const auto found = kept_.find(iteration);
+    return found == kept_.end() ? nullptr : found->second.trajectory;
+}
+
+void Library::put(std::int64_t iteration, TrajectoryPointer trajectory) {
+    kept_[iteration] = {std::move(trajectory), ++clock_};
+}
+
+void Library::shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& pinned) {
+    std::int64_t now = this->bytes();
+    while (now > bytes) {
+        auto oldest = kept_.end();
+        for (auto entry = kept_.begin(); entry != kept_.end(); ++entry) {
+            const bool stays =
+                std::find(pinned.begin(), pinned.end(), entry->second.trajectory) != pinned.end();
+            if (!stays && (oldest == kept_.end() || entry->second.used < oldest->second.used))
+                oldest = entry;
+        }
+        if (oldest == kept_.end()) return;
+        now -= oldest->second.trajectory->bytes();
+        kept_.erase(oldest);
+    }
+}
+
+std::int64_t Library::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& [iteration, entry] : kept_) sum += entry.trajectory->bytes();
+    return sum;
+}
+
+std::vector<TrajectoryPointer> Library::all() const {
+    std::vector<TrajectoryPointer> list;
+    for (const auto& [iteration, entry] : kept_) list.push_back(entry.trajectory);
+    return list;
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,78 @@
+// What both threads know of a simulation that was built: immutable, made anew with each build.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/session/snapshot.hpp"
+#include "app/session/stage_maker.hpp"
+#include "app/session/trajectory.hpp"
+
+namespace hindcast::session {
+
+// A quantity without its values.
+struct QuantityMeta {
+    QuantityInfo info;  // values and gradient empty
+    bool shared = false;
+    std::int64_t count = 0;  // elements it applies to
+    std::string owner;
+};
+
+// A parameter's place in its quantity: entry `entries[k]` is number first + k of the flat vector.
+struct ParameterPlace {
+    std::size_t quantity = 0, first = 0;
+    std::vector<std::size_t> entries;
+};
+
+// Where a colour or an arrow comes from.
+struct Source {
+    enum class Kind : std::uint8_t { array, quantity, array_gradient, quantity_gradient };
+    Kind kind = Kind::array;
+    std::string array;         // of the model
+    std::size_t quantity = 0;  // of World::quantities
+    // Of what the numbers are: every point, a range of points, the segments or surface of the
+    // owner.
+    enum class Of : std::uint8_t { points, range, segments, surface, field } of = Of::points;
+    std::int64_t first = 0, count = 0;  // range
+};
+
+struct World {
+    StagePlan plan;
+    std::string name, device, precision;
+    double step_seconds = 0;
+    std::int64_t steps = 0, substeps = 1;  // whole steps
+    bool f64 = false;
+    bool has_objective = false, has_parameters = false;
+    bool may_show_gradients = false;  // of states: some launch of the steps is differentiated
+
+    std::vector<QuantityMeta> quantities;
+    std::map<std::string, std::size_t> quantity_of;  // by path
+    std::vector<ParameterPlace> places;
+    std::vector<ParameterInfo> parameters;
+    std::size_t parameter_count = 0;
+
+    std::vector<ShownField> colours, arrows;
+    std::map<std::string, Source> colour_sources, arrow_sources;
+    std::vector<std::string> recorded;                // arrays that every frame holds
+    std::map<std::string, std::int64_t> array_bytes;  // of one frame, by name
+
+    // The numbers of a quantity in a run with these parameters.
+    std::vector<double> values_of(std::size_t quantity, const std::vector<Numbers>& base,
+                                  const Numbers& parameters) const;
+    // The gradient at the quantity's own places, 0 where no parameter is; empty if none is there.
+    std::vector<double> gradient_of(std::size_t quantity, const Numbers& gradient) const;
+    std::vector<QuantityInfo> quantity_infos(const Trajectory& t) const;
+    // Frame::numbers.
+    std::vector<std::vector<double>> thing_numbers(const std::vector<Numbers>& base,
+                                                   const Numbers& parameters) const;
+};
+using WorldPointer = std::shared_ptr<const World>;
+
+std::shared_ptr<World> make_world(Simulation& simulation);
+// The numbers of all quantities as they stand.
+std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation);
+
+}  // namespace hindcast::session

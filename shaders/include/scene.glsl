@@ -1,0 +1,160 @@
+// What every shader of things sees: the view, the draw, the solver's numbers, the measured range.
+// Mirrors app/render/shader_data.hpp.
+
+#define COLOUR 0
+#define PICK 1
+#define MASK 2
+#define SHADOW 3
+#ifndef PASS
+#define PASS COLOUR
+#endif
+
+layout(constant_id = 0) const bool wide = false;  // numbers are f64
+layout(constant_id = 1) const int samples = 1;    // per pixel
+layout(constant_id = 2) const bool shadowed = false;  // the shadow map is looked at
+
+layout(std140, set = 0, binding = 0) uniform Scene {
+    mat4 view_projection;  // depth 1 at the near plane, 0 far away
+    vec4 eye;              // w: 1 perspective, 0 orthographic
+    vec4 right;            // w: metres per pixel (at one metre's distance in perspective)
+    vec4 up;
+    vec4 forward;
+    vec4 to_light;
+    vec4 light_right;
+    vec4 light_up;
+    vec4 world_up;
+    vec4 background_top;
+    vec4 background_bottom;
+    vec4 known_low;        // box around what the host knows the place of; w: 1 if there is any
+    vec4 known_high;
+    vec4 size;             // pixels, 1 / pixels
+    vec4 range;            // given: low, high
+    vec4 focus;            // where the floor fades away from; w: how far it reaches, m
+    uvec4 flags;           // flat, range_given | range_symmetric, colour map, shadows
+} scene;
+
+const uint range_given = 1u, range_symmetric = 2u;
+
+layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[]; };
+
+#ifdef MEASURING
+// Found by measure.comp, in integers that order as the numbers do.
+layout(std430, set = 0, binding = 2) buffer Measured {
+    uint low, high, longest, unused;
+    uint box_low[4], box_high[4];
+} measured;
+layout(std430, set = 0, binding = 4) buffer SettledNow
+#else
+// A uniform block, since drivers read those faster than buffers.
+layout(std140, set = 0, binding = 5) uniform Settled
+#endif
+{
+    mat4 light;          // world to shadow map, depth 0 .. 1
+    vec4 colour_range;   // low, high, longest arrow
+    vec4 shadow_texel;   // m
+} settled;
+
+layout(set = 0, binding = 3) uniform sampler2DShadow shadow_map;
+
+// Of one thing in one slot.
+layout(std430, set = 1, binding = 0) readonly buffer Places { uint places[]; };
+layout(std430, set = 1, binding = 1) readonly buffer Values { uint values[]; };
+layout(std430, set = 1, binding = 2) readonly buffer Indices { uint indices[]; };
+layout(std430, set = 1, binding = 3) readonly buffer ElementOf { uint element_of[]; };
+layout(std430, set = 1, binding = 4)
+#ifndef MAKING_NORMALS
+readonly
+#endif
+buffer Normals { float normals[]; };
+layout(std430, set = 1, binding = 5) readonly buffer Around { uint around[]; };
+
+layout(push_constant) uniform Draw {
+    vec4 colour;
+    vec4 a, b;  // of the kind
+    float radius, spacing, layer, scale;
+    uint first, count, rows, columns;
+    uint flags, thing;
+    int only;  // this element alone, or all: -1
+    uint mode;
+} draw;
+
+const uint has_values = 1u, values_per_point = 2u, has_element_of = 4u, in_plane = 8u, unlit = 16u,
+           pixel_radius = 32u, arrow_log = 64u, edges_shown = 128u, is_floor = 256u;
+
+const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
+
+bool has(uint flag) { return (draw.flags & flag) != 0u; }
+bool is_flat() { return scene.flags.x != 0u; }
+
+bool finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }
+bool finite(vec3 x) { return finite(x.x) && finite(x.y) && finite(x.z); }
+
+// An f64 as the f32 nearest to it (ties to even), from its two halves. Too small ones become 0.
+float narrowed(uint low, uint high) {
+    const uint sign_bit = high & 0x80000000u;
+    const int exponent = int((high >> 20) & 0x7ffu) - 1023;
+    if (exponent == 1024) {
+        const bool nan = ((high & 0xfffffu) | low) != 0u;
+        return uintBitsToFloat(sign_bit | (nan ? 0x7fc00000u : 0x7f800000u));
+    }
+    if (exponent < -126) return uintBitsToFloat(sign_bit);
+    if (exponent > 127) return uintBitsToFloat(sign_bit | 0x7f800000u);
+    uint bits = (uint(exponent + 127) << 23) | ((high & 0xfffffu) << 3) | (low >> 29);
+    const uint rest = low & 0x1fffffffu, half_way = 0x10000000u;
+    if (rest > half_way || (rest == half_way && (bits & 1u) != 0u)) bits += 1u;
+    return uintBitsToFloat(sign_bit | bits);
+}
+
+float place_number(uint i) {
+    if (wide) return narrowed(places[2u * i], places[2u * i + 1u]);
+    return uintBitsToFloat(places[i]);
+}
+
+float value_number(uint i) {
+    if (wide) return narrowed(values[2u * i], values[2u * i + 1u]);
+    return uintBitsToFloat(values[i]);
+}
+
+// Whether there is a number: the quiet NaN of std::numeric_limits says that there is none.
+bool has_number(uint i) {
+    if (wide) return values[2u * i + 1u] != 0x7ff80000u || values[2u * i] != 0u;
+    return values[i] != 0x7fc00000u;
+}
+
+// The number, and whether it is shown; things without numbers show their own colour.
+vec2 shown_value(uint i) {
+    return has_number(i) ? vec2(value_number(i), 1.0) : vec2(0.0);
+}
+
+vec3 place_of(uint i) {
+    if (has(in_plane)) return vec3(place_number(2u * i), place_number(2u * i + 1u), 0.0);
+    return vec3(place_number(3u * i), place_number(3u * i + 1u), place_number(3u * i + 2u));
+}
+
+vec3 vector_of(uint i) {
+    if (has(in_plane)) return vec3(value_number(2u * i), value_number(2u * i + 1u), 0.0);
+    return vec3(value_number(3u * i), value_number(3u * i + 1u), value_number(3u * i + 2u));
+}
+
+// Integers that order as the floats do.
+uint ordered(float x) {
+    const uint bits = floatBitsToUint(x);
+    return (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
+}
+float from_ordered(uint x) {
+    return uintBitsToFloat((x & 0x80000000u) != 0u ? x & 0x7fffffffu : ~x);
+}
+
+#ifndef MEASURING
+vec3 colour_of_value(float value) {
+    if (!finite(value)) return warning_colour;
+    const float low = settled.colour_range.x, high = settled.colour_range.y;
+    const float t = high > low ? clamp((value - low) / (high - low), 0.0, 1.0) : 0.5;
+    return unpackUnorm4x8(colours[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
+}
+
+// Of a value, and whether it is shown.
+vec3 base_colour(vec2 value) {
+    return has(has_values) && value.y > 0.999 ? colour_of_value(value.x) : draw.colour.rgb;
+}
+#endif

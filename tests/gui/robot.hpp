@@ -1,0 +1,67 @@
+// A user made of code: the whole program with imgui_test_engine's mouse and keyboard, without a
+// screen or in a real window. A script runs beside the frames and waits for what it wants to see.
+//
+//     Robot robot;
+//     robot.run([&](ImGuiTestContext& hands) {
+//         hands.ItemClick("//**/spring cage");
+//         CHECK(robot.wait([&] { return robot.work().has_run(); }));
+//         robot.picture("opened");
+//     });
+#pragma once
+
+#include <imgui.h>
+
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/gui/app.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace hindcast::test {
+
+class Robot {
+public:
+    struct Options {
+        bool window = false;  // on the display
+        bool tour = false;
+        int width = 1280, height = 800;
+        std::optional<gui::Link> link = {};  // instead of a simulation
+        std::optional<render::TransportKind> transport = {};
+    };
+    Robot() : Robot(Options()) {}
+    explicit Robot(Options options);
+    ~Robot();
+
+    // Draws frames until the script has ended. What it throws fails the test.
+    void run(const std::function<void(ImGuiTestContext&)>& script);
+    // Inside a script: frames go by until it is so. False after the time.
+    bool wait(const std::function<bool()>& condition, double seconds = 30);
+    void frames(int count);
+    // Kept as build/PRESET/gui/NAME.png.
+    void picture(const std::string& name);
+
+    gui::App& app() { return *app_; }
+    gui::Workspace& work() { return app_->workspace(); }
+    const session::Snapshot& now() { return work().now(); }
+    // Bundled scenes are copied there: they may be changed.
+    std::filesystem::path scenes() const { return folder_.path() / "scenes"; }
+    std::filesystem::path folder() const { return folder_.path(); }
+    const std::vector<std::string>& messages() const { return messages_; }
+
+private:
+    TemporaryFolder folder_;
+    std::vector<std::string> messages_;  // of Vulkan's validation layers
+    std::unique_ptr<gui::Window> window_;
+    std::unique_ptr<gui::App> app_;
+    ImGuiTestEngine* engine_ = nullptr;
+    ImGuiTestContext* hands_ = nullptr;
+    int scripts_ = 0;
+};
+
+}  // namespace hindcast::test

@@ -1,0 +1,433 @@
+// What a user does, from the gallery to the saved scene, by mouse and keyboard.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "app/gui/window.hpp"
+#include "engine/base/files.hpp"
+#include "tests/gui/robot.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace hindcast;
+using test::Robot;
+
+namespace {
+
+bool opened(Robot& robot) {
+    return robot.wait([&] {
+        return robot.work().has_scene() && robot.work().has_run() &&
+               robot.now().activity != session::Activity::building && !robot.work().is_opening();
+    });
+}
+
+void open(Robot& robot, const std::string& name) {
+    robot.work().open(robot.scenes() / name);
+    REQUIRE(opened(robot));
+    robot.frames(4);
+}
+
+std::int64_t last_iteration(Robot& robot) {
+    const auto& history = robot.now().history;
+    return history && !history->empty() ? history->back().iteration : -1;
+}
+
+// The whole path of a newcomer; the same in a window and without one.
+void newcomers_path(Robot& robot, const std::string& prefix) {
+    robot.run([&](ImGuiTestContext& hands) {
+        robot.picture(prefix + "gallery");
+        hands.ItemClick("//##dock/**/spring cage");
+        REQUIRE(opened(robot));
+        CHECK(robot.work().title() == "spring cage");
+        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
+        robot.frames(10);
+        robot.picture(prefix + "opened");
+
+        // It plays by itself; Space stops it, Right and Left step, Home goes to the start.
+        CHECK(robot.wait([&] { return robot.now().playing; }));
+        hands.KeyPress(ImGuiKey_Space);
+        CHECK(robot.wait([&] { return !robot.now().playing; }));
+        hands.KeyPress(ImGuiKey_Home);
+        CHECK(robot.wait([&] { return robot.now().step == 0; }));
+        hands.KeyPress(ImGuiKey_RightArrow, 3);
+        CHECK(robot.wait([&] { return robot.now().step == 3; }));
+        hands.KeyPress(ImGuiKey_LeftArrow);
+        CHECK(robot.wait([&] { return robot.now().step == 2; }));
+
+        // Scrubbing: the middle of the time slider.
+        hands.ItemClick("//##timeline/**/time slider");
+        CHECK(robot.wait([&] { return robot.now().step == robot.now().steps / 2; }));
+
+        // Optimise until the ball is at the target.
+        hands.KeyPress(ImGuiKey_O);
+        CHECK(robot.wait([&] { return last_iteration(robot) >= 30; }));
+        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        CHECK(robot.now().history->back().loss < 1e-3 * robot.now().history->front().loss);
+        robot.frames(10);
+        robot.picture(prefix + "optimised");
+
+        // An earlier iteration, as a ghost too.
+        robot.work().send(session::ShowIteration{0});
+        CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
+        robot.work().send(session::Ghost{30});
+        CHECK(robot.wait([&] { return robot.now().ghost_iteration == 30; }));
+        robot.picture(prefix + "ghost");
+    });
+}
+
+}  // namespace
+
+TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back") {
+    Robot robot;
+    newcomers_path(robot, "");
+}
+
+TEST_CASE("gui: the same in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    newcomers_path(robot, "window_");
+}
+
+TEST_CASE("gui: edit a value, undo, redo, save, reload from disk") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().select({"/forces/0", -1, ""});
+        robot.frames(3);
+        robot.picture("inspector");
+        // A click without a drag opens the field for typing, with units.
+        hands.ItemClick("//###Inspector/**/cage.stiffness/##value");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("2*60 N/m");
+        robot.frames(2);
+        CHECK(robot.work().document().find("/forces/0/stiffness")->real() == 120);
+        CHECK(robot.work().editor().unsaved());
+        CHECK(robot.wait([&] {
+            return robot.now().revision == robot.now().applied_revision &&
+                   std::ranges::any_of(robot.now().quantities, [](const auto& q) {
+                       return q.path == "cage.stiffness" && q.values.at(0) == 120;
+                   });
+        }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Y);
+        CHECK(robot.work().document().find("/forces/0/stiffness")->real() == 120);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        CHECK_FALSE(robot.work().editor().unsaved());
+        const document::Document saved =
+            document::Document::load(robot.scenes() / "spring_cage.json");
+        CHECK(saved.find("/forces/0/stiffness")->real() == 120);
+
+        // Somebody else saves the file.
+        document::Document other = saved;
+        other.set("/forces/0/damping", 11.0);
+        other.save(robot.scenes() / "spring_cage.json");
+        CHECK(robot.wait([&] {
+            const document::Node* damping = robot.work().document().find("/forces/0/damping");
+            return damping->is_real() && damping->real() == 11;
+        }));
+        robot.picture("reloaded");
+
+        // Broken on purpose: what was there stays, and the text shows the place.
+        std::ofstream(robot.scenes() / "spring_cage.json") << "{ \"format\": 1,\n  \"time\": }\n";
+        CHECK(robot.wait(
+            [&] { return robot.work().broken.has_value() || !robot.work().notices().empty(); }));
+        robot.frames(3);
+        CHECK(robot.work().has_run());
+        CHECK(robot.work().document().find("/forces/0/damping")->real() == 11);
+        robot.picture("broken_file");
+        robot.work().focus_panel = "Scene file";
+        robot.frames(5);
+        robot.picture("broken_file_text");
+    });
+}
+
+TEST_CASE("gui: a wrong input is refused and says why") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().select({"/forces/0", -1, ""});
+        robot.frames(3);
+        hands.ItemClick("//###Inspector/**/cage.stiffness/##value");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("3 kg");
+        robot.frames(2);
+        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
+        robot.picture("wrong_unit");
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui: a scene that does not load keeps the old one") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");
+        std::ofstream(robot.scenes() / "bad.json")
+            << "{ \"format\": 1, \"time\": { \"step\": 0.1, \"steps\": 3 },\n  \"bodys\": [] }\n";
+        robot.work().open(robot.scenes() / "bad.json");
+        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
+        CHECK(robot.work().title() == "free flight");
+        CHECK(robot.work().question()->detail.find("bad.json:2") != std::string::npos);
+        robot.frames(2);
+        robot.picture("failed_load");
+        hands.ItemClick("//###question/Show in the file");
+        robot.frames(5);
+        robot.picture("failed_load_text");
+        CHECK(robot.work().has_run());
+    });
+}
+
+TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiKey_O);
+        CHECK(robot.wait(
+            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        robot.work().send(session::ShowIteration{5});
+        CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
+        const double loss = (*robot.now().history)[5].loss;
+        hands.KeyPress(ImGuiKey_B);
+        CHECK(robot.wait([&] {
+            return std::ranges::any_of(*robot.now().history,
+                                       [](const auto& i) { return i.branched_from == 5; });
+        }));
+        robot.frames(5);
+        robot.picture("branch");
+        robot.work().send(session::ShowIteration{5});
+        CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
+        robot.work().optimise(session::Optimise::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }));
+        CHECK(robot.work().document().find("/forces/0/rest_length")->is_array());
+        CHECK(robot.wait([&] { return std::abs(robot.now().loss - loss) <= 1e-6 * loss; }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(robot.work().document().find("/forces/0/rest_length")->is_string());
+    });
+}
+
+TEST_CASE("gui: the open dialog, save as, and the question about unsaved changes") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().select({"/forces/0", -1, ""});
+        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(90.0), "Stiffness"));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_S);
+        robot.frames(3);
+        robot.picture("save_as");
+        hands.ItemClick("//###files/##name");
+        hands.KeyCharsReplaceEnter("mine");
+        robot.frames(3);
+        CHECK(std::filesystem::exists(robot.scenes() / "mine.json"));
+        CHECK(robot.work().editor().file() == robot.scenes() / "mine.json");
+
+        REQUIRE(robot.work().set("/forces/0/stiffness", document::Node(80.0), "Stiffness"));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        robot.picture("open_dialog");
+        hands.ItemClick("//###files/**/###free_flight.json");
+        hands.ItemClick("//###files/Open");
+        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
+        robot.frames(2);
+        robot.picture("unsaved_changes");
+        hands.ItemClick("//###question/Cancel");
+        robot.frames(3);
+        CHECK(robot.work().title() == "spring cage");
+        CHECK_FALSE(robot.work().question());
+    });
+}
+
+TEST_CASE("gui: add from the registry, rename, duplicate, delete") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.ItemClick("//###Scene/###Add");
+        robot.frames(2);
+        hands.MouseMove("//$FOCUSED/Forces");  // hovering opens it
+        robot.frames(30);
+        hands.ItemClick("//###Menu_00/damping");
+        robot.frames(3);
+        REQUIRE(robot.work().document().find("/forces")->size() == 2);
+        CHECK(robot.work().selection().pointer == "/forces/1");
+        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK_FALSE(robot.now().error);
+        robot.picture("added");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
+        CHECK(robot.work().document().find("/forces")->size() == 3);
+        hands.KeyPress(ImGuiKey_Delete);
+        CHECK(robot.work().document().find("/forces")->size() == 2);
+        for (int k = 0; k < 3; ++k) hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(robot.work().document().find("/forces")->size() == 1);
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui: every panel, with numbers and without") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        for (const char* panel : {"Gradient check", "Landscape", "Launches", "Memory", "Log",
+                                  "Scene file", "Objective", "Plots"}) {
+            robot.work().focus_panel = panel;
+            robot.frames(4);
+            robot.picture(std::string("empty_") + panel);
+        }
+        robot.work().send(session::Profile{true});
+        hands.KeyPress(ImGuiKey_O);
+        CHECK(robot.wait(
+            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
+        robot.frames(2);
+        hands.KeyChars("check grad");
+        robot.frames(2);
+        robot.picture("palette");
+        hands.KeyPress(ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.now().check && !robot.now().check->empty(); }));
+        CHECK(std::ranges::all_of(*robot.now().check, [](const auto& row) { return row.passed; }));
+        const std::vector<std::string> names = robot.now().parameters.at(0).names;
+        robot.work().send(session::Scan{{names.at(0), names.at(1)}, {0, 0}, 15});
+        CHECK(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
+        for (const char* panel : {"Gradient check", "Landscape", "Launches", "Memory", "Log",
+                                  "Scene file", "Objective", "Plots"}) {
+            robot.work().focus_panel = panel;
+            robot.frames(4);
+            robot.picture(std::string("panel_") + panel);
+        }
+        hands.KeyPress(ImGuiKey_F1);
+        robot.frames(3);
+        robot.picture("help");
+        hands.KeyPress(ImGuiKey_F1);
+        robot.work().settings.dark = false;
+        robot.work().save_settings();
+        robot.frames(4);
+        robot.picture("light");
+        robot.work().settings.font_scale = 1.5;
+        robot.work().save_settings();
+        robot.frames(4);
+        robot.picture("large_text");
+    });
+}
+
+TEST_CASE("gui: all bundled scenes open and draw") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        for (const char* name : {"flag", "hanging_net", "mpm_launch", "soft_beam", "slingshot",
+                                 "wave_image", "thrown_ball"}) {
+            CAPTURE(std::string(name));
+            open(robot, std::string(name) + ".json");
+            hands.KeyPress(ImGuiKey_Space);
+            CHECK(robot.wait([&] { return robot.now().steps_computed >= robot.now().steps; }, 120));
+            robot.work().send(session::Seek{robot.now().steps / 2});
+            CHECK(robot.wait([&] {
+                const render::Frame* frame = robot.app().picture().frame();
+                return frame != nullptr &&
+                       std::abs(frame->step - robot.now().steps / 2) <= robot.now().frame_every;
+            }));
+            robot.picture(std::string("scene_") + name);
+        }
+    });
+}
+
+TEST_CASE("gui: a storm of sizes") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "spring_cage.json");
+        unsigned random = 12345;
+        for (int k = 0; k < 24; ++k) {
+            random = random * 1664525U + 1013904223U;
+            robot.app().resize(320 + static_cast<int>((random >> 8) % 1500),
+                               240 + static_cast<int>((random >> 16) % 900));
+            robot.frames(1);
+        }
+        robot.app().resize(900, 560);
+        robot.frames(4);
+        robot.picture("small");
+    });
+}
+
+TEST_CASE("gui: layout and settings are kept, and the layout can be reset") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiKey_Tab);
+        robot.frames(3);
+        robot.picture("panels_hidden");
+        hands.KeyPress(ImGuiKey_Tab);
+        robot.work().reset_layout = true;
+        robot.frames(3);
+        robot.work().settings.font_scale = 1.25;
+        robot.work().save_settings();
+        robot.frames(2);
+        const document::Document kept =
+            document::Document::load(robot.folder() / "state/settings.json");
+        CHECK(kept.find("/font_scale")->real() == 1.25);
+    });
+}
+
+TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiKey_Space);
+        robot.work().select({"/objective/0", -1, ""});
+        hands.KeyPress(ImGuiKey_W);
+        robot.work().optimise(session::Optimise::What::start);
+        robot.frames(5);
+        // The middle of the gizmo moves it in the plane of the screen.
+        const ImGuiTestItemInfo view = hands.ItemInfo("//###View/picture");
+        const auto at = render::project(robot.work().view.camera, {0.375, 0.125, 0.25},
+                                        robot.work().view.width, robot.work().view.height);
+        REQUIRE(at);
+        hands.MouseMoveToPos({view.RectFull.Min.x + static_cast<float>((*at)[0]),
+                              view.RectFull.Min.y + static_cast<float>((*at)[1])});
+        robot.frames(2);
+        robot.picture("gizmo");
+        hands.MouseDragWithDelta({60, -30});
+        robot.frames(3);
+        const document::Node* target = robot.work().document().find("/objective/0/target");
+        CHECK(target->item(0).real() != 0.375);
+        CHECK(robot.work().editor().undo_name() == "Move target");
+        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        robot.picture("gizmo_moved");
+        // One drag is one step of undo.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui: export a sequence of pictures") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+        robot.frames(3);
+        hands.ItemInputValue("//Export/##folder", robot.folder().c_str());
+        robot.picture("export");
+        hands.ItemClick("//Export/###Export");
+        CHECK(robot.wait([&] {
+            return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
+        }));
+        robot.frames(3);
+        robot.picture("exported");
+    });
+}
+
+TEST_CASE("gui: accept while nothing plays") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        CHECK(robot.wait([&] { return robot.now().playing; }));
+        hands.KeyPress(ImGuiKey_Space);
+        CHECK(robot.wait([&] { return !robot.now().playing; }));
+        hands.KeyPress(ImGuiKey_O);
+        CHECK(robot.wait(
+            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }, 5));
+    });
+}

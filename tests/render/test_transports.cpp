@@ -1,0 +1,208 @@
+// The four ways that frames reach the device: the same picture, bit for bit; slots that neither
+// side waits for; and what a device cannot do, said clearly.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "engine/base/error.hpp"
+#include "tests/render/gallery.hpp"
+#include "tests/render/studio.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace hindcast;
+using namespace hindcast::render;
+using namespace hindcast::test;
+
+namespace {
+
+constexpr TransportKind all_kinds[] = {TransportKind::exported, TransportKind::imported,
+                                       TransportKind::staging, TransportKind::mapped};
+
+// Writes a frame through the memory file that lavapipe gives for exported memory: the payload
+// starts after one page.
+void publish_exported(Exchange& exchange, const StageMaker& maker) {
+    Frame frame;
+    frame.slot = exchange.begin();
+    frame.numbers = maker.numbers;
+    for (std::size_t c = 0; c < maker.channels.size(); ++c) {
+        const SharedMemory& shared = exchange.slot(frame.slot)[c];
+        constexpr std::size_t page = 4096;
+        const std::size_t whole = page + shared.exported_bytes;
+        void* const file =
+            ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED, shared.descriptor, 0);
+        REQUIRE(file != MAP_FAILED);
+        std::byte* const to = static_cast<std::byte*>(file) + page + shared.offset;
+        for (std::size_t k = 0; k < maker.channels[c].size(); ++k) {
+            const auto narrow = static_cast<float>(maker.channels[c][k]);
+            if (maker.stage.real == RealType::f64) {
+                std::memcpy(to + 8 * k, &maker.channels[c][k], 8);
+            } else {
+                std::memcpy(to + 4 * k, &narrow, 4);
+            }
+        }
+        ::munmap(file, whole);
+    }
+    exchange.publish(std::move(frame));
+}
+
+bool is_lavapipe(const VulkanContext& context) {
+    return context.facts().driver.starts_with("llvmpipe");
+}
+
+}  // namespace
+
+TEST_CASE("transports: the same picture, bit for bit, in f32 and f64") {
+    Studio studio;
+    if (!is_lavapipe(studio.context))
+        HINDCAST_SKIP("only lavapipe's exported memory can be written without CUDA");
+    for (const RealType real : {RealType::f32, RealType::f64})
+        for (const bool plane : {false, true}) {
+            const StageMaker maker = plane ? plane_gallery(real) : solid_gallery(real);
+            const View view = gallery_view(maker, 320, 180);
+            std::vector<Image> images;
+            for (const TransportKind kind : all_kinds) {
+                const auto exchange =
+                    studio.renderer.share(std::make_shared<Stage>(maker.stage), kind);
+                CHECK(exchange->kind() == kind);
+                // Through all three slots, so that each is right.
+                for (int k = 0; k < 4; ++k) {
+                    if (kind == TransportKind::exported) {
+                        publish_exported(*exchange, maker);
+                    } else {
+                        publish(*exchange, maker);
+                    }
+                    CHECK(studio.renderer.draw(view));
+                    images.push_back(studio.renderer.read_image());
+                }
+            }
+            CHECK(count_drawn(images.front()) > 1000);
+            for (const Image& image : images) CHECK(image.pixels == images.front().pixels);
+        }
+}
+
+TEST_CASE("transports: exported memory says what an importer needs") {
+    Studio studio;
+    if (!studio.context.facts().memory_export) HINDCAST_SKIP("no VK_KHR_external_memory_fd here");
+    const StageMaker maker = solid_gallery();
+    const auto exchange =
+        studio.renderer.share(std::make_shared<Stage>(maker.stage), TransportKind::exported);
+    std::size_t end = 0;
+    for (int slot = 0; slot < 3; ++slot)
+        for (const SharedMemory& shared : exchange->slot(slot)) {
+            CHECK(shared.host == nullptr);
+            CHECK(::fcntl(shared.descriptor, F_GETFD) >= 0);
+            CHECK(shared.device_uuid == studio.context.facts().uuid);
+            CHECK(shared.offset % 256 == 0);
+            CHECK(shared.offset >= end);  // none overlaps another
+            end = shared.offset + shared.bytes;
+            CHECK(end <= shared.exported_bytes);
+        }
+}
+
+TEST_CASE("transports: only staging copies on the host, and counts it") {
+    Studio studio;
+    const StageMaker maker = particle_gallery(1000);
+    const View view = plain_view();
+    for (const TransportKind kind :
+         {TransportKind::imported, TransportKind::mapped, TransportKind::staging}) {
+        const auto before = studio.renderer.counters().host_bytes_copied;
+        const auto exchange = studio.show(maker, kind);
+        for (int k = 0; k < 3; ++k) {
+            publish(*exchange, maker);
+            studio.renderer.draw(view);
+        }
+        const auto copied = studio.renderer.counters().host_bytes_copied - before;
+        CHECK((copied > 0) == (kind == TransportKind::staging));
+        if (kind == TransportKind::staging) CHECK(copied >= 3 * 1000 * 4 * sizeof(float));
+    }
+}
+
+TEST_CASE("transports: chosen by what works, for a processor and for CUDA on the same device") {
+    Studio studio;
+    const StageMaker maker = solid_gallery();
+    const auto stage = std::make_shared<Stage>(maker.stage);
+    const auto& facts = studio.context.facts();
+    CHECK(studio.renderer.share(stage, {})->kind() ==
+          (facts.host_import ? TransportKind::imported : TransportKind::mapped));
+    if (facts.memory_export)
+        CHECK(studio.renderer.share(stage, {}, facts.uuid)->kind() == TransportKind::exported);
+    auto other = facts.uuid;
+    other[0] ^= 1;
+    CHECK(studio.renderer.share(stage, {}, other)->kind() != TransportKind::exported);
+}
+
+TEST_CASE("transports: a writer never waits, never gets what is drawn, and the newest is drawn") {
+    Studio studio;
+    StageMaker maker;
+    maker.stage.dimension = 2;
+    maker.points(maker.channel("position", 2, {0, 0}), 1, 0.1);
+    const auto exchange = studio.show(maker);
+    const View view = plane_view(maker, 64, 64, 2);
+    studio.renderer.draw(view);
+    const int drawn = studio.renderer.frame()->slot;
+    for (int k = 0; k < 5; ++k) {
+        maker.channels[0] = {0.1 * k, 0};
+        publish(*exchange, maker, k);
+        CHECK(exchange->begin() != drawn);
+    }
+    CHECK(studio.renderer.draw(view));
+    CHECK(studio.renderer.frame()->time == 4);
+    CHECK_FALSE(pixel(studio.renderer.read_image(), 32 + 13, 32).black());
+    // Nothing new: nothing is submitted.
+    const auto before = studio.context.submitted();
+    CHECK_FALSE(studio.renderer.draw(view));
+    CHECK(studio.context.submitted() == before);
+}
+
+TEST_CASE("transports: frames written on another thread while they are drawn are never torn") {
+    Studio studio;
+    StageMaker maker;
+    maker.stage.dimension = 2;
+    constexpr int count = 400;
+    const int position = maker.channel("position", 2, std::vector<double>(2 * count, 0.0));
+    // All at one place: a torn frame would show two.
+    maker.points(position, count, 0.05).colour = {1, 1, 1, 1};
+    const auto exchange = studio.show(maker);
+    const View view = plane_view(maker, 64, 64, 2);
+    const double area = count_drawn((studio.renderer.draw(view), studio.renderer.read_image()));
+    std::atomic<bool> stop = false;
+    std::jthread writer([&] {
+        for (int k = 0; !stop; ++k) {
+            for (int i = 0; i < count; ++i) maker.channels[0][2 * i] = 0.1 * (k % 7 - 3);
+            publish(*exchange, maker, k);
+        }
+    });
+    for (int k = 0; k < 40; ++k)
+        if (studio.renderer.draw(view))
+            CHECK(count_drawn(studio.renderer.read_image()) == doctest::Approx(area).epsilon(0.25));
+    stop = true;
+}
+
+TEST_CASE("transports: their names, and a word that is none") {
+    for (const TransportKind kind : all_kinds) CHECK(*transport_named(name_of(kind)) == kind);
+    CHECK_FALSE(transport_named("auto"));
+    CHECK_THROWS_AS(transport_named("pigeon"), Error);
+}
+
+TEST_CASE("transports: memory that the solver still holds outlives renderer and device") {
+    SharedMemory kept;
+    {
+        VulkanContext context(validated_options());
+        Renderer renderer(context);
+        const StageMaker maker = solid_gallery();
+        const auto exchange =
+            renderer.share(std::make_shared<Stage>(maker.stage), TransportKind::mapped);
+        publish(*exchange, maker);
+        renderer.draw(plain_view());
+        kept = exchange->slot(0)[0];
+    }
+    std::memset(kept.host, 1, kept.bytes);
+    kept = {};
+    check_silent();
+}

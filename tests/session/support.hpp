@@ -1,0 +1,141 @@
+// What tests of the session share: an Exchange over plain memory, and a session on a scene.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/session/editor.hpp"
+#include "app/session/session.hpp"
+#include "tests/support/devices.hpp"
+
+namespace hindcast::test {
+
+namespace session = hindcast::session;
+
+// Three slots of plain memory, as the `mapped` transport has them.
+class PlainExchange final : public render::Exchange {
+public:
+    explicit PlainExchange(std::shared_ptr<const render::Stage> stage) : stage_(std::move(stage)) {
+        for (auto& slot : slots_)
+            for (const render::Channel& channel : stage_->channels) {
+                auto memory = std::make_shared<std::vector<std::byte>>(channel.bytes(stage_->real));
+                render::SharedMemory shared;
+                shared.host = memory->data();
+                shared.bytes = memory->size();
+                shared.alive = memory;
+                slot.push_back(std::move(shared));
+            }
+    }
+    render::TransportKind kind() const override { return render::TransportKind::mapped; }
+    const render::Stage& stage() const override { return *stage_; }
+    const std::vector<render::SharedMemory>& slot(int slot) const override {
+        return slots_[static_cast<std::size_t>(slot)];
+    }
+
+    // The numbers of a channel in the frame, as doubles.
+    std::vector<double> read(const render::Frame& frame, const std::string& channel) const {
+        std::vector<double> numbers;
+        for (std::size_t c = 0; c < stage_->channels.size(); ++c) {
+            const render::Channel& ch = stage_->channels[c];
+            if (ch.name != channel) continue;
+            const render::SharedMemory& memory = slots_[static_cast<std::size_t>(frame.slot)][c];
+            for (std::int64_t k = 0; k < ch.elements * ch.components; ++k)
+                numbers.push_back(stage_->real == render::RealType::f64
+                                      ? reinterpret_cast<const double*>(memory.host)[k]
+                                      : reinterpret_cast<const float*>(memory.host)[k]);
+        }
+        return numbers;
+    }
+
+private:
+    std::shared_ptr<const render::Stage> stage_;
+    std::array<std::vector<render::SharedMemory>, 3> slots_;
+};
+
+inline const Registry& all_modules() {
+    static const Registry registry = [] {
+        Registry r;
+        register_all_modules(r);
+        return r;
+    }();
+    return registry;
+}
+
+// One of its own for each session and simulation: a device belongs to one thread at a time.
+inline std::shared_ptr<Device> session_device() {
+    return std::make_shared<Device>(DeviceOptions{
+        .kind = has_cpu_device() ? DeviceKind::cpu : DeviceKind::interpreter, .threads = 2});
+}
+
+inline std::filesystem::path scene_file(const std::string& name) {
+    return std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / name;
+}
+
+inline std::shared_ptr<const document::Document> load_document(const std::filesystem::path& file) {
+    return std::make_shared<const document::Document>(document::Document::load(file));
+}
+
+// A session, its document, and the exchange that its frames go to.
+struct OpenScene {
+    session::Session session;
+    std::shared_ptr<const document::Document> document;
+    std::filesystem::path file;
+    std::uint64_t revision = 0;
+    std::shared_ptr<PlainExchange> exchange;
+
+    explicit OpenScene(const std::filesystem::path& path,
+                       std::int64_t frame_memory = std::int64_t{64} << 20)
+        : OpenScene(path, options(frame_memory)) {}
+    OpenScene(const std::filesystem::path& path, const session::SessionOptions& with)
+        : session(all_modules(), with), file(path) {
+        apply(*load_document(path), true);
+        const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
+        exchange = std::make_shared<PlainExchange>(snapshot->stage);
+        session.send(session::ShowOn{exchange});
+    }
+
+    static session::SessionOptions options(std::int64_t frame_memory) {
+        session::SessionOptions o;
+        o.simulation.device = session_device();
+        o.frame_memory = frame_memory;
+        return o;
+    }
+    // Sends the document and waits until it was tried.
+    std::shared_ptr<const session::Snapshot> apply(const document::Document& changed,
+                                                   bool fresh = false) {
+        document = std::make_shared<const document::Document>(changed);
+        session.send(session::Apply{document, ++revision, file, fresh});
+        return wait([this](const session::Snapshot& s) {
+            return s.applied_revision == revision && (s.revision == revision || s.error);
+        });
+    }
+    std::shared_ptr<const session::Snapshot> wait(
+        const std::function<bool(const session::Snapshot&)>& condition) const {
+        return session.wait(condition, 120);
+    }
+    // The trajectory of the parameters that stand is there.
+    std::shared_ptr<const session::Snapshot> wait_complete() const {
+        return wait([](const session::Snapshot& s) {
+            return s.activity == session::Activity::idle && s.steps_computed == s.steps;
+        });
+    }
+    std::shared_ptr<const session::Snapshot> wait_ended() const {
+        return wait([](const session::Snapshot& s) {
+            return s.activity == session::Activity::idle && !s.stop_reason.empty();
+        });
+    }
+    // The latest frame once it shows this step.
+    render::Frame frame_at(std::int64_t step) const {
+        std::optional<render::Frame> frame;
+        wait([&](const session::Snapshot& s) {
+            frame = exchange->acquire();
+            return frame && frame->step == step && s.step == step;
+        });
+        return *frame;
+    }
+};
+
+}  // namespace hindcast::test

@@ -1,0 +1,320 @@
+// The edited document: undo, objects of sections, files, autosave.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "engine/sim/simulation.hpp"
+#include "tests/session/support.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using namespace session;
+using document::Document;
+using document::Node;
+using model::Section;
+
+namespace {
+
+std::shared_ptr<Simulation> built(const Editor& editor) {
+    return std::make_shared<Simulation>(Scene::of(*editor.document(), editor.file()),
+                                        test::all_modules(),
+                                        test::OpenScene::options(0).simulation);
+}
+
+std::string text_at(const Editor& editor, const std::string& pointer) {
+    return document::to_line(editor.document()->at(pointer));
+}
+
+std::string read_all(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("editor: edits are undone and redone by name; a drag is one step") {
+    Editor editor(test::all_modules());
+    CHECK_FALSE(editor.has_scene());
+    editor.open(test::scene_file("spring_cage.json"));
+    const std::string before = editor.document()->to_text();
+    const std::uint64_t revision = editor.revision();
+    CHECK_FALSE(editor.unsaved());
+    for (const int k : {101, 110, 120})
+        editor.set("/forces/0/stiffness", k, "Stiffness of cage", "drag");
+    editor.end_merge();
+    editor.set("/forces/0/stiffness", 130, "Stiffness of cage", "drag");
+    editor.set("/gravity/2", -1.62, "Gravity");
+    CHECK(editor.revision() > revision);
+    CHECK(editor.unsaved());
+    CHECK(editor.undo_names() ==
+          std::vector<std::string>{"Gravity", "Stiffness of cage", "Stiffness of cage"});
+    editor.undo();
+    CHECK(editor.redo_name() == "Gravity");
+    CHECK(text_at(editor, "/gravity/2") == "-9.81");
+    editor.undo();
+    CHECK(text_at(editor, "/forces/0/stiffness") == "120");
+    editor.undo();
+    CHECK(editor.document()->to_text() == before);
+    CHECK_FALSE(editor.unsaved());
+    CHECK_FALSE(editor.can_undo());
+    editor.redo();
+    CHECK(text_at(editor, "/forces/0/stiffness") == "120");
+    editor.set("/forces/0/damping", 1, "Damping of cage");
+    CHECK_FALSE(editor.can_redo());
+
+    // A failed edit changes nothing; an edit that says what stands there is none.
+    const std::uint64_t now = editor.revision();
+    CHECK_THROWS_AS(editor.set("/forces/7/damping", 1, "Damping"), Error);
+    CHECK_THROWS_AS(editor.replace_text("{\"a\": }", "Text"), Error);
+    editor.set("/forces/0/damping", 1, "Damping of cage");
+    CHECK(editor.revision() == now);
+}
+
+TEST_CASE("editor: each registered type can be added to a scene of its dimension, which builds") {
+    // What a type needs besides a new scene: other dimensions, bodies of other types first, or
+    // that there are no particles (then its companion is added too).
+    const std::map<std::string, std::vector<std::string>> before = {
+        {"field_target", {"bodies waves"}}};
+    const std::set<std::string> unmixed = {"material_points", "mpm_grid"};
+    const std::set<std::string> planar = {"material_points", "mpm_grid", "waves", "area",
+                                          "field_target"};
+    const auto section_of = [](const std::string& name) {
+        for (const Section section : model::all_sections)
+            if (name == model::name_of(section)) return section;
+        return Section::bodies;
+    };
+    for (const model::ModuleType& type : test::all_modules().all()) {
+        CAPTURE(type.type);
+        Editor editor(test::all_modules());
+        editor.make_new();
+        REQUIRE_NOTHROW(built(editor));
+        if (planar.contains(type.type)) {
+            Document flat = *editor.document();
+            flat.set("/dimension", 2);
+            flat.set("/gravity", Node::array({Node(0), Node(-9.81)}));
+            flat.set("/bodies/0/positions",
+                     Document::parse("[[0.2, 0.2], [0.3, 0.2], [0.2, 0.3]]").root());
+            flat.set("/bodies/0/velocity", Node::array({Node(0), Node(0)}));
+            flat.set("/objective/0/target", Node::array({Node(1), Node(1)}));
+            editor.replace(std::move(flat), "Flat");
+        } else {
+            editor.set("/bodies/0/positions",
+                       Document::parse("[[0, 0, 1], [1, 0, 1], [0, 1, 1]]").root(), "Points");
+        }
+        if (unmixed.contains(type.type)) {
+            editor.erase("/parameters", "Parameters");
+            editor.erase("/objective", "Objective");
+            editor.erase("/bodies", "Bodies");
+        }
+        if (before.contains(type.type))
+            for (const std::string& first : before.at(type.type)) {
+                const std::size_t space = first.find(' ');
+                editor.add(section_of(first.substr(0, space)), first.substr(space + 1));
+            }
+        std::string pointer, message;
+        try {
+            pointer = editor.add(type.section, type.type);
+        } catch (const Error& error) {
+            message = error.what();
+        }
+        CAPTURE(message);
+        REQUIRE_FALSE(pointer.empty());
+        CHECK(text_at(editor, pointer + "/type") == "\"" + type.type + "\"");
+        CHECK_NOTHROW(built(editor));
+        if (type.type == "mpm_grid") continue;  // there is one in a scene
+        const std::string again = editor.duplicate(pointer);
+        CHECK_NOTHROW(built(editor));
+        CHECK(text_at(editor, again + "/name") == "\"" + type.type + "_2\"");
+    }
+}
+
+TEST_CASE("editor: what cannot be added says what it needs, and changes nothing") {
+    Editor editor(test::all_modules());
+    editor.make_new();
+    const auto document = editor.document();
+    try {
+        editor.add(Section::bodies, "waves");
+        FAIL("waves need two dimensions");
+    } catch (const Error& error) {
+        CHECK(std::string(error.what()).find("dimension") != std::string::npos);
+    }
+    CHECK(editor.document() == document);
+    CHECK_THROWS_AS(editor.add(Section::forces, "magic"), Error);
+}
+
+TEST_CASE("editor: a new name goes to all that refers to the old one") {
+    Editor editor(test::all_modules());
+    editor.open(test::scene_file("spring_cage.json"));
+    editor.set("/parameters/-", Node::object({{"path", "ball.velocity"}}), "Parameter");
+    CHECK(editor.references_to("ball") ==
+          std::vector<std::string>{"cage.connect", "target.of", "parameters: ball.velocity"});
+    editor.rename("/bodies/0", "stone");
+    CHECK(text_at(editor, "/bodies/0/name") == "\"stone\"");
+    CHECK(text_at(editor, "/forces/0/connect/3") == R"(["stone", 0, "anchors", 3])");
+    CHECK(text_at(editor, "/objective/0/of") == "\"stone\"");
+    CHECK(text_at(editor, "/parameters/1/path") == "\"stone.velocity\"");
+    CHECK_NOTHROW(built(editor));
+    editor.rename("/forces/0", "net");
+    CHECK(text_at(editor, "/parameters/0/path") == "\"net.rest_length\"");
+    CHECK_NOTHROW(built(editor));
+    CHECK(editor.undo_name() == "Rename cage to net");
+    CHECK_THROWS_AS(editor.rename("/bodies/0", "anchors"), Error);  // taken
+    CHECK_THROWS_AS(editor.rename("/bodies/0", "a.b"), Error);
+    CHECK(text_at(editor, "/bodies/0/name") == "\"stone\"");
+}
+
+TEST_CASE("editor: numbers are optimised, and not") {
+    Editor editor(test::all_modules());
+    editor.make_new();
+    CHECK(editor.is_optimised("ball.velocity"));
+    editor.set_optimised("ball.velocity", false);
+    CHECK_FALSE(editor.is_optimised("ball.velocity"));
+    editor.set_optimised("ball.positions", true);
+    CHECK(editor.is_optimised("ball.positions"));
+    CHECK(built(editor)->parameters().size() == 3);
+}
+
+TEST_CASE("editor: files are saved as they were written, noticed when changed, and reloaded") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "scene.json";
+    std::filesystem::copy_file(test::scene_file("spring_cage.json"), file);
+    Editor editor(test::all_modules());
+    editor.keep_in(folder / "state");
+    editor.open(file);
+    editor.set("/gravity/2", -2, "Gravity");
+    editor.save();
+    CHECK_FALSE(editor.unsaved());
+    const std::string saved = read_all(file);
+    // Numbers that were not touched keep their text.
+    CHECK(saved.find("\"step\": \"1/30\"") != std::string::npos);
+    CHECK(saved.find("[0, 0, -2]") != std::string::npos);
+
+    editor.changed_on_disk();
+    std::string other = saved;
+    other.replace(other.find("-2]"), 3, "-30]");
+    std::ofstream(file) << other;
+    bool changed = false;
+    for (int k = 0; k < 100 && !changed; ++k) {
+        changed = editor.changed_on_disk();
+        ::usleep(50'000);
+    }
+    CHECK(changed);
+    editor.reload();
+    CHECK(text_at(editor, "/gravity/2") == "-30");
+    CHECK_FALSE(editor.unsaved());
+    editor.undo();
+    CHECK(text_at(editor, "/gravity/2") == "-2");
+    CHECK(editor.unsaved());
+
+    std::ofstream(file) << "{ not a scene";
+    const auto document = editor.document();
+    CHECK_THROWS_AS(editor.reload(), Error);
+    CHECK_THROWS_AS(editor.open(folder / "missing.json"), Error);
+    CHECK(editor.document() == document);
+    editor.save_as(folder / "other.json");
+    CHECK(editor.file() == folder / "other.json");
+    const auto recent = editor.recent();
+    REQUIRE(recent.size() == 2);
+    CHECK(recent.front().filename() == "other.json");
+    editor.close();
+    CHECK_FALSE(editor.has_scene());
+}
+
+TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
+    const test::TemporaryFolder folder;
+    const auto file = test::scene_file("spring_cage.json");
+    const pid_t child = ::fork();
+    if (child == 0) {  // edits, and ends without leave
+        Editor lost(test::all_modules());
+        lost.keep_in(folder.path());
+        lost.open(file);
+        lost.set("/gravity/2", -3, "Gravity");
+        lost.autosave();
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    Editor editor(test::all_modules());
+    editor.keep_in(folder.path());
+    const auto rescued = editor.rescued();
+    REQUIRE(rescued);
+    CHECK(rescued->original == file);
+    CHECK(rescued->when.size() == 16);
+    editor.open_rescued();
+    CHECK(text_at(editor, "/gravity/2") == "-3");
+    CHECK(editor.file() == file);
+    CHECK(editor.unsaved());
+    CHECK_FALSE(editor.rescued());  // its own does not count
+    editor.close();
+    CHECK_FALSE(editor.rescued());
+
+    {
+        Editor ends(test::all_modules());
+        ends.keep_in(folder.path());
+        ends.open(file);
+        ends.set("/gravity/2", -4, "Gravity");
+        ends.autosave();
+        CHECK_FALSE(editor.rescued());
+    }
+    CHECK_FALSE(editor.rescued());
+}
+
+TEST_CASE("editor: a number is an expression with units that fit") {
+    struct Row {
+        const char *text, *unit;
+        double value;
+    };
+    const Row rows[] = {
+        {"2*9.81", "m/s^2", 19.62},
+        {"3 cm", "m", 0.03},
+        {"3cm + 2 mm", "m", 0.032},
+        {"90 deg", "rad", 1.5707963267948966},
+        {"180 deg", "", 3.1415926535897931},
+        {"-1e-3", "", -0.001},
+        {"(1 + 2)^2 / 3", "", 3},
+        {"1/30", "s", 1.0 / 30},
+        {"20 ms", "s", 0.02},
+        {"2 min", "s", 120},
+        {"5 N/m", "N/m", 5},
+        {"5 kN/m", "N/m", 5000},
+        {"3 N s/m", "N s/m", 3},
+        {"3 N*s/m", "N s/m", 3},
+        {"2 g", "kg", 0.002},
+        {"1 g/cm^3", "kg/m^3", 1000},
+        {"2 GPa", "Pa", 2e9},
+        {"3 kPa", "Pa", 3000},
+        {"72 km/(60 min)", "m/s", 20},
+        {"4 Hz", "1/s", 4},
+        {"sqrt(9 m^2)", "m", 3},
+        {"2 J", "N m", 2},
+        {"max(1 m, 50 cm)", "m", 1},
+        {"sin(30 deg)", "", 0.5},
+        {"2 pi rad", "rad", 6.2831853071795862},
+        {"-2^2", "", -4},
+        {"0.5 kg m/s^2", "N", 0.5},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(std::string(row.text));
+        CHECK(number_of_input(row.text, row.unit) == doctest::Approx(row.value).epsilon(1e-14));
+    }
+    for (const auto& [text, unit] : {std::pair{"3 s", "m"},
+                                     {"3 m", ""},
+                                     {"3 m + 2", "m"},
+                                     {"3 furlong", "m"},
+                                     {"", "m"},
+                                     {"2 +", ""},
+                                     {"(2", ""},
+                                     {"1/0", ""},
+                                     {"2 ** 3", ""},
+                                     {"sin(1 m)", ""},
+                                     {"foo(2)", ""}}) {
+        CAPTURE(std::string(text));
+        CHECK_THROWS_AS(number_of_input(text, unit), Error);
+    }
+    CHECK_THROWS_AS(number_of_input(std::string(900, '('), ""), Error);
+    CHECK_THROWS_AS(number_of_input(std::string(900, '-') + "1", ""), Error);
+}

@@ -1,0 +1,289 @@
+// Edits of a scene that runs and optimises: none is lost, a failed one keeps what was there.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/sim/optimization.hpp"
+#include "tests/session/support.hpp"
+#include "tests/support/scenes.hpp"
+
+using namespace hindcast;
+using test::OpenScene;
+using namespace session;
+using document::Document;
+using document::Node;
+
+namespace {
+
+double loss_of(const Document& document, const std::filesystem::path& file,
+               const std::vector<double>& parameters) {
+    Simulation simulation(Scene::of(document, file), test::all_modules(),
+                          OpenScene::options(0).simulation);
+    if (!parameters.empty()) simulation.parameters().set_values(parameters);
+    return simulation.run();
+}
+
+}  // namespace
+
+TEST_CASE("session: an edited number changes the scene that runs, and nothing is built anew") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    const auto before = scene.wait_complete();
+    scene.session.send(Seek{30});
+    Document changed = *scene.document;
+    changed.set("/forces/0/stiffness", 50);
+    changed.set("/objective/0/target/0", 0.5);
+    const auto applied = scene.apply(changed);
+    CHECK_FALSE(applied->error);
+    CHECK(applied->stage == before->stage);
+    const double expected = loss_of(changed, scene.file, {});
+    const auto shown = scene.wait([&](const Snapshot& s) { return s.loss == expected; });
+    for (const QuantityInfo& q : shown->quantities)
+        if (q.path == "cage.stiffness") CHECK(q.values == std::vector<double>{50});
+    // Markers are drawn where the target is now.
+    bool found = false;
+    const render::Frame frame = scene.frame_at(30);
+    for (std::size_t t = 0; t < shown->stage->things.size(); ++t)
+        if (shown->stage->things[t].kind == render::Thing::Kind::markers) {
+            found = true;
+            CHECK(frame.numbers[t] == std::vector<double>{0.5, 0.125, 0.25});
+        }
+    CHECK(found);
+    // Undo, as the editor does it: the document before.
+    scene.apply(*test::load_document(scene.file));
+    scene.wait([&](const Snapshot& s) { return s.loss == before->loss; });
+}
+
+TEST_CASE("session: a moved body is built anew, since lengths at rest depend on it") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    Document changed = *scene.document;
+    changed.set("/bodies/0/positions/0/0", 0.1);
+    CHECK_FALSE(scene.apply(changed)->error);
+    const double expected = loss_of(changed, scene.file, {});
+    scene.wait([&](const Snapshot& s) { return s.loss == expected; });
+}
+
+TEST_CASE("session: edits while it optimises act at the next iteration, none is lost") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    Document changed = *scene.document;
+    changed.set("/optimizer/iterations", 1000000);
+    changed.set("/optimizer/rate", 1e-6);  // so that it stays where it is put
+    scene.apply(changed);
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.wait([](const Snapshot& s) { return s.history && s.history->size() > 20; });
+    // A slider that is dragged, a target that is moved, and a parameter set by hand.
+    for (int k = 1; k <= 10; ++k) {
+        changed.set("/forces/0/stiffness", 100 + k);
+        changed.set("/objective/0/target/2", 0.25 + 0.01 * k);
+        scene.apply(changed);
+    }
+    Node lengths = Node::array();
+    for (int k = 0; k < 8; ++k) lengths.push_back(Node(2.0 + 0.05 * k));
+    changed.set("/forces/0/rest_length", lengths);
+    const auto applied = scene.apply(changed);
+    CHECK_FALSE(applied->error);
+    // The optimiser has gone on from the lengths by hand, which are far from all others.
+    const auto is_near = [](const IterationInfo& row) {
+        return row.parameters->front() > 1.7 && row.parameters->back() > 1.9;
+    };
+    CHECK_FALSE(is_near(scene.session.snapshot()->history->front()));
+    scene.wait([&](const Snapshot& s) { return is_near(s.history->back()); });
+    scene.session.send(Optimise{Optimise::What::stop});
+    const auto ended = scene.wait_ended();
+    for (const IterationInfo& row : *ended->history) CHECK(row.can_show);
+    // Its rows are those of the scene as it is now.
+    CHECK(loss_of(changed, scene.file, *ended->history->back().parameters) ==
+          ended->history->back().loss);
+}
+
+TEST_CASE("session: what needs a new build while it optimises goes on with its parameters") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    Document changed = *scene.document;
+    changed.set("/optimizer/iterations", 1000000);
+    scene.apply(changed);
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.wait([](const Snapshot& s) { return s.history && s.history->size() > 20; });
+    changed.set("/forces/-",
+                Document::parse(R"({"type": "drag", "name": "air", "linear": 0.01})").root());
+    CHECK_FALSE(scene.apply(changed)->error);
+    scene.wait([](const Snapshot& s) {
+        return s.history->back().can_show && s.history->back().loss < 1e-3;
+    });
+    scene.session.send(Optimise{Optimise::What::stop});
+    const auto ended = scene.wait_ended();
+    CHECK_FALSE(ended->error);
+    const IterationInfo &first = ended->history->front(), &last = ended->history->back();
+    CHECK_FALSE(first.can_show);
+    CHECK(last.can_show);
+    CHECK(last.loss < 1e-3);
+    CHECK(loss_of(changed, scene.file, *last.parameters) == last.loss);
+    // An iteration of the older scene is only numbers; asking for it does no harm.
+    scene.session.send(ShowIteration{0});
+    scene.wait([](const Snapshot& s) {
+        return s.log && s.log->back().text.find("before an edit") != std::string::npos;
+    });
+}
+
+TEST_CASE("session: a failed edit keeps the old scene, and says where the fault is") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    const auto before = scene.wait_complete();
+    Document changed = *scene.document;
+    changed.set("/forces/0/stiffness", -1);
+    const auto failed = scene.apply(changed);
+    REQUIRE(failed->error);
+    CHECK(failed->error->json_pointer() == "/forces/0/stiffness");
+    CHECK(failed->error->place().line == 21);  // of the force: the number is not in the file
+    CHECK(failed->revision == scene.revision - 1);
+    CHECK(failed->applied_revision == scene.revision);
+    CHECK(failed->stage == before->stage);
+    scene.session.send(Seek{12});
+    scene.frame_at(12);
+    // A fault that stands in a text is where it stands.
+    std::string text = scene.document->to_text();
+    text.replace(text.find("\"ball\", 0"), 6, "\"bell\"");
+    const auto misspelt = scene.apply(Document::parse(text, "scene.json"));
+    REQUIRE(misspelt->error);
+    CHECK(misspelt->error->place().line > 20);
+    // Without objective or parameters there is nothing to optimise: said, and the program goes on.
+    changed = *test::load_document(scene.file);
+    changed.erase("/parameters");
+    CHECK_FALSE(scene.apply(changed)->error);
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+    CHECK(std::string(refused->error->what()).find("no parameters") != std::string::npos);
+    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->error);
+    scene.wait([&](const Snapshot& s) { return s.loss == before->loss; });
+}
+
+TEST_CASE("session: a scene that diverges, and one without memory for gradients, are told") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    Document changed = *scene.document;
+    changed.set("/forces/0/stiffness", 1e30);
+    scene.apply(changed);
+    const auto diverged = scene.wait(
+        [](const Snapshot& s) { return s.activity == Activity::idle && s.error != nullptr; });
+    CHECK(std::isnan(diverged->loss));
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto ended = scene.wait_ended();
+    CHECK(ended->history->empty());
+    CHECK_FALSE(scene.apply(*test::load_document(scene.file))->error);
+    changed = *scene.document;
+    changed.set("/gradients", Node::object({{"memory", "100 bytes"}}));
+    scene.apply(changed);
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.wait([](const Snapshot& s) {
+        return s.activity == Activity::idle && s.error != nullptr && s.steps_computed == s.steps;
+    });
+}
+
+TEST_CASE("session: a long step blocks neither commands nor snapshots, nor the end") {
+    // One step of the scene has so many substeps that it takes minutes.
+    const auto before = test::load_document(test::scene_file("spring_cage.json"));
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    Document changed = *before;
+    changed.set("/time/substeps", 100000);
+    changed.set("/time/steps", 1000);
+    scene.session.send(Apply{std::make_shared<const Document>(changed), 99, scene.file, false});
+    scene.wait(
+        [](const Snapshot& s) { return s.revision == 99 && s.activity == Activity::simulating; });
+    scene.session.send(SetSpeed{3});
+    scene.session.send(Play{true});
+    scene.wait([](const Snapshot& s) { return s.playing && s.speed_asked == 3; });
+}
+
+TEST_CASE("session: the derivatives of the state are shown at the time that is gone to") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    scene.session.send(Look{"position gradient", "position gradient", false});
+    const Scene written = Scene::load(scene.file);
+    Simulation alone(written, test::all_modules(), OpenScene::options(0).simulation);
+    std::map<std::int64_t, std::vector<double>> expected;
+    alone.run(true);
+    alone.rollout().watch_adjoints([&](std::int64_t t) {
+        expected[t] = alone.model().array("position").gradient().to_doubles();
+    });
+    alone.gradient();
+    for (const std::int64_t step : {30, 11, 0}) {
+        scene.session.send(Seek{step});
+        std::vector<double> arrows;
+        scene.wait([&](const Snapshot& s) {
+            if (s.step != step) return false;
+            const auto frame = scene.exchange->acquire();
+            if (!frame || frame->step != step) return false;
+            arrows = scene.exchange->read(*frame, "arrows");
+            return arrows == expected[step];
+        });
+        const auto colours = scene.exchange->read(*scene.exchange->acquire(), "point colour");
+        CHECK(colours[0] == doctest::Approx(std::hypot(arrows[0], arrows[1], arrows[2])));
+    }
+    scene.session.send(Look{"cage.rest_length gradient", "", false});
+    scene.wait([&](const Snapshot& s) {
+        const auto frame = scene.exchange->acquire();
+        if (!frame || !s.gradient) return false;
+        const auto colours = scene.exchange->read(*frame, "cage colour");
+        for (std::size_t k = 0; k < 8; ++k)
+            if (colours[k] != static_cast<float>((*s.gradient)[k])) return false;
+        return true;
+    });
+    scene.session.send(Look{"force", "force", false});  // an array that frames did not hold
+    scene.wait([&](const Snapshot&) {
+        const auto frame = scene.exchange->acquire();
+        return frame && frame->step == 0 &&
+               !std::isnan(scene.exchange->read(*frame, "point colour")[0]);
+    });
+}
+
+TEST_CASE("session: check, scan and profile") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    scene.session.send(CheckGradient{});
+    const auto checked = scene.wait([](const Snapshot& s) { return s.check != nullptr; });
+    CHECK(checked->check->size() == 16);  // 8 entries, 8 directions
+    for (const CheckRow& row : *checked->check) CHECK(row.passed);
+
+    Scan scan;
+    scan.names = {"cage.rest_length[0]", ""};
+    scan.count = 11;
+    scene.session.send(scan);
+    auto scanned = scene.wait([](const Snapshot& s) { return s.landscape && s.landscape->done; });
+    const Landscape& line = *scanned->landscape;
+    REQUIRE(line.losses.size() == 11);
+    CHECK(line.slope[0] == (*scanned->gradient)[0]);
+    CHECK(line.losses[5] == doctest::Approx(scanned->loss));  // the middle
+    scan.names[1] = "cage.rest_length[3]";
+    scene.session.send(scan);
+    scanned = scene.wait([](const Snapshot& s) {
+        return s.landscape && s.landscape->done && s.landscape->losses.size() == 121;
+    });
+    scan.names[0] = "cage.nothing";
+    scene.session.send(scan);
+    scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+
+    scene.session.send(Profile{true});
+    const auto profiled = scene.wait([](const Snapshot& s) { return !s.launches.empty(); });
+    CHECK(profiled->launches.front().runs > 0);
+    CHECK(profiled->launches.front().bytes > 0);
+    CHECK_FALSE(profiled->checkpoint_plan.empty());
+    CHECK(profiled->series.at("kinetic energy").size() == 31);
+}
+
+TEST_CASE("session: every bundled scene is opened, drawn and run to its end") {
+    for (const auto& file : test::bundled_scenes()) {
+        CAPTURE(file.string());
+        {
+            Simulation simulation(Scene::load(file), test::all_modules(),
+                                  OpenScene::options(0).simulation);
+            if (!test::affordable(simulation)) continue;
+        }
+        OpenScene scene(file);
+        const auto snapshot = scene.wait_complete();
+        CHECK_FALSE(snapshot->error);
+        CHECK(snapshot->stage->things.size() > 0);
+        scene.session.send(Seek{snapshot->steps});
+        scene.frame_at(snapshot->steps);
+        for (const ShownField& field : snapshot->colours)
+            if (!field.gradient) scene.session.send(Look{field.name, "", false});
+    }
+}

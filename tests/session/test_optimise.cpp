@@ -1,0 +1,182 @@
+// Optimisation on the session's thread: the rows are those of Optimization alone, bit for bit;
+// iterations can be shown, branched from and accepted.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "engine/sim/optimization.hpp"
+#include "tests/session/support.hpp"
+
+using namespace hindcast;
+using test::OpenScene;
+using namespace session;
+
+namespace {
+
+std::vector<Optimization::Row> rows_of(const Scene& scene, std::int64_t iterations = -1) {
+    Simulation simulation(scene, test::all_modules(), OpenScene::options(0).simulation);
+    Optimization optimization(simulation, iterations);
+    std::vector<Optimization::Row> rows;
+    optimization.run([&](const Optimization::Row& row) {
+        rows.push_back(row);
+        return true;
+    });
+    return rows;
+}
+
+std::vector<double> position_after(const Scene& scene, const std::vector<double>& parameters) {
+    Simulation simulation(scene, test::all_modules(), OpenScene::options(0).simulation);
+    simulation.parameters().set_values(parameters);
+    simulation.run();
+    return simulation.model().array("position").to_doubles();
+}
+
+}  // namespace
+
+TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for bit") {
+    for (const char* file : {"spring_cage.json", "thrown_ball.json"}) {
+        CAPTURE(file);
+        OpenScene scene(test::scene_file(file));
+        scene.session.send(Optimise{Optimise::What::start});
+        const auto snapshot = scene.wait_ended();
+        const auto expected = rows_of(Scene::load(scene.file));
+        REQUIRE(snapshot->history->size() == expected.size());
+        for (std::size_t k = 0; k < expected.size(); ++k) {
+            const IterationInfo& row = (*snapshot->history)[k];
+            CHECK(row.iteration == static_cast<std::int64_t>(k));
+            CHECK(row.loss == expected[k].loss);
+            CHECK(*row.parameters == expected[k].parameters);
+            CHECK(*row.gradient == expected[k].gradient);
+        }
+        CHECK(snapshot->history->back().loss < 0.1 * expected.front().loss);
+        CHECK_FALSE(snapshot->error);
+    }
+}
+
+TEST_CASE("session: single iterations, a pause, and going on change no bit of the history") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    scene.session.send(Optimise{Optimise::What::one});
+    scene.wait([](const Snapshot& s) {
+        return s.activity == Activity::idle && s.history && s.history->size() == 2;
+    });
+    scene.session.send(Optimise{Optimise::What::one});
+    scene.wait(
+        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 3; });
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.session.send(Optimise{Optimise::What::pause});
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto snapshot = scene.wait_ended();
+    const auto expected = rows_of(Scene::load(scene.file));
+    REQUIRE(snapshot->history->size() == expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k)
+        CHECK((*snapshot->history)[k].loss == expected[k].loss);
+    CHECK(snapshot->best_iteration == 30);
+    CHECK(snapshot->shown_iteration == 30);
+    // Once more: as many iterations as before.
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto longer = scene.wait(
+        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 61; });
+    const auto all = rows_of(Scene::load(scene.file), 60);
+    CHECK(longer->history->back().loss == all.back().loss);
+}
+
+TEST_CASE("session: any iteration can be shown, beside another one as a ghost") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto history = scene.wait_ended()->history;
+    scene.session.send(Seek{30});
+    scene.session.send(ShowIteration{3});
+    scene.session.send(Ghost{12});
+    scene.wait([](const Snapshot& s) { return s.shown_iteration == 3 && s.ghost_iteration == 12; });
+    const Scene written = Scene::load(scene.file);
+    render::Frame frame = scene.frame_at(30);
+    CHECK(frame.iteration == 3);
+    CHECK(scene.exchange->read(frame, "position") ==
+          position_after(written, *(*history)[3].parameters));
+    CHECK(scene.exchange->read(frame, "ghost position") ==
+          position_after(written, *(*history)[12].parameters));
+    scene.session.send(Ghost{});
+    scene.session.send(ShowIteration{});
+    scene.wait(
+        [](const Snapshot& s) { return s.shown_iteration == 30 && s.ghost_iteration == -1; });
+    frame = scene.frame_at(30);
+    CHECK(std::isnan(scene.exchange->read(frame, "ghost position").front()));
+}
+
+TEST_CASE("session: trajectories stay within their memory, and are run again to the same bits") {
+    // A frame holds 9 places and velocities in f32: 216 bytes, with those of adjoints twice that;
+    // 31 frames are some 14 kB. Some trajectories fit, 31 do not.
+    constexpr std::int64_t limit = 120'000;
+    OpenScene scene(test::scene_file("spring_cage.json"), limit);
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto ended = scene.wait_ended();
+    CHECK(ended->frame_limit == limit);
+    CHECK(ended->frame_bytes <= limit);
+    const auto kept = [](const Snapshot& s) {
+        std::int64_t count = 0;
+        for (const IterationInfo& row : *s.history) count += row.frames_kept ? 1 : 0;
+        return count;
+    };
+    CHECK(kept(*ended) > 1);
+    CHECK(kept(*ended) < 31);
+    const Scene written = Scene::load(scene.file);
+    scene.session.send(Seek{30});
+    for (const std::int64_t iteration : {0, 5, 10, 15, 20, 25, 30, 0}) {
+        scene.session.send(ShowIteration{iteration});
+        const auto shown = scene.wait([&](const Snapshot& s) {
+            CHECK(s.frame_bytes <= limit);
+            return s.shown_iteration == iteration && s.steps_computed == 30;
+        });
+        const render::Frame frame = scene.frame_at(30);
+        const auto& row = (*ended->history)[static_cast<std::size_t>(iteration)];
+        CHECK(shown->loss == row.loss);
+        CHECK(scene.exchange->read(frame, "position") == position_after(written, *row.parameters));
+    }
+}
+
+TEST_CASE("session: a branch goes on from an older iteration") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto before = scene.wait_ended();
+    scene.session.send(Branch{10});
+    scene.session.send(Optimise{Optimise::What::one});
+    const auto after = scene.wait(
+        [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 32; });
+    const IterationInfo& row = after->history->back();
+    CHECK(row.iteration == 31);
+    CHECK(row.branched_from == 10);
+    // Gradient descent has no memory: the same row as the one after iteration 10.
+    CHECK(row.loss == (*before->history)[11].loss);
+}
+
+TEST_CASE("session: accepting writes the parameters that are shown, and nothing else") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto ended = scene.wait_ended();
+    scene.session.send(ShowIteration{7});
+    scene.wait([](const Snapshot& s) { return s.shown_iteration == 7; });
+    scene.session.send(Accept{41});
+    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 41; });
+    CHECK(answered->answer_name == "Accept iteration 7");
+    document::Document expected = *scene.document;
+    expected.set("/forces/0/rest_length",
+                 document::written_form(*(*ended->history)[7].parameters, 1, false));
+    CHECK(answered->answer->to_text() == expected.to_text());
+    // Its values are those of that iteration from then on, in the scene as it runs.
+    const auto applied = scene.apply(*answered->answer);
+    CHECK_FALSE(applied->error);
+    scene.session.send(ShowIteration{});
+    const auto shown = scene.wait([&](const Snapshot& s) {
+        return s.activity == Activity::idle && s.values &&
+               *s.values == *(*ended->history)[7].parameters && s.steps_computed == 30;
+    });
+    CHECK(shown->loss == (*ended->history)[7].loss);
+    scene.session.send(Revert{});
+    scene.session.send(Reset{});
+    const auto reset = scene.wait([](const Snapshot& s) {
+        return s.activity == Activity::idle && s.history->empty() && s.steps_computed == 30;
+    });
+    CHECK(reset->step == 0);
+    CHECK(*reset->values == *(*ended->history)[7].parameters);
+}

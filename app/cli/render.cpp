@@ -126,12 +126,13 @@ public:
         wait([&](const session::Snapshot& s) { return s.shown_iteration == iteration; });
     }
 
+    // The kept frame at that step or, of a long run that keeps every n-th only, the last before it.
     // False if the run has ended before that step.
     bool show_step(std::int64_t step) {
         send(session::Seek{step});
         bool reached = false;
         wait([&](const session::Snapshot& s) {
-            reached = s.step == step && s.steps_computed >= step;
+            reached = s.steps_computed >= step && s.step <= step && step - s.step < s.frame_every;
             const bool over = s.activity == session::Activity::idle && s.error != nullptr;
             if (over && !reached) fail_if(s.error);
             return reached;
@@ -443,7 +444,8 @@ Command add_render(CLI::App& app) {
     constexpr const char* moment = "Moment";
     auto* const time = command
                            ->add_option("--time", o.time,
-                                        "s; of a film: where it begins (default: the end; of a "
+                                        "s (the last frame kept until then); of a film: where it "
+                                        "begins (default: the end; of a "
                                         "film: 0)")
                            ->check(CLI::NonNegativeNumber)
                            ->group(moment);

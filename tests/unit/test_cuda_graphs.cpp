@@ -147,19 +147,23 @@ TEST_CASE("CUDA device: a roll-out's launches are on its device") {
     }
 }
 
-TEST_CASE("CUDA device: a steady iteration is a few calls") {
+TEST_CASE("CUDA device: a steady iteration is a few calls, with segments too") {
     NEEDS_SOFTWARE_CUDA();
-    Pendulums p(fresh_device(), 20);
-    for (int k = 0; k < 3; ++k) p.run();
-    const Software software("");
-    p.rate.fill(0.2);
-    p.rollout->forward(true);
-    p.rollout->backward({{p.sum, 1}});
-    CHECK(software.count("graph_launches") == 2);
-    CHECK(software.count("synchronisations") == 0);
-    CHECK(software.count("allocations") == 0);
-    CHECK(software.count("launches") <= 1);  // that fills the rate
-    CHECK(software.count("copies_to_host") == 0);
+    for (const bool segments : {false, true}) {
+        CAPTURE(segments);
+        Pendulums p(fresh_device(), 20);
+        if (segments) p.rollout->force_plan(5, 2);
+        for (int k = 0; k < 3; ++k) p.run();
+        const Software software("");
+        p.rate.fill(0.2);
+        p.rollout->forward(true);
+        p.rollout->backward({{p.sum, 1}});
+        CHECK(software.count("graph_launches") == 2);
+        CHECK(software.count("synchronisations") == 0);
+        CHECK(software.count("allocations") == 0);
+        CHECK(software.count("launches") <= 1);  // that fills the rate
+        CHECK(software.count("copies_to_host") == 0);
+    }
 }
 
 TEST_CASE("CUDA device: plans of several segments run as graphs too, with the same bits") {
@@ -197,22 +201,6 @@ TEST_CASE("CUDA device: plans of several segments run as graphs too, with the sa
         CHECK(graphs.rollout->whole_program_report().find("backward one graph of ") !=
               std::string::npos);
     }
-}
-
-TEST_CASE("CUDA device: a steady iteration of a plan with segments is a few calls") {
-    NEEDS_SOFTWARE_CUDA();
-    Pendulums p(fresh_device(), 20);
-    p.rollout->force_plan(5, 2);
-    for (int k = 0; k < 3; ++k) p.run();
-    const Software software("");
-    p.rate.fill(0.2);
-    p.rollout->forward(true);
-    p.rollout->backward({{p.sum, 1}});
-    CHECK(software.count("graph_launches") == 2);
-    CHECK(software.count("synchronisations") == 0);
-    CHECK(software.count("allocations") == 0);
-    CHECK(software.count("launches") <= 1);  // that fills the rate
-    CHECK(software.count("copies_to_host") == 0);
 }
 
 TEST_CASE("CUDA device: checkpoints in files go launch by launch, with the same bits") {

@@ -11,31 +11,6 @@ namespace {
 
 constexpr VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
 
-VkImageMemoryBarrier2 barrier(VkImage image, VkImageLayout before, VkImageLayout after,
-                              VkPipelineStageFlags2 from, VkAccessFlags2 wrote,
-                              VkPipelineStageFlags2 to, VkAccessFlags2 reads) {
-    VkImageMemoryBarrier2 b{};
-    b.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
-    b.srcStageMask = from;
-    b.srcAccessMask = wrote;
-    b.dstStageMask = to;
-    b.dstAccessMask = reads;
-    b.oldLayout = before;
-    b.newLayout = after;
-    b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-    b.image = image;
-    b.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    return b;
-}
-
-void apply(const Functions& vk, VkCommandBuffer commands, const VkImageMemoryBarrier2& b) {
-    VkDependencyInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
-    info.imageMemoryBarrierCount = 1;
-    info.pImageMemoryBarriers = &b;
-    vk.CmdPipelineBarrier2(commands, &info);
-}
-
 VkRenderPass make_pass(render::VulkanContext& context, const Functions& vk) {
     VkAttachmentDescription colour{};
     colour.format = format;
@@ -343,21 +318,20 @@ ImTextureID Canvas::upload(const render::Image& image) {
         make_buffer(image.pixels.size(), VK_BUFFER_USAGE_TRANSFER_SRC_BIT, "picture upload");
     std::memcpy(buffer.mapped, image.pixels.data(), image.pixels.size());
     VkCommandBuffer commands = begin();
-    apply(functions_, commands,
-          barrier(picture.image, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                  VK_PIPELINE_STAGE_2_NONE, VK_ACCESS_2_NONE, VK_PIPELINE_STAGE_2_COPY_BIT,
-                  VK_ACCESS_2_TRANSFER_WRITE_BIT));
+    functions_.transition(commands, picture.image, VK_IMAGE_LAYOUT_UNDEFINED,
+                          VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_NONE,
+                          VK_ACCESS_2_NONE, VK_PIPELINE_STAGE_2_COPY_BIT,
+                          VK_ACCESS_2_TRANSFER_WRITE_BIT);
     VkBufferImageCopy region{};
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     region.imageExtent = {static_cast<std::uint32_t>(image.width),
                           static_cast<std::uint32_t>(image.height), 1};
     functions_.CmdCopyBufferToImage(commands, buffer.buffer, picture.image,
                                     VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
-    apply(functions_, commands,
-          barrier(picture.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                  VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
-                  VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
-                  VK_ACCESS_2_SHADER_READ_BIT));
+    functions_.transition(commands, picture.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+                          VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+                          VK_ACCESS_2_SHADER_READ_BIT);
     context_.check(functions_.EndCommandBuffer(commands), "end a command buffer");
     slots_[current_slot_].value =
         context_.submit({.commands = commands, .waits = {}, .signals = {}});

@@ -228,34 +228,21 @@ void Window::show(Canvas& canvas, ImDrawData& data) {
 
     Canvas::Screen screen;
     screen.record = [&](VkCommandBuffer commands, VkImage drawn) {
-        VkImageMemoryBarrier2 barrier{};
-        barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
-        barrier.srcStageMask = VK_PIPELINE_STAGE_2_BLIT_BIT;
-        barrier.dstStageMask = VK_PIPELINE_STAGE_2_BLIT_BIT;
-        barrier.dstAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-        barrier.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-        barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-        barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-        barrier.image = images_[index].image;
-        barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-        VkDependencyInfo dependency{};
-        dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
-        dependency.imageMemoryBarrierCount = 1;
-        dependency.pImageMemoryBarriers = &barrier;
-        vk.CmdPipelineBarrier2(commands, &dependency);
+        const VkImage shown = images_[index].image;
+        vk.transition(commands, shown, VK_IMAGE_LAYOUT_UNDEFINED,
+                      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_BLIT_BIT,
+                      VK_ACCESS_2_NONE, VK_PIPELINE_STAGE_2_BLIT_BIT,
+                      VK_ACCESS_2_TRANSFER_WRITE_BIT);
         VkImageBlit region{};
         region.srcSubresource = region.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
         region.srcOffsets[1] = {canvas.width(), canvas.height(), 1};
         region.dstOffsets[1] = {static_cast<int>(extent_.width), static_cast<int>(extent_.height),
                                 1};
-        vk.CmdBlitImage(commands, drawn, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, images_[index].image,
+        vk.CmdBlitImage(commands, drawn, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, shown,
                         VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region, VK_FILTER_NEAREST);
-        barrier.srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-        barrier.dstStageMask = VK_PIPELINE_STAGE_2_NONE;
-        barrier.dstAccessMask = VK_ACCESS_2_NONE;
-        barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-        barrier.newLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR;
-        vk.CmdPipelineBarrier2(commands, &dependency);
+        vk.transition(commands, shown, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                      VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_BLIT_BIT,
+                      VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_NONE, VK_ACCESS_2_NONE);
     };
     VkSemaphoreSubmitInfo wait{};
     wait.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;

@@ -327,8 +327,8 @@ int run(const Options& options) {
     check_name(options.arrows, snapshot->arrows, "--arrows");
     director.send(session::Look{options.colour, options.arrows, false});
     render::Renderer renderer(context);
-    const auto exchange =
-        renderer.share(snapshot->stage, render::transport_named(options.transport));
+    const auto exchange = renderer.share(
+        snapshot->stage, render::transport_named(options.transport), snapshot->cuda_uuid);
     director.send(session::ShowOn{exchange});
     const render::View view = make_view(options, *snapshot->stage, *director.document());
     try {

@@ -17,7 +17,7 @@ void Picture::connect(Workspace& work) {
     if (!stage_) return;
     exchange_.reset();
     try {
-        exchange_ = renderer_.share(stage_, transport_);
+        exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
     } catch (const Error& error) {
         work.fail(error);
     }
@@ -25,7 +25,7 @@ void Picture::connect(Workspace& work) {
     if (!exchange_ && transport_) {
         transport_.reset();
         try {
-            exchange_ = renderer_.share(stage_, transport_);
+            exchange_ = renderer_.share(stage_, transport_, work.now().cuda_uuid);
         } catch (const Error& error) {
             work.fail(error);
         }

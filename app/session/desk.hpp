@@ -39,8 +39,9 @@ struct Desk {
     std::deque<Command> work;
     std::atomic<std::uint64_t> asked = 0;  // grows when the runner should look here
 
-    std::optional<FrameJob> job;  // a frame for memory of the device
+    std::optional<FrameJob> job;  // a frame that lies in memory of the runner's device
     bool job_done = false;        // it was written
+    bool let_go = false;          // of the exchange that frames were written to
 
     // ---- what is shown ----
     WorldPointer world;         // null: none was built yet

@@ -2,193 +2,195 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+
+#include "engine/backend/cuda_context.hpp"
 
 namespace hindcast::session {
 
 namespace {
 
-template <class T>
-constexpr T hidden = std::numeric_limits<T>::quiet_NaN();
+constexpr double hidden = std::numeric_limits<double>::quiet_NaN();
 
-template <class T>
-class Writer {
+ir::Type type_of(const render::Stage& stage) {
+    return stage.real == render::RealType::f32 ? ir::Type::f32 : ir::Type::f64;
+}
+
+std::vector<std::int64_t> shape_of(const render::Channel& channel) {
+    if (channel.components == 1) return {channel.elements};
+    return {channel.elements, channel.components};
+}
+
+}  // namespace
+
+class ChannelWriter {
 public:
-    Writer(const Moment& moment, const std::vector<render::SharedMemory>& slot)
-        : m_(moment), slot_(slot), plan_(moment.world->plan) {
-        const std::vector<render::Channel>& channels = plan_.stage->channels;
-        if (slot.size() != channels.size())
-            throw Error("internal: frames go to memory of another stage");
-        for (std::size_t c = 0; c < channels.size(); ++c)
-            if (slot[c].host == nullptr || slot[c].bytes < channels[c].bytes(plan_.stage->real))
-                throw Error("internal: there is no memory for the channel " + channels[c].name);
-    }
+    ChannelWriter(FrameWriter& writer, const Moment& moment, const std::vector<Array>& channels)
+        : w_(writer),
+          kernels_(writer.kernels_),
+          m_(moment),
+          channels_(channels),
+          plan_(moment.world->plan) {}
 
     void write() {
         if (plan_.position >= 0) {
-            place(plan_.position, m_.frame.get());
-            place(plan_.ghost, m_.ghost.get());
-            arrows();
+            put(kept(m_.frame, "position"), channel(plan_.position), hidden);
+            put(kept(m_.ghost, "position"), channel(plan_.ghost), hidden);
+            const auto arrows = m_.world->arrow_sources.find(m_.look.arrows);
+            const bool any = arrows != m_.world->arrow_sources.end();
+            put(any ? array_of(arrows->second) : nullptr, channel(plan_.arrows), 0);
         }
+        const auto found = m_.world->colour_sources.find(m_.look.colour);
+        const Source* const colour =
+            found == m_.world->colour_sources.end() ? nullptr : &found->second;
         for (const FieldChannel& field : plan_.fields) {
-            T* const to = channel(field.channel);
-            const std::size_t n = scalars(field.channel);
-            if (!copy(m_.frame.get(), field.array, to, n)) std::fill_n(to, n, T(0));
+            const bool gradient = colour != nullptr && colour->of == Source::Of::field &&
+                                  colour->array == field.array;
+            const Array* const from = gradient ? array_of(*colour) : nullptr;
+            put(from != nullptr ? from : kept(m_.frame, field.array), channel(field.channel), 0);
         }
-        colours();
+        colours(colour);
     }
 
 private:
-    T* channel(int c) const {
-        return reinterpret_cast<T*>(slot_[static_cast<std::size_t>(c)].host);
+    const Array& channel(int c) const { return channels_[static_cast<std::size_t>(c)]; }
+
+    static const Array* kept(const FramePointer& frame, const std::string& array) {
+        return frame == nullptr ? nullptr : frame->find(array);
     }
-    std::size_t scalars(int c) const {
-        const render::Channel& ch = plan_.stage->channels[static_cast<std::size_t>(c)];
-        return static_cast<std::size_t>(ch.elements) * static_cast<std::size_t>(ch.components);
-    }
-    // The array in the frame; null if it is not kept, or is not of n numbers.
-    static const T* data(const KeptFrame* frame, const std::string& array, std::size_t n) {
-        const Bytes* const bytes = frame == nullptr ? nullptr : frame->find(array);
-        return bytes != nullptr && bytes->size() == n * sizeof(T)
-                   ? reinterpret_cast<const T*>(bytes->data())
-                   : nullptr;
-    }
-    static bool copy(const KeptFrame* frame, const std::string& array, T* to, std::size_t n) {
-        const T* const from = data(frame, array, n);
-        if (from == nullptr) return false;
-        std::memcpy(to, from, n * sizeof(T));
-        return true;
-    }
-    void place(int c, const KeptFrame* frame) const {
-        const std::size_t n = scalars(c);
-        if (!copy(frame, "position", channel(c), n)) std::fill_n(channel(c), n, hidden<T>);
+    const Array* array_of(const Source& source) const {
+        return kept(source.kind == Source::Kind::array_gradient ? m_.adjoint : m_.frame,
+                    source.array);
     }
 
-    // The array of a source in this moment, and how many numbers each point has; null if not kept.
-    const T* array_of(const Source& source, std::size_t elements, std::size_t* components) const {
-        const KeptFrame* const frame =
-            source.kind == Source::Kind::array_gradient ? m_.adjoint.get() : m_.frame.get();
-        const Bytes* const bytes = frame == nullptr ? nullptr : frame->find(source.array);
-        if (bytes == nullptr || elements == 0) return nullptr;
-        *components = bytes->size() / sizeof(T) / elements;
-        return data(frame, source.array, *components * elements);
+    // What was not kept is `otherwise`.
+    void put(const Array* from, const Array& to, double otherwise) const {
+        if (from != nullptr && from->size() == to.size())
+            kernels_.copy(*from, to);
+        else
+            kernels_.fill(to, otherwise);
     }
 
-    void arrows() const {
-        T* const to = channel(plan_.arrows);
-        const std::size_t n = scalars(plan_.arrows);
-        std::fill_n(to, n, T(0));
-        const auto found = m_.world->arrow_sources.find(m_.look.arrows);
-        if (found == m_.world->arrow_sources.end()) return;
-        std::size_t components = 0;
-        const T* const from =
-            array_of(found->second, static_cast<std::size_t>(plan_.points), &components);
-        if (from != nullptr && components * static_cast<std::size_t>(plan_.points) == n)
-            std::memcpy(to, from, n * sizeof(T));
-    }
-
-    void colours() const {
-        T* points = nullptr;
-        const auto count = static_cast<std::size_t>(plan_.points);
-        if (plan_.colour >= 0) {
-            points = channel(plan_.colour);
-            std::fill_n(points, count, hidden<T>);
+    void colours(const Source* source) const {
+        const auto paints = [&](Source::Kind kind) {
+            return source != nullptr && source->kind == kind && source->of != Source::Of::field;
+        };
+        if (paints(Source::Kind::quantity) || paints(Source::Kind::quantity_gradient)) {
+            paint(*source);
+        } else if (paints(Source::Kind::array) || paints(Source::Kind::array_gradient)) {
+            const Array* const from = plan_.colour < 0 ? nullptr : array_of(*source);
+            if (from == nullptr || from->elements() != plan_.points) return hide_all();
+            kernels_.magnitude(*from, channel(plan_.colour));
+            for (const SegmentChannel& s : plan_.segments)  // between the colours of their ends
+                kernels_.middle(channel(plan_.colour), ends_of(s), channel(s.channel));
+        } else {
+            hide_all();
         }
-        for (const SegmentChannel& s : plan_.segments)
-            std::fill_n(channel(s.channel), scalars(s.channel), hidden<T>);
-        const auto found = m_.world->colour_sources.find(m_.look.colour);
-        if (found == m_.world->colour_sources.end()) return;
-        const Source& source = found->second;
-        if (source.of == Source::Of::field) return field_gradient(source);
-        if (source.kind == Source::Kind::quantity || source.kind == Source::Kind::quantity_gradient)
-            return quantity(source, points);
-        std::size_t components = 0;
-        const T* const from = array_of(source, count, &components);
-        if (from == nullptr || points == nullptr) return;
-        for (std::size_t p = 0; p < count; ++p) {
-            if (components == 1) {
-                points[p] = from[p];
-                continue;
+    }
+
+    void hide_all() const {
+        if (plan_.colour >= 0) kernels_.fill(channel(plan_.colour), hidden);
+        for (const SegmentChannel& s : plan_.segments) kernels_.fill(channel(s.channel), hidden);
+    }
+
+    const Array& ends_of(const SegmentChannel& s) const {
+        if (w_.ends_of_ != plan_.stage) {
+            w_.ends_.clear();
+            w_.ends_of_ = plan_.stage;
+        }
+        Array& ends = w_.ends_[s.channel];
+        if (ends) return ends;
+        const std::vector<std::uint32_t>& indices =
+            plan_.stage->things[static_cast<std::size_t>(s.thing)].indices;
+        ends = Array(ir::Type::i32, {static_cast<std::int64_t>(indices.size() / 2), 2});
+        ends.assign_integers(std::vector<std::int64_t>(indices.begin(), indices.end()));
+        return ends;
+    }
+
+    // ---- numbers of the host: one per element of the quantity's owner ----
+
+    void paint(const Source& source) const {
+        FrameWriter::Painted& p = w_.painted_;
+        const Trajectory& t = *m_.trajectory;
+        const bool gradient = source.kind == Source::Kind::quantity_gradient;
+        if (p.world != m_.world || p.quantity != source.quantity || p.gradient != gradient ||
+            p.parameters != t.parameters || p.gradients != m_.gradient || p.base != t.base ||
+            p.channels.empty()) {
+            p = {m_.world, source.quantity, gradient, t.parameters, m_.gradient, t.base, {}};
+            if (plan_.colour >= 0) p.channels[plan_.colour] = Array();
+            for (const SegmentChannel& s : plan_.segments) p.channels[s.channel] = Array();
+            const std::vector<double> numbers = magnitudes(source, gradient);
+            for (auto& [c, array] : p.channels) {
+                std::vector<double> values(static_cast<std::size_t>(channel(c).size()), hidden);
+                if (place(source, numbers, c, values))
+                    array = Array::from(values, channel(c).type(), channel(c).shape());
             }
-            double sum = 0;
-            for (std::size_t c = 0; c < components; ++c) {
-                const double x = from[p * components + c];
-                sum += x * x;
-            }
-            points[p] = static_cast<T>(std::sqrt(sum));
         }
-        for (const SegmentChannel& s : plan_.segments) {  // between the colours of their ends
-            const std::vector<std::uint32_t>& ends =
-                plan_.stage->things[static_cast<std::size_t>(s.thing)].indices;
-            T* const to = channel(s.channel);
-            for (std::size_t k = 0; k + 1 < ends.size(); k += 2)
-                to[k / 2] = (points[ends[k]] + points[ends[k + 1]]) / 2;
-        }
+        for (const auto& [c, array] : p.channels) put(array ? &array : nullptr, channel(c), hidden);
     }
 
-    void field_gradient(const Source& source) const {
-        for (const FieldChannel& field : plan_.fields) {
-            if (field.array != source.array) continue;
-            std::size_t components = 0;
-            const std::size_t n = scalars(field.channel);
-            const T* const from = array_of(source, n, &components);
-            if (from != nullptr && components == 1)
-                std::memcpy(channel(field.channel), from, n * sizeof(T));
-        }
-    }
-
-    // One number per element of its owner.
-    void quantity(const Source& source, T* points) const {
+    std::vector<double> magnitudes(const Source& source, bool gradient) const {
         const std::vector<double> values =
-            source.kind == Source::Kind::quantity
-                ? m_.world->values_of(source.quantity, *m_.trajectory->base,
-                                      m_.trajectory->parameters)
-                : m_.world->gradient_of(source.quantity, m_.gradient);
-        const QuantityMeta& q = m_.world->quantities[source.quantity];
-        const auto components = static_cast<std::size_t>(q.info.components);
-        const std::size_t count = values.size() / std::max<std::size_t>(components, 1);
-        const auto number = [&](std::size_t element) {
-            if (components == 1) return static_cast<T>(values[element]);
+            gradient ? m_.world->gradient_of(source.quantity, m_.gradient)
+                     : m_.world->values_of(source.quantity, *m_.trajectory->base,
+                                           m_.trajectory->parameters);
+        const auto components =
+            static_cast<std::size_t>(m_.world->quantities[source.quantity].info.components);
+        if (components == 1) return values;
+        std::vector<double> lengths(values.size() / std::max<std::size_t>(components, 1));
+        for (std::size_t k = 0; k < lengths.size(); ++k) {
             double sum = 0;
             for (std::size_t c = 0; c < components; ++c)
-                sum += values[element * components + c] * values[element * components + c];
-            return static_cast<T>(std::sqrt(sum));
-        };
-        if (source.of == Source::Of::range && points != nullptr) {
-            for (std::size_t k = 0; k < count; ++k)
-                points[static_cast<std::size_t>(source.first) + k] = number(k);
-        } else if (source.of == Source::Of::segments) {
-            for (const SegmentChannel& s : plan_.segments)
-                if (s.owner == q.owner && scalars(s.channel) == count)
-                    for (std::size_t k = 0; k < count; ++k) channel(s.channel)[k] = number(k);
-        } else if (source.of == Source::Of::surface && points != nullptr && count > 0) {
-            for (const render::Thing& t : plan_.stage->things)
-                if (!t.ghost && t.name == q.owner && t.kind == render::Thing::Kind::surface)
-                    surface(t, number, points);
+                sum += values[k * components + c] * values[k * components + c];
+            lengths[k] = std::sqrt(sum);
         }
+        return lengths;
+    }
+
+    // Whether the numbers are shown in this channel, and then which.
+    bool place(const Source& source, const std::vector<double>& numbers, int c,
+               std::vector<double>& values) const {
+        if (numbers.empty()) return false;
+        const std::string& owner = m_.world->quantities[source.quantity].owner;
+        if (source.of == Source::Of::range && c == plan_.colour) {
+            std::copy(numbers.begin(), numbers.end(), values.begin() + source.first);
+            return true;
+        }
+        if (source.of == Source::Of::segments) {
+            const bool of_owner = std::any_of(
+                plan_.segments.begin(), plan_.segments.end(),
+                [&](const SegmentChannel& s) { return s.channel == c && s.owner == owner; });
+            if (!of_owner || values.size() != numbers.size()) return false;
+            values = numbers;
+            return true;
+        }
+        if (source.of != Source::Of::surface || c != plan_.colour) return false;
+        for (const render::Thing& t : plan_.stage->things)
+            if (!t.ghost && t.name == owner && t.kind == render::Thing::Kind::surface)
+                surface(t, numbers, values);
+        return true;
     }
 
     // A corner has the mean of the triangles around it.
-    template <class Number>
-    void surface(const render::Thing& t, Number number, T* points) const {
-        std::vector<double> sums(static_cast<std::size_t>(plan_.points), 0.0);
-        std::vector<int> counts(sums.size(), 0);
+    static void surface(const render::Thing& t, const std::vector<double>& numbers,
+                        std::vector<double>& values) {
+        std::vector<double> sums(values.size(), 0.0);
+        std::vector<int> counts(values.size(), 0);
         for (std::size_t k = 0; k < t.indices.size(); ++k) {
             const std::size_t element = t.element_of.empty() ? k / 3 : t.element_of[k / 3];
-            sums[t.indices[k]] += number(element);
+            sums[t.indices[k]] += numbers[element];
             ++counts[t.indices[k]];
         }
         for (std::size_t p = 0; p < sums.size(); ++p)
-            if (counts[p] > 0) points[p] = static_cast<T>(sums[p] / counts[p]);
+            if (counts[p] > 0) values[p] = sums[p] / counts[p];
     }
 
+    FrameWriter& w_;
+    FrameKernels& kernels_;
     const Moment& m_;
-    const std::vector<render::SharedMemory>& slot_;
+    const std::vector<Array>& channels_;
     const StagePlan& plan_;
 };
-
-}  // namespace
 
 render::Frame FrameJob::frame() const {
     render::Frame f;
@@ -203,18 +205,72 @@ render::Frame FrameJob::frame() const {
     return f;
 }
 
-void write_frame(const FrameJob& job) {
-    render::Frame frame = job.frame();
-    frame.slot = job.exchange->begin();
-    write_channels(job.moment, job.exchange->slot(frame.slot));
-    job.exchange->publish(std::move(frame));
+void FrameWriter::let_go() {
+    kernels_.forget();
+    for (auto& arrays : arrays_) arrays.clear();
+    painted_ = {};
+    ends_.clear();
+    ends_of_ = nullptr;
+    exchange_ = nullptr;
 }
 
-void write_channels(const Moment& moment, const std::vector<render::SharedMemory>& slot) {
-    if (moment.world->plan.stage->real == render::RealType::f64)
-        Writer<double>(moment, slot).write();
-    else
-        Writer<float>(moment, slot).write();
+void FrameWriter::connect(const std::shared_ptr<render::Exchange>& exchange) {
+    if (exchange_ == exchange) return;
+    let_go();
+    const bool exported = exchange->kind() == render::TransportKind::exported;
+    const Device& device = *kernels_.device();
+    if (exported && !device.cuda())
+        throw Error("frames are to go to memory of a CUDA device, but the solver is on another one")
+            .remedy("choose another --transport, or --device cuda");
+    exchange_ = exchange;
+}
+
+// Arrays over the slot's memory.
+const std::vector<Array>& FrameWriter::slot(int slot) {
+    std::vector<Array>& arrays = arrays_[static_cast<std::size_t>(slot)];
+    if (!arrays.empty()) return arrays;
+    const render::Stage& stage = exchange_->stage();
+    const std::vector<render::SharedMemory>& memory = exchange_->slot(slot);
+    if (memory.size() != stage.channels.size())
+        throw Error("internal: frames go to memory of another stage");
+    const Device& device = *kernels_.device();
+    std::vector<Array> made;
+    for (std::size_t c = 0; c < memory.size(); ++c) {
+        const render::Channel& channel = stage.channels[c];
+        const std::size_t bytes = channel.bytes(stage.real);
+        const render::SharedMemory& m = memory[c];
+        if (exchange_->kind() == render::TransportKind::exported) {
+            if (m.device_uuid != device.cuda()->info().uuid)
+                throw Error("frames are to go to memory of another GPU than the solver's")
+                    .remedy("choose another --transport, or the --device cuda:N that draws");
+            made.push_back(Array::over(device.cuda(), {m.descriptor, m.exported_bytes, m.offset},
+                                       type_of(stage), shape_of(channel)));
+        } else if (m.host == nullptr || m.bytes < bytes) {
+            throw Error("internal: there is no memory for the channel " + channel.name);
+        } else {
+            made.push_back(
+                Array::over({m.host, bytes}, m.alive, type_of(stage), shape_of(channel)));
+        }
+    }
+    arrays = std::move(made);
+    return arrays;
+}
+
+void FrameWriter::write(const FrameJob& job) {
+    connect(job.exchange);
+    const render::Stage& stage = job.exchange->stage();
+    const StagePlan& plan = job.moment.world->plan;
+    if (stage.channels.size() != plan.stage->channels.size() || stage.real != plan.stage->real)
+        throw Error("internal: frames go to memory of another stage");
+    render::Frame frame = job.frame();
+    frame.slot = job.exchange->begin();
+    const std::vector<Array>& channels = slot(frame.slot);
+    ChannelWriter(*this, job.moment, channels).write();
+    kernels_.device()->synchronize();
+    if (job.exchange->kind() != render::TransportKind::exported)
+        for (const Array& channel : channels)
+            if (channel.size() > 0) channel.data();  // of the host, from wherever it was made
+    job.exchange->publish(std::move(frame));
 }
 
 }  // namespace hindcast::session

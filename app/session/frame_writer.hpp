@@ -1,9 +1,15 @@
 // Writes one moment of a trajectory into a slot of the Exchange: the channels in the stage's
-// layout and type, through memory of the host.
+// layout and type, by launches on the device that has the frames. On a CUDA device whose memory
+// Vulkan exported nothing goes by way of the host but numbers that only the host has: quantities of
+// the scene, when they are shown as colours and have changed.
 #pragma once
+
+#include <array>
+#include <optional>
 
 #include "app/render/transport.hpp"
 #include "app/session/command.hpp"
+#include "app/session/frame_kernels.hpp"
 #include "app/session/trajectory.hpp"
 #include "app/session/world.hpp"
 
@@ -29,10 +35,37 @@ struct FrameJob {
     render::Frame frame() const;
 };
 
-// Into a free slot of memory of the host, which is then published. Throws Error.
-void write_frame(const FrameJob& job);
+// Belongs to the thread whose device it is.
+class FrameWriter {
+public:
+    explicit FrameWriter(std::shared_ptr<Device> device) : kernels_(std::move(device)) {}
 
-// Throws Error if the slot's memory is not that of the world's stage.
-void write_channels(const Moment& moment, const std::vector<render::SharedMemory>& slot);
+    // Into a free slot, which is then published. Throws Error, also if the slot's memory is not
+    // that of the world's stage.
+    void write(const FrameJob& job);
+    void let_go();  // of the exchange, of all frames
+
+private:
+    friend class ChannelWriter;
+    void connect(const std::shared_ptr<render::Exchange>& exchange);
+    const std::vector<Array>& slot(int slot);
+
+    // Numbers of the host that were shown last, by channel: until what they come from changes.
+    struct Painted {
+        const World* world = nullptr;
+        std::size_t quantity = 0;
+        bool gradient = false;
+        Numbers parameters, gradients;
+        std::shared_ptr<const std::vector<Numbers>> base;
+        std::map<int, Array> channels;
+    };
+
+    FrameKernels kernels_;
+    std::shared_ptr<render::Exchange> exchange_;
+    std::array<std::vector<Array>, 3> arrays_;  // over its slots, by channel
+    Painted painted_;
+    std::map<int, Array> ends_;  // of the segments of a channel, of ends_of_
+    std::shared_ptr<const render::Stage> ends_of_;
+};
 
 }  // namespace hindcast::session

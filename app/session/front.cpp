@@ -24,6 +24,14 @@ double seconds(Clock::duration d) { return std::chrono::duration<double>(d).coun
 
 }  // namespace
 
+Front::Front(Desk& desk, const Device& solver, Publish publish, std::function<void()> wake)
+    : desk_(desk), publish_(std::move(publish)), wake_(std::move(wake)) {
+    if (solver.cuda()) return;
+    DeviceOptions options = solver.options();
+    options.threads = 1;
+    writer_.emplace(std::make_shared<Device>(options));
+}
+
 // ---------------------------------------------------------------- commands
 
 void Front::hand_on(Command command) {
@@ -37,6 +45,12 @@ void Front::take(Command& command) {
                    [&](ShowOn& c) {
                        exchange_ = std::move(c.exchange);
                        checked_stage_ = nullptr;
+                       if (writer_)
+                           writer_->let_go();
+                       else
+                           desk_.let_go = true;
+                       desk_.job.reset();
+                       desk_.wake_runner();
                    },
                    [&](Play& c) { play(c.on); },
                    [&](Seek& c) { seek(c.step); },
@@ -197,7 +211,7 @@ bool Front::write_frame(Lock& lock) {
     moment.trajectory = trajectory.get();
     FrameJob job{trajectory->world, trajectory, exchange_, base, parameters, std::move(moment)};
     written_ = std::move(now);
-    if (exchange_->kind() == render::TransportKind::exported) {  // the newest is enough
+    if (!writer_) {  // the newest is enough
         desk_.job = std::move(job);
         desk_.wake_runner();
         return false;
@@ -205,7 +219,7 @@ bool Front::write_frame(Lock& lock) {
     std::optional<Error> failure;
     lock.unlock();
     try {
-        session::write_frame(job);
+        writer_->write(job);
     } catch (const Error& error) {
         failure = error;
     }
@@ -276,22 +290,11 @@ void Front::fill_draft(Clock::time_point now) {
 // The ways of some of the points up to the step.
 std::shared_ptr<const std::vector<std::vector<render::Vec3>>> Front::trails_of(const Trajectory& t,
                                                                                std::int64_t step) {
-    constexpr std::int64_t most_trails = 64;
     auto trails = std::make_shared<std::vector<std::vector<render::Vec3>>>();
-    const std::int64_t points = t.world->plan.points, count = std::min(points, most_trails);
-    const auto dimension = static_cast<std::size_t>(t.world->plan.stage->dimension);
-    trails->resize(static_cast<std::size_t>(count));
     for (const FramePointer& frame : t.frames) {
-        const Bytes* const bytes = frame->find("position");
-        if (frame->step > step || bytes == nullptr) break;
-        for (std::int64_t k = 0; k < count; ++k) {
-            const std::size_t first = static_cast<std::size_t>(k * points / count) * dimension;
-            render::Vec3 place{};
-            for (std::size_t c = 0; c < dimension; ++c)
-                place[c] = t.world->f64 ? reinterpret_cast<const double*>(bytes->data())[first + c]
-                                        : reinterpret_cast<const float*>(bytes->data())[first + c];
-            (*trails)[static_cast<std::size_t>(k)].push_back(place);
-        }
+        if (frame->step > step) break;
+        trails->resize(frame->ways.size());
+        for (std::size_t k = 0; k < frame->ways.size(); ++k) (*trails)[k].push_back(frame->ways[k]);
     }
     return trails;
 }

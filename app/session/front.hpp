@@ -1,11 +1,13 @@
 // The half of a session that answers at once: takes commands, moves the cursor through kept frames
 // in real time, writes what is shown into the Exchange, and publishes snapshots. It computes
-// nothing that takes long; what does, it hands to the runner.
+// nothing that takes long; what does, it hands to the runner. Frames that lie in memory of a CUDA
+// device are written by the runner, whose device that is.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "app/session/desk.hpp"
 #include "app/session/frame_writer.hpp"
@@ -15,9 +17,8 @@ namespace hindcast::session {
 class Front {
 public:
     using Publish = std::function<void(std::shared_ptr<const Snapshot>)>;
-    // `publish`: with each new snapshot; `wake`: after each frame.
-    Front(Desk& desk, Publish publish, std::function<void()> wake)
-        : desk_(desk), publish_(std::move(publish)), wake_(std::move(wake)) {}
+    // `solver`: the runner's device. `publish`: with each new snapshot; `wake`: after each frame.
+    Front(Desk& desk, const Device& solver, Publish publish, std::function<void()> wake);
 
     void run();  // until Desk::ends
 
@@ -45,6 +46,7 @@ private:
     Publish publish_;
     std::function<void()> wake_;
 
+    std::optional<FrameWriter> writer_;  // none: the runner writes
     std::shared_ptr<render::Exchange> exchange_;
     std::shared_ptr<const render::Stage> checked_stage_;  // that exchange_ was held against
     bool fits_ = false;

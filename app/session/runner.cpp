@@ -7,7 +7,14 @@
 namespace hindcast::session {
 
 Runner::Runner(Desk& desk, const Registry& registry, SessionOptions options)
-    : desk_(desk), registry_(registry), options_(std::move(options)), scanner_(desk) {}
+    : desk_(desk),
+      registry_(registry),
+      options_(std::move(options)),
+      scanner_(desk),
+      graveyard_(options_.simulation.device->cuda() ? std::make_shared<Graveyard>() : nullptr),
+      frame_kernels_(options_.simulation.device),
+      keeper_(frame_kernels_, graveyard_),
+      frame_writer_(options_.simulation.device) {}
 
 Runner::~Runner() = default;
 
@@ -65,16 +72,21 @@ void Runner::guarded(const std::function<void()>& work) {
     desk_.fail(*failure);
 }
 
-// Into memory of the device, if the front has a frame for there: the device is this thread's alone.
+// A frame that lies on a CUDA device, if the front wants one: the device is this thread's alone.
 void Runner::write_frame() {
+    if (!graveyard_) return;
+    graveyard_->clear();
     std::optional<FrameJob> job;
+    bool let_go = false;
     {
         const Lock lock(desk_.mutex);
         job.swap(desk_.job);
+        std::swap(let_go, desk_.let_go);
     }
+    if (let_go) frame_writer_.let_go();
     if (!job) return;
     try {
-        device_writer_.write(*job, *options_.simulation.device);
+        frame_writer_.write(*job);
     } catch (const Error& error) {
         const Lock lock(desk_.mutex);
         desk_.fail(error);

@@ -17,7 +17,8 @@
 #include <string>
 
 #include "app/session/desk.hpp"
-#include "app/session/device_writer.hpp"
+#include "app/session/frame_keeper.hpp"
+#include "app/session/frame_writer.hpp"
 #include "app/session/scanner.hpp"
 #include "app/session/session.hpp"
 #include "engine/sim/optimization.hpp"
@@ -93,7 +94,10 @@ private:
     std::unique_ptr<Simulation> simulation_;
     std::unique_ptr<Optimization> optimization_;
     Scanner scanner_;
-    DeviceWriter device_writer_;
+    std::shared_ptr<Graveyard> graveyard_;  // of frames on a CUDA device; null: on none
+    FrameKernels frame_kernels_;
+    FrameKeeper keeper_;
+    FrameWriter frame_writer_;
     WorldPointer world_;
     std::shared_ptr<const document::Document> document_;
     std::filesystem::path file_;

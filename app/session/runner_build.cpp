@@ -154,6 +154,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         optimization_ && !fresh &&
         Optimization(*simulation_).iterations() == planned;  // not made longer by hand
     optimization_.reset();
+    frame_kernels_.forget();  // arrays of the simulation before
     simulation_ = std::move(next);
     world_ = world;
     base_ = std::move(base);
@@ -199,6 +200,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         Snapshot& s = desk_.draft;
         s.name = world_->name;
         s.device = world_->device;
+        s.cuda_uuid = world_->cuda_uuid;
         s.precision = world_->precision;
         s.step_seconds = world_->step_seconds;
         s.steps = world_->steps;

@@ -11,25 +11,6 @@ namespace {
 
 constexpr std::int64_t most_frames = 600;
 
-// Of one half m v^2 over all points.
-double kinetic_energy(const KeptFrame& frame, const std::vector<double>& mass, bool f64) {
-    const Bytes* const bytes = frame.find("velocity");
-    if (bytes == nullptr || mass.empty()) return 0;
-    const std::size_t n = bytes->size() / (f64 ? 8 : 4), d = n / mass.size();
-    double sum = 0;
-    const auto add = [&](const auto* v) {
-        for (std::size_t p = 0; p < mass.size(); ++p)
-            for (std::size_t c = 0; c < d; ++c)
-                sum += 0.5 * mass[p] * static_cast<double>(v[p * d + c]) *
-                       static_cast<double>(v[p * d + c]);
-    };
-    if (f64)
-        add(reinterpret_cast<const double*>(bytes->data()));
-    else
-        add(reinterpret_cast<const float*>(bytes->data()));
-    return sum;
-}
-
 std::vector<TermInfo> infos(const std::vector<Simulation::TermValue>& terms) {
     std::vector<TermInfo> list;
     for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
@@ -95,26 +76,15 @@ void Runner::load(const std::vector<Numbers>& base, const Numbers& parameters) {
 
 // Keeps frames of the run that it watches.
 Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, std::function<bool()> leaves) {
-    std::vector<Array> arrays;
-    for (const std::string& name : *trajectory->arrays)
-        arrays.push_back(simulation_->model().array(name));
-    auto mass = std::make_shared<std::vector<double>>();
-    return [this, trajectory, arrays = std::move(arrays), leaves = std::move(leaves),
-            mass](std::int64_t done) {
+    keeper_.watch(simulation_->model(), world_->plan.points, trajectory->arrays);
+    return [this, trajectory, leaves = std::move(leaves)](std::int64_t done) {
         const std::int64_t step = done / world_->substeps;
         const bool whole = done % world_->substeps == 0;
         if (whole && (step % trajectory->every == 0 || step == world_->steps)) {
-            auto frame = std::make_shared<KeptFrame>();
-            frame->step = step;
-            frame->names = trajectory->arrays;
-            for (const Array& array : arrays) frame->arrays.push_back(c_order(array));
-            const bool moves =
-                frame->find("velocity") != nullptr && simulation_->model().has_array("mass");
-            if (moves && mass->empty()) *mass = simulation_->model().array("mass").to_doubles();
-            const double energy = moves ? kinetic_energy(*frame, *mass, world_->f64) : 0;
+            FramePointer frame = keeper_.keep(step);
             const Lock lock(desk_.mutex);
+            if (keeper_.has_energy()) trajectory->kinetic_energy.push_back(frame->kinetic_energy);
             trajectory->add(std::move(frame));
-            if (moves) trajectory->kinetic_energy.push_back(energy);
             if (!optimising_) {
                 desk_.draft.progress = world_->steps > 0 ? static_cast<double>(step) /
                                                                static_cast<double>(world_->steps)
@@ -305,10 +275,7 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         if (!adjoints || done % world_->substeps != 0 ||
             (step % t->every != 0 && step != world_->steps))
             return;
-        auto frame = std::make_shared<KeptFrame>();
-        frame->step = step;
-        frame->names = names;
-        for (const Array& array : arrays) frame->arrays.push_back(c_order(array));
+        FramePointer frame = keeper_.keep(step, names, arrays);
         const Lock lock(desk_.mutex);
         t->add_adjoint(std::move(frame));
     });

@@ -1,5 +1,7 @@
 #include "app/session/session.hpp"
 
+#include <fmt/format.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -10,6 +12,7 @@
 namespace hindcast::session {
 
 struct Session::State {
+    std::shared_ptr<Device> device;
     Desk desk;
     Runner runner;
     Front front;
@@ -22,9 +25,10 @@ struct Session::State {
     std::thread front_thread, runner_thread;
 
     State(const Registry& registry, SessionOptions options)
-        : runner(desk, registry, std::move(options)),
+        : device(options.simulation.device),
+          runner(desk, registry, std::move(options)),
           front(
-              desk, [this](std::shared_ptr<const Snapshot> s) { publish(std::move(s)); },
+              desk, *device, [this](std::shared_ptr<const Snapshot> s) { publish(std::move(s)); },
               [this] { notify(); }) {}
 
     void publish(std::shared_ptr<const Snapshot> snapshot) {
@@ -97,6 +101,11 @@ std::shared_ptr<const Snapshot> Session::wait(const std::function<bool(const Sna
         if (state_->published.wait_until(lock, until) == std::cv_status::timeout &&
             snapshot == state_->newest) {
             Error error("what was waited for did not happen in " + std::to_string(seconds) + " s");
+            error.note(fmt::format(
+                "revision {} of {}, activity {} \"{}\", {} of {} steps, loss {}, stopped: \"{}\"",
+                snapshot->revision, snapshot->applied_revision,
+                static_cast<int>(snapshot->activity), snapshot->activity_text,
+                snapshot->steps_computed, snapshot->steps, snapshot->loss, snapshot->stop_reason));
             if (snapshot->error) error.note(snapshot->error->what());
             throw error;
         }

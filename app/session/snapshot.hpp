@@ -105,6 +105,7 @@ struct Snapshot {
         error;  // of the last thing that failed; none once another succeeds
 
     std::string name, device, precision;
+    std::optional<std::array<std::uint8_t, 16>> cuda_uuid;  // of the device, if it is a CUDA one
     double step_seconds = 0;
     std::int64_t steps = 0;                      // whole steps of a run
     std::shared_ptr<const render::Stage> stage;  // changes when a new simulation was built

@@ -1,11 +1,10 @@
 #include "app/session/trajectory.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace hindcast::session {
 
-const Bytes* KeptFrame::find(const std::string& name) const {
+const Array* KeptFrame::find(const std::string& name) const {
     const auto found = std::find(names->begin(), names->end(), name);
     return found == names->end() ? nullptr
                                  : &arrays[static_cast<std::size_t>(found - names->begin())];
@@ -13,33 +12,21 @@ const Bytes* KeptFrame::find(const std::string& name) const {
 
 std::int64_t KeptFrame::bytes() const {
     std::int64_t sum = 0;
-    for (const Bytes& b : arrays) sum += static_cast<std::int64_t>(b.size());
+    for (const Array& a : arrays) sum += static_cast<std::int64_t>(a.bytes());
     return sum;
 }
 
-Bytes c_order(const Array& array) {
-    const std::size_t scalar = static_cast<std::size_t>(ir::size_of(array.type()));
-    const auto elements = static_cast<std::size_t>(array.elements());
-    const auto components = static_cast<std::size_t>(array.components());
-    Bytes out(elements * components * scalar);
-    const auto* from = static_cast<const std::byte*>(array.data());
-    const auto es = static_cast<std::size_t>(array.element_stride());
-    const auto cs = static_cast<std::size_t>(array.component_stride());
-    if ((components == 1 || cs == 1) && es == components) {
-        if (!out.empty()) std::memcpy(out.data(), from, out.size());
-        return out;
-    }
-    const auto gather = [&]<class T>(T*) {
-        const T* source = reinterpret_cast<const T*>(from);
-        T* target = reinterpret_cast<T*>(out.data());
-        for (std::size_t e = 0; e < elements; ++e)
-            for (std::size_t c = 0; c < components; ++c) *target++ = source[e * es + c * cs];
-    };
-    if (scalar == 4)
-        gather(static_cast<std::uint32_t*>(nullptr));
-    else
-        gather(static_cast<std::uint64_t*>(nullptr));
-    return out;
+FramePointer Graveyard::keep(const std::shared_ptr<Graveyard>& graveyard, KeptFrame frame) {
+    return {new KeptFrame(std::move(frame)), [graveyard](const KeptFrame* dead) {
+                const std::lock_guard lock(graveyard->mutex_);
+                graveyard->frames_.emplace_back(dead);
+            }};
+}
+
+void Graveyard::clear() {
+    std::vector<std::unique_ptr<const KeptFrame>> dead;
+    const std::lock_guard lock(mutex_);
+    dead.swap(frames_);
 }
 
 namespace {

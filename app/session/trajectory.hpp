@@ -1,8 +1,9 @@
 // The frames of one run that are kept, and the library of those that fit into memory.
 //
-// A frame holds arrays of the simulation as bytes of the host, in C order and the run's real type:
-// what a channel of the stage takes. Frames never change once they are there; a trajectory grows
-// while its run goes on. Trajectories belong to whoever holds the session's lock (desk.hpp).
+// A frame holds copies of arrays of the simulation, where its device has them: on a CUDA device
+// only the thread that has the device (the runner) may look at them or free them, which the frames
+// see to by themselves. Frames never change once they are there; a trajectory grows while its run
+// goes on. Trajectories belong to whoever holds the session's lock (desk.hpp).
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,6 @@
 
 namespace hindcast::session {
 
-using Bytes = std::vector<std::byte>;
 using Numbers = std::shared_ptr<const std::vector<double>>;
 
 using Names = std::shared_ptr<const std::vector<std::string>>;
@@ -26,14 +27,26 @@ using Names = std::shared_ptr<const std::vector<std::string>>;
 struct KeptFrame {
     std::int64_t step = 0;                             // whole steps
     Names names;                                       // of the arrays
-    std::vector<Bytes> arrays;                         // values, or gradients
-    const Bytes* find(const std::string& name) const;  // null: not kept
+    std::vector<Array> arrays;                         // values, or gradients
+    const Array* find(const std::string& name) const;  // null: not kept
     std::int64_t bytes() const;
+    // Of the host, small: the places of some of the points, for trails, and the kinetic energy.
+    std::vector<render::Vec3> ways;
+    double kinetic_energy = 0;
 };
 using FramePointer = std::shared_ptr<const KeptFrame>;
 
-// The bytes of an array in C order.
-Bytes c_order(const Array& array);
+// Frames that nobody holds any more, until the thread that has their device frees them.
+class Graveyard {
+public:
+    // `frame`, which ends up here.
+    static FramePointer keep(const std::shared_ptr<Graveyard>& graveyard, KeptFrame frame);
+    void clear();  // by that thread
+
+private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<const KeptFrame>> frames_;
+};
 
 struct World;
 

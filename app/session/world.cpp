@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "app/session/frame_kernels.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::session {
@@ -66,7 +68,7 @@ public:
             if (!ir::is_real(array.type())) continue;
             const std::size_t scalar = ir::size_of(array.type());
             world_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
-            if (points == 0 || array.elements() != points) continue;
+            if (points == 0 || array.elements() != points || !FrameKernels::takes(array)) continue;
             if (name == "velocity")
                 colour("speed", "m/s", array_source(name));
             else if (name != "position" && name != "inverse_mass")
@@ -173,6 +175,8 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     const Scene& scene = simulation.scene();
     world->name = scene.name();
     world->device = simulation.options().device->describe();
+    if (const auto& cuda = simulation.options().device->cuda())
+        world->cuda_uuid = cuda->info().uuid;
     world->precision = name_of(simulation.options().precision);
     world->f64 = simulation.options().precision == ir::Precision::f64;
     world->substeps = std::max<std::int64_t>(simulation.model().options().substeps, 1);

@@ -42,6 +42,7 @@ struct Source {
 struct World {
     StagePlan plan;
     std::string name, device, precision;
+    std::optional<std::array<std::uint8_t, 16>> cuda_uuid;
     double step_seconds = 0;
     std::int64_t steps = 0, substeps = 1;  // whole steps
     bool f64 = false;

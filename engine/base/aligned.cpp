@@ -25,6 +25,7 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t largest_block = std::size_t{1} << 47;
 
 std::atomic<std::int64_t> current_bytes{0}, peak_bytes{0}, allocation_count{0};
+thread_local std::int64_t bytes_of_thread = 0;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
     return (bytes + unit - 1) / unit * unit;
@@ -57,10 +58,13 @@ MemoryUse memory_use() {
     return {current_bytes.load(), peak_bytes.load(), allocation_count.load()};
 }
 
+std::int64_t memory_use_of_thread() { return bytes_of_thread; }
+
 void reset_memory_peak() { peak_bytes.store(current_bytes.load()); }
 
 void count_memory(std::size_t bytes) {
     const auto counted = static_cast<std::int64_t>(bytes);
+    bytes_of_thread += counted;
     const std::int64_t now = current_bytes.fetch_add(counted) + counted;
     std::int64_t peak = peak_bytes.load();
     while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
@@ -68,6 +72,7 @@ void count_memory(std::size_t bytes) {
 }
 
 void count_freed(std::size_t bytes) noexcept {
+    bytes_of_thread -= static_cast<std::int64_t>(bytes);
     current_bytes.fetch_sub(static_cast<std::int64_t>(bytes));
 }
 

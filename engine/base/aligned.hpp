@@ -24,6 +24,9 @@ struct MemoryUse {
 };
 
 MemoryUse memory_use();  // of the whole process
+// Bytes that this thread has allocated, less those it has freed: what it does between two calls
+// takes their difference, whatever other threads do meanwhile. May be negative.
+std::int64_t memory_use_of_thread();
 // Memory of a device that stands for memory of the host counts as well.
 void count_memory(std::size_t bytes);
 void count_freed(std::size_t bytes) noexcept;

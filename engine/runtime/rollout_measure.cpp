@@ -195,11 +195,11 @@ void Rollout::measure_steps(Mode& m) {
     };
     for (const Array& g : s.gradients) g.clear();
     const Moment first;
-    std::int64_t before = memory_use().current;
+    std::int64_t before = memory_use_of_thread();
     run_all_once(s, &first);
-    if (m.mode == RolloutMode::first) before = memory_use().current;
+    if (m.mode == RolloutMode::first) before = memory_use_of_thread();
     run_all_back(s);
-    m.scratch = memory_use().current - before;
+    m.scratch = memory_use_of_thread() - before;
     set_counter(0);
     run(s.prologue, nullptr, false);
     if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);
@@ -207,9 +207,9 @@ void Rollout::measure_steps(Mode& m) {
     forwards(false);
     store.restore(0);
     forwards(true);
-    before = memory_use().current;
+    before = memory_use_of_thread();
     backwards();
-    m.scratch += memory_use().current - before;
+    m.scratch += memory_use_of_thread() - before;
     double total = 0;
     const auto timed = [&](double& least, double per, const auto& f) {
         const auto start = std::chrono::steady_clock::now();

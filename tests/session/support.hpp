@@ -9,6 +9,7 @@
 
 #include "app/session/editor.hpp"
 #include "app/session/session.hpp"
+#include "engine/base/aligned.hpp"
 #include "tests/support/devices.hpp"
 
 namespace hindcast::test {
@@ -21,7 +22,8 @@ public:
     explicit PlainExchange(std::shared_ptr<const render::Stage> stage) : stage_(std::move(stage)) {
         for (auto& slot : slots_)
             for (const render::Channel& channel : stage_->channels) {
-                auto memory = std::make_shared<std::vector<std::byte>>(channel.bytes(stage_->real));
+                auto memory =
+                    std::make_shared<AlignedBuffer<std::byte>>(channel.bytes(stage_->real));
                 render::SharedMemory shared;
                 shared.host = memory->data();
                 shared.bytes = memory->size();

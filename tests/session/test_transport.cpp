@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "tests/session/support.hpp"
+#include "tests/support/software_cuda.hpp"
 
 using namespace hindcast;
 using test::OpenScene;
@@ -16,7 +18,8 @@ namespace {
 // Three slots in memory files as Mesa's software device exports them: a page, then the memory.
 class ExportedExchange final : public render::Exchange {
 public:
-    explicit ExportedExchange(std::shared_ptr<const render::Stage> stage)
+    ExportedExchange(std::shared_ptr<const render::Stage> stage,
+                     const std::array<std::uint8_t, 16>& device)
         : stage_(std::move(stage)) {
         for (std::size_t s = 0; s < 3; ++s) {
             std::size_t bytes = 0;
@@ -35,6 +38,7 @@ public:
             for (render::SharedMemory& memory : slots_[s]) {
                 memory.descriptor = descriptor;
                 memory.exported_bytes = bytes;
+                memory.device_uuid = device;
             }
         }
     }
@@ -69,27 +73,68 @@ private:
 
 }  // namespace
 
-TEST_CASE("session: frames go to memory of a CUDA device, while it simulates and after that") {
-    if (!test::has_cuda_device()) return;
+TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("");
     SessionOptions options = OpenScene::options(64 << 20);
-    options.simulation.device = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cuda});
+    options.simulation.device = test::fresh_device();
     OpenScene scene(test::scene_file("spring_cage.json"), options);
     const auto snapshot = scene.wait_complete();
-    auto exported = std::make_shared<ExportedExchange>(snapshot->stage);
-
-    for (const std::int64_t step : {0, 17, 30}) {
-        scene.session.send(ShowOn{scene.exchange});
-        scene.session.send(Seek{step});
-        const auto expected = scene.exchange->read(scene.frame_at(step), "position");
-        scene.session.send(ShowOn{exported});
+    REQUIRE(snapshot->cuda_uuid);
+    auto exported = std::make_shared<ExportedExchange>(snapshot->stage, *snapshot->cuda_uuid);
+    const auto frame_at = [&](std::int64_t step) {
         std::optional<render::Frame> frame;
-        while (!frame || frame->step != step) {
-            ::usleep(1000);
+        scene.wait([&](const Snapshot& s) {
             frame = exported->acquire();
+            return s.error || (frame && frame->step == step);
+        });
+        REQUIRE(frame);
+        REQUIRE(frame->step == step);
+        return *frame;
+    };
+
+    for (const char* const colour : {"", "speed", "cage.stiffness"}) {
+        scene.session.send(Look{colour, "velocity"});
+        for (const std::int64_t step : {0, 17, 30}) {
+            scene.session.send(ShowOn{scene.exchange});
+            scene.session.send(Seek{step});
+            const render::Frame plain = scene.frame_at(step);
+            scene.session.send(ShowOn{exported});
+            const render::Frame frame = frame_at(step);
+            for (std::size_t c = 0; c < snapshot->stage->channels.size(); ++c) {
+                const std::vector<float> numbers = exported->read(frame, c);
+                const auto expected =
+                    scene.exchange->read(plain, snapshot->stage->channels[c].name);
+                CAPTURE(snapshot->stage->channels[c].name);
+                REQUIRE(numbers.size() == expected.size());
+                for (std::size_t k = 0; k < numbers.size(); ++k)  // NaN: not shown
+                    CHECK((std::isnan(expected[k]) ? std::isnan(numbers[k])
+                                                   : numbers[k] == expected[k]));
+            }
         }
-        const std::vector<float> position = exported->read(*frame, 0);
-        CHECK(std::vector<double>(position.begin(), position.end()) == expected);
     }
+    frame_at(30);
+    const long long to_host = software.count("copied_to_host_bytes");
+    const long long to_device = software.count("copies_to_device");
+    for (std::int64_t step = 0; step < 30; ++step) {
+        scene.session.send(Seek{step});
+        frame_at(step);
+    }
+    CHECK(software.count("copied_to_host_bytes") == to_host);
+    CHECK(software.count("copies_to_device") == to_device);
+}
+
+TEST_CASE("session: frames do not go to memory of another GPU than the solver's") {
+    NEEDS_SOFTWARE_CUDA();
+    SessionOptions options = OpenScene::options(64 << 20);
+    options.simulation.device = test::fresh_device();
+    OpenScene scene(test::scene_file("spring_cage.json"), options);
+    const auto snapshot = scene.wait_complete();
+    std::array<std::uint8_t, 16> other = *snapshot->cuda_uuid;
+    ++other[3];
+    scene.session.send(ShowOn{std::make_shared<ExportedExchange>(snapshot->stage, other)});
+    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+    CHECK(std::string(refused->error->what()).find("another GPU") != std::string::npos);
 }
 
 TEST_CASE("session: trails are the ways of points up to the step that is shown") {

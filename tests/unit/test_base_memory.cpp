@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,17 @@ TEST_CASE("pages of a large buffer are backed when they are asked for, and keep 
     populate(small.data() + 1, 98);
     CHECK(std::count(small.begin(), small.end(), 0) == 100);
     populate(nullptr, 0);
+}
+
+TEST_CASE("what other threads allocate and free is none of this thread's use") {
+    const std::int64_t before = memory_use_of_thread();
+    AlignedBuffer<char> own(1000), others;
+    std::thread([&] { others = AlignedBuffer<char>(64 << 10); }).join();
+    CHECK(memory_use_of_thread() == before + 1000);
+    std::thread([&] { own = AlignedBuffer<char>(); }).join();
+    CHECK(memory_use_of_thread() == before + 1000);
+    others = AlignedBuffer<char>();
+    CHECK(memory_use_of_thread() == before + 1000 - (64 << 10));
 }
 
 TEST_CASE("an empty buffer holds nothing") {

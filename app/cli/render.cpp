@@ -147,6 +147,7 @@ public:
         for (;;) {
             const auto snapshot = session_.snapshot();
             if (condition(*snapshot)) return;
+            fail_if(snapshot->frame_error);
             if (interrupted()) throw Interrupted();
             const bool idle = snapshot->activity == session::Activity::idle;
             if (idle && when_idle && snapshot->serial != asked_at) {
@@ -487,8 +488,9 @@ Command add_render(CLI::App& app) {
         ->group(picture_group);
     command
         ->add_option("--transport", o.transport,
-                     "How frames reach the renderer: auto, imported, mapped or staging")
-        ->check(CLI::IsMember({"auto", "imported", "mapped", "staging"}))
+                     "How frames reach the renderer: auto, exported, imported, mapped or "
+                     "staging")
+        ->check(CLI::IsMember({"auto", "exported", "imported", "mapped", "staging"}))
         ->capture_default_str()
         ->group(picture_group);
     add_view_options(*command, o);

@@ -17,6 +17,11 @@ void Desk::fail(const Error& error) {
     say(LogLine::Level::error, error.what());
 }
 
+void Desk::fail_frame(const Error& error) {
+    fail(error);
+    draft.frame_error = draft.error;
+}
+
 std::int64_t Desk::frame_bytes() const {
     std::set<TrajectoryPointer> all{current, shown, ghost, growing};
     for (const TrajectoryPointer& t : library.all()) all.insert(t);

@@ -63,6 +63,7 @@ struct Desk {
     // Each under the lock.
     void say(LogLine::Level level, const std::string& text);
     void fail(const Error& error);
+    void fail_frame(const Error& error);
     void mark() {
         changed = true;
         front_wakes.notify_all();

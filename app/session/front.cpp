@@ -45,6 +45,7 @@ void Front::take(Command& command) {
                    [&](ShowOn& c) {
                        exchange_ = std::move(c.exchange);
                        checked_stage_ = nullptr;
+                       desk_.draft.frame_error = nullptr;
                        if (writer_)
                            writer_->let_go();
                        else
@@ -226,7 +227,7 @@ bool Front::write_frame(Lock& lock) {
     lock.lock();
     if (failure) {
         fits_ = false;
-        desk_.fail(*failure);
+        desk_.fail_frame(*failure);
     }
     return !failure;
 }

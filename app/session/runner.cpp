@@ -89,7 +89,7 @@ void Runner::write_frame() {
         frame_writer_.write(*job);
     } catch (const Error& error) {
         const Lock lock(desk_.mutex);
-        desk_.fail(error);
+        desk_.fail_frame(error);
     }
     const Lock lock(desk_.mutex);
     desk_.job_done = true;

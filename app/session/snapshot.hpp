@@ -103,6 +103,7 @@ struct Snapshot {
         0;  // the newest that was tried: if it differs, `error` says why
     std::shared_ptr<const Error>
         error;  // of the last thing that failed; none once another succeeds
+    std::shared_ptr<const Error> frame_error;  // why no frames come; until the next ShowOn
 
     std::string name, device, precision;
     std::optional<std::array<std::uint8_t, 16>> cuda_uuid;  // of the device, if it is a CUDA one

@@ -1,5 +1,6 @@
 // hindcast render, as a user runs it.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -51,6 +52,41 @@ TEST_CASE("command: an iteration is optimised for, and colours are shown") {
     CHECK(run.status == 0);
     CHECK(run_program(with(b, {"--iteration", "2", "--colour-by", "speed"})).status == 0);
     CHECK(read_png(a).pixels != read_png(b).pixels);
+}
+
+TEST_CASE("command: a CUDA device writes into memory that Vulkan exported, and draws the same") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    std::string uuid;
+    {
+        const Studio studio;
+        if (!studio.context.facts().memory_export) HINDCAST_SKIP("this Vulkan exports no memory");
+        for (const std::uint8_t byte : studio.context.facts().uuid)
+            uuid += fmt::format("{:02x}", byte);
+    }
+    const Environment driver("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER);
+    const Environment compiler("HINDCAST_NVRTC", HINDCAST_SOFTWARE_CUDA_DRIVER);
+    const Environment same("HINDCAST_SOFTWARE_CUDA", "uuid=" + uuid);
+    const std::vector<std::string> look = {"--step", "15",       "--colour-by",
+                                           "speed",  "--arrows", "velocity"};
+    const auto draw = [&](const std::string& name, std::vector<std::string> more) {
+        more.insert(more.end(), look.begin(), look.end());
+        return run_program(with(folder / name, more));
+    };
+    REQUIRE(draw("cpu.png", {}).status == 0);
+    const Image expected = read_png(folder / "cpu.png");
+    for (const std::string transport : {"auto", "exported", "imported", "mapped", "staging"}) {
+        const Finished run = draw("cuda.png", {"--device", "cuda", "--transport", transport});
+        INFO(transport);
+        INFO(run.err);
+        CHECK(run.status == 0);
+        if (transport == "auto") CHECK(run.out.find("exported") != std::string::npos);
+        CHECK(read_png(folder / "cuda.png").pixels == expected.pixels);
+    }
+    const Environment other("HINDCAST_SOFTWARE_CUDA", "");
+    const Finished run = draw("other.png", {"--device", "cuda", "--transport", "exported"});
+    CHECK(run.status == 1);
+    CHECK(run.err.find("another GPU than the solver's") != std::string::npos);
 }
 
 TEST_CASE("command: failures say what is wrong and what to do") {

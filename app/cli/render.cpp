@@ -90,7 +90,8 @@ render::ColourMap map_named(const std::string& name) {
 // Runs the session until something holds; asks for Ctrl-C in between.
 class Director {
 public:
-    explicit Director(const Options& options) : session_(registry(), settings(options)) {
+    Director(const Options& options, session::SessionOptions settings)
+        : session_(registry(), std::move(settings)) {
         const Scene scene = options.scene.load();
         document_ = std::make_shared<const document::Document>(scene.document());
         session_.send(
@@ -164,11 +165,6 @@ public:
 private:
     static constexpr int most_tries = 50;  // snapshots in a row that bring no iteration
 
-    static session::SessionOptions settings(const Options& options) {
-        session::SessionOptions settings;
-        settings.simulation = options.scene.simulation_options();
-        return settings;
-    }
     static void fail_if(const std::shared_ptr<const Error>& error) {
         if (error) throw Error(*error);
     }
@@ -321,8 +317,12 @@ void make_film(const Options& options, Director& director, render::Renderer& ren
 
 int run(const Options& options) {
     const bool film = !ends_in(options.output, ".png");
-    render::VulkanContext context({});
-    Director director(options);
+    session::SessionOptions settings;
+    settings.simulation = options.scene.simulation_options();
+    render::ContextOptions vulkan;
+    vulkan.uuid = session::cuda_uuid(*settings.simulation.device);
+    render::VulkanContext context(std::move(vulkan));
+    Director director(options, std::move(settings));
     const auto snapshot = director.now();
     check_name(options.colour, snapshot->colours, "--colour-by");
     check_name(options.arrows, snapshot->arrows, "--arrows");

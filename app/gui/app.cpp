@@ -102,6 +102,8 @@ void App::start(Window* window) {
     render::ContextOptions vulkan =
         window != nullptr ? window->context_options() : render::ContextOptions{};
     vulkan.validation = options_.validation;
+    if (const auto& solver = options_.session.simulation.device)
+        vulkan.uuid = session::cuda_uuid(*solver);
     vulkan.on_message = options_.on_message;
     vulkan_ = std::make_unique<render::VulkanContext>(std::move(vulkan));
     int width = options_.width, height = options_.height;

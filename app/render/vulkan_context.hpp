@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,8 +33,10 @@ struct ContextOptions {
     // Whether the queue family of this device can show on the window (the instance exists already).
     std::function<bool(VkInstance, VkPhysicalDevice, std::uint32_t family)> can_present;
     // Part of the device's name, or its index as `hindcast info` lists them; empty: the
-    // environment's HINDCAST_VULKAN_DEVICE, else the first discrete one, then any.
+    // environment's HINDCAST_VULKAN_DEVICE, else that with this UUID (the GPU that computes), else
+    // the first discrete one, then any.
     std::string device;
+    std::optional<std::array<std::uint8_t, 16>> uuid;
     // Validation layers with synchronisation and best practices: for tests and debugging. Also on
     // with HINDCAST_VULKAN_VALIDATION=1. Throws Error if asked for here and not installed.
     bool validation = false;

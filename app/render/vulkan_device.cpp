@@ -218,8 +218,10 @@ void choose_device(VulkanContext::State& state, const ContextOptions& options) {
                                           : "");
         const bool wanted = asked.empty() || asked == std::to_string(i) ||
                             lower(name).find(lower(asked)) != std::string::npos;
-        if (!family || !wanted || rank(devices[i]) >= best) continue;
-        best = rank(devices[i]);
+        const bool computes = options.uuid && facts_of(devices[i]).uuid == *options.uuid;
+        const int place = computes ? -1 : rank(devices[i]);
+        if (!family || !wanted || place >= best) continue;
+        best = place;
         state.physical.emplace(devices[i]);
         state.family = *family;
     }

@@ -8,6 +8,7 @@
 
 #include "app/session/front.hpp"
 #include "app/session/runner.hpp"
+#include "engine/backend/cuda_context.hpp"
 
 namespace hindcast::session {
 
@@ -49,6 +50,11 @@ struct Session::State {
         if (call) call();
     }
 };
+
+std::optional<std::array<std::uint8_t, 16>> cuda_uuid(const Device& device) {
+    if (!device.cuda()) return std::nullopt;
+    return device.cuda()->info().uuid;
+}
 
 Session::Session(const Registry& registry, SessionOptions options) {
     if (!options.simulation.device)

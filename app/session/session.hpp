@@ -11,9 +11,11 @@
 // when they are asked for, which gives the same bits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/session/command.hpp"
 #include "app/session/snapshot.hpp"
@@ -26,6 +28,9 @@ struct SessionOptions {
     SimulationOptions simulation;
     std::int64_t frame_memory = std::int64_t{512} << 20;  // bytes
 };
+
+// Of a CUDA device: Vulkan's device of the same UUID can share memory with it.
+std::optional<std::array<std::uint8_t, 16>> cuda_uuid(const Device& device);
 
 class Session {
 public:

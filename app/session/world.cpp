@@ -5,7 +5,7 @@
 #include <set>
 
 #include "app/session/frame_kernels.hpp"
-#include "engine/backend/cuda_context.hpp"
+#include "app/session/session.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::session {
@@ -175,8 +175,7 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     const Scene& scene = simulation.scene();
     world->name = scene.name();
     world->device = simulation.options().device->describe();
-    if (const auto& cuda = simulation.options().device->cuda())
-        world->cuda_uuid = cuda->info().uuid;
+    world->cuda_uuid = cuda_uuid(*simulation.options().device);
     world->precision = name_of(simulation.options().precision);
     world->f64 = simulation.options().precision == ir::Precision::f64;
     world->substeps = std::max<std::int64_t>(simulation.model().options().substeps, 1);

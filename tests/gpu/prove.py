@@ -6,6 +6,8 @@ tests/gpu/run --prepare made, and writes one JSON and one Markdown file.
     scripted   the scripted tests of the scenes on the device
     parity     the test program's cases about CUDA, with the machine's driver and NVRTC
     sanitizer  compute-sanitizer (memcheck, racecheck) over a few small scenes
+    draw       pictures from memory that Vulkan and CUDA share are those of staged copies; a
+               million particles (headless Vulkan on the same GPU)
     bench      hindcast bench: times, and traffic against the bandwidth of a copy on the device
     warp       the same workloads in NVIDIA Warp, its launches captured as graphs
     suite      all of the test program, the device among its devices (only with --parts)
@@ -32,12 +34,13 @@ from outcome import Failed
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ("scenes", "scripted", "parity", "sanitizer", "bench", "warp", "suite")
+PARTS = ("scenes", "scripted", "parity", "sanitizer", "draw", "bench", "warp", "suite")
 BY_DEFAULT = PARTS[:-1]
 WITHOUT_GPU = PARTS[:3]  # what the driver in software can show
 SOFTWARE = "software device: not a measurement of any GPU"
 WORKLOADS = ("launch_overhead", "spring_cage", "cloth_springs", "springs_1m", "wave2d",
              "tet_neohookean", "mpm2d", "mpm_million", "ensemble")
+DRAWN = ("spring_cage", "hanging_net", "soft_beam", "wave_image")
 SANITIZED = ("spring_cage", "thrown_ball", "hanging_net", "mass_spring_simple")
 MIB = 1024 * 1024
 
@@ -312,6 +315,38 @@ def sanitizer(place):
                 else:  # the tool itself: too slow, or it refuses the device
                     part.row(None, scene.stem, check, "not measured", str(error)[-300:])
             shutil.rmtree(output, ignore_errors=True)
+    return part
+
+
+def draw(place):
+    part = Part(["what", "transport", "verdict", "words"])
+    for scene in [s for s in place.scenes if s.stem in DRAWN]:
+        pictures = {}
+        for transport in ("staging", "auto", "exported"):
+            picture = place.work / f"{scene.stem}-{transport}.png"
+            try:
+                words = place.call([place.hindcast, "render", scene, "--size", "640x400",
+                                    "--device", place.options.device, "--transport", transport,
+                                    "--output", picture]).strip()
+            except Failed as error:
+                if "there is no Vulkan" in str(error):
+                    raise NotMeasured(str(error)) from None
+                part.row(False, scene.stem, transport, "failed", str(error)[-300:])
+                continue
+            pictures[transport] = picture.read_bytes()
+            same = pictures[transport] == pictures.get("staging")
+            part.row(same, scene.stem, transport, "the same" if same else "differs", words)
+    if place.software:
+        part.row(None, "draw_million", "", f"not measured: {SOFTWARE}", "")
+        return part
+    text = place.call([place.hindcast, "bench", "draw_million", "--json", "--device",
+                       place.options.device])
+    figures = json.loads(text.strip().splitlines()[-1])
+    kind = next((k[10:] for k in figures if k.startswith("transport_")), "?")
+    part.row(kind == "exported" and figures["host_bytes"] == 0, "draw_million", kind,
+             f"{figures['pictures_per_second']:.1f} pictures per second",
+             f"{figures['device_ms']:.2f} ms of the device each, "
+             f"{figures['host_bytes']:.0f} bytes by way of the host")
     return part
 
 

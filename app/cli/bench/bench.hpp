@@ -1,8 +1,8 @@
 // `hindcast bench`: the workloads by which the project is measured.
 //
 // A workload is one entry of the list that its family's file makes (overhead.cpp, springs.cpp,
-// waves.cpp, solids.cpp, points.cpp, ensembles.cpp; named in workloads.cpp); its definition, with
-// every input as a formula, stands at the top of that file.
+// waves.cpp, solids.cpp, points.cpp, ensembles.cpp, window.cpp; named in workloads.cpp); its
+// definition, with every input as a formula, stands at the top of that file.
 #pragma once
 
 #include <functional>
@@ -54,6 +54,7 @@ std::vector<Workload> wave_workloads();
 std::vector<Workload> solid_workloads();
 std::vector<Workload> point_workloads();
 std::vector<Workload> ensemble_workloads();
+std::vector<Workload> window_workloads();        // only with HINDCAST_VIEW
 const std::vector<Workload>& bench_workloads();  // all of them
 // Throws Error for an unknown workload.
 const Workload& find_workload(const std::string& name);

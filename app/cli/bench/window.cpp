@@ -1,0 +1,255 @@
+// The window and the renderer, without a screen, at 1280 x 720, on the Vulkan device that there is.
+//
+//   window_20k      a net of 142 x 142 particles that optimises (springs and damping as in
+//                   cloth_springs, 40 steps, gradient descent) while 300 frames are drawn. Own:
+//                   what the window's thread computes; whole: until the frame is done, waiting for
+//                   the rasteriser; device: the scene's picture by timestamps
+//   window_slow     the same figures while one step of the simulation takes seconds: so many
+//                   substeps that the whole run would take minutes
+//   window_start    from nothing to the moving, optimising scene: seconds until the scene is drawn,
+//                   and until a second row of the optimisation is. Processor code and shaders as
+//                   the caches have them: run it twice
+//   draw_million    a million falling particles; every picture is of another step. How many bytes
+//                   go through the host says `host_bytes`
+#include <fmt/core.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/cli/bench/bench.hpp"
+#include "app/cli/command.hpp"
+#include "app/gui/app.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+double since(SteadyClock::time_point begin) {
+    return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+double thread_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// A folder for a scene file and the window's state; gone with it.
+class Folder {
+public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "hindcast-bench-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw Error("cannot make a folder in " + fs::temp_directory_path().string());
+        path_ = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    fs::path write(const std::string& scene) const {
+        std::ofstream(path_ / "scene.json") << scene;
+        return path_ / "scene.json";
+    }
+    fs::path path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+std::string net_scene(int side, int steps, std::int64_t substeps) {
+    return fmt::format(R"json({{
+        "format": 1, "time": {{"step": 0.001, "steps": {steps}, "substeps": {substeps}}}, "gravity": [0, -9.8, 0],
+        "bodies": [{{"type": "particles", "name": "sheet",
+                    "positions": {{"grid": {{"counts": [{side}, 1, {side}], "spacing": "1/{last}"}}}},
+                    "fixed": {{"box": {{"min": [0, -1, -1], "max": [0, 1, 2]}}}}}}],
+        "forces": [{{"type": "springs", "name": "net", "stiffness": 40000, "rest_length": {{"initial": 0.97}},
+                    "connect": {{"grid": "sheet", "counts": [{side}, {side}], "patterns": ["structural", "shear", "bend"]}}}},
+                   {{"type": "damping", "rate": 1, "order": "after"}}],
+        "objective": [{{"type": "center_of_mass", "of": "sheet", "target": [0.4, -0.1, 0.5]}}],
+        "parameters": [{{"path": "sheet.velocity"}}],
+        "optimizer": {{"type": "gradient_descent", "rate": 1, "iterations": 100000}}}})json",
+                       fmt::arg("side", side), fmt::arg("last", side - 1), fmt::arg("steps", steps),
+                       fmt::arg("substeps", substeps));
+}
+
+class Screenless {
+public:
+    Screenless(const BenchOptions& options, const std::string& scene) {
+        gui::AppOptions app;
+        app.session.simulation.device = std::make_shared<Device>(options.device);
+        app.session.simulation.precision = options.precision;
+        app.state_folder = folder_.path() / "state";
+        app.tour = false;
+        app.width = 1280;
+        app.height = 720;
+        app_ = std::make_unique<gui::App>(registry(), std::move(app), nullptr);
+        app_->workspace().open(folder_.write(scene));
+    }
+    gui::App& app() { return *app_; }
+    gui::Workspace& work() { return app_->workspace(); }
+    // Frames until it holds. Throws Error if the scene fails, or after ten minutes.
+    template <class F>
+    void until(F holds) {
+        const SteadyClock::time_point begin = SteadyClock::now();
+        while (!holds()) {
+            app_->frame();
+            if (work().now().error) throw Error(*work().now().error);
+            if (since(begin) > 600) throw Error("the window did not get there in ten minutes");
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+    }
+    bool draws() const { return app_->picture().frame() != nullptr; }
+    std::size_t rows() {
+        const auto& history = work().now().history;
+        return history ? history->size() : 0;
+    }
+
+private:
+    Folder folder_;
+    std::unique_ptr<gui::App> app_;
+};
+
+// Frames at sixty a second, or as many as there is time for.
+void measure_frames(Screenless& screen, int frames, BenchResult& result) {
+    std::vector<double> own, whole, device;
+    for (int k = 0; k < frames; ++k) {
+        const SteadyClock::time_point begin = SteadyClock::now();
+        const double before = thread_seconds();
+        screen.app().frame();
+        own.push_back(thread_seconds() - before);
+        whole.push_back(since(begin));
+        device.push_back(screen.work().measured.device_seconds);
+        if (const double left = 1.0 / 60 - since(begin); left > 0)
+            std::this_thread::sleep_for(std::chrono::duration<double>(left));
+    }
+    const auto add = [&](const std::string& name, std::vector<double>& times) {
+        std::sort(times.begin(), times.end());
+        result.more.emplace_back(name + "_median_ms", times[times.size() / 2] * 1e3);
+        result.more.emplace_back(name + "_longest_ms", times.back() * 1e3);
+    };
+    add("own", own);
+    add("whole", whole);
+    add("device", device);
+    result.forward_s = own.back();
+}
+
+std::vector<BenchResult> window_20k(const BenchOptions& options) {
+    constexpr int side = 142, steps = 40, frames = 300;
+    Screenless screen(options, net_scene(side, steps, 1));
+    screen.until([&] { return screen.draws() && screen.work().has_run(); });
+    screen.work().optimise(session::Optimise::What::start);
+    screen.until([&] { return screen.rows() >= 2; });
+    BenchResult r{.workload = "window_20k", .n = side * side, .steps = frames};
+    const std::size_t before = screen.rows();
+    measure_frames(screen, frames, r);
+    r.more.emplace_back("iterations_meanwhile", static_cast<double>(screen.rows() - before));
+    return {r};
+}
+
+std::vector<BenchResult> window_slow(const BenchOptions& options) {
+    constexpr int side = 142, frames = 300;
+    constexpr std::int64_t substeps = 16000;
+    Screenless screen(options, net_scene(side, 100, substeps));
+    screen.until([&] { return screen.draws(); });
+    screen.until([&] { return screen.work().now().steps_computed >= 1; });
+    const SteadyClock::time_point begin = SteadyClock::now();
+    const std::int64_t first = screen.work().now().steps_computed;
+    BenchResult r{.workload = "window_slow", .n = side * side, .steps = frames};
+    measure_frames(screen, frames, r);
+    screen.until([&] { return screen.work().now().steps_computed > first; });
+    const auto made = static_cast<double>(screen.work().now().steps_computed - first);
+    r.more.emplace_back("seconds_per_step", since(begin) / made);
+    return {r};
+}
+
+std::vector<BenchResult> window_start(const BenchOptions& options) {
+    const SteadyClock::time_point begin = SteadyClock::now();
+    BenchResult r{.workload = "window_start", .n = 9, .steps = 1};
+    Screenless screen(options, spring_cage_scene);
+    r.more.emplace_back("window_s", since(begin));
+    screen.until([&] { return screen.draws() && screen.work().has_run(); });
+    r.more.emplace_back("scene_s", since(begin));
+    screen.work().optimise(session::Optimise::What::start);
+    screen.until([&] {
+        const render::Frame* const frame = screen.app().picture().frame();
+        return frame != nullptr && frame->iteration >= 1;
+    });
+    r.more.emplace_back("optimising_s", since(begin));
+    r.forward_s = since(begin);
+    return {r};
+}
+
+std::vector<BenchResult> draw_million(const BenchOptions& options) {
+    const std::string scene = R"json({
+        "format": 1, "time": {"step": 0.01, "steps": 16}, "gravity": [0, -9.8, 0],
+        "bodies": [{"type": "particles", "name": "dust",
+                    "positions": {"grid": {"counts": [100, 100, 100], "spacing": 0.01}}}]})json";
+    session::SessionOptions with;
+    with.simulation.device = std::make_shared<Device>(options.device);
+    with.simulation.precision = options.precision;
+    with.frame_memory = std::int64_t{4} << 30;
+    render::VulkanContext context({});
+    render::Renderer renderer(context);
+    session::Session session(registry(), with);
+    session.send(session::Apply{
+        std::make_shared<const document::Document>(document::Document::parse(scene, "dust.json")),
+        1, "dust.json", true});
+    const auto snapshot = session.wait(
+        [](const session::Snapshot& s) { return s.error || s.steps_computed == 16; }, 600);
+    if (snapshot->error) throw Error(*snapshot->error);
+    const auto exchange = renderer.share(snapshot->stage, {}, snapshot->cuda_uuid);
+    session.send(session::ShowOn{exchange});
+    render::View view;
+    view.width = 1280;
+    view.height = 720;
+    view.samples = 1;
+    view.ambient_occlusion = view.shadows = false;
+    render::frame_box(view.camera, snapshot->stage->low, snapshot->stage->high, 1280.0 / 720);
+    BenchResult r{.workload = "draw_million", .n = 1000000, .steps = 0};
+    const auto picture = [&](std::int64_t step) {
+        const std::uint64_t before = exchange->serial();
+        session.send(session::Seek{step});
+        while (exchange->serial() == before) std::this_thread::yield();
+        renderer.draw(view);
+        context.wait_idle();
+    };
+    picture(16);
+    const render::Renderer::Counters at_first = renderer.counters();
+    double device = 0;
+    const SteadyClock::time_point begin = SteadyClock::now();
+    while (since(begin) < 2 || r.steps < 16) {
+        picture(1 + r.steps % 15);
+        device += renderer.device_seconds();
+        ++r.steps;
+    }
+    r.forward_s = since(begin) / static_cast<double>(r.steps);
+    r.more.emplace_back("pictures_per_second", 1 / r.forward_s);
+    r.more.emplace_back("device_ms", device / static_cast<double>(r.steps) * 1e3);
+    r.more.emplace_back("host_bytes", static_cast<double>(renderer.counters().host_bytes_copied -
+                                                          at_first.host_bytes_copied));
+    r.more.emplace_back("transport_" + std::string(render::name_of(exchange->kind())), 1);
+    return {r};
+}
+
+}  // namespace
+
+std::vector<Workload> window_workloads() {
+    return {
+        {"window_20k", "The window's frames while 20 000 particles optimise", window_20k, false},
+        {"window_slow", "The window's frames while a step takes seconds", window_slow, false},
+        {"window_start", "From nothing to an optimising scene in the window", window_start, false},
+        {"draw_million", "Pictures of a million particles that move", draw_million, false}};
+}
+
+}  // namespace hindcast::cli

@@ -75,6 +75,7 @@ private:
     std::vector<std::string> recorded_arrays(const Look& look) const;
 
     // ---- optimisation (runner_optimise.cpp) ----
+    bool wants_force_adjoint() const;
     void make_optimisation();
     void optimise();
     bool add_row(const Optimization::Row& row);

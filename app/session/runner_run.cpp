@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/force_adjoint.hpp"
 #include "app/session/runner.hpp"
 #include "engine/sim/non_finite.hpp"
 
@@ -66,6 +67,8 @@ TrajectoryPointer Runner::new_trajectory(std::int64_t iteration,
     for (const std::string& name : *t->arrays) frame += world_->array_bytes.at(name);
     if (world_->has_objective && world_->has_parameters)  // room for adjoints
         for (const std::string& name : world_->recorded) frame += world_->array_bytes.at(name);
+    if (world_->arrow_sources.contains("force gradient"))
+        frame += world_->array_bytes.at("position");
     // At least four trajectories fit: shown, ghost, the one that grows, and one more.
     const std::int64_t share = options_.frame_memory / 4;
     const std::int64_t fitting =
@@ -229,7 +232,8 @@ bool Runner::wants_gradient(const Trajectory& t) {
     if (!world_->has_objective || !world_->has_parameters || gradients_failed_) return false;
     if (!t.complete || !std::isfinite(t.loss) || t.gradient_failed) return false;
     const Lock lock(desk_.mutex);
-    return !t.gradient || (wants_adjoints() && !t.adjoints_complete);
+    return !t.gradient || (wants_adjoints() && !t.adjoints_complete) ||
+           (wants_force_adjoint() && !t.holds_gradient("force"));
 }
 
 // Whether the look shows derivatives with respect to the state. Under the desk's lock.
@@ -241,6 +245,17 @@ bool Runner::wants_adjoints() const {
     return wants(world_->colour_sources, desk_.look.colour) ||
            wants(world_->arrow_sources, desk_.look.arrows);
 }
+// The derivatives with respect to forces among them take sums over the substeps.
+bool Runner::wants_force_adjoint() const {
+    const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
+        const auto found = sources.find(name);
+        return found != sources.end() && found->second.kind == Source::Kind::array_gradient &&
+               found->second.array == "force";
+    };
+    return wants(world_->colour_sources, desk_.look.colour) ||
+           wants(world_->arrow_sources, desk_.look.arrows);
+}
+
 
 // Of what is shown, while there is nothing else to do.
 bool Runner::run_gradient(const TrajectoryPointer& t) {
@@ -286,9 +301,11 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         if (published.state) numbers += static_cast<double>(published.array.size());
     rollout.record_adjoint_norms(numbers * static_cast<double>(simulation_->steps()) <
                                  most_numbers);
+    std::optional<ForceAdjoint> force;
     bool adjoints = false;
     {
         const Lock lock(desk_.mutex);
+        if (wants_force_adjoint()) force.emplace(simulation_->model());
         adjoints = wants_adjoints();
     }
     auto names = std::make_shared<std::vector<std::string>>();
@@ -298,16 +315,22 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         if (!array.has_gradient()) continue;
         names->push_back(name);
         arrays.push_back(array.gradient());
+    if (force) names->emplace_back("force");
     }
     rollout.watch_adjoints([&](std::int64_t done) {
         if (leaves_now()) throw Left();
         const std::int64_t step = done / world_->substeps;
-        if (!adjoints || done % world_->substeps != 0 ||
-            (step % t->every != 0 && step != world_->steps))
-            return;
+        const bool whole = done % world_->substeps == 0;
+        Bytes of_force;
+        if (force) {
+            if (whole) of_force = force->take();
+            if (done > 0) force->add();
+        }
+        if (!adjoints || !whole || (step % t->every != 0 && step != world_->steps)) return;
         auto frame = std::make_shared<KeptFrame>();
         frame->step = step;
         frame->names = names;
+        if (force) frame->arrays.push_back(std::move(of_force));
         for (const Array& array : arrays) frame->arrays.push_back(c_order(array));
         const Lock lock(desk_.mutex);
         t->add_adjoint(std::move(frame));

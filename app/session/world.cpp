@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/session/force_adjoint.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast::session {
@@ -154,6 +155,11 @@ private:
                 colour(std::string(name) + " gradient", unit, source);
                 arrow(std::string(name) + " gradient", unit, source);
             }
+        if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
+            const Source source = gradient_source("force", Source::Of::points);
+            colour("force gradient", "1/N", source);
+            arrow("force gradient", "1/N", source);
+        }
         for (const FieldChannel& field : world_.plan.fields)
             colour(field.array + " gradient", "", gradient_source(field.array, Source::Of::field));
         std::set<std::size_t> optimised;

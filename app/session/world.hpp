@@ -46,7 +46,6 @@ struct World {
     std::int64_t steps = 0, substeps = 1;  // whole steps
     bool f64 = false;
     bool has_objective = false, has_parameters = false;
-    bool may_show_gradients = false;  // of states: some launch of the steps is differentiated
 
     std::vector<QuantityMeta> quantities;
     std::map<std::string, std::size_t> quantity_of;  // by path

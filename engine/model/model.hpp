@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,12 @@ struct GridField {
 
     std::vector<double> positions() const;  // x and y of every node
     std::vector<std::int64_t> shape() const { return {rows, columns}; }
+};
+
+// Points that each step moves by v <- v + h (g + f / m), x <- x + h v, in phases velocity_update
+// and position_update; 1/m is 0 for a fixed one.
+struct PointIntegrator {
+    Array position, velocity, inverse_mass;
 };
 
 // One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
@@ -154,6 +161,10 @@ public:
     Program step_program() const;  // all phases in order
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
+    const Program& phase(Phase phase) const { return phases_[static_cast<int>(phase)]; }
+    // None: no points are moved that way.
+    const std::optional<PointIntegrator>& integrator() const { return integrator_; }
+    void set_integrator(PointIntegrator points) { integrator_ = std::move(points); }
 
     // --- looks ---
     void draw(Drawing drawing) { drawings_.push_back(std::move(drawing)); }
@@ -180,6 +191,7 @@ private:
     Program prologue_, phases_[phase_count];
     Array step_counter_ = Rollout::make_step_counter();
     std::vector<Drawing> drawings_;
+    std::optional<PointIntegrator> integrator_;
     std::vector<Term> terms_;
     std::map<std::int64_t, Program> events_;
 };

@@ -154,6 +154,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         optimization_ && !fresh &&
         Optimization(*simulation_).iterations() == planned;  // not made longer by hand
     optimization_.reset();
+    between_.clear();
     simulation_ = std::move(next);
     world_ = world;
     base_ = std::move(base);
@@ -223,6 +224,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
 }
 
 void Runner::reset() {
+    between_.clear();
     optimising_ = false;
     began_ = false;
     branched_from_ = -1;

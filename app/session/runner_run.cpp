@@ -97,12 +97,12 @@ void Runner::load(const std::vector<Numbers>& base, const Numbers& parameters) {
 }
 
 // Keeps frames of the run that it watches.
-Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, std::function<bool()> leaves) {
+Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation& of,
+                                std::function<bool()> leaves) {
     std::vector<Array> arrays;
-    for (const std::string& name : *trajectory->arrays)
-        arrays.push_back(simulation_->model().array(name));
+    for (const std::string& name : *trajectory->arrays) arrays.push_back(of.model().array(name));
     auto mass = std::make_shared<std::vector<double>>();
-    return [this, trajectory, arrays = std::move(arrays), leaves = std::move(leaves),
+    return [this, trajectory, &of, arrays = std::move(arrays), leaves = std::move(leaves),
             mass](std::int64_t done) {
         const std::int64_t step = done / world_->substeps;
         const bool whole = done % world_->substeps == 0;
@@ -111,9 +111,8 @@ Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, std::functi
             frame->step = step;
             frame->names = trajectory->arrays;
             for (const Array& array : arrays) frame->arrays.push_back(c_order(array));
-            const bool moves =
-                frame->find("velocity") != nullptr && simulation_->model().has_array("mass");
-            if (moves && mass->empty()) *mass = simulation_->model().array("mass").to_doubles();
+            const bool moves = frame->find("velocity") != nullptr && of.model().has_array("mass");
+            if (moves && mass->empty()) *mass = of.model().array("mass").to_doubles();
             const double energy = moves ? kinetic_energy(*frame, *mass, world_->f64) : 0;
             const Lock lock(desk_.mutex);
             trajectory->add(std::move(frame));
@@ -174,7 +173,7 @@ bool Runner::run_trajectory(const TrajectoryPointer& wanted, bool as_current) {
                  0);
     load(*t->base, t->parameters);
     bool left = false;
-    const double loss = simulation_->run(false, recorder(t, [&] {
+    const double loss = simulation_->run(false, recorder(t, *simulation_, [&] {
                                              left = leaves_now();
                                              return left;
                                          }));
@@ -245,6 +244,7 @@ bool Runner::wants_adjoints() const {
     return wants(world_->colour_sources, desk_.look.colour) ||
            wants(world_->arrow_sources, desk_.look.arrows);
 }
+
 // The derivatives with respect to forces among them take sums over the substeps.
 bool Runner::wants_force_adjoint() const {
     const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
@@ -255,7 +255,6 @@ bool Runner::wants_force_adjoint() const {
     return wants(world_->colour_sources, desk_.look.colour) ||
            wants(world_->arrow_sources, desk_.look.arrows);
 }
-
 
 // Of what is shown, while there is nothing else to do.
 bool Runner::run_gradient(const TrajectoryPointer& t) {
@@ -301,12 +300,12 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         if (published.state) numbers += static_cast<double>(published.array.size());
     rollout.record_adjoint_norms(numbers * static_cast<double>(simulation_->steps()) <
                                  most_numbers);
-    std::optional<ForceAdjoint> force;
     bool adjoints = false;
+    std::optional<ForceAdjoint> force;
     {
         const Lock lock(desk_.mutex);
-        if (wants_force_adjoint()) force.emplace(simulation_->model());
         adjoints = wants_adjoints();
+        if (wants_force_adjoint()) force.emplace(simulation_->model());
     }
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;
@@ -315,8 +314,8 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         if (!array.has_gradient()) continue;
         names->push_back(name);
         arrays.push_back(array.gradient());
-    if (force) names->emplace_back("force");
     }
+    if (force) names->emplace_back("force");
     rollout.watch_adjoints([&](std::int64_t done) {
         if (leaves_now()) throw Left();
         const std::int64_t step = done / world_->substeps;
@@ -330,8 +329,8 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         auto frame = std::make_shared<KeptFrame>();
         frame->step = step;
         frame->names = names;
-        if (force) frame->arrays.push_back(std::move(of_force));
         for (const Array& array : arrays) frame->arrays.push_back(c_order(array));
+        if (force) frame->arrays.push_back(std::move(of_force));
         const Lock lock(desk_.mutex);
         t->add_adjoint(std::move(frame));
     });

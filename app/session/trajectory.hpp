@@ -53,7 +53,8 @@ struct Trajectory {
     std::vector<double> kinetic_energy;             // of each frame; empty without velocities
     bool complete = false;                          // the run has ended by itself
     bool gradient_failed = false;                   // and is not tried again
-    bool failed = false;  // the run ended with an error: it is not tried again
+    bool failed = false;   // the run ended with an error: it is not tried again
+    bool by_hand = false;  // of a pull that goes on, or was released just now: it is not run again
     bool adjoints_complete = false;
     double loss = std::numeric_limits<double>::quiet_NaN();
     std::vector<TermInfo> terms;
@@ -63,7 +64,10 @@ struct Trajectory {
     std::int64_t steps_done() const { return frames.empty() ? 0 : frames.back()->step; }
     void add(FramePointer frame);
     void add_adjoint(FramePointer frame);
-    // The kept frame at the step or before it; null if there is none.
+    // Frames between those of `every`, around the cursor: added, and taken away but for a range.
+    void add_between(FramePointer frame);
+    void keep_between(std::int64_t first, std::int64_t last);
+    // The frame at the step or the last one kept before it; null if there is none.
     FramePointer frame_at(std::int64_t step) const;
     FramePointer adjoint_at(std::int64_t step) const;
     bool reaches(std::int64_t step) const { return complete || steps_done() >= step; }
@@ -73,6 +77,7 @@ struct Trajectory {
 
 private:
     std::int64_t bytes_ = 0;
+    std::map<std::int64_t, FramePointer> between_;
 };
 using TrajectoryPointer = std::shared_ptr<Trajectory>;
 

@@ -192,6 +192,19 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     return world;
 }
 
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point) {
+    const Bytes* const bytes = frame.find("position");
+    if (bytes == nullptr || point < 0 || point >= t.world->plan.points)
+        throw Error("internal: the place of a point is not kept");
+    const auto dimension = static_cast<std::size_t>(t.world->plan.stage->dimension);
+    const std::size_t first = static_cast<std::size_t>(point) * dimension;
+    render::Vec3 place{};
+    for (std::size_t c = 0; c < dimension; ++c)
+        place[c] = t.world->f64 ? reinterpret_cast<const double*>(bytes->data())[first + c]
+                                : reinterpret_cast<const float*>(bytes->data())[first + c];
+    return place;
+}
+
 std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation) {
     auto all = std::make_shared<std::vector<Numbers>>();
     for (const auto& [path, q] : simulation.model().quantities())

@@ -71,6 +71,9 @@ struct World {
 using WorldPointer = std::shared_ptr<const World>;
 
 std::shared_ptr<World> make_world(Simulation& simulation);
+// Where a point of the scene is in a frame of the trajectory that holds positions, m; z is 0 in the
+// plane.
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point);
 // The numbers of all quantities as they stand.
 std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation);
 

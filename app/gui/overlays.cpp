@@ -138,6 +138,10 @@ void draw_help(Context& context) {
             {"Left drag", "Turn the view; in the plane: move it"},
             {"Right or middle drag", "Move the view"},
             {"Wheel", "Zoom to the cursor"},
+            {"Ctrl + left drag",
+             "Pull on a point of a body with a spring, while time runs; its path becomes a force "
+             "of "
+             "the scene. Escape lets go without a trace"},
             {"Click", "Select what is under the cursor"},
             {"Double click", "Centre the view on what is under the cursor"},
             {"Right click on a quantity", "Sweep it, plot it, reset it, optimise it"}};

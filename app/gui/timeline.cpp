@@ -102,9 +102,13 @@ void time_axis(Context& context, float label_width) {
     ImGui::SameLine();
 
     static Held held;
-    std::int64_t step = std::min(held.show(now.step), now.steps);
+    const bool between = !now.playing && now.step != now.step_asked;
+    std::int64_t step = std::min(held.show(now.playing ? now.step : now.step_asked), now.steps);
     const double seconds = static_cast<double>(step) * now.step_seconds;
-    const std::string text = fmt::format("{:.3f} s  |  step {} of {}", seconds, step, now.steps);
+    // A step that is not kept is computed; until then the one before it stands in the picture.
+    const std::string text =
+        between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
+                : fmt::format("{:.3f} s  |  step {} of {}", seconds, step, now.steps);
     const float slider = ImGui::GetContentRegionAvail().x - label_width - px(10);
     ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);

@@ -71,6 +71,7 @@ void Workspace::update() {
     snapshot_ = link_.snapshot();
     finish_opening();
     take_answer();
+    take_pulled();
     apply();
     watch_files();
     // What failed in the simulation is said once; the panels show it as long as it is so.
@@ -103,6 +104,20 @@ void Workspace::take_answer() {
     const std::string name = now().answer_name.empty() ? "Accept parameters" : now().answer_name;
     if (edit([&](session::Editor& e) { e.replace(*now().answer, name); }))
         tell(name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back.",
+             Notice::Kind::success);
+}
+
+void Workspace::take_pulled() {
+    const auto& pulled = now().pulled;
+    if (!pulled || pulled->number == pulled_ || pulled->number != grab_number_) return;
+    pulled_ = pulled->number;
+    std::string pointer;
+    if (edit([&](session::Editor& e) {
+            pointer = e.append(model::Section::forces, pulled->force, pulled->name);
+        }))
+        tell(fmt::format("{}: the path of the hand is the force {} of the scene now. Ctrl+Z takes "
+                         "it back.",
+                         pulled->name, name_at(pointer)),
              Notice::Kind::success);
 }
 
@@ -327,6 +342,11 @@ void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{
 void Workspace::accept() {
     ++accept_number_;
     send(session::Accept{accept_number_});
+}
+
+std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Vec3& place) {
+    send(session::Grab{++grab_number_, std::move(points), place});
+    return grab_number_;
 }
 
 void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }

@@ -116,6 +116,9 @@ public:
     void optimise(session::Optimise::What what);
     void accept();
     void look();  // sends what colours and arrows are wanted
+    // A pull by hand on the one of these points of the scene that is next to the place; when it is
+    // released and kept, its force is written into the scene. Gives its number.
+    std::uint64_t grab(std::vector<std::int64_t> points, const render::Vec3& place);
 
     // ---- messages ----
     void tell(Notice notice);
@@ -165,6 +168,7 @@ public:
 private:
     void apply();
     void take_answer();
+    void take_pulled();
     void begin_opening(std::unique_ptr<session::Editor> fresh);
     void finish_opening();
     void watch_files();
@@ -182,6 +186,7 @@ private:
     std::uint64_t opening_number_ = 0;
     // What was sent: each document has a number of its own, whichever editor it is from.
     std::uint64_t number_ = 0, sent_revision_ = 0, accept_number_ = 0, answered_ = 0;
+    std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written
     std::shared_ptr<const Error> shown_error_, error_before_;
     Selection selection_;
     std::deque<Notice> notices_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "app/render/transport.hpp"
 #include "engine/document/document.hpp"
@@ -71,6 +72,23 @@ struct Look {
     bool trails = false;
 };
 
+// A pull by hand, with a spring between a point and the hand (hand.hpp). It is felt from the step
+// shown on, while time runs, and becomes Snapshot::pulled when it is released. Only what runs with
+// the parameters that stand can be pulled on: of an older iteration it is an error.
+struct Grab {
+    std::uint64_t number = 0;          // of the caller; grows
+    std::vector<std::int64_t> points;  // of the scene: the one next to `place` is taken
+    render::Vec3 place{};              // m
+};
+struct PullTo {
+    std::uint64_t number = 0;
+    render::Vec3 by{};  // m, from where the point was when it was grabbed
+};
+struct Release {
+    std::uint64_t number = 0;
+    bool keep = true;  // false: as if it had not been
+};
+
 struct CheckGradient {};
 struct Scan {
     std::array<std::string, 2>
@@ -84,7 +102,7 @@ struct Profile {
 };
 
 using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
-                             ShowIteration, Ghost, Branch, Accept, Revert, Look, CheckGradient,
-                             Scan, CancelScan, Profile>;
+                             ShowIteration, Ghost, Branch, Accept, Revert, Look, Grab, PullTo,
+                             Release, CheckGradient, Scan, CancelScan, Profile>;
 
 }  // namespace hindcast::session

@@ -18,6 +18,7 @@
 
 #include "app/session/command.hpp"
 #include "app/session/frame_writer.hpp"
+#include "app/session/hand.hpp"
 #include "app/session/snapshot.hpp"
 #include "app/session/trajectory.hpp"
 #include "app/session/world.hpp"
@@ -51,7 +52,9 @@ struct Desk {
     Look look;
     TrajectoryPointer shown, ghost;  // what the front shows: the runner keeps these
     TrajectoryPointer growing;       // what the runner records; it may be shown later
-    std::int64_t cursor = 0;         // whole steps
+    std::int64_t cursor = 0;         // whole steps: what is to be shown
+    bool still = true;               // time does not move
+    std::optional<Hand> hand;        // a pull by hand that goes on
     bool rewind = false;             // the world is that of another scene: time begins anew
 
     Snapshot draft;

@@ -57,6 +57,8 @@ public:
     // An object with the required fields of the type filled in by values that load in this scene
     // (the first body for a body field, and so on), and a name of its own. Gives its pointer.
     std::string add(model::Section section, const std::string& type);
+    // This object, under its name or, if that is taken, one like it. Gives its pointer.
+    std::string append(model::Section section, document::Node object, const std::string& name);
     std::string duplicate(const std::string& pointer);
     // Everywhere that the old name is referred to (paths, bodies, controllers) it is changed too.
     void rename(const std::string& pointer, const std::string& name);

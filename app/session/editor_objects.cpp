@@ -182,6 +182,18 @@ std::string Editor::add(Section section, const std::string& type) {
     return pointer;
 }
 
+std::string Editor::append(Section section, Node object, const std::string& name) {
+    Document changed = need(document_);
+    object.set("name", Node(unused_name(changed, object.find("name")->string())));
+    const std::string list = std::string("/") + model::name_of(section);
+    if (changed.find(list) == nullptr) changed.set(list, Node::array());
+    const std::string pointer = list + "/" + std::to_string(changed.at(list).size());
+    changed.set(list + "/-", std::move(object));
+    Scene::of(changed, file_);
+    replace(std::move(changed), name);
+    return pointer;
+}
+
 std::string Editor::duplicate(const std::string& pointer) {
     Document changed = need(document_);
     const Place place = place_of(changed, pointer);

@@ -4,7 +4,7 @@
 
 namespace hindcast::session {
 
-void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names) {
+void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, std::int64_t held) {
     names_ = std::move(names);
     arrays_.clear();
     for (const std::string& name : *names_) arrays_.push_back(model.array(name));
@@ -22,9 +22,12 @@ void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names) {
     const std::int64_t count = std::min(points, most_ways);
     std::vector<std::int64_t> which;
     for (std::int64_t k = 0; k < count; ++k) which.push_back(k * points / count);
-    which_ = Array(ir::Type::i32, {count});
+    held_ = held >= 0;
+    if (held_) which.push_back(held);
+    const auto gathered = static_cast<std::int64_t>(which.size());
+    which_ = Array(ir::Type::i32, {gathered});
     which_.assign_integers(which);
-    ways_ = Array(position_.type(), {count, position_.components()});
+    ways_ = Array(position_.type(), {gathered, position_.components()});
 }
 
 FramePointer FrameKeeper::keep(std::int64_t step) {
@@ -41,6 +44,10 @@ FramePointer FrameKeeper::keep(std::int64_t step) {
         frame.ways.resize(places.size() / dimension);
         for (std::size_t k = 0; k < places.size(); ++k)
             frame.ways[k / dimension][k % dimension] = places[k];
+        if (held_) {
+            frame.held = frame.ways.back();
+            frame.ways.pop_back();
+        }
     }
     return graveyard_ ? Graveyard::keep(graveyard_, std::move(frame))
                       : std::make_shared<const KeptFrame>(std::move(frame));

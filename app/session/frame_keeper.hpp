@@ -19,8 +19,8 @@ public:
     FrameKeeper(FrameKernels& kernels, std::shared_ptr<Graveyard> graveyard)
         : kernels_(kernels), graveyard_(std::move(graveyard)) {}
 
-    // Frames hold these arrays of the model from now on.
-    void watch(model::Model& model, std::int64_t points, Names names);
+    // Frames hold these arrays of the model from now on, and the place of the point `held`.
+    void watch(model::Model& model, std::int64_t points, Names names, std::int64_t held = -1);
     bool has_energy() const { return static_cast<bool>(mass_); }
     FramePointer keep(std::int64_t step);
     // Any others, such as gradients.
@@ -31,6 +31,7 @@ private:
     std::shared_ptr<Graveyard> graveyard_;
     Names names_;
     std::vector<Array> arrays_;
+    bool held_ = false;
     Array mass_, velocity_, energy_, position_, which_, ways_;  // without memory: there are none
 };
 

@@ -20,6 +20,19 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+HandInfo hand_info(const Hand& hand, const Trajectory& t, const KeptFrame* frame) {
+    HandInfo info;
+    info.number = hand.number;
+    info.live = hand.live;
+    info.start_step = hand.start_step;
+    info.anchor = info.point = hand.anchor;
+    for (std::size_t k = 0; k < 3; ++k) info.place[k] = hand.anchor[k] + hand.by[k];
+    const auto dimension = static_cast<std::size_t>(t.world->plan.stage->dimension);
+    if (dimension == 2) info.place[2] = 0;
+    if (hand.live && frame != nullptr) info.point = frame->held;
+    return info;
+}
+
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 }  // namespace
@@ -68,6 +81,16 @@ void Front::take(Command& command) {
                        desk_.look = std::move(c);
                        desk_.wake_runner();
                    },
+                   [&](Grab& c) { grab(c); },
+                   [&](PullTo& c) {
+                       if (desk_.hand && desk_.hand->number == c.number) desk_.hand->by = c.by;
+                   },
+                   [&](Release& c) {
+                       if (!desk_.hand || desk_.hand->number != c.number) return;
+                       desk_.hand->held = false;
+                       desk_.hand->kept = c.keep;
+                       desk_.wake_runner();
+                   },
                    [&](Reset& c) {
                        cursor_ = 0;
                        hand_on(c);
@@ -92,11 +115,32 @@ void Front::seek(std::int64_t step) {
     cursor_ = static_cast<double>(std::clamp<std::int64_t>(step, 0, most));
 }
 
+void Front::grab(Grab& command) {
+    if (desk_.hand || !desk_.shown) return;
+    const FramePointer here = desk_.shown->frame_at(static_cast<std::int64_t>(cursor_));
+    if (!here) return;
+    Hand& hand = desk_.hand.emplace();
+    hand.number = command.number;
+    hand.speed = speed_;
+    hand.start_step = here->step;
+    hand_on(std::move(command));
+}
+
+// What is pulled on is shown as it is computed.
+void Front::follow_hand() {
+    const Hand& hand = *desk_.hand;
+    if (!hand.live) return;
+    desk_.shown = target_ = hand.trajectory;
+    cursor_ = static_cast<double>(hand.trajectory->steps_done());
+}
+
 void Front::step_by(std::int64_t steps) {
     playing_ = false;
     if (!desk_.shown) return;
     const FramePointer here = desk_.shown->frame_at(static_cast<std::int64_t>(cursor_));
     if (!here) return;
+    // What is complete can be shown at every step.
+    if (desk_.shown->complete) return seek(static_cast<std::int64_t>(cursor_) + steps);
     const std::int64_t wanted = here->step + steps;
     if (steps < 0) return seek(wanted);
     // The first kept frame there or after it.
@@ -134,6 +178,7 @@ void Front::choose_shown(Clock::time_point now) {
         cursor_ = 0;
         desk_.shown = nullptr;
     }
+    if (desk_.hand) return follow_hand();
     const TrajectoryPointer target = desk_.wanted();
     if (target != target_) {
         target_ = target;
@@ -149,7 +194,7 @@ void Front::choose_shown(Clock::time_point now) {
 void Front::move_cursor(Clock::time_point now) {
     const double passed = seconds(now - ticked_);
     ticked_ = now;
-    if (!playing_ || !desk_.shown || !desk_.world) return;
+    if (!playing_ || desk_.hand || !desk_.shown || !desk_.world) return;
     const Trajectory& t = *desk_.shown;
     const double before = cursor_, reached = static_cast<double>(t.steps_done());
     if (speed_ > 0)
@@ -193,6 +238,7 @@ bool Front::write_frame(Lock& lock) {
     moment.frame = trajectory->frame_at(step);
     if (!moment.frame) return false;
     moment.adjoint = trajectory->adjoint_at(step);
+    if (moment.adjoint && moment.adjoint->step != moment.frame->step) moment.adjoint = nullptr;
     const TrajectoryPointer ghost = desk_.ghost;
     if (ghost && ghost->world == trajectory->world) moment.ghost = ghost->frame_at(step);
     moment.gradient = trajectory->gradient;
@@ -255,6 +301,7 @@ void Front::fill_draft(Clock::time_point now) {
         desk_.lines_changed = false;
         s.log = std::make_shared<const std::vector<LogLine>>(desk_.lines);
     }
+    s.hand.reset();
     const TrajectoryPointer& t = desk_.shown;
     if (!t) {
         s.step = s.steps_computed = 0;
@@ -263,12 +310,13 @@ void Front::fill_draft(Clock::time_point now) {
     }
     const FramePointer frame = t->frame_at(static_cast<std::int64_t>(cursor_));
     s.step = frame ? frame->step : 0;
+    if (desk_.hand) s.hand = hand_info(*desk_.hand, *t, frame.get());
     if (!desk_.look.trails)
         s.trails = nullptr;
     else if (frame && (frame != trails_until_ || !s.trails))
         s.trails = trails_of(*t, s.step);
     trails_until_ = frame;
-    desk_.cursor = s.step;
+    s.step_asked = static_cast<std::int64_t>(cursor_);
     const Filled from{t.get(), t->frames.size(), t->complete, t->gradient.get()};
     if (from == filled_) return;
     const bool other = from.trajectory != filled_.trajectory || from.gradient != filled_.gradient;
@@ -320,6 +368,13 @@ bool Front::round(Lock& lock) {
     const Clock::time_point now = Clock::now();
     move_cursor(now);
     choose_shown(now);
+    const auto step = static_cast<std::int64_t>(cursor_);
+    if (desk_.cursor != step || desk_.still == playing_) {
+        desk_.cursor = step;
+        desk_.still = !playing_;
+        desk_.changed = true;
+        if (desk_.still) desk_.wake_runner();
+    }
     const bool by_runner = desk_.job_done;
     desk_.job_done = false;
     return write_frame(lock) || by_runner;

@@ -30,6 +30,8 @@ private:
     void seek(std::int64_t step);
     void step_by(std::int64_t steps);
     void play(bool on);
+    void grab(Grab& command);
+    void follow_hand();
     void choose_iteration(const std::optional<std::int64_t>& iteration, bool ghost);
 
     bool round(Lock& lock);  // whether a frame was written

@@ -142,6 +142,7 @@ void Runner::take(Command& command) {
     if (auto* c = std::get_if<Branch>(&command)) branch(c->iteration);
     if (auto* c = std::get_if<Accept>(&command)) accept(c->number);
     if (std::holds_alternative<Revert>(command)) revert();
+    if (auto* c = std::get_if<Grab>(&command)) pull(*c);
     if (std::holds_alternative<CheckGradient>(command)) check_gradient();
     if (std::holds_alternative<CancelScan>(command)) scanner_.cancel();
     if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
@@ -178,8 +179,10 @@ Runner::Leave Runner::leave() {
     // What the user looks at goes before what runs.
     if (!optimising_) {
         const TrajectoryPointer wanted = desk_.wanted();
-        if (wanted != desk_.growing && (!wanted || (!wanted->complete && !wanted->failed)))
+        if (wanted != desk_.growing &&
+            (!wanted || (!wanted->complete && !wanted->failed && !wanted->by_hand)))
             at_least(Leave::now);
+        if (between_range_ && !wants_between_range()) at_least(Leave::now);
     }
     return leave_;
 }
@@ -198,7 +201,7 @@ bool Runner::do_missing() {
     }
     leave_ = Leave::stay;
     const auto missing = [this](const TrajectoryPointer& t) {
-        return !t || (!t->failed && (!t->complete || needs_more(*t)));
+        return !t || (!t->failed && !t->by_hand && (!t->complete || needs_more(*t)));
     };
     if (missing(wanted)) {
         if (wanted_iteration) return run_iteration(*wanted_iteration);
@@ -208,9 +211,11 @@ bool Runner::do_missing() {
         const Lock lock(desk_.mutex);
         wanted = desk_.current;
     }
-    if (wanted && !wanted->complete && !wanted->failed) return run_trajectory(wanted, true);
+    if (wanted && !wanted->complete && !wanted->failed && !wanted->by_hand)
+        return run_trajectory(wanted, true);
     if (wanted_ghost && (!ghost || (!ghost->complete && !ghost->failed)))
         return run_iteration(*wanted_ghost);
+    if (run_between()) return true;
     if (wanted && wants_gradient(*wanted)) return run_gradient(wanted);
     return false;
 }

@@ -8,6 +8,8 @@
 //   runner.cpp            the loop, commands
 //   runner_build.cpp      documents: built anew, or changed in place
 //   runner_run.cpp        trajectories and gradients
+//   runner_between.cpp    steps between the frames that are kept
+//   runner_pull.cpp       a pull by hand, felt while it goes on
 //   runner_optimise.cpp   rows, branches, accepting
 #pragma once
 
@@ -63,7 +65,10 @@ private:
                                      std::shared_ptr<const std::vector<Numbers>> base,
                                      Numbers parameters);
     void load(const std::vector<Numbers>& base, const Numbers& parameters);
-    Rollout::Watch recorder(const TrajectoryPointer& trajectory, std::function<bool()> leaves);
+    // Keeps frames of a run of `of`.
+    // `held`: the scene's point whose place goes with the frames.
+    Rollout::Watch recorder(const TrajectoryPointer& trajectory, Simulation& of,
+                            std::function<bool()> leaves, std::int64_t held = -1);
     void finish(const TrajectoryPointer& trajectory, double loss);
     void show_current();  // a trajectory of the parameters as they stand; run when its turn comes
     bool run_trajectory(const TrajectoryPointer& trajectory, bool as_current);
@@ -72,8 +77,20 @@ private:
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
     bool wants_adjoints() const;
+    bool wants_force_adjoint() const;
     std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory);
     std::vector<std::string> recorded_arrays(const Look& look) const;
+
+    // ---- frames between those that are kept (runner_between.cpp) ----
+    std::optional<std::int64_t> step_between(const TrajectoryPointer& t) const;
+    bool wants_between_range() const;
+    bool run_between();
+
+    // ---- a pull by hand (runner_pull.cpp) ----
+    void pull(const Grab& grab);
+    void follow_hand(const Grab& grab);
+    bool hand_waits(const Lock& lock) const;
+    bool wait_for_hand(Clock::time_point& due);
 
     // ---- optimisation (runner_optimise.cpp) ----
     void make_optimisation();
@@ -124,6 +141,13 @@ private:
         std::shared_ptr<const std::vector<Numbers>> base;
     };
     std::vector<RowExtra> extras_;  // of each row of Desk::rows
+    struct Between {
+        TrajectoryPointer of;
+        std::vector<Rollout::State> states;  // of this simulation, in the order they were copied
+        bool failed = false;                 // not tried again
+    };
+    std::vector<Between> between_;
+    std::optional<std::pair<std::int64_t, std::int64_t>> between_range_;  // that is run now
 };
 
 }  // namespace hindcast::session

@@ -155,6 +155,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         Optimization(*simulation_).iterations() == planned;  // not made longer by hand
     optimization_.reset();
     frame_kernels_.forget();  // arrays of the simulation before
+    between_.clear();
     simulation_ = std::move(next);
     world_ = world;
     base_ = std::move(base);
@@ -225,6 +226,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
 }
 
 void Runner::reset() {
+    between_.clear();
     optimising_ = false;
     began_ = false;
     branched_from_ = -1;

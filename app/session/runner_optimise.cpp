@@ -86,7 +86,7 @@ std::optional<Ensemble::Result> Runner::evaluate(const std::vector<double>& valu
     simulation_->parameters().set_values(values);
     bool left = false;
     Ensemble::Result result;
-    result.loss = simulation_->run(gradient, recorder(t, [&] {
+    result.loss = simulation_->run(gradient, recorder(t, *simulation_, [&] {
                                        left = leaves_now();
                                        return left;
                                    }));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/session/force_adjoint.hpp"
 #include "app/session/runner.hpp"
 #include "engine/sim/non_finite.hpp"
 
@@ -47,6 +48,8 @@ TrajectoryPointer Runner::new_trajectory(std::int64_t iteration,
     for (const std::string& name : *t->arrays) frame += world_->array_bytes.at(name);
     if (world_->has_objective && world_->has_parameters)  // room for adjoints
         for (const std::string& name : world_->recorded) frame += world_->array_bytes.at(name);
+    if (world_->arrow_sources.contains("force gradient"))
+        frame += world_->array_bytes.at("position");
     // At least four trajectories fit: shown, ghost, the one that grows, and one more.
     const std::int64_t share = options_.frame_memory / 4;
     const std::int64_t fitting =
@@ -75,8 +78,9 @@ void Runner::load(const std::vector<Numbers>& base, const Numbers& parameters) {
 }
 
 // Keeps frames of the run that it watches.
-Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, std::function<bool()> leaves) {
-    keeper_.watch(simulation_->model(), world_->plan.points, trajectory->arrays);
+Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation& of,
+                                std::function<bool()> leaves, std::int64_t held) {
+    keeper_.watch(of.model(), world_->plan.points, trajectory->arrays, held);
     return [this, trajectory, leaves = std::move(leaves)](std::int64_t done) {
         const std::int64_t step = done / world_->substeps;
         const bool whole = done % world_->substeps == 0;
@@ -141,7 +145,7 @@ bool Runner::run_trajectory(const TrajectoryPointer& wanted, bool as_current) {
                  0);
     load(*t->base, t->parameters);
     bool left = false;
-    const double loss = simulation_->run(false, recorder(t, [&] {
+    const double loss = simulation_->run(false, recorder(t, *simulation_, [&] {
                                              left = leaves_now();
                                              return left;
                                          }));
@@ -199,7 +203,8 @@ bool Runner::wants_gradient(const Trajectory& t) {
     if (!world_->has_objective || !world_->has_parameters || gradients_failed_) return false;
     if (!t.complete || !std::isfinite(t.loss) || t.gradient_failed) return false;
     const Lock lock(desk_.mutex);
-    return !t.gradient || (wants_adjoints() && !t.adjoints_complete);
+    return !t.gradient || (wants_adjoints() && !t.adjoints_complete) ||
+           (wants_force_adjoint() && !t.holds_gradient("force"));
 }
 
 // Whether the look shows derivatives with respect to the state. Under the desk's lock.
@@ -207,6 +212,17 @@ bool Runner::wants_adjoints() const {
     const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
         return found != sources.end() && found->second.kind == Source::Kind::array_gradient;
+    };
+    return wants(world_->colour_sources, desk_.look.colour) ||
+           wants(world_->arrow_sources, desk_.look.arrows);
+}
+
+// The derivatives with respect to forces among them take sums over the substeps.
+bool Runner::wants_force_adjoint() const {
+    const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
+        const auto found = sources.find(name);
+        return found != sources.end() && found->second.kind == Source::Kind::array_gradient &&
+               found->second.array == "force";
     };
     return wants(world_->colour_sources, desk_.look.colour) ||
            wants(world_->arrow_sources, desk_.look.arrows);
@@ -257,9 +273,11 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
     rollout.record_adjoint_norms(numbers * static_cast<double>(simulation_->steps()) <
                                  most_numbers);
     bool adjoints = false;
+    std::optional<ForceAdjoint> force;
     {
         const Lock lock(desk_.mutex);
         adjoints = wants_adjoints();
+        if (wants_force_adjoint()) force.emplace(simulation_->model());
     }
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;
@@ -269,13 +287,20 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         names->push_back(name);
         arrays.push_back(array.gradient());
     }
+    if (force) names->emplace_back("force");
     rollout.watch_adjoints([&](std::int64_t done) {
         if (leaves_now()) throw Left();
         const std::int64_t step = done / world_->substeps;
-        if (!adjoints || done % world_->substeps != 0 ||
-            (step % t->every != 0 && step != world_->steps))
-            return;
-        FramePointer frame = keeper_.keep(step, names, arrays);
+        const bool whole = done % world_->substeps == 0;
+        Array of_force;
+        if (force) {
+            if (whole) of_force = force->take();
+            if (done > 0) force->add();
+        }
+        if (!adjoints || !whole || (step % t->every != 0 && step != world_->steps)) return;
+        std::vector<Array> all = arrays;
+        if (force) all.push_back(of_force);
+        FramePointer frame = keeper_.keep(step, names, all);
         const Lock lock(desk_.mutex);
         t->add_adjoint(std::move(frame));
     });

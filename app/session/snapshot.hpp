@@ -82,6 +82,22 @@ struct CheckRow {
     bool passed = false;
 };
 
+// A pull by hand that goes on.
+struct HandInfo {
+    std::uint64_t number = 0;     // of the Grab
+    bool live = false;            // it is felt; before, only `number` holds
+    std::int64_t start_step = 0;  // whole steps
+    // m: where the point was when it was grabbed, where it is at the step shown, where the hand is.
+    render::Vec3 anchor{}, point{}, place{};
+};
+
+// A pull that was released: the force to be written into the scene.
+struct Pulled {
+    std::uint64_t number = 0;  // of the Grab
+    document::Node force;      // of module "pull"
+    std::string name;          // for undo: "Pull cage point 12"
+};
+
 // A scan of the loss around the parameters: count values along one direction, or count x count.
 struct Landscape {
     std::array<std::string, 2> names;         // of the parameters varied; the second empty in 1-D
@@ -113,7 +129,10 @@ struct Snapshot {
 
     // ---- time ----
     bool playing = false;
-    std::int64_t step = 0;            // shown
+    std::int64_t step = 0;  // shown
+    // Gone to: while time stands still, what is shown once it is computed. Until then the frame
+    // kept before it is shown.
+    std::int64_t step_asked = 0;
     std::int64_t steps_computed = 0;  // of the shown iteration's trajectory
     std::int64_t frame_every = 1;     // steps between kept frames
     double speed_asked = 1;           // simulated seconds per second; 0: as fast as possible
@@ -138,6 +157,10 @@ struct Snapshot {
     // With Look::trails: the ways of some of the points from the start to the step shown, for
     // View::trail_lines. Null without.
     std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails;
+
+    // ---- a pull by hand ----
+    std::optional<HandInfo> hand;
+    std::shared_ptr<const Pulled> pulled;  // the last one
 
     // ---- tools ----
     std::shared_ptr<const std::vector<CheckRow>> check;

@@ -40,7 +40,25 @@ FramePointer last_up_to(const std::vector<FramePointer>& frames, std::int64_t st
 
 }  // namespace
 
-FramePointer Trajectory::frame_at(std::int64_t step) const { return last_up_to(frames, step); }
+FramePointer Trajectory::frame_at(std::int64_t step) const {
+    const auto exact = between_.find(step);
+    return exact != between_.end() ? exact->second : last_up_to(frames, step);
+}
+
+void Trajectory::add_between(FramePointer frame) {
+    const FramePointer kept = frame_at(frame->step);
+    if (kept && kept->step == frame->step) return;
+    bytes_ += frame->bytes();
+    between_[frame->step] = std::move(frame);
+}
+
+void Trajectory::keep_between(std::int64_t first, std::int64_t last) {
+    std::erase_if(between_, [&](const auto& entry) {
+        const bool goes = entry.first < first || entry.first > last;
+        if (goes) bytes_ -= entry.second->bytes();
+        return goes;
+    });
+}
 
 FramePointer Trajectory::adjoint_at(std::int64_t step) const {
     const auto after = adjoints.upper_bound(step);

@@ -32,6 +32,7 @@ struct KeptFrame {
     std::int64_t bytes() const;
     // Of the host, small: the places of some of the points, for trails, and the kinetic energy.
     std::vector<render::Vec3> ways;
+    render::Vec3 held{};  // of the point that a hand pulls on
     double kinetic_energy = 0;
 };
 using FramePointer = std::shared_ptr<const KeptFrame>;
@@ -66,7 +67,8 @@ struct Trajectory {
     std::vector<double> kinetic_energy;             // of each frame; empty without velocities
     bool complete = false;                          // the run has ended by itself
     bool gradient_failed = false;                   // and is not tried again
-    bool failed = false;  // the run ended with an error: it is not tried again
+    bool failed = false;   // the run ended with an error: it is not tried again
+    bool by_hand = false;  // of a pull that goes on, or was released just now: it is not run again
     bool adjoints_complete = false;
     double loss = std::numeric_limits<double>::quiet_NaN();
     std::vector<TermInfo> terms;
@@ -76,7 +78,10 @@ struct Trajectory {
     std::int64_t steps_done() const { return frames.empty() ? 0 : frames.back()->step; }
     void add(FramePointer frame);
     void add_adjoint(FramePointer frame);
-    // The kept frame at the step or before it; null if there is none.
+    // Frames between those of `every`, around the cursor: added, and taken away but for a range.
+    void add_between(FramePointer frame);
+    void keep_between(std::int64_t first, std::int64_t last);
+    // The frame at the step or the last one kept before it; null if there is none.
     FramePointer frame_at(std::int64_t step) const;
     FramePointer adjoint_at(std::int64_t step) const;
     bool reaches(std::int64_t step) const { return complete || steps_done() >= step; }
@@ -86,6 +91,7 @@ struct Trajectory {
 
 private:
     std::int64_t bytes_ = 0;
+    std::map<std::int64_t, FramePointer> between_;
 };
 using TrajectoryPointer = std::shared_ptr<Trajectory>;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/session/force_adjoint.hpp"
 #include "app/session/frame_kernels.hpp"
 #include "app/session/session.hpp"
 #include "engine/sim/results.hpp"
@@ -156,6 +157,11 @@ private:
                 colour(std::string(name) + " gradient", unit, source);
                 arrow(std::string(name) + " gradient", unit, source);
             }
+        if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
+            const Source source = gradient_source("force", Source::Of::points);
+            colour("force gradient", "1/N", source);
+            arrow("force gradient", "1/N", source);
+        }
         for (const FieldChannel& field : world_.plan.fields)
             colour(field.array + " gradient", "", gradient_source(field.array, Source::Of::field));
         std::set<std::size_t> optimised;
@@ -187,6 +193,16 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     add_parameters(*world, simulation);
     Shown(*world, simulation).find();
     return world;
+}
+
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point) {
+    const Array* const position = frame.find("position");
+    if (position == nullptr || point < 0 || point >= t.world->plan.points)
+        throw Error("internal: the place of a point is not kept");
+    render::Vec3 place{};
+    for (int c = 0; c < t.world->plan.stage->dimension; ++c)
+        place[static_cast<std::size_t>(c)] = position->value(point, c);
+    return place;
 }
 
 std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation) {

@@ -47,7 +47,6 @@ struct World {
     std::int64_t steps = 0, substeps = 1;  // whole steps
     bool f64 = false;
     bool has_objective = false, has_parameters = false;
-    bool may_show_gradients = false;  // of states: some launch of the steps is differentiated
 
     std::vector<QuantityMeta> quantities;
     std::map<std::string, std::size_t> quantity_of;  // by path
@@ -73,6 +72,9 @@ struct World {
 using WorldPointer = std::shared_ptr<const World>;
 
 std::shared_ptr<World> make_world(Simulation& simulation);
+// Where a point of the scene is in a frame of the trajectory that holds positions, m; z is 0 in the
+// plane. By the thread that has the trajectory's device.
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point);
 // The numbers of all quantities as they stand.
 std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation);
 

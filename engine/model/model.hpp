@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,12 @@ struct GridField {
     std::vector<std::int64_t> shape() const { return {rows, columns}; }
 };
 
+// Points that each step moves by v <- v + h (g + f / m), x <- x + h v, in phases velocity_update
+// and position_update; 1/m is 0 for a fixed one.
+struct PointIntegrator {
+    Array position, velocity, inverse_mass;
+};
+
 // One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
 // scalar that is cleared before each run.
 struct Term {
@@ -105,6 +112,8 @@ public:
     Range points(const std::string& body,
                  const document::Node& asked_at) const;  // Error at the node, with "did you mean"
     std::int64_t point_count() const { return points_; }
+    // Those that have points, in scene order.
+    const std::vector<std::pair<std::string, Range>>& bodies_with_points() const { return bodies_; }
     // Where all points start, point_count x dimension: for values that are evaluated once at load.
     void set_initial_points(std::int64_t first, std::span<const double> positions);
     const std::vector<double>& initial_points() const { return initial_points_; }
@@ -152,6 +161,10 @@ public:
     Program& prologue() { return prologue_; }
     void add(Phase phase, const Launch& launch) { phases_[static_cast<int>(phase)].add(launch); }
     Program step_program() const;  // all phases in order
+    const Program& phase(Phase phase) const { return phases_[static_cast<int>(phase)]; }
+    // None: no points are moved that way.
+    const std::optional<PointIntegrator>& integrator() const { return integrator_; }
+    void set_integrator(PointIntegrator points) { integrator_ = std::move(points); }
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
 
@@ -178,6 +191,7 @@ private:
     std::map<std::string, bool> done_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     Program prologue_, phases_[phase_count];
+    std::optional<PointIntegrator> integrator_;
     Array step_counter_ = Rollout::make_step_counter();
     std::vector<Drawing> drawings_;
     std::vector<Term> terms_;

@@ -194,10 +194,10 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         run(s.prologue, keep ? &once : nullptr, false);
         if (keep) s.note_constants();
         std::int64_t t = 0;
-        if (starts_at_cut()) {
-            t = s.cut;
+        if (const State* const from = start()) {
+            t = from->step;
             set_counter(t);
-            restore_cut();
+            for (const auto& [array, copy] : from->arrays) array.copy_from(copy);
         } else {
             events(0, keep);
         }
@@ -212,7 +212,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         }
         return t;
     };
-    const bool may_be_whole = !watch && (!keep || may_be_whole_run(m)) && !starts_at_cut() &&
+    const bool may_be_whole = !watch && (!keep || may_be_whole_run(m)) && start() == nullptr &&
                               (s.cut == 0 || mode == RolloutMode::first);
     const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
     if (keep) m.recording.begin();

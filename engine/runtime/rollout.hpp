@@ -74,6 +74,18 @@ public:
     // Runs all steps. `keep` stores what backward() needs; without it no gradient memory is touched
     // or allocated.
     std::int64_t forward(bool keep, const Watch& watch = {}, RolloutMode mode = RolloutMode::first);
+    // All that steps and events write, as it stands between two steps.
+    struct State {
+        std::int64_t step = 0;                        // after so many steps
+        std::vector<std::pair<Array, Array>> arrays;  // what is written, and its copy
+        std::int64_t bytes() const;                   // of the copies
+    };
+    // A copy of it, in a watch of forward(false) that was called with `step`.
+    State copy_state(std::int64_t step);
+    // forward(false) that makes the steps after `state`, of a run with the same parameters: after
+    // the prologue all that steps and events write is set to what was copied. The watch is called
+    // from state.step on. The bits are those of a run from the start.
+    std::int64_t forward_from(const State& state, const Watch& watch);
     // Every so many steps (0: never) a forward run looks at these arrays, and stops early if one
     // holds a number that is not finite; not after the last step.
     void stop_if_not_finite(std::vector<Array> arrays, std::int64_t every);
@@ -199,8 +211,8 @@ private:
     void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
-    bool starts_at_cut() const { return !at_cut_.empty(); }
-    void restore_cut() const;
+    // What the run begins with instead of step 0.
+    const State* start() const { return from_ != nullptr ? from_ : at_cut_ ? &*at_cut_ : nullptr; }
     static void cut_tangents(Schedule& s);
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
@@ -228,7 +240,8 @@ private:
     MemoryLimit limit_;
     std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
     std::int64_t horizon_ = 0;
-    std::vector<std::pair<Array, Array>> at_cut_;  // what runs begin with, and its copy
+    std::optional<State> at_cut_;  // what runs begin with
+    const State* from_ = nullptr;  // what this run begins with
     std::vector<Array> watched_;
     std::int64_t watched_every_ = 0;
     Array not_finite_;  // on a CUDA device: an i32 for each, 1 if one was found

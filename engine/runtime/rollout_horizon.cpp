@@ -1,4 +1,5 @@
-// Horizons: derivatives of the last steps, with the state before them taken as given.
+// Horizons: derivatives of the last steps, with the state before them taken as given. Runs that
+// begin between two steps.
 #include <set>
 
 #include "engine/runtime/rollout_mode.hpp"
@@ -18,14 +19,14 @@ void each_call_of_steps(Schedule& s, F f) {
 
 void Rollout::set_horizon(std::int64_t steps) {
     if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
-    at_cut_.clear();
+    at_cut_.reset();
     if (steps == horizon_) return;
     horizon_ = steps;
     modes_.clear();
 }
 
 void Rollout::start_at_horizon() {
-    at_cut_.clear();
+    at_cut_.reset();
     Schedule& s = *mode_for(RolloutMode::first, false).schedule;
     if (s.cut == 0)
         throw Error("no step of this run lies before its horizon")
@@ -34,15 +35,36 @@ void Rollout::start_at_horizon() {
     if (reached < s.cut)
         throw Error("the run stopped after " + std::to_string(reached) +
                     " steps, before its horizon begins, after " + std::to_string(s.cut));
-    std::set<const void*> seen;
-    each_call_of_steps(s, [&](const Call& call) {
-        for (const Array& a : call.writes)
-            if (seen.insert(a.version_counter()).second) at_cut_.emplace_back(a, a.clone());
-    });
+    at_cut_ = copy_state(s.cut);
 }
 
-void Rollout::restore_cut() const {
-    for (const auto& [array, copy] : at_cut_) array.copy_from(copy);
+Rollout::State Rollout::copy_state(std::int64_t step) {
+    State state;
+    state.step = step;
+    std::set<const void*> seen;
+    each_call_of_steps(*mode_for(RolloutMode::first, false).schedule, [&](const Call& call) {
+        for (const Array& a : call.writes)
+            if (seen.insert(a.version_counter()).second) state.arrays.emplace_back(a, a.clone());
+    });
+    return state;
+}
+
+std::int64_t Rollout::State::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& [array, copy] : arrays) sum += static_cast<std::int64_t>(copy.bytes());
+    return sum;
+}
+
+std::int64_t Rollout::forward_from(const State& state, const Watch& watch) {
+    if (state.step < 0 || state.step > parts_.steps)
+        throw Error("a run of " + std::to_string(parts_.steps) + " steps cannot begin after step " +
+                    std::to_string(state.step));
+    if (!watch) throw Error("a run that begins between two steps needs a watch");
+    struct Begin {
+        const State*& from;
+        ~Begin() { from = nullptr; }
+    } const begin{from_ = &state};
+    return forward(false, watch);
 }
 
 // Tangents of what steps and events write, in a run that has them.

@@ -181,6 +181,7 @@ void integrate(Model& model) {
               model.launch(
                   for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
                   n, {a.velocity, model.step(), a.position}, "position update"));
+    model.set_integrator({a.position, a.velocity, a.inverse_mass});
 }
 
 model::Range body_or_all(const Settings& settings, const Model& model) {

@@ -47,6 +47,7 @@ public:
     void picture(const std::string& name);
 
     gui::App& app() { return *app_; }
+    gui::Window& window() { return *window_; }  // with Options::window only
     gui::Workspace& work() { return app_->workspace(); }
     const session::Snapshot& now() { return work().now(); }
     // Bundled scenes are copied there: they may be changed.

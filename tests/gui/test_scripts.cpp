@@ -8,30 +8,16 @@
 #include "app/gui/window.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
+#include "tests/gui/scripts.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
+using test::last_iteration;
+using test::open;
+using test::opened;
 using test::Robot;
 
 namespace {
-
-bool opened(Robot& robot) {
-    return robot.wait([&] {
-        return robot.work().has_scene() && robot.work().has_run() &&
-               robot.now().activity != session::Activity::building && !robot.work().is_opening();
-    });
-}
-
-void open(Robot& robot, const std::string& name) {
-    robot.work().open(robot.scenes() / name);
-    REQUIRE(opened(robot));
-    robot.frames(4);
-}
-
-std::int64_t last_iteration(Robot& robot) {
-    const auto& history = robot.now().history;
-    return history && !history->empty() ? history->back().iteration : -1;
-}
 
 // The whole path of a newcomer; the same in a window and without one.
 void newcomers_path(Robot& robot, const std::string& prefix) {

@@ -11,6 +11,7 @@
 
 #include "app/gui/handles.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/pulling.hpp"
 
 namespace hindcast::gui {
 
@@ -66,11 +67,13 @@ public:
                                        ImGuiButtonFlags_MouseButtonRight |
                                        ImGuiButtonFlags_MouseButtonMiddle);
         const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+        const bool pressed = ImGui::IsItemActivated();
         ImGui::GetWindowDrawList()->AddImage(
             *picture, at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
         draw_names(work, at, width, height);
         const bool busy = gizmo(context, at, width, height);
-        if (!busy) mouse(context, at, width, height, hovered, active);
+        if (!busy && !pulling_.update(context, at, width, height, pressed, active))
+            mouse(context, at, width, height, hovered, active);
         overlay(context, at, width);
         colour_bar(context, at, width, height);
     }
@@ -288,8 +291,10 @@ private:
         }
         if (!now.arrows.empty() && static_cast<float>(width) > px(420)) {
             if (choice("##arrows", fields(now.arrows), work.arrows,
-                       "Arrows: a vector field at the points; gradients are of the loss", px(168),
-                       "no arrows"))
+                       "Arrows: a vector field at the points; gradients are of the loss\nforce "
+                       "gradient (1/N): by a force that is held for one step, where no constraint "
+                       "changes velocities",
+                       px(168), "no arrows"))
                 work.look();
             if (!work.arrows.empty()) {
                 ImGui::SameLine(0, px(6));
@@ -385,6 +390,7 @@ private:
     };
     double aspect_ = 1;
     bool dragged_ = false;
+    Pulling pulling_;
     Matrix matrix_{};
     std::vector<Name> names_;
 };

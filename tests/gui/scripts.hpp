@@ -1,0 +1,52 @@
+// What scripts begin with.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/gui/robot.hpp"
+
+namespace hindcast::test {
+
+// Until the scene that was asked for runs. False after the time.
+inline bool opened(Robot& robot) {
+    return robot.wait([&] {
+        return robot.work().has_scene() && robot.work().has_run() &&
+               robot.now().activity != session::Activity::building && !robot.work().is_opening();
+    });
+}
+
+inline void open(Robot& robot, const std::string& name) {
+    robot.work().open(robot.scenes() / name);
+    REQUIRE(opened(robot));
+    robot.frames(4);
+}
+
+// Stops the time, at a step.
+inline void stop_at(Robot& robot, std::int64_t step) {
+    robot.work().play(false);
+    robot.work().send(session::Seek{step});
+    REQUIRE(robot.wait([&] {
+        return !robot.now().playing && robot.now().step == step &&
+               robot.now().steps_computed == robot.now().steps;
+    }));
+    robot.frames(3);
+}
+
+inline std::int64_t last_iteration(Robot& robot) {
+    const auto& history = robot.now().history;
+    return history && !history->empty() ? history->back().iteration : -1;
+}
+
+// Where a place of the scene is in the window.
+inline ImVec2 on_screen(Robot& robot, ImGuiTestContext& hands, const render::Vec3& place) {
+    const ImGuiTestItemInfo view = hands.ItemInfo("//###View/picture");
+    const auto at = render::project(robot.work().view.camera, place, robot.work().view.width,
+                                    robot.work().view.height);
+    REQUIRE(at);
+    return {view.RectFull.Min.x + static_cast<float>((*at)[0]),
+            view.RectFull.Min.y + static_cast<float>((*at)[1])};
+}
+
+}  // namespace hindcast::test

@@ -1,0 +1,140 @@
+// The arrows of dLoss/dforce against differences of runs in which a force acts during one step.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/session/support.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using test::OpenScene;
+using namespace session;
+using document::Document;
+using document::Node;
+
+namespace {
+
+// Three points of different mass on springs with damping and drag, and a fixed one; the loss looks
+// at two moments.
+Document scene_text() {
+    return Document::parse(R"({
+        "format": 1, "name": "chain", "time": {"step": "1/20", "substeps": 3, "steps": 8},
+        "gravity": [0.1, 0, -2],
+        "bodies": [
+            {"type": "particles", "name": "chain", "positions": [[0, 0, 0], [1, 0, 0.1], [2, 0.2, 0]],
+             "mass": [0.4, 1, 2.5], "velocity": [[0, 1, 0], [0, 0, 1], [0.5, 0, 0]]},
+            {"type": "particles", "name": "hook", "positions": [[-1, 0, 0]], "fixed": true}
+        ],
+        "forces": [
+            {"type": "springs", "name": "links", "connect": [["hook", 0, "chain", 0],
+                ["chain", 0, "chain", 1], ["chain", 1, "chain", 2]], "stiffness": 30, "damping": 0.7,
+             "rest_length": 0.9},
+            {"type": "drag", "name": "air", "linear": 0.3, "quadratic": 0.2}
+        ],
+        "objective": [
+            {"type": "point_target", "name": "end", "of": "chain", "target": [1, 1, 1]},
+            {"type": "point_target", "name": "middle", "of": "chain", "points": [1], "at": "1/5",
+             "target": [1, 0, 1], "weight": 3}
+        ],
+        "parameters": [{"path": "links.stiffness"}],
+        "optimizer": {"type": "gradient_descent", "rate": 0.01, "iterations": 1}
+    })");
+}
+
+SessionOptions in_f64() {
+    SessionOptions o = OpenScene::options(std::int64_t{64} << 20);
+    o.simulation.precision = ir::Precision::f64;
+    return o;
+}
+
+// The loss when a force acts on a point of the chain along an axis during one whole step. It is
+// that of a spring of next to no stiffness to a place that is very far.
+double loss_with(std::int64_t step, std::int64_t point, int axis, double newtons) {
+    constexpr double stiffness = 1e-7;
+    Document document = scene_text();
+    Node place = Node::array();
+    for (int c = 0; c < 3; ++c) place.push_back(Node(c == axis ? newtons / stiffness : 0.0));
+    document.set("/forces/-", Node::object({{"type", "pull"},
+                                            {"name", "probe"},
+                                            {"of", "chain"},
+                                            {"point", point},
+                                            {"start_step", step},
+                                            {"stiffness", stiffness},
+                                            {"places", Node::array({place})}}));
+    Simulation simulation(Scene::of(document, {}), test::all_modules(), in_f64().simulation);
+    return simulation.run();
+}
+
+}  // namespace
+
+TEST_CASE("session: arrows of the loss by forces agree with differences") {
+    test::TemporaryFolder folder;
+    const auto file = folder.path() / "chain.json";
+    scene_text().save(file);
+    OpenScene scene(file, in_f64());
+    scene.wait_complete();
+    const auto shown = scene.session.snapshot();
+    const auto found =
+        std::ranges::find(shown->arrows, std::string("force gradient"), &ShownField::name);
+    REQUIRE(found != shown->arrows.end());
+    CHECK(found->unit == "1/N");
+    CHECK(found->gradient);
+    // Others first: adjoints are there then, but not these.
+    scene.session.send(Look{"", "velocity gradient"});
+    const auto arrows_at = [&](std::int64_t step) {
+        scene.session.send(Seek{step});
+        std::vector<double> arrows;
+        scene.wait([&](const Snapshot& s) {
+            const auto frame = scene.exchange->acquire();
+            if (!frame || frame->step != step || s.step != step || s.activity != Activity::idle)
+                return false;
+            arrows = scene.exchange->read(*frame, "arrows");
+            return true;
+        });
+        return arrows;
+    };
+    const auto any = [](const std::vector<double>& v) {
+        return std::ranges::any_of(v, [](double x) { return x != 0; });
+    };
+    scene.wait([&](const Snapshot&) { return any(arrows_at(3)); });
+    const std::vector<double> by_velocity = arrows_at(3);
+    scene.session.send(Look{"", "force gradient"});
+    scene.wait([&](const Snapshot&) {
+        const std::vector<double> arrows = arrows_at(3);
+        return any(arrows) && arrows != by_velocity;
+    });
+    for (const std::int64_t step : {0, 3, 5, 7}) {
+        const std::vector<double> arrows = arrows_at(step);
+        REQUIRE(arrows.size() == 12);
+        for (std::int64_t point = 0; point < 3; ++point)
+            for (int axis = 0; axis < 3; ++axis) {
+                constexpr double newtons = 1e-4;
+                const double difference = (loss_with(step, point, axis, newtons) -
+                                           loss_with(step, point, axis, -newtons)) /
+                                          (2 * newtons);
+                CAPTURE(step);
+                CAPTURE(point);
+                CAPTURE(axis);
+                CHECK(arrows[static_cast<std::size_t>(3 * point + axis)] ==
+                      doctest::Approx(difference).epsilon(1e-5));
+            }
+        for (std::size_t k = 9; k < 12; ++k) CHECK(arrows[k] == 0);  // nothing moves the hook
+    }
+    CHECK_FALSE(any(arrows_at(8)));  // no step follows
+}
+
+TEST_CASE("session: where a collider changes velocities there are no arrows by forces") {
+    test::TemporaryFolder folder;
+    const auto file = folder.path() / "floor.json";
+    Document document = scene_text();
+    document.set("/colliders",
+                 Node::array({Node::object({{"type", "plane"},
+                                            {"name", "floor"},
+                                            {"normal", Node::array({Node(0), Node(0), Node(1)})},
+                                            {"offset", -1.0}})}));
+    document.save(file);
+    OpenScene scene(file);
+    const auto shown = scene.wait_complete();
+    for (const ShownField& field : shown->arrows) CHECK(field.name != "force gradient");
+}

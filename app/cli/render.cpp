@@ -147,7 +147,7 @@ public:
         std::uint64_t asked_at = 0;
         for (;;) {
             const auto snapshot = session_.snapshot();
-            if (condition(*snapshot)) return;
+            if (!snapshot->frame_waits && condition(*snapshot)) return;
             fail_if(snapshot->frame_error);
             if (interrupted()) throw Interrupted();
             const bool idle = snapshot->activity == session::Activity::idle;

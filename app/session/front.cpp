@@ -64,6 +64,7 @@ void Front::take(Command& command) {
                        else
                            desk_.let_go = true;
                        desk_.job.reset();
+                       desk_.draft.frame_waits = false;
                        desk_.wake_runner();
                    },
                    [&](Play& c) { play(c.on); },
@@ -260,6 +261,7 @@ bool Front::write_frame(Lock& lock) {
     written_ = std::move(now);
     if (!writer_) {  // the newest is enough
         desk_.job = std::move(job);
+        desk_.draft.frame_waits = desk_.changed = true;
         desk_.wake_runner();
         return false;
     }

@@ -93,6 +93,7 @@ void Runner::write_frame() {
     }
     const Lock lock(desk_.mutex);
     desk_.job_done = true;
+    desk_.draft.frame_waits = desk_.job.has_value();
     desk_.mark();
 }
 

@@ -119,6 +119,7 @@ struct Snapshot {
         0;  // the newest that was tried: if it differs, `error` says why
     std::shared_ptr<const Error>
         error;  // of the last thing that failed; none once another succeeds
+    bool frame_waits = false;  // the frame of this moment is not in the Exchange yet
     std::shared_ptr<const Error> frame_error;  // why no frames come; until the next ShowOn
 
     std::string name, device, precision;

@@ -34,7 +34,7 @@ public:
     bool run(Kind kind, const Seeds& seeds, const std::function<void()>& work);
     // Between two steps: a graph that has become long ends here and another one begins.
     void breathe();
-    // "3 graphs of 1200 nodes", or why not.
+    // "one graph of 12 nodes", "one block of 32 threads, ..." (cuda_block.hpp), or why neither.
     std::string report(Kind kind) const;
 
 private:

@@ -251,7 +251,9 @@ void SingleBlock::recall() {
 }
 
 void SingleBlock::make(Context& context) {
-    if (!program_) program_ = std::make_unique<BlockProgram>(context, pieces_, barriers(pieces_));
+    if (program_ || pieces_.size() == 0) return;
+    program_ = std::make_unique<BlockProgram>(context, pieces_, barriers(pieces_));
+    pieces_ = {};
 }
 
 bool SingleBlock::is_next(Context& context, SingleBlockUse use) {
@@ -261,9 +263,12 @@ bool SingleBlock::is_next(Context& context, SingleBlockUse use) {
             throw Error("this work cannot be a program of one block: " + pieces_.refusal())
                 .remedy("let the program choose (--single-block auto)");
         make(context);
-        return as_program_ = pieces_.size() > 0;
+        return as_program_ = program_ != nullptr;
     }
-    if (use == SingleBlockUse::never || !refusal_.empty() || choice_ == Choice::graph) return false;
+    if (use == SingleBlockUse::never || !refusal_.empty() || choice_ == Choice::graph) {
+        pieces_ = {};
+        return false;
+    }
     if (choice_ == Choice::open) {
         if (++replays_ <= patience || graph_.runs < trials) return false;
         if (!program_) recall();  // the same work of another graph may have been measured
@@ -275,7 +280,7 @@ bool SingleBlock::is_next(Context& context, SingleBlockUse use) {
         refusal_ = e.happened();
         return false;
     }
-    return as_program_ = true;
+    return as_program_ = program_ != nullptr;
 }
 
 bool SingleBlock::wants_time() const {
@@ -305,7 +310,7 @@ std::string SingleBlock::report() const {
     };
     if (as_program_)
         return fmt::format("one block of {} threads, {} pieces{}", program_->threads(),
-                           pieces_.size(), times(own_, graph_, "a graph"));
+                           program_->pieces(), times(own_, graph_, "a graph"));
     if (!refusal_.empty()) return ", not one block: " + refusal_;
     return times(graph_, own_, "one block");
 }

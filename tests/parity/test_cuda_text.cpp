@@ -302,9 +302,10 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
             CHECK(f.registers > 0);
             // So that a block of the most threads can be launched: a multiprocessor has 64 Ki.
             CHECK(f.registers <= 65536 / backend::cuda::BlockProgram::most_threads);
-            MESSAGE(name << ", sm_" << architecture << ": " << list.size() << " functions, "
-                         << f.registers << " registers, " << f.spilled_bytes << " bytes spilled, "
-                         << cubin.code.size() << " bytes");
+            MESSAGE(std::string(name)
+                    << ", sm_" << architecture << ": " << list.size() << " functions, "
+                    << f.registers << " registers, " << f.spilled_bytes << " bytes spilled, "
+                    << cubin.code.size() << " bytes");
         }
     }
 }

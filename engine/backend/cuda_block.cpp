@@ -19,8 +19,9 @@ namespace {
 constexpr int most_items = 4096;                            // of a piece
 constexpr std::size_t fewest_pieces = 8;                    // of a graph
 constexpr std::size_t most_text = std::size_t{256} * 1024;  // of all functions
-constexpr int patience = 8;                                 // runs of the graph before
 constexpr int trials = 3;                                   // timed, of either
+// Seconds that runs of the graph take before a program is tried: about as long as compiling.
+constexpr double patience = 0.1;
 
 // A record: function | items << 32, length | waits << 32, arguments; length slots in all.
 constexpr const char* machinery = R"(
@@ -270,7 +271,7 @@ bool SingleBlock::is_next(Context& context, SingleBlockUse use) {
         return false;
     }
     if (choice_ == Choice::open) {
-        if (++replays_ <= patience || graph_.runs < trials) return false;
+        if (graph_.runs < trials || ++replays_ * graph_.least < patience) return false;
         if (!program_) recall();  // the same work of another graph may have been measured
         if (choice_ == Choice::graph) return false;
     }

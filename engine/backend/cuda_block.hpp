@@ -15,8 +15,9 @@
 // events, segments that are run again, the optimiser's update. The text is compiled once for all
 // work of these functions.
 //
-// Whether a graph or its program is faster is measured, in runs that are made anyway, and kept in
-// the code cache under the text, the records' functions and items, and the device.
+// Whether a graph or its program is faster is measured, in runs that are made anyway, once those of
+// the graph have taken as long as compiling does. What was found is kept in the code cache under
+// the functions with their texts, the items of all pieces, and the device.
 #pragma once
 
 #include <cstdint>

@@ -90,6 +90,13 @@ void MachineOptions::add_to(CLI::App& app) {
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str()
         ->group(machine_group);
+    app.add_option(
+           "--single-block", single_block,
+           "What a CUDA device runs as a graph, as one kernel of a single block: auto (what "
+           "is faster, by measurement), always or never; the same bits")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str()
+        ->group(machine_group);
     app.add_flag("--no-fuse", no_fuse,
                  "Do not join adjacent launches of a roll-out; the same bits, slower")
         ->group(machine_group);
@@ -108,9 +115,18 @@ DeviceOptions MachineOptions::device_options(bool several) const {
     const WholeProgramUse use = whole_program == "always"  ? WholeProgramUse::always
                                 : whole_program == "never" ? WholeProgramUse::never
                                                            : WholeProgramUse::automatic;
-    DeviceOptions options{DeviceKind::cpu, threads, width, checked, use, !no_fuse};
+    DeviceOptions options{.kind = DeviceKind::cpu,
+                          .threads = threads,
+                          .width = width,
+                          .checked = checked,
+                          .whole_program = use,
+                          .fuse = !no_fuse};
     choose_device(options, device);
     options.nondeterministic = nondeterministic;
+    using backend::SingleBlockUse;
+    options.single_block = single_block == "always"  ? SingleBlockUse::always
+                           : single_block == "never" ? SingleBlockUse::never
+                                                     : SingleBlockUse::automatic;
     if (!options.others.empty() && !several)
         throw Error("several devices are given, but this command runs one simulation")
             .remedy("name one of them; batch and optimize --starts spread theirs over several");

@@ -43,12 +43,12 @@ Command add_view(CLI::App& app);
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked, --whole-program, --no-fuse, --nondeterministic: where
-// and how kernels run.
+// --device, --threads, --width, --checked, --whole-program, --single-block, --no-fuse,
+// --nondeterministic: where and how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
-    std::string whole_program = "auto";
+    std::string whole_program = "auto", single_block = "auto";
     bool checked = false, no_fuse = false, nondeterministic = false;
 
     void add_to(CLI::App& app);

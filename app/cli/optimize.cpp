@@ -233,6 +233,7 @@ private:
         add_row(summary, "best", outcome.best, simulation_);
         add_row(summary, "last", outcome.last, simulation_);
         summary.set("kept_bytes", simulation_.rollout().kept_bytes());
+        summary.set("runs", simulation_.rollout().whole_program_report());
         if (gradients_) summary.set("gradient_memory", gradients_->node());
         if (options_.results.profile && !simulation_.rollout().adjoint_norms().norms.empty())
             write_csv(folder_ / "adjoint_norms.csv", simulation_.rollout().adjoint_norms());
@@ -251,11 +252,14 @@ private:
                    duration_text(build_seconds_),
                    simulation_.options().device->statistics().kernels,
                    duration_text(simulation_.options().device->statistics().seconds));
+        auto& simulation = const_cast<Simulation&>(simulation_);
+        if (const std::string runs = simulation.rollout().whole_program_report();
+            simulation.options().device->cuda() && !runs.empty())
+            fmt::print("  runs          {}\n", runs);
         if (gradients_) gradients_->print_peak();
         if (initial_) fmt::print("  initial loss  {}\n", number_text(*initial_));
         fmt::print("  best loss     {} in iteration {}\n", number_text(outcome.best.loss),
                    outcome.best.iteration);
-        auto& simulation = const_cast<Simulation&>(simulation_);
         print_parameters(simulation.parameters(), written_, outcome.best.parameters, folder_);
         fmt::print("  results       {}\n", folder_.string());
         if (options_.results.profile) {

@@ -111,19 +111,6 @@ Block& Block::operator=(Block&& other) noexcept {
     return *this;
 }
 
-Graph::~Graph() {
-    if (handle_ != nullptr) context_->here().GraphExecDestroy(handle_);
-}
-
-Graph& Graph::operator=(Graph&& other) noexcept {
-    std::swap(context_, other.context_);
-    std::swap(handle_, other.handle_);
-    std::swap(nodes_, other.nodes_);
-    std::swap(kept_, other.kept_);
-    std::swap(may_fault_, other.may_fault_);
-    return *this;
-}
-
 // ---------------------------------------------------------------- opening
 
 std::shared_ptr<Context> Context::open(int ordinal) {
@@ -266,6 +253,7 @@ void Context::copy(Address to, Address from, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemcpyDtoDAsync(to, from, bytes, stream_), "a copy");
+    if (capturing_) pieces_.add_copy(to, from, bytes);
     ++noted_;
     hold_others();
 }
@@ -274,6 +262,7 @@ void Context::clear(Address to, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
     check(here().MemsetD8Async(to, 0, bytes, stream_), "clearing memory");
+    if (capturing_) pieces_.add_fill(to, 0, bytes);
     ++noted_;
     hold_others();
 }
@@ -282,6 +271,7 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
     if (count == 0) return;
     join_others();
     check(here().MemsetD32Async(to, value, count, stream_), "filling memory");
+    if (capturing_) pieces_.add_fill(to, value, count * 4);
     ++noted_;
     hold_others();
 }
@@ -292,7 +282,9 @@ void Context::put_fill(const Binding& to, int components, std::size_t scalar_byt
     const long long stride = to.element_stride, plane = to.component_stride;
     const int items = item_count(to.count);
     Arguments arguments(to.data, stride, plane, components, bits, items);
-    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.data(), stream);
+    const Use use = use_of(to, components, scalar_bytes, true);
+    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.view(), stream, {},
+           {&use, 1});
 }
 
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
@@ -308,7 +300,7 @@ void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::siz
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(values, flag, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.data(),
+    launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.view(),
            stream_);
     hold_others();
 }
@@ -318,7 +310,7 @@ void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(to, from, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.data(), stream_);
+    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.view(), stream_);
     hold_others();
 }
 
@@ -331,47 +323,54 @@ int item_count(std::int64_t count) {
     return static_cast<int>(count);
 }
 
-void Context::launch(const Function& function, std::int64_t items, void** arguments,
-                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words) {
+void Context::launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
+                     StreamHandle stream, const std::shared_ptr<const LaunchWords>& words,
+                     std::span<const Use> uses) {
     if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
     // Few items spread over all multiprocessors.
     const std::int64_t share = (items + info().multiprocessors - 1) / info().multiprocessors;
     const std::int64_t whole = (share + warp - 1) / warp * warp;
     Tuner* const tuner = function.tuner.get();
-    if (measured_.tuner != nullptr && !capturing_) note_measured();
-    const bool measures = tuner != nullptr && !capturing_ && measured_.tuner == nullptr &&
+    if (!capturing_) note_measured();
+    const bool measures = tuner != nullptr && !capturing_ && !measured_.note &&
                           tuner->wants(items, info().multiprocessors);
     const int most = measures           ? tuner->candidate()
                      : tuner != nullptr ? tuner->threads()
                                         : function.threads;
     const auto threads =
         std::clamp(whole, std::int64_t{std::min(fewest, most)}, std::int64_t{most});
-    if (measures) check(here().EventRecord(measured_.begin, stream), "recording an event");
+    if (measures) begin_measuring(stream);
     const std::int64_t blocks = (items + threads - 1) / threads;
-    const int result =
-        here().LaunchKernel(function.handle, static_cast<unsigned>(blocks), 1, 1,
-                            static_cast<unsigned>(threads), 1, 1, 0, stream, arguments, nullptr);
+    const int result = here().LaunchKernel(function.handle, static_cast<unsigned>(blocks), 1, 1,
+                                           static_cast<unsigned>(threads), 1, 1, 0, stream,
+                                           arguments.values, nullptr);
     if (result != success)
         check(result, fmt::format("a launch of {} over {} items", function.name, items));
-    if (measures) {
-        check(here().EventRecord(measured_.end, stream), "recording an event");
-        measured_.tuner = tuner;
-        measured_.items = items;
-    }
+    if (measures)
+        end_measuring(stream, [tuner, items](double seconds) { tuner->note(items, seconds); });
+    if (capturing_) pieces_.add(function, items, arguments, uses);
     ++launches_;
     ++noted_;
     if (recent_.size() < recent_launches) recent_.push_back({&function.name, words});
 }
 
-// The launch that is being measured, if it has run.
+void Context::begin_measuring(StreamHandle stream) {
+    check(here().EventRecord(measured_.begin, stream), "recording an event");
+}
+
+void Context::end_measuring(StreamHandle stream, std::function<void(double seconds)> note) {
+    check(here().EventRecord(measured_.end, stream), "recording an event");
+    measured_.note = std::move(note);
+}
+
+// What is being measured, if it has run.
 void Context::note_measured() {
     const Driver& d = here();
     float milliseconds = 0;
-    if (d.EventQuery(measured_.end) != success) return;
+    if (!measured_.note || d.EventQuery(measured_.end) != success) return;
     check(d.EventElapsedTime(&milliseconds, measured_.begin, measured_.end), "a time");
-    std::exchange(measured_.tuner, nullptr)
-        ->note(measured_.items, 1e-3 * static_cast<double>(milliseconds));
+    std::exchange(measured_.note, {})(1e-3 * static_cast<double>(milliseconds));
 }
 
 void Context::synchronize() {
@@ -392,71 +391,13 @@ void Context::synchronize() {
     raise_faults();
 }
 
-void Context::begin_capture() {
-    join_others();
-    check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
-    capturing_ = true;
-    captured_unsettled_ = false;
-    noted_ = 0;
-}
-
-void Context::drop_capture() noexcept {
-    if (!capturing_) return;
-    capturing_ = false;
-    kept_.clear();
-    GraphHandle noted = nullptr;
-    const Driver& d = here();
-    if (d.StreamEndCapture(stream_, &noted) == success) d.GraphDestroy(noted);
-}
-
-void Context::end_capture(Graph& graph) {
-    const Driver& d = here();
-    capturing_ = false;
-    const auto kept = std::exchange(kept_, {});
-    GraphHandle noted = nullptr;
-    const int result = d.StreamEndCapture(stream_, &noted);
-    if (result != success && noted != nullptr) d.GraphDestroy(noted);
-    check(result, "a graph");
-    std::size_t nodes = 0;
-    GraphExecHandle made = graph.handle_;
-    int status = d.GraphGetNodes(noted, nullptr, &nodes);
-    GraphUpdate update;
-    const bool same = status == success && nodes == graph.nodes_ && made != nullptr &&
-                      d.GraphExecUpdate(made, noted, &update) == success;
-    if (status == success && !same) {
-        made = nullptr;
-        status = d.GraphInstantiate(&made, noted, 0);
-    }
-    d.GraphDestroy(noted);
-    check(status, "a graph that can run");
-    graph.may_fault_ = captured_unsettled_;
-    if (same) {
-        graph.kept_ = kept;
-        return;
-    }
-    Graph fresh;
-    fresh.kept_ = kept;
-    fresh.may_fault_ = captured_unsettled_;
-    fresh.context_ = shared_from_this();
-    fresh.handle_ = made;
-    fresh.nodes_ = nodes;
-    graph = std::move(fresh);
-}
-
-void Context::launch(const Graph& graph) {
-    join_others();
-    check(here().GraphLaunch(graph.handle_, stream_), "running a graph");
-    hold_others();
-    ++launches_;
-    unsettled_ |= graph.may_fault_;
-}
-
 // ---------------------------------------------------------------- code
 
-const Function& Context::declare(const std::string& name, const std::string& text) {
+const Function& Context::declare(const std::string& name, const std::string& text,
+                                 const std::string& item) {
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
-        known = std::make_unique<Function>(Function{name});
+        known = std::make_unique<Function>(Function{name, name + "_item", item});
         declared_[name] = text;
     }
     return *known;
@@ -498,9 +439,19 @@ void Context::make_code() {
 const Function& Context::phase(const std::string& name) {
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
-        if (phases_ == nullptr) phases_ = load(std::string(prelude) + phases);
-        auto fresh = std::make_unique<Function>(Function{name});
+        if (phases_ == nullptr) phases_ = load(std::string(prelude) + phase_functions + phases);
+        auto fresh = std::make_unique<Function>(Function{name, phase_function(name)});
         find(*fresh, phases_);
+        known = std::move(fresh);
+    }
+    return *known;
+}
+
+const Function& Context::program(const std::string& name, const std::string& text) {
+    std::unique_ptr<Function>& known = functions_[name];
+    if (!known) {
+        auto fresh = std::make_unique<Function>(Function{name});
+        find(*fresh, load(prelude + text));
         known = std::move(fresh);
     }
     return *known;

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/backend/cuda_block.hpp"
 #include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/cuda_prelude.hpp"
 #include "engine/backend/cuda_tuner.hpp"
@@ -86,7 +87,8 @@ private:
     ExternalMemory external_ = nullptr;  // what it is a part of
 };
 
-// A captured sequence of work that one call puts on the context's stream again.
+// A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
+// program of one block (cuda_block.hpp).
 class Graph {
 public:
     Graph() = default;
@@ -95,10 +97,14 @@ public:
     Graph& operator=(Graph&& other) noexcept;
     explicit operator bool() const { return handle_ != nullptr; }
     std::size_t nodes() const { return nodes_; }
+    bool runs_as_block() const { return block_ && block_->runs_as_program(); }  // the last time
+    // "a graph of 12 nodes", "one block of 32 threads (...)".
+    std::string report() const;
 
 private:
     friend class Context;
     std::shared_ptr<Context> context_;
+    std::shared_ptr<SingleBlock> block_;
     GraphExecHandle handle_ = nullptr;
     std::size_t nodes_ = 0;
     bool may_fault_ = false;
@@ -108,6 +114,7 @@ private:
 // A function of the device; without a handle until Context::make_code().
 struct Function {
     std::string name;
+    std::string item_name = {}, item_text = {};  // what does one item; phases have the text
     FunctionHandle handle = nullptr;
     int threads = 0;  // a block, by occupancy
     std::unique_ptr<Tuner> tuner = {};
@@ -118,11 +125,15 @@ class Arguments {
 public:
     template <class... T>
     explicit Arguments(const T&... values)
-        : list_{const_cast<void*>(static_cast<const void*>(&values))...} {}
-    void** data() { return list_; }
+        : list_{const_cast<void*>(static_cast<const void*>(&values))...},
+          bytes_{sizeof(T)...},
+          count_(sizeof...(T)) {}
+    ArgumentView view() { return {list_, bytes_, count_}; }
 
 private:
     void* list_[16];
+    std::uint8_t bytes_[16];
+    std::size_t count_;
 };
 // Items and elements are counted by an int there. Throws Error.
 int item_count(std::int64_t count);
@@ -161,9 +172,10 @@ public:
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
 
     // --- work ---
-    // `words` are for errors.
-    void launch(const Function& function, std::int64_t items, void** arguments, StreamHandle stream,
-                const std::shared_ptr<const LaunchWords>& words = {});
+    // `words` are for errors. `uses`: the memory that it works with; empty: any.
+    void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
+                StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {},
+                std::span<const Use> uses = {});
     // Waits for all streams. Throws the Error of the launch that failed first.
     void synchronize();
     // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
@@ -175,7 +187,8 @@ public:
     bool capturing() const { return capturing_; }
     void drop_capture() noexcept;                  // if there is one
     std::int64_t noted() const { return noted_; }  // launches, copies and the like, so far
-    void launch(const Graph& graph);
+    // Throws Error under `always` if it cannot run as one block.
+    void launch(const Graph& graph, SingleBlockUse use = SingleBlockUse::automatic);
     // While work is noted: what it uses lives as long as the graph.
     void keep(std::shared_ptr<const void> used) {
         if (capturing_) kept_.push_back(std::move(used));
@@ -184,9 +197,13 @@ public:
     // --- code ---
     // The function of this name (cuda_emit.hpp), its code made with the next make_code(), together
     // with all others declared until then. Names stand for texts: what is known keeps its first.
-    const Function& declare(const std::string& name, const std::string& text);
+    // `item`: the text of NAME_item, if there is one.
+    const Function& declare(const std::string& name, const std::string& text,
+                            const std::string& item = {});
     void make_code();
     const Function& phase(const std::string& name);  // one of cuda_phases.hpp
+    // A function whose code is made alone, now. Throws Error.
+    const Function& program(const std::string& name, const std::string& text);
 
     // --- faults ---
     // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
@@ -205,6 +222,7 @@ private:
     friend class Stream;
     friend class Event;
     friend class Block;
+    friend class BlockProgram;
     friend class Graph;
     explicit Context(int ordinal);
 
@@ -218,6 +236,8 @@ private:
     void hold_others();
     void raise_faults();
     void note_measured();
+    void begin_measuring(StreamHandle stream);
+    void end_measuring(StreamHandle stream, std::function<void(double seconds)> note);
     ModuleHandle load(const std::string& text);
     void find(Function& function, ModuleHandle module) const;
 
@@ -226,14 +246,14 @@ private:
     ContextHandle handle_ = nullptr;
     StreamHandle stream_ = nullptr;
     EventHandle order_ = nullptr;  // for join_others() and hold_others()
-    struct Measured {              // the launch between two events
+    struct Measured {              // what runs between two events
         EventHandle begin = nullptr, end = nullptr;
-        Tuner* tuner = nullptr;  // none: no launch is being measured
-        std::int64_t items = 0;
+        std::function<void(double seconds)> note = {};  // none: nothing is being measured
     } measured_;
     std::vector<StreamHandle> others_;
     bool capturing_ = false;
     std::vector<std::shared_ptr<const void>> kept_;
+    Pieces pieces_;  // that were noted
 
     std::map<std::string, std::unique_ptr<Function>> functions_;
     std::map<std::string, std::string> declared_;  // texts without code yet

@@ -72,16 +72,25 @@ public:
         region(0);
         depth_ = 1;
         end_sums();
-        std::string arguments;
-        for (const std::string& a : signature_)
-            arguments += (arguments.empty() ? "\n        " : ",\n        ") + a;
+        std::string arguments, unrestricted;
+        for (std::size_t k = 0; k < signature_.size(); ++k) {
+            const auto& [kind, parameter, type] = out_.arguments[k];
+            const bool alone = type.back() == '*' && kind != Argument::Kind::fault &&
+                               kind != Argument::Kind::fixed;
+            arguments += fmt::format("{}\n        {}{} {}", k == 0 ? "" : ",", type,
+                                     alone ? " __restrict__" : "", signature_[k]);
+            unrestricted += fmt::format(",\n        {} {}", type, signature_[k]);
+        }
+        const std::string body =
+            (out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "") +
+            leaves_ + body_ + "}\n";
         out_.text = fmt::format(
             "extern \"C\" __global__ void {}({}) {{\n"
             "    const int item = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            "    if (item >= items) return;\n{}{}{}}}\n",
-            out_.name, arguments,
-            out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "", leaves_,
-            body_);
+            "    if (item >= items) return;\n{}",
+            out_.name, arguments, body);
+        out_.item = fmt::format("static __device__ inline void {}_item(const int item{}) {{\n{}",
+                                out_.name, unrestricted, body);
         return std::move(out_);
     }
 
@@ -94,9 +103,7 @@ private:
     void add_argument(Argument::Kind kind, int parameter, const std::string& type,
                       const std::string& name) {
         out_.arguments.push_back({kind, parameter, type});
-        const bool alone =
-            type.back() == '*' && kind != Argument::Kind::fault && kind != Argument::Kind::fixed;
-        signature_.push_back(fmt::format("{}{} {}", type, alone ? " __restrict__" : "", name));
+        signature_.push_back(name);
     }
     std::vector<char> used_symbols() const {
         std::vector<char> used(kernel_.parameters.size(), 0);

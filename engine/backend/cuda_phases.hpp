@@ -29,11 +29,18 @@
 //         (const double* totals, int chunks, double* target, int items = components)
 //
 // `first` and `entries` are those of cpu::Gather: entry = row * row_length + item. No barrier and
-// no shared memory: each phase is a launch.
+// no shared memory: each phase is a launch. Each calls a function for one item; single-block
+// programs (cuda_block.hpp) call these themselves.
 #pragma once
+
+#include <string_view>
 
 namespace hindcast::backend::cuda {
 
+// Text in front of `phases`: NAME(int item, arguments, int items).
+extern const char* const phase_functions;
 extern const char* const phases;
+// That of a phase: "gather<float>" of "gather_f32".
+const char* phase_function(std::string_view phase);
 
 }  // namespace hindcast::backend::cuda

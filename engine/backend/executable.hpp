@@ -79,6 +79,10 @@ struct RunOptions {
     const Binding* host = nullptr;
 };
 
+// Whether work that was noted as a CUDA graph runs as one kernel of a single block instead: never
+// changes a bit (cuda_block.hpp).
+enum class SingleBlockUse : std::uint8_t { automatic, always, never };
+
 // A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at
 // a time.
 class Executable {

@@ -31,6 +31,8 @@ struct DeviceOptions {
     int width = 0;         // SIMD lanes 1, 4, 8, 16; 0: chosen from the machine
     bool checked = false;  // bounds, second stores and non-finite values are looked for
     WholeProgramUse whole_program = WholeProgramUse::automatic;
+    // On a CUDA device, of what runs as a graph.
+    backend::SingleBlockUse single_block = backend::SingleBlockUse::automatic;
     bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
     int ordinal = 0;   // of the CUDA device
     // Further ones, that the members of an ensemble are spread over (sim/ensemble.hpp).

@@ -148,7 +148,8 @@ bool GraphRuns::run(Kind kind, const Seeds& seeds, const std::function<void()>& 
         }
         send_inputs();
     }
-    for (const Graph& graph : way.graphs) device_.cuda()->launch(graph);
+    for (const Graph& graph : way.graphs)
+        device_.cuda()->launch(graph, device_.options().single_block);
     mark_written(kind);
     if (way.keeps) recording_.go_to(way.after);
     return true;
@@ -158,8 +159,11 @@ std::string GraphRuns::report(Kind kind) const {
     const Way& way = *ways_[kind];
     if (!way.refusal.empty()) return "launch by launch: " + way.refusal;
     if (way.count == 0) return "launch by launch: run a few times only";
-    return way.count == 1 ? fmt::format("one graph of {} nodes", way.nodes)
-                          : fmt::format("{} graphs, {} nodes", way.count, way.nodes);
+    if (way.count == 1) return way.graphs.front().report();
+    const auto blocks = std::count_if(way.graphs.begin(), way.graphs.end(),
+                                      [](const Graph& graph) { return graph.runs_as_block(); });
+    return fmt::format("{} graphs, {} nodes{}", way.count, way.nodes,
+                       blocks > 0 ? fmt::format(", {} of them as one block", blocks) : "");
 }
 
 }  // namespace hindcast

@@ -6,7 +6,8 @@
 // runs: parameters, numbers passed by value. Work is noted again where a graph would do other
 // work: other seeds, histories or arrays at another place, indices that were changed, checkpoints
 // that are held elsewhere. With a plan of several segments the graphs hold all of it: what is
-// stored and restored on the way, the steps that are made again, and the adjoints.
+// stored and restored on the way, the steps that are made again, and the adjoints. Graphs over few
+// items may run as one kernel of a single block each (backend/cuda_block.hpp).
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ public:
     bool run(Kind kind, const Seeds& seeds, const std::function<void()>& work);
     // Between two steps: a graph that has become long ends here and another one begins.
     void breathe();
-    // "3 graphs of 1200 nodes", or why not.
+    // "one graph of 12 nodes", "one block of 32 threads, ..." (cuda_block.hpp), or why neither.
     std::string report(Kind kind) const;
 
 private:

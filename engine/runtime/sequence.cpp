@@ -1,7 +1,5 @@
 #include "engine/runtime/sequence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
@@ -113,14 +111,14 @@ void Sequence::run() {
     ++runs_;
     if (!may_note) return put();
     if (!holds() && !note()) return put();
-    cuda->launch(noted_->graph);
+    cuda->launch(noted_->graph, device_->options().single_block);
     ran_on_device();
 }
 
 std::string Sequence::report() const {
     if (!noted_->refusal.empty()) return "launch by launch: " + noted_->refusal;
     if (!noted_->graph) return "launch by launch: run a few times only";
-    return fmt::format("one graph of {} nodes", noted_->graph.nodes());
+    return noted_->graph.report();
 }
 
 }  // namespace hindcast

@@ -219,7 +219,9 @@ int Scheduler::launch(const Work& work) {
     grid.first_thread = threads.first;
     grid.thread_step = threads.step;
     const auto block = static_cast<unsigned>(count(grid.threads));
-    const long long took = settings_.likes == 0       ? 1
+    const bool slow = settings_.slow == block && count(grid.blocks) == 1;
+    const long long took = slow                       ? settings_.slow_us
+                           : settings_.likes == 0     ? 1
                            : block == settings_.likes ? settings_.likes_us
                                                       : 2 * settings_.likes_us;
     counters_.microseconds += took;

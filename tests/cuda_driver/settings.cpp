@@ -43,6 +43,9 @@ void set(Settings& settings, const std::string& word) {
                key == "likes" && colon != std::string::npos) {
         settings.likes = static_cast<unsigned>(number());
         settings.likes_us = std::atoll(value.c_str() + colon + 1);
+    } else if (key == "slow" && colon != std::string::npos) {
+        settings.slow = static_cast<unsigned>(number());
+        settings.slow_us = std::atoll(value.c_str() + colon + 1);
     } else if (key == "fail" && colon != std::string::npos) {
         const std::size_t second = value.find(':', colon + 1);
         settings.failures.push_back(

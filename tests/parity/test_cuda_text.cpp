@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <set>
 
 #include "engine/ad/differentiate.hpp"
 #include "engine/backend/code_cache.hpp"
+#include "engine/backend/cuda_block.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/cuda_prelude.hpp"
@@ -232,7 +235,8 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
 
 TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two architectures") {
     if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
-    std::string text = std::string(backend::cuda::prelude) + backend::cuda::phases;
+    std::string text = std::string(backend::cuda::prelude) + backend::cuda::phase_functions +
+                       backend::cuda::phases;
     std::set<std::string> seen;
     std::size_t functions = 0;
     for (std::size_t at = 0; (at = text.find("__global__", at)) != std::string::npos; ++at)
@@ -260,6 +264,49 @@ TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two ar
         }
         MESSAGE("sm_" << architecture << ": " << functions << " functions, at most " << most
                       << " registers, " << spilled << " spill, " << cubin.code.size() << " bytes");
+    }
+}
+
+TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two architectures") {
+    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
+    // Springs; contact; elements; a stencil.
+    for (const char* const name :
+         {"spring_cage", "mass_spring_simple", "soft_beam", "wave_image"}) {
+        SimulationOptions options;
+        options.device = test::interpreter_device();
+        Simulation simulation(
+            Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json"),
+            test::all_modules(), options);
+        std::map<std::string, backend::cuda::Function> functions;  // by text
+        for (const Launch::Replay& replay : replays_of(simulation)) {
+            if (replay.direction() != Direction::forward &&
+                replay.direction() != Direction::adjoint)
+                continue;
+            const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
+            const std::string text = backend::cuda::emit(plan, "kernel").item;
+            if (functions.contains(text)) continue;
+            const std::string own = "kernel_" + std::to_string(functions.size());
+            functions[text] = {own, own + "_item", backend::cuda::emit(plan, own).item};
+        }
+        for (const char* const phase : {"gather_f32", "reduce_lanes", "reduce_chunks",
+                                        "reduce_total", "fill_4", "fixed_f32", "fixed_scale"})
+            functions[phase] = {phase, backend::cuda::phase_function(phase)};
+        std::vector<const backend::cuda::Function*> list;
+        for (const auto& [text, function] : functions) list.push_back(&function);
+        const std::string text =
+            backend::cuda::prelude + backend::cuda::BlockProgram::text("program", list);
+        for (const int architecture : {75, 90}) {
+            const backend::Cubin cubin = system_nvrtc().compile(text, architecture);
+            REQUIRE(cubin.functions.size() == 1);
+            const backend::CubinFunction& f = cubin.functions.at("program");
+            CHECK(f.registers > 0);
+            // So that a block of the most threads can be launched: a multiprocessor has 64 Ki.
+            CHECK(f.registers <= 65536 / backend::cuda::BlockProgram::most_threads);
+            MESSAGE(std::string(name)
+                    << ", sm_" << architecture << ": " << list.size() << " functions, "
+                    << f.registers << " registers, " << f.spilled_bytes << " bytes spilled, "
+                    << cubin.code.size() << " bytes");
+        }
     }
 }
 

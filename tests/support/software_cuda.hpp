@@ -36,10 +36,13 @@ public:
     }
 };
 
-inline std::shared_ptr<Device> fresh_device(WholeProgramUse use = WholeProgramUse::automatic) {
+inline std::shared_ptr<Device> fresh_device(
+    WholeProgramUse use = WholeProgramUse::automatic,
+    backend::SingleBlockUse block = backend::SingleBlockUse::automatic) {
     DeviceOptions options;
     options.kind = DeviceKind::cuda;
     options.whole_program = use;
+    options.single_block = block;
     return std::make_shared<Device>(options);
 }
 

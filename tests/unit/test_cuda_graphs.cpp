@@ -10,6 +10,7 @@
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/pendulums.hpp"
 #include "tests/support/software_cuda.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -19,6 +20,7 @@ using ir::Precision;
 using ir::Type;
 using test::array;
 using test::fresh_device;
+using test::Pendulums;
 using test::Software;
 using Values = std::vector<double>;
 
@@ -26,46 +28,6 @@ namespace {
 
 const KernelDef twice =
     kernel("twice", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i] * 2.0; });
-// A damped rotation, and the sum of squares of what it came to.
-const KernelDef advance =
-    kernel("advance", {"rate", "x"}, [](Int i, Param<Float> rate, ReadWrite<Vec2> x) {
-        const Vec2 before = x[i];
-        x[i] = Vec2(before.x() + rate * before.y(), before.y() - rate * sin(before.x()));
-    });
-const KernelDef squares =
-    kernel("squares", {"x", "sum"},
-           [](Int i, Read<Vec2> x, Reduce<Float> sum) { sum += dot(x[i], x[i]); });
-
-struct Pendulums {
-    Array start, x, sum, rate;
-    std::vector<Launch> launches;
-    std::unique_ptr<Rollout> rollout;
-
-    Pendulums(const std::shared_ptr<Device>& device, std::int64_t steps)
-        : start(Type::f64, {40, 2}),
-          x(Type::f64, {40, 2}),
-          sum(Type::f64, {1}),
-          rate(array({0.1})) {
-        for (std::int64_t i = 0; i < 40; ++i) start.set_value(i, 0, 0.05 * static_cast<double>(i));
-        Rollout::Parts parts;
-        parts.steps = steps;
-        parts.prologue.add_copy(device, x, start);
-        parts.step.add(Launch(device, advance, Precision::f64, 40, {rate, x}));
-        parts.events[steps].add(Launch(device, squares, Precision::f64, 40, {x, sum}));
-        for (const Program* program : {&parts.prologue, &parts.step, &parts.events[steps]})
-            for (const Launch& launch : program->launches()) launches.push_back(launch);
-        rollout = std::make_unique<Rollout>(device, std::move(parts));
-    }
-    // The loss, the gradients by rate and by start.
-    Values run(double seed = 1) {
-        rollout->forward(true);
-        rollout->backward({{sum, seed}});
-        Values all = {sum.value(0), rate.gradient().value(0)};
-        const Values by_start = start.gradient().to_doubles();
-        all.insert(all.end(), by_start.begin(), by_start.end());
-        return all;
-    }
-};
 
 }  // namespace
 

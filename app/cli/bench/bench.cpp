@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "app/cli/command.hpp"
+#include "engine/document/text.hpp"
 
 namespace hindcast::cli {
 
@@ -86,6 +87,7 @@ std::string json_line(const BenchResult& r, const BenchOptions& options, const D
         add("forward_backward_share_of_same_size", rates.both / same_size);
     }
     for (const auto& [name, value] : r.more) add(name, value);
+    if (!r.runs.empty()) line += fmt::format(R"(, "runs": {})", document::json_quoted(r.runs));
     return line + "}";
 }
 
@@ -104,6 +106,7 @@ void print_row(const BenchResult& r, const BenchOptions& options) {
             100 * rates.both / same_size, same_size * 1e-9);
     }
     for (const auto& [name, value] : r.more) fmt::print("    {} = {:.9g}\n", name, value);
+    if (!r.runs.empty()) fmt::print("    runs: {}\n", r.runs);
 }
 
 }  // namespace

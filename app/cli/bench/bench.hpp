@@ -36,6 +36,7 @@ struct BenchResult {
     std::int64_t program_steps = 0;  // of the roll-out
     double forward_s = 0, forward_backward_s = 0, compile_s = 0;
     double loss = 0;
+    std::string runs = {};  // how, see Rollout::whole_program_report()
     std::vector<std::pair<std::string, std::vector<double>>> gradients = {};  // by name
     Traffic traffic = {};
     std::vector<std::pair<std::string, double>> more =

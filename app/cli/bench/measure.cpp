@@ -132,6 +132,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         for (std::size_t k = 0; k < p.size(); ++k) p[k] -= bench.rate * g[k];
         parameters.set_values(p);
     });
+    result.runs = simulation.rollout().whole_program_report();
     result.more.emplace_back("history_mb",
                              static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);
     return result;

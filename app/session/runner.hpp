@@ -9,6 +9,7 @@
 //   runner_build.cpp      documents: built anew, or changed in place
 //   runner_run.cpp        trajectories and gradients
 //   runner_optimise.cpp   rows, branches, accepting
+//   runner_text.cpp       what launches become, as text
 #pragma once
 
 #include <functional>
@@ -48,6 +49,9 @@ private:
     void check_gradient();
     void set_profiling(bool on);
     void publish_launches();
+    // ---- texts of launches (runner_text.cpp) ----
+    void answer_texts();  // those that wait at the desk
+    void answer(const LaunchText& command);
 
     // ---- documents (runner_build.cpp) ----
     void apply(const Apply& command);

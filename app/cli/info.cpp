@@ -9,7 +9,7 @@
 #include "app/cli/command.hpp"
 #include "engine/backend/cpu.hpp"
 #include "engine/backend/cuda_driver.hpp"
-#include "engine/backend/cuda_emit.hpp"
+#include "engine/backend/kernel_text.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/nvrtc.hpp"
 #include "engine/base/version.hpp"
@@ -167,20 +167,13 @@ void print_kernel(const Launch& launch, const Options& options) {
             title(kernel.name + ": counts");
             print_counts(kernel);
         }
-        if (wanted("llvm")) {
-            title(kernel.name + ": LLVM");
-            fmt::print("{}\n", backend::cpu_llvm_text(kernel, compile));
-        }
-        if (wanted("assembly")) {
-            title(kernel.name + ": assembly");
-            fmt::print("{}\n", backend::cpu_assembly(kernel, compile));
-        }
-        if (asked("cuda")) {
-            title(kernel.name + ": CUDA");
-            const backend::cpu::Plan plan = backend::cuda::plan_for(kernel);
-            fmt::print("{}\n",
-                       backend::cuda::emit(plan, backend::cuda::identifier(kernel.name)).text);
-        }
+        const auto print_text = [&](const char* name, backend::KernelText text) {
+            title(kernel.name + ": " + name);
+            fmt::print("{}\n", backend::kernel_text(kernel, text, compile));
+        };
+        if (wanted("llvm")) print_text("LLVM", backend::KernelText::llvm);
+        if (wanted("assembly")) print_text("assembly", backend::KernelText::assembly);
+        if (asked("cuda")) print_text("CUDA", backend::KernelText::cuda);
     };
     print_all(launch.kernel(), "ir");
     if (!launch.has_derivative()) {
@@ -189,7 +182,8 @@ void print_kernel(const Launch& launch, const Options& options) {
     }
     print_all(launch.replay(Direction::adjoint).kernel(), "adjoint");
     if (asked("tangent")) {
-        const ir::Kernel& tangent = launch.replay(Direction::tangent).kernel();
+        const Launch::Replay replay = launch.replay(Direction::tangent);
+        const ir::Kernel& tangent = replay.kernel();
         title(tangent.name);
         fmt::print("{}", ir::print(tangent));
     }

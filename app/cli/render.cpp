@@ -14,10 +14,12 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "app/cli/render_labels.hpp"
 #include "app/render/png.hpp"
 #include "app/render/renderer.hpp"
 #include "app/render/video.hpp"
 #include "app/render/vulkan_context.hpp"
+#include "app/session/camera_path.hpp"
 #include "app/session/session.hpp"
 
 namespace hindcast::cli {
@@ -38,6 +40,8 @@ struct Options {
     bool orthographic = false, symmetric = false, heights = false, smooth = false, edges = false;
     bool no_floor = false, no_shadows = false, no_occlusion = false, arrow_log = false;
     bool quiet = false;
+    std::string camera_path;
+    LabelOptions labels;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -276,14 +280,15 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
         .remedy(fmt::format("for {} there is: {}", option, names_of(fields)));
 }
 
-// Draws what the session shows now.
-render::Image picture(render::Renderer& renderer, const render::View& view) {
-    renderer.draw(view);
-    return renderer.read_image();
+// The way of the camera; empty if none was asked for.
+session::CameraPath camera_path(const Options& options) {
+    return options.camera_path.empty() ? session::CameraPath()
+                                       : session::CameraPath::load(options.camera_path);
 }
 
-void make_film(const Options& options, Director& director, render::Renderer& renderer,
+void make_film(const Options& options, Director& director, Photographer& photographer,
                render::View view) {
+    const session::CameraPath path = camera_path(options);
     const auto snapshot = director.now();
     const double step_seconds = snapshot->step_seconds;
     const bool iterations = options.over == "iterations";
@@ -305,7 +310,14 @@ void make_film(const Options& options, Director& director, render::Renderer& ren
         }
         director.show_step(std::clamp<std::int64_t>(
             static_cast<std::int64_t>(std::llround(time / step_seconds)), 0, snapshot->steps));
-        video.add(picture(renderer, view));
+        if (!path.empty()) {
+            // Along iterations the whole path is gone during the film.
+            const double first = path.keys().front().time, last = path.keys().back().time;
+            const double part = static_cast<double>(k) /
+                                static_cast<double>(std::max<std::int64_t>(pictures - 1, 1));
+            view.camera = path.at(iterations ? first + (last - first) * part : time);
+        }
+        video.add(photographer.take(view, *snapshot));
         if (options.turn != 0)
             render::orbit(view.camera, -options.turn / static_cast<double>(pictures), 0);
         progress.update(k + 1);
@@ -331,12 +343,14 @@ int run(const Options& options) {
     const auto exchange = renderer.share(
         snapshot->stage, render::transport_named(options.transport), snapshot->cuda_uuid);
     director.send(session::ShowOn{exchange});
-    const render::View view = make_view(options, *snapshot->stage, *director.document());
+    render::View view = make_view(options, *snapshot->stage, *director.document());
+    Photographer photographer(context, renderer, options.labels, options.colour,
+                              director.document());
     try {
         if (film) {
             if (options.iteration >= 0 && options.over == "time")
                 director.show_iteration(options.iteration);
-            make_film(options, director, renderer, view);
+            make_film(options, director, photographer, view);
             return 0;
         }
         if (options.iteration >= 0) director.show_iteration(options.iteration);
@@ -350,7 +364,9 @@ int run(const Options& options) {
                 .remedy("ask for an earlier time, or give --steps");
         director.show_step(step);
         director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
-        render::write_png(options.output, picture(renderer, view));
+        if (const session::CameraPath path = camera_path(options); !path.empty())
+            view.camera = path.at(static_cast<double>(step) * snapshot->step_seconds);
+        render::write_png(options.output, photographer.take(view, *snapshot));
         say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, renderer.frame()->step,
             renderer.frame()->time, context.facts().name, render::name_of(exchange->kind()));
     } catch (const Director::Interrupted&) {
@@ -388,6 +404,17 @@ void add_view_options(CLI::App& app, Options& o) {
         ->group(group);
     app.add_flag("--orthographic", o.orthographic, "Without perspective")->group(group);
     app.add_option("--turn", o.turn, "Degrees that the camera turns during a film")->group(group);
+    auto* const path =
+        app.add_option("--camera-path", o.camera_path,
+                       "The camera moves along the keys of this file: a scene saved with a camera "
+                       "path, or {\"camera_path\": [{\"time\": s, \"eye\": [...], \"target\": "
+                       "[...]}, ...]}")
+            ->check(CLI::ExistingFile)
+            ->type_name("FILE")
+            ->group(group);
+    for (const char* const other : {"--turn", "--view", "--eye", "--target", "--up",
+                                    "--field-of-view", "--closer", "--orthographic"})
+        path->excludes(app.get_option(other));
     app.add_option("--theme", o.theme, "Of the background: dark or light")
         ->check(CLI::IsMember({"dark", "light"}))
         ->capture_default_str()
@@ -495,6 +522,7 @@ Command add_render(CLI::App& app) {
         ->group(picture_group);
     add_view_options(*command, o);
     add_colour_options(*command, o);
+    o.labels.add_to(*command);
     add_quiet(*command, o.quiet);
     command->footer(
         "Needs a Vulkan driver; mesa-vulkan-drivers draws on the processor.\n"

@@ -27,7 +27,8 @@ struct Action {
     bool starts_group = false;                      // a line above it in its menu
 };
 
-std::vector<Action> all_actions();  // actions_table.cpp
+std::vector<Action> all_actions();     // actions_table.cpp
+std::vector<Action> camera_actions();  // camera_keys.cpp: those of the camera path
 
 class Actions {
 public:

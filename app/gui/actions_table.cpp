@@ -275,6 +275,10 @@ std::vector<Action> view_actions() {
         {"labels", "View", nullptr, "Names", ImGuiKey_N, "The objects' names in the picture", runs,
          [](Workspace& w) { w.show_labels = !w.show_labels; },
          [](const Workspace& w) { return w.show_labels; }},
+        {"time_stamp", "View", nullptr, "Time stamp", 0,
+         "Simulated time in s and the iteration, in the picture", runs,
+         [](Workspace& w) { w.show_time = !w.show_time; },
+         [](const Workspace& w) { return w.show_time; }},
         {"trails", "View", nullptr, "Trails", ImGuiKey_T, "The ways that points have gone", runs,
          [](Workspace& w) {
              w.view.trails = !w.view.trails;
@@ -560,8 +564,8 @@ std::vector<Action> help_actions() {
 
 std::vector<Action> all_actions() {
     std::vector<Action> all;
-    for (auto part : {file_actions(), edit_actions(), view_actions(), simulation_actions(),
-                      optimise_actions(), help_actions()})
+    for (auto part : {file_actions(), edit_actions(), view_actions(), camera_actions(),
+                      simulation_actions(), optimise_actions(), help_actions()})
         for (Action& action : part) all.push_back(std::move(action));
     return all;
 }

@@ -205,7 +205,7 @@ bool App::frame() {
         work_->settings_changed = false;
         const double dpi = window_ != nullptr ? window_->content_scale() : 1;
         theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * dpi));
-        set_look(*theme_);
+        set_look(theme_.get());
         render::View& view = work_->view;
         view.dark = work_->settings.dark;
         view.shadows = work_->settings.shadows;
@@ -225,10 +225,15 @@ bool App::frame() {
     draw();
     ImGui::Render();
     ImDrawData* data = ImGui::GetDrawData();
-    if (window_ != nullptr)
-        window_->show(*canvas_, *data);
-    else
+    if (shell_->exporter().takes_frame()) {
         canvas_->draw(*data);
+        Context context{*work_, actions_, *picture_};
+        shell_->exporter().take_frame(context, canvas_->read());
+    } else if (window_ != nullptr) {
+        window_->show(*canvas_, *data);
+    } else {
+        canvas_->draw(*data);
+    }
     if (after_show) after_show();
     take_screenshot();
 
@@ -246,10 +251,11 @@ bool App::frame() {
 
 void App::draw() {
     work_->update();
+    work_->follow_camera_path();
     picture_->connect(*work_);
     actions_.dispatch(*work_);
     Context context{*work_, actions_, *picture_};
-    advance_export(context);
+    shell_->exporter().advance(context);
     shell_->draw(context);
     if (window_ != nullptr) {
         const std::string title = work_->title() +

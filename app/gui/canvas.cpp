@@ -305,8 +305,13 @@ ImTextureID Canvas::texture(VkImageView view) {
 }
 
 void Canvas::forget(ImTextureID texture) {
-    context_.defer(
-        [texture] { ImGui_ImplVulkan_RemoveTexture(reinterpret_cast<VkDescriptorSet>(texture)); });
+    // It may become due while another context is current (sheet.hpp).
+    context_.defer([texture, own = ImGui::GetCurrentContext()] {
+        ImGuiContext* const current = ImGui::GetCurrentContext();
+        ImGui::SetCurrentContext(own);
+        ImGui_ImplVulkan_RemoveTexture(reinterpret_cast<VkDescriptorSet>(texture));
+        ImGui::SetCurrentContext(current);
+    });
 }
 
 ImTextureID Canvas::upload(const render::Image& image) {

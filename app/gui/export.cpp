@@ -1,5 +1,9 @@
 // Pictures and films of time or of iterations. One picture is made for each frame of the window, so
-// that the window stays usable and the export can be cancelled.
+// that the window stays usable and the export can be cancelled. A picture is the view alone, at a
+// size of its own, or the whole window with its panels: then one more frame is drawn without this
+// dialog, which the screen does not show.
+#include "app/gui/export.hpp"
+
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
@@ -8,55 +12,97 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <utility>
+#include <vector>
 
-#include "app/gui/shell.hpp"
+#include "app/gui/labels.hpp"
+#include "app/gui/sheet.hpp"
 #include "app/render/png.hpp"
 #include "app/render/video.hpp"
 
 namespace hindcast::gui {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct Plan {
-    std::string kind = "PNG sequence", axis = "simulated time";
+namespace {
+
+constexpr const char* only_view = "the view";
+constexpr const char* whole_window = "the whole window";
+constexpr const char* iterations = "iterations";
+
+}  // namespace
+
+// What was chosen, and how far it is.
+struct Exporter::Plan {
+    std::string kind = "PNG sequence", axis = "simulated time", part = only_view;
+    bool labels = true, along_path = true;
     int width = 1280, height = 720, frames_per_second = 30;
     std::string folder;
     // While it runs:
-    bool running = false, single = false;
+    bool running = false;
     std::int64_t next = 0, count = 0, asked = -1;
+    std::vector<std::int64_t> positions;
     double asked_at = 0;
     fs::path target;  // a folder of pictures, or the film
     std::unique_ptr<render::Video> film;
-    std::int64_t before = 0;
+    std::int64_t before = 0, iteration_before = -1;
+    render::Camera camera_before;
+    bool capturing = false;  // this frame of the window is a picture of the export
+    std::unique_ptr<Sheet> sheet;
 };
 
-Plan plan;  // of the one export that can run
+namespace {
 
-std::int64_t position(const Workspace& work, std::int64_t frame) {
-    if (plan.axis != "simulated time") {
-        const auto& history = *work.now().history;
-        return history[static_cast<std::size_t>(frame)].iteration;
+using Plan = Exporter::Plan;
+
+// The steps or iterations that the pictures are of.
+std::vector<std::int64_t> positions_of(Plan& plan, const Workspace& work) {
+    const session::Snapshot& now = work.now();
+    std::vector<std::int64_t> all;
+    if (plan.axis == iterations) {
+        if (now.history)
+            for (const session::IterationInfo& row : *now.history)
+                if (row.can_show) all.push_back(row.iteration);
+        return all;
     }
-    const double seconds = static_cast<double>(frame) / plan.frames_per_second;
-    return std::min<std::int64_t>(std::llround(seconds / std::max(work.now().step_seconds, 1e-300)),
-                                  work.now().steps);
+    const double seconds = static_cast<double>(now.steps) * now.step_seconds;
+    const std::int64_t count =
+        std::max<std::int64_t>(1, std::llround(seconds * plan.frames_per_second) + 1);
+    for (std::int64_t k = 0; k < count; ++k) {
+        const double time = static_cast<double>(k) / plan.frames_per_second;
+        all.push_back(std::min<std::int64_t>(
+            std::llround(time / std::max(now.step_seconds, 1e-300)), now.steps));
+    }
+    return all;
 }
 
-bool is_film() { return plan.kind == "MP4" || plan.kind == "GIF"; }
+bool takes_window(const Plan& plan) { return plan.part == whole_window; }
 
-void start(Workspace& work) {
-    const session::Snapshot& now = work.now();
-    plan.target = fs::path(plan.folder) / (work.title() + (plan.kind == "MP4"   ? ".mp4"
-                                                           : plan.kind == "GIF" ? ".gif"
-                                                                                : "_frames"));
-    try {
-        fs::create_directories(is_film() ? fs::path(plan.folder) : plan.target);
-        if (is_film())
-            plan.film = std::make_unique<render::Video>(plan.target, plan.width, plan.height,
+// The film is made when its first picture's size is known.
+void add(Plan& plan, const render::Image& image) {
+    if (plan.kind == "One picture") {
+        render::write_png(plan.target, image);
+    } else if (plan.kind == "PNG sequence") {
+        render::write_png(plan.target / fmt::format("{:05}.png", plan.next), image);
+    } else {
+        if (!plan.film)
+            plan.film = std::make_unique<render::Video>(plan.target, image.width, image.height,
                                                         plan.frames_per_second);
+        plan.film->add(image);
+    }
+    ++plan.next;
+}
+
+bool is_film(const Plan& plan) { return plan.kind == "MP4" || plan.kind == "GIF"; }
+
+void start(Plan& plan, Workspace& work) {
+    const session::Snapshot& now = work.now();
+    plan.target =
+        fs::path(plan.folder) / (work.title() + (plan.kind == "MP4"           ? ".mp4"
+                                                 : plan.kind == "GIF"         ? ".gif"
+                                                 : plan.kind == "One picture" ? ".png"
+                                                                              : "_frames"));
+    try {
+        fs::create_directories(plan.kind == "PNG sequence" ? plan.target : fs::path(plan.folder));
     } catch (const std::exception& error) {
         work.fail(error);
         return;
@@ -65,24 +111,38 @@ void start(Workspace& work) {
     plan.next = 0;
     plan.asked = -1;
     plan.before = now.step;
-    if (plan.axis == "simulated time") {
-        const double seconds = static_cast<double>(now.steps) * now.step_seconds;
-        plan.count = std::max<std::int64_t>(1, std::llround(seconds * plan.frames_per_second) + 1);
-    } else {
-        plan.count = now.history ? static_cast<std::int64_t>(now.history->size()) : 0;
+    plan.camera_before = work.view.camera;
+    work.follow_path = false;
+    if (plan.kind == "One picture") {
+        plan.count = 1;
+        return;  // of what is shown
+    }
+    plan.iteration_before = now.shown_iteration;
+    plan.positions = positions_of(plan, work);
+    plan.count = static_cast<std::int64_t>(plan.positions.size());
+    if (plan.count == 0) {
+        plan.running = false;
+        work.fail(Error("there are no iterations to make pictures of").remedy("optimise first"));
+        return;
     }
     work.play(false);
 }
 
-void finish(Context& context, bool whole) {
+void finish(Plan& plan, Context& context, bool whole) {
     Workspace& work = context.work;
-    plan.running = false;
-    work.send(session::Seek{plan.before});
+    plan.running = plan.capturing = false;
+    plan.sheet.reset();
+    work.view.camera = plan.camera_before;
+    if (plan.kind != "One picture") {
+        if (plan.axis == iterations && plan.iteration_before >= 0)
+            work.send(session::ShowIteration{plan.iteration_before});
+        work.send(session::Seek{plan.before});
+    }
     if (!whole) {
         plan.film.reset();
-        work.tell(is_film() ? std::string("Export cancelled")
-                            : fmt::format("Export cancelled; {} pictures are in {}", plan.next,
-                                          plan.target.string()));
+        work.tell(is_film(plan) ? std::string("Export cancelled")
+                                : fmt::format("Export cancelled; {} pictures are in {}", plan.next,
+                                              plan.target.string()));
         return;
     }
     try {
@@ -94,15 +154,20 @@ void finish(Context& context, bool whole) {
     plan.film.reset();
 }
 
-// One picture, as soon as the moment that it is of has arrived.
-void advance(Context& context) {
+void fail(Plan& plan, Context& context, const std::exception& error) {
+    plan.running = plan.capturing = false;
+    plan.film.reset();
+    plan.sheet.reset();
+    context.work.view.camera = plan.camera_before;
+    context.work.fail(error);
+}
+
+// Whether the moment that the next picture is of is shown; asks for it.
+bool is_there(Plan& plan, Context& context) {
+    if (plan.kind == "One picture") return true;
     Workspace& work = context.work;
-    if (plan.next >= plan.count) {
-        finish(context, true);
-        return;
-    }
-    const std::int64_t wanted = position(work, plan.next);
-    const bool time = plan.axis == "simulated time";
+    const std::int64_t wanted = plan.positions[static_cast<std::size_t>(plan.next)];
+    const bool time = plan.axis != iterations;
     if (plan.asked != wanted) {
         plan.asked = wanted;
         plan.asked_at = ImGui::GetTime();
@@ -110,52 +175,107 @@ void advance(Context& context) {
             work.send(session::Seek{wanted});
         else
             work.send(session::ShowIteration{wanted});
+        return false;
+    }
+    // Of a long run every n-th frame is kept: the last one before the moment is shown.
+    const session::Snapshot& now = work.now();
+    const std::int64_t step = time ? wanted : plan.before;
+    const render::Frame* frame = context.picture.frame();
+    if (frame != nullptr && frame->step <= step && step - frame->step < now.frame_every &&
+        (time || frame->iteration == wanted))
+        return true;
+    constexpr double patience = 20;  // s, while nothing is computed
+    if (now.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
+    if (ImGui::GetTime() > plan.asked_at + patience)
+        throw Error(
+            fmt::format("the picture of {} {} did not come", time ? "step" : "iteration", wanted))
+            .remedy(now.error ? now.error->what() : "simulate to the end first");
+    return false;
+}
+
+// Along iterations the whole path is gone during the film.
+void move_camera(Plan& plan, Workspace& work) {
+    const session::CameraPath& path = work.camera_path();
+    if (!plan.along_path || path.empty()) return;
+    double time = work.shown_time();
+    if (plan.kind != "One picture" && plan.axis == iterations) {
+        const double first = path.keys().front().time, last = path.keys().back().time;
+        time = first + (last - first) * static_cast<double>(plan.next) /
+                           static_cast<double>(std::max<std::int64_t>(plan.count - 1, 1));
+    }
+    work.view.camera = path.at(time);
+}
+
+render::Image picture_of_view(Plan& plan, Context& context) {
+    Workspace& work = context.work;
+    render::View view = work.view;
+    view.width = plan.width;
+    view.height = plan.height;
+    const bool any = work.show_labels || work.show_time || !work.colour.empty();
+    if (!plan.labels || !any) return context.picture.image(view);
+    if (!plan.sheet)
+        plan.sheet = std::make_unique<Sheet>(
+            context.picture.vulkan(), work.settings.dark,
+            std::max(1.0, static_cast<double>(plan.height) / 720) * work.settings.font_scale);
+    const render::Stage* const stage = context.picture.stage();
+    return plan.sheet->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
+        if (work.show_labels && stage != nullptr)
+            draw_names(at, view.width, view.height, view.camera,
+                       names_in(
+                           *stage, [&](int thing) { return context.picture.numbers(thing); },
+                           work.document(), work.registry()));
+        if (!work.colour.empty())
+            draw_colour_bar(at, view.width, view.height,
+                            {colour_title(work.now().colours, work.colour),
+                             view.range ? *view.range : context.picture.colour_range(), view.map});
+        if (const render::Frame* frame = context.picture.frame();
+            work.show_time && frame != nullptr)
+            draw_time(at, view.height, time_text(frame->time, frame->iteration));
+    });
+}
+
+// One picture, as soon as the moment that it is of has arrived.
+void make_next(Plan& plan, Context& context) {
+    if (plan.next >= plan.count) {
+        finish(plan, context, true);
         return;
     }
-    const render::Frame* frame = context.picture.frame();
-    const bool arrived =
-        frame != nullptr && (time ? frame->step == wanted : frame->iteration == wanted);
-    // Frames are kept every few steps only: the nearest one will do after a while.
-    if (!arrived && ImGui::GetTime() < plan.asked_at + 2) return;
     try {
-        render::View view = work.view;
-        view.width = plan.width;
-        view.height = plan.height;
-        const render::Image image = context.picture.image(view);
-        if (plan.film)
-            plan.film->add(image);
+        if (!is_there(plan, context)) return;
+        move_camera(plan, context.work);
+        if (takes_window(plan))
+            plan.capturing = true;  // the frame that is drawn now
         else
-            render::write_png(plan.target / fmt::format("{:05}.png", plan.next), image);
-        ++plan.next;
+            add(plan, picture_of_view(plan, context));
     } catch (const std::exception& error) {
-        plan.running = false;
-        plan.film.reset();
-        work.fail(error);
+        fail(plan, context, error);
     }
 }
 
 }  // namespace
 
-void advance_export(Context& context) {
-    if (plan.running) advance(context);
-    if (!std::exchange(plan.single, false)) return;
-    Workspace& work = context.work;
+Exporter::Exporter() : plan_(std::make_unique<Plan>()) {}
+Exporter::~Exporter() = default;
+
+void Exporter::advance(Context& context) {
+    if (plan_->running) make_next(*plan_, context);
+}
+
+bool Exporter::takes_frame() const { return plan_->capturing; }
+
+void Exporter::take_frame(Context& context, const render::Image& image) {
+    plan_->capturing = false;
     try {
-        fs::create_directories(plan.folder);
-        render::View view = work.view;
-        view.width = plan.width;
-        view.height = plan.height;
-        const fs::path file = fs::path(plan.folder) / (work.title() + ".png");
-        render::write_png(file, context.picture.image(view));
-        work.tell("Exported " + file.string(), Notice::Kind::success);
+        add(*plan_, image);
     } catch (const std::exception& error) {
-        work.fail(error);
+        fail(*plan_, context, error);
     }
 }
 
-void draw_export(Context& context) {
+void Exporter::draw(Context& context) {
+    Plan& plan = *plan_;
     Workspace& work = context.work;
-    if (!work.show_export && !plan.running) return;
+    if ((!work.show_export && !plan.running) || plan.capturing) return;
     if (plan.folder.empty())
         plan.folder = work.editor().file().empty() ? fs::current_path().string()
                                                    : (fs::current_path() / "out").string();
@@ -170,13 +290,14 @@ void draw_export(Context& context) {
         quiet_text(text);
         ImGui::SameLine(px(110));
     };
-    ImGui::BeginDisabled(plan.running);
+    const bool was_running = plan.running;
+    ImGui::BeginDisabled(was_running);
     label("What");
     choice("##kind", {"PNG sequence", "MP4", "GIF", "One picture"}, plan.kind,
            "Films are made by ffmpeg from the pictures");
     if (plan.kind != "One picture") {
         label("Along");
-        choice("##axis", {"simulated time", "iterations"}, plan.axis,
+        choice("##axis", {"simulated time", iterations}, plan.axis,
                "Which of the two axes the film runs along");
         label("Pictures/s");
         NumberField rate{.value = static_cast<double>(plan.frames_per_second),
@@ -190,15 +311,31 @@ void draw_export(Context& context) {
         if (number_field("##rate", rate) != Edited::no)
             plan.frames_per_second = static_cast<int>(rate.value);
     }
+    label("Of");
+    choice("##part", {only_view, whole_window}, plan.part,
+           "The picture of the scene at a size of its own, or the window with all its panels as "
+           "large as it is");
+    ImGui::BeginDisabled(takes_window(plan));
     label("Size");
     static std::string size;
     size = fmt::format("{} x {}", plan.width, plan.height);
-    if (choice("##size", {"1280 x 720", "1920 x 1080", "3840 x 2160", "1080 x 1080"}, size,
-               "Pixels")) {
+    if (choice("##size", {"640 x 360", "1280 x 720", "1920 x 1080", "3840 x 2160", "1080 x 1080"},
+               size, "Pixels")) {
         const std::size_t cross = size.find(" x ");
         plan.width = std::stoi(size.substr(0, cross));
         plan.height = std::stoi(size.substr(cross + 3));
     }
+    label("");
+    ImGui::Checkbox("Labels", &plan.labels);
+    tip("Names, colour bar and time stamp where the view shows them");
+    ImGui::EndDisabled();
+    label("");
+    ImGui::BeginDisabled(work.camera_path().empty());
+    ImGui::Checkbox("Along the camera path", &plan.along_path);
+    tip(work.camera_path().empty()
+            ? "The scene has no camera path: set keys with K at moments of the timeline"
+            : "The camera moves along its keys; along iterations the whole path is gone once");
+    ImGui::EndDisabled();
     label("Folder");
     ImGui::SetNextItemWidth(-FLT_MIN);
     ImGui::InputText("##folder", &plan.folder);
@@ -212,14 +349,10 @@ void draw_export(Context& context) {
         ImGui::SameLine();
         if (text_button(nullptr, "Cancel", "Stops; the pictures so far are kept", true, false,
                         px(88)))
-            finish(context, false);
+            finish(plan, context, false);
     } else {
         if (text_button(icon::export_out, "Export", "Makes the files", true, true, px(110))) {
-            if (plan.kind == "One picture") {
-                plan.single = true;
-            } else {
-                start(work);
-            }
+            start(plan, work);
         }
         ImGui::SameLine();
         if (text_button(nullptr, "Close", "Closes this", true, false, px(88)))

@@ -34,6 +34,7 @@ public:
     // The picture alone, at a size of its own.
     render::Image image(const render::View& view);
     render::Renderer& renderer() { return renderer_; }
+    render::VulkanContext& vulkan() { return canvas_.context(); }
 
 private:
     Canvas& canvas_;

@@ -27,7 +27,7 @@ void Shell::draw(Context& context) {
     dialog_.draw(work);
     draw_settings(work);
     draw_help(context);
-    draw_export(context);
+    exporter_.draw(context);
     draw_palette(context);
     draw_tour(context);
     draw_question(work);

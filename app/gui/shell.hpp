@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/gui/export.hpp"
 #include "app/gui/files.hpp"
 #include "app/gui/panels/panel.hpp"
 
@@ -21,6 +22,7 @@ public:
     void draw(Context& context);
     std::vector<std::unique_ptr<Panel>>& panels() { return panels_; }
     Gallery& gallery() { return *gallery_; }
+    Exporter& exporter() { return exporter_; }
 
 private:
     void draw_menu_bar(Context& context);
@@ -31,6 +33,7 @@ private:
 
     std::vector<std::unique_ptr<Panel>> panels_;
     std::unique_ptr<Gallery> gallery_;
+    Exporter exporter_;
     FileDialog dialog_;
     bool first_ = true;
 };
@@ -39,15 +42,12 @@ private:
 void draw_timeline(Context& context);
 void draw_status_bar(Context& context);
 
-// In front: overlays.cpp, palette.cpp, tour.cpp, export.cpp.
+// In front: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Workspace& work);
 void draw_notices(Workspace& work);
 void draw_help(Context& context);
 void draw_palette(Context& context);
 void draw_settings(Workspace& work);
 void draw_tour(Context& context);
-void draw_export(Context& context);
-// Makes the next picture of a running export; before the panels, since it draws at its own size.
-void advance_export(Context& context);
 
 }  // namespace hindcast::gui

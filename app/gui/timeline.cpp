@@ -84,6 +84,8 @@ void time_axis(Context& context, float label_width) {
         work.looping = !work.looping;
         work.send(session::Repeat{work.looping});
     }
+    ImGui::SameLine(0, px(2));
+    context.actions.button("camera_key", work);
     ImGui::SameLine(0, px(6));
     static constexpr double speeds[] = {0.1, 0.25, 0.5, 1, 2, 4, 0};
     const auto speed_name = [](double s) {
@@ -115,9 +117,14 @@ void time_axis(Context& context, float label_width) {
     const double computed =
         now.steps > 0 ? static_cast<double>(now.steps_computed) / static_cast<double>(now.steps)
                       : 0;
-    if (scrub("time slider", step, 0, now.steps, computed, {},
-              fmt::format("Simulated time (s)\nDrag to any moment. Computed up to {:.3g} s.",
-                          static_cast<double>(now.steps_computed) * now.step_seconds))) {
+    std::vector<Mark> keys;
+    const double end = static_cast<double>(now.steps) * now.step_seconds;
+    for (const session::CameraKey& key : work.camera_path().keys())
+        if (end > 0 && key.time <= end) keys.push_back({key.time / end, look().palette().warn});
+    if (scrub("time slider", step, 0, now.steps, computed, keys,
+              fmt::format("Simulated time (s)\nDrag to any moment. Computed up to {:.3g} s.{}",
+                          static_cast<double>(now.steps_computed) * now.step_seconds,
+                          keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
         held.set(step);
         if (now.playing) work.play(false);
         work.send(session::Seek{step});
@@ -201,7 +208,7 @@ void draw_timeline(Context& context) {
     ImGui::PopStyleVar(3);
     if (open) {
         const float label = ImGui::CalcTextSize("88.888 s  |  step 888888 of 888888").x;
-        const float left = px(8) + 6 * (row + px(4)) + 5 * px(2) + px(6) + px(72) + px(8);
+        const float left = px(8) + 7 * (row + px(4)) + 6 * px(2) + px(6) + px(72) + px(8);
         time_axis(context, label);
         iteration_axis(context, label, left);
     }

@@ -28,7 +28,7 @@ Typing typing;
 }  // namespace
 
 const Look& look() { return the_look; }
-void set_look(const Theme& theme) { the_look.theme = &theme; }
+void set_look(const Theme* theme) { the_look.theme = theme; }
 float px(float length) { return std::floor(length * the_look.scale() + 0.5F); }
 
 float right_edge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }

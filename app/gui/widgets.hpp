@@ -21,7 +21,7 @@ struct Look {
     float scale() const { return theme->scale(); }
 };
 const Look& look();
-void set_look(const Theme& theme);
+void set_look(const Theme* theme);
 
 // Pixels of a length at scale 1.
 float px(float length);

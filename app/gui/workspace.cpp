@@ -379,7 +379,11 @@ void Workspace::fail(const std::exception& error) {
 // ---- selection ----------------------------------------------------------------------------------
 
 std::string Workspace::name_at(const std::string& pointer) const {
-    const Node* node = document().find(pointer);
+    return object_name(document(), pointer);
+}
+
+std::string object_name(const Document& document, const std::string& pointer) {
+    const Node* node = document.find(pointer);
     if (node == nullptr) return "";
     if (const Node* name = node->find("name"); name != nullptr && name->is_string())
         return name->string();

@@ -13,6 +13,7 @@
 
 #include "app/gui/theme.hpp"
 #include "app/render/renderer.hpp"
+#include "app/session/camera_path.hpp"
 #include "app/session/editor.hpp"
 #include "app/session/session.hpp"
 
@@ -120,6 +121,14 @@ public:
     // released and kept, its force is written into the scene. Gives its number.
     std::uint64_t grab(std::vector<std::int64_t> points, const render::Vec3& place);
 
+    // ---- the camera path: in the document, so its keys are undone and saved with the scene ----
+    const session::CameraPath& camera_path() const { return path_; }  // as the frame began
+    double shown_time() const;  // s, of what the timeline shows
+    void set_camera_key();      // at the shown time, from where the camera is
+    void remove_camera_key();   // at the shown time
+    // Moves the camera while it follows the path, until somebody else moves it.
+    void follow_camera_path();
+
     // ---- messages ----
     void tell(Notice notice);
     void tell(const std::string& text, Notice::Kind kind = Notice::Kind::information);
@@ -139,7 +148,9 @@ public:
     render::View view;
     std::string colour, arrows;
     bool camera_is_set = false;
-    bool show_labels = false;
+    bool show_labels = false;  // names of the objects
+    bool show_time = false;    // a time stamp
+    bool follow_path = false;  // the camera moves along the scene's camera path
     Tool tool = Tool::look;
     bool looping = true;  // playing begins again at the end
     Settings settings;
@@ -166,6 +177,7 @@ public:
     Measured measured;
 
 private:
+    void read_camera_path();
     void apply();
     void take_answer();
     void take_pulled();
@@ -192,8 +204,15 @@ private:
     std::deque<Notice> notices_;
     std::optional<Question> question_;
     double next_autosave_ = 0;
+    std::shared_ptr<const document::Document> path_of_;  // the document that path_ was read from
+    session::CameraPath path_;
+    std::optional<render::Camera> followed_;
     bool quit_ = false;
 };
+
+// The name of the object at this pointer of a document; what has no name is called by its type and
+// its place among those of the type. "" if there is nothing there.
+std::string object_name(const document::Document& document, const std::string& pointer);
 
 // "12.3 ms", "1.5 GiB", "3.42e-05": short numbers for people.
 std::string duration_text(double seconds);

@@ -141,6 +141,7 @@ VulkanContext::Counters VulkanContext::counters() const {
     return counters;
 }
 
+bool VulkanContext::lost() const { return state_->lost; }
 void VulkanContext::lose_device() { state_->lose_next = true; }
 
 std::optional<std::uint32_t> VulkanContext::State::memory_type(

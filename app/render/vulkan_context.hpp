@@ -114,6 +114,9 @@ public:
     };
     Counters counters() const;
 
+    // Whether the device was lost: nothing can be done with it any more but to let it go.
+    bool lost() const;
+
     // For tests: the next submission fails as if the device was lost.
     void lose_device();
 

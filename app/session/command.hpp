@@ -13,6 +13,7 @@
 
 #include "app/render/transport.hpp"
 #include "engine/document/document.hpp"
+#include "engine/runtime/launch_text.hpp"
 
 namespace hindcast::session {
 
@@ -100,9 +101,17 @@ struct CancelScan {};
 struct Profile {
     bool on = true;
 };
+// Answers in Snapshot::launch_text with what a launch of Snapshot::launches becomes. Does not
+// disturb what runs: it is answered between two steps.
+struct LaunchText {
+    std::string launch, ran;                   // LaunchInfo::name and direction
+    Direction direction = Direction::forward;  // of the kernel that is wanted
+    backend::KernelText what = backend::KernelText::ir;
+    bool operator==(const LaunchText&) const = default;
+};
 
 using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
                              ShowIteration, Ghost, Branch, Accept, Revert, Look, Grab, PullTo,
-                             Release, CheckGradient, Scan, CancelScan, Profile>;
+                             Release, CheckGradient, Scan, CancelScan, Profile, LaunchText>;
 
 }  // namespace hindcast::session

@@ -147,6 +147,7 @@ void Runner::take(Command& command) {
     if (std::holds_alternative<CheckGradient>(command)) check_gradient();
     if (std::holds_alternative<CancelScan>(command)) scanner_.cancel();
     if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
+    if (auto* c = std::get_if<LaunchText>(&command)) answer(*c);
     if (auto* c = std::get_if<Scan>(&command)) {
         std::vector<double> centre;
         {
@@ -163,6 +164,7 @@ Runner::Leave Runner::leave() {
     if (desk_.ends) return Leave::now;
     if (desk_.asked == seen_) return leave_;
     write_frame();
+    answer_texts();
     const Lock lock(desk_.mutex);
     seen_ = desk_.asked;
     leave_ = Leave::stay;

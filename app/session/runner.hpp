@@ -11,6 +11,7 @@
 //   runner_between.cpp    steps between the frames that are kept
 //   runner_pull.cpp       a pull by hand, felt while it goes on
 //   runner_optimise.cpp   rows, branches, accepting
+//   runner_text.cpp       what launches become, as text
 #pragma once
 
 #include <functional>
@@ -51,6 +52,9 @@ private:
     void check_gradient();
     void set_profiling(bool on);
     void publish_launches();
+    // ---- texts of launches (runner_text.cpp) ----
+    void answer_texts();  // those that wait at the desk
+    void answer(const LaunchText& command);
 
     // ---- documents (runner_build.cpp) ----
     void apply(const Apply& command);

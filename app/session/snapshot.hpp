@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/render/stage.hpp"
+#include "app/session/command.hpp"
 #include "engine/base/error.hpp"
 #include "engine/document/document.hpp"
 
@@ -61,6 +62,12 @@ struct LaunchInfo {
     std::int64_t runs = 0;
     double seconds = 0;
     double bytes = 0;  // that one run reads and writes, by its bindings
+};
+
+// The answer to a LaunchText: the text, or why there is none.
+struct LaunchTextAnswer {
+    LaunchText asked;
+    std::string text, problem;
 };
 
 struct LogLine {
@@ -167,6 +174,7 @@ struct Snapshot {
     std::shared_ptr<const std::vector<CheckRow>> check;
     std::shared_ptr<const Landscape> landscape;
     std::vector<LaunchInfo> launches;
+    std::shared_ptr<const LaunchTextAnswer> launch_text;  // the last one that was asked for
     std::string checkpoint_plan;            // in words
     std::vector<std::int64_t> checkpoints;  // the steps that are kept
     std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;

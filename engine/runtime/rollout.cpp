@@ -413,6 +413,7 @@ std::vector<Rollout::Profile> Rollout::profiles() const {
                 Profile& p = sums[{launch, replay.direction()}];
                 p.launch = launch;
                 p.direction = replay.direction();
+                p.replay = replay;
                 p.runs += runs;
                 p.seconds += seconds;
                 return p;

@@ -269,6 +269,55 @@ TEST_CASE("session: check, scan and profile") {
     CHECK(profiled->series.at("kinetic energy").size() == 31);
 }
 
+TEST_CASE("session: what launches become, as text, without disturbing what runs") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.wait_complete();
+    scene.session.send(Profile{true});
+    const auto profiled = scene.wait([](const Snapshot& s) {
+        return std::ranges::any_of(s.launches,
+                                   [](const LaunchInfo& l) {
+                                       return l.direction == "adjoint" &&
+                                              l.name.find("cage") != std::string::npos;
+                                   }) &&
+               s.activity == Activity::idle;
+    });
+    const auto text = [&](LaunchText asked) {
+        scene.session.send(asked);
+        return scene
+            .wait([&](const Snapshot& s) { return s.launch_text && s.launch_text->asked == asked; })
+            ->launch_text;
+    };
+    for (const LaunchInfo& l : profiled->launches) {
+        CAPTURE(l.name);
+        CAPTURE(l.direction);
+        const Direction own = l.direction == "forward" ? Direction::forward : Direction::adjoint;
+        const auto ir = text({l.name, l.direction, own, backend::KernelText::ir});
+        CHECK(ir->problem == "");
+        CHECK(ir->text.find("kernel ") != std::string::npos);
+        const auto cuda = text({l.name, l.direction, own, backend::KernelText::cuda});
+        CHECK(cuda->problem == "");
+        CHECK(cuda->text.find("extern \"C\" __global__ void") != std::string::npos);
+        // The adjoint of what ran forwards: there is one, or it is said why not.
+        const auto adjoint =
+            text({l.name, l.direction, Direction::adjoint, backend::KernelText::ir});
+        CHECK((adjoint->problem.empty() ? adjoint->text.find("kernel ") != std::string::npos
+                                        : adjoint->text.empty()));
+    }
+    const auto none = text({"nobody", "forward", Direction::forward, backend::KernelText::ir});
+    CHECK(none->problem.find("nobody") != std::string::npos);
+    CHECK_FALSE(scene.session.snapshot()->error);
+    // Answered while an optimisation runs, which goes on.
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.wait([](const Snapshot& s) { return s.history && !s.history->empty(); });
+    const LaunchInfo& first = profiled->launches.front();
+    text({first.name, first.direction,
+          first.direction == "forward" ? Direction::forward : Direction::adjoint,
+          backend::KernelText::cuda});
+    scene.wait([](const Snapshot& s) {
+        return s.history && static_cast<std::int64_t>(s.history->size()) > s.iterations_planned;
+    });
+}
+
 TEST_CASE("session: every bundled scene is opened, drawn and run to its end") {
     for (const auto& file : test::bundled_scenes()) {
         CAPTURE(file.string());

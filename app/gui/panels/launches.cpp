@@ -1,20 +1,43 @@
-// What the simulation spends its time on: one row for each launch and direction.
+// What the simulation spends its time on, one row for each launch and direction, and what the
+// kernels become: IR, code for the CPU, CUDA C++, made on the simulation's thread when looked at.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
 
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/text_view.hpp"
 
 namespace hindcast::gui {
 
 namespace {
 
+using backend::KernelText;
+using session::LaunchText;
+
+// The texts of one launch, as tabs.
+struct Tab {
+    const char *name, *ending, *help;
+    KernelText what;
+    std::optional<Direction> direction;  // none: the one that was timed
+};
+const Tab tabs[] = {
+    {"IR", "ir", "The kernel as it was traced, simplified and, if joined with others, ran",
+     KernelText::ir, std::nullopt},
+    {"Adjoint IR", "adjoint.ir", "The kernel that runs backwards: reverse mode", KernelText::ir,
+     Direction::adjoint},
+    {"Tangent IR", "tangent.ir", "The kernel's forward mode", KernelText::ir, Direction::tangent},
+    {"LLVM", "ll", "LLVM IR of the code for the CPU, for this machine's lanes", KernelText::llvm,
+     std::nullopt},
+    {"Assembly", "s", "The code for this CPU, as LLVM's compiler writes it", KernelText::assembly,
+     std::nullopt},
+    {"CUDA", "cu", "The CUDA C++ that NVRTC is given for a GPU", KernelText::cuda, std::nullopt}};
+
 class Launches final : public Panel {
 public:
     Launches()
         : Panel("Launches", icon::speed, Place::bottom,
-                "Time and bandwidth of every kernel launch") {}
+                "Time and bandwidth of every kernel launch, and what its kernel becomes") {}
 
     void draw(Context& context) override {
         Workspace& work = context.work;
@@ -23,16 +46,100 @@ public:
         const auto& launches = work.now().launches;
         if (launches.empty()) {
             empty_state(icon::speed, "Nothing measured yet",
-                        "Switch measuring on, then simulate or optimise.");
+                        "Switch measuring on, then simulate or optimise: times, bandwidth and "
+                        "the texts of every kernel come here.");
             return;
         }
+        take_answer(work);
+        const session::LaunchInfo* const chosen = chosen_of(launches);
         double total = 0;
         for (const session::LaunchInfo& l : launches) total += l.seconds;
         ImGui::SameLine();
         quiet_text(fmt::format("{} in all", duration_text(total)));
+        if (chosen == nullptr) {
+            ImGui::SameLine();
+            quiet_text("| click a launch for its IR, assembly and CUDA text");
+        }
+        const float width = ImGui::GetContentRegionAvail().x;
+        if (chosen != nullptr) {
+            ImGui::BeginChild("left", {width * 0.36F, 0}, ImGuiChildFlags_ResizeX);
+            table(launches, total, true);
+            ImGui::EndChild();
+            ImGui::SameLine();
+            ImGui::BeginChild("right");
+            texts(work, *chosen);
+            ImGui::EndChild();
+        } else {
+            table(launches, total, false);
+        }
+    }
+
+private:
+    const session::LaunchInfo* chosen_of(const std::vector<session::LaunchInfo>& launches) const {
+        const auto found = std::ranges::find_if(launches, [&](const session::LaunchInfo& l) {
+            return l.name == name_ && l.direction == ran_;
+        });
+        return found != launches.end() ? &*found : nullptr;
+    }
+
+    void take_answer(Workspace& work) {
+        const session::Snapshot& now = work.now();
+        if (now.stage != stage_) {  // built anew: other kernels
+            stage_ = now.stage;
+            answer_ = nullptr;
+            asked_.reset();
+        }
+        if (now.launch_text == answer_ || !now.launch_text || !asked_ ||
+            now.launch_text->asked != *asked_)
+            return;
+        answer_ = now.launch_text;
+        view_.set(answer_->text, asked_->what == KernelText::cuda ? TextView::Language::cpp
+                                                                  : TextView::Language::plain);
+    }
+
+    void texts(Workspace& work, const session::LaunchInfo& chosen) {
+        const Tab* shown = nullptr;
+        if (ImGui::BeginTabBar("texts", ImGuiTabBarFlags_FittingPolicyScroll)) {
+            for (const Tab& tab : tabs) {
+                if (ImGui::BeginTabItem(tab.name)) {
+                    shown = &tab;
+                    ImGui::EndTabItem();
+                }
+                tip(tab.help);
+            }
+            if (ImGui::TabItemButton(icon::close, ImGuiTabItemFlags_Trailing)) name_.clear();
+            tip("Closes the text");
+            ImGui::EndTabBar();
+        }
+        if (shown == nullptr) return;
+        LaunchText wanted{chosen.name, chosen.direction, Direction::forward, shown->what};
+        for (const Direction d : {Direction::forward, Direction::adjoint, Direction::tangent,
+                                  Direction::adjoint_tangent})
+            if (chosen.direction == name_of(d)) wanted.direction = d;
+        if (shown->direction) wanted.direction = *shown->direction;
+        // After a failure once more when the launch has run again.
+        if (answer_ && !answer_->problem.empty() && chosen.runs != runs_) asked_.reset();
+        if (asked_ != wanted) {
+            runs_ = chosen.runs;
+            asked_ = wanted;
+            answer_ = nullptr;
+            work.send(wanted);
+        }
+        cut_text(fmt::format("{} ({})", chosen.name, name_of(wanted.direction)),
+                 ImGui::GetContentRegionAvail().x);
+        if (!answer_)
+            quiet_text("Being made...");
+        else if (!answer_->problem.empty())
+            empty_state(icon::info, "There is no such text", answer_->problem);
+        else
+            view_.draw(work, fmt::format("{}.{}", chosen.name, shown->ending));
+    }
+
+    void table(const std::vector<session::LaunchInfo>& launches, double total, bool narrow) {
         if (!ImGui::BeginTable("launches", 7,
                                ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
-                                   ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable))
+                                   ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable |
+                                   ImGuiTableFlags_Hideable))
             return;
         ImGui::TableSetupColumn("Launch");
         ImGui::TableSetupColumn("Direction", ImGuiTableColumnFlags_WidthFixed, px(80));
@@ -45,6 +152,8 @@ public:
         ImGui::TableSetupColumn("Each", ImGuiTableColumnFlags_WidthFixed, px(70));
         ImGui::TableSetupColumn("Share", ImGuiTableColumnFlags_WidthFixed, px(90));
         ImGui::TableSetupColumn("GB/s", ImGuiTableColumnFlags_WidthFixed, px(56));
+        for (const int column : {2, 4, 5, 6})  // beside a text there is no room for them
+            ImGui::TableSetColumnEnabled(column, !narrow);
         ImGui::TableSetupScrollFreeze(0, 1);
         ImGui::TableHeadersRow();
         std::vector<const session::LaunchInfo*> rows;
@@ -72,7 +181,14 @@ public:
             const float share = total > 0 ? static_cast<float>(l->seconds / total) : 0;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
-            ImGui::TextUnformatted(l->name.c_str());
+            const bool selected = l->name == name_ && l->direction == ran_;
+            if (ImGui::Selectable(
+                    fmt::format("{}##{}", l->name, l->direction).c_str(), selected,
+                    ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap)) {
+                name_ = selected ? "" : l->name;
+                ran_ = l->direction;
+            }
+            tip(l->name + "\nClick: its IR, adjoint, assembly and CUDA text");
             ImGui::TableNextColumn();
             if (l->direction == "forward")
                 quiet_text(l->direction);
@@ -95,8 +211,13 @@ public:
         ImGui::EndTable();
     }
 
-private:
     bool measure_ = false;
+    std::string name_, ran_;  // of the launch whose text is shown
+    std::optional<LaunchText> asked_;
+    std::int64_t runs_ = 0;  // of the launch when it was asked for
+    std::shared_ptr<const session::LaunchTextAnswer> answer_;
+    std::shared_ptr<const render::Stage> stage_;
+    TextView view_;
 };
 
 }  // namespace

@@ -6,19 +6,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 
+#include "app/gui/figure.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/sheet.hpp"
+#include "app/gui/text_view.hpp"
+#include "app/render/png.hpp"
 #include "engine/base/files.hpp"
 
 namespace hindcast::gui {
 
 namespace {
-
-struct Curve {
-    std::string name;
-    std::vector<double> x, y;
-};
 
 class Plots final : public Panel {
 public:
@@ -57,10 +56,17 @@ public:
         tip("Logarithmic vertical axis; what is not positive is left out");
         const std::vector<Curve> curves = curves_of(now);
         ImGui::SameLine();
-        ImGui::SetCursorPosX(std::max(right_edge() - px(64), ImGui::GetCursorPosX()));
-        if (text_button(nullptr, "CSV", "Writes the curves beside the scene as a table",
-                        !curves.empty(), false, px(64)))
-            save(work, curves, kinds[kind_]);
+        ImGui::SetCursorPosX(std::max(right_edge() - px(172), ImGui::GetCursorPosX()));
+        static constexpr const char* formats[][2] = {
+            {"CSV", "Writes the curves beside the scene as a table, with all digits"},
+            {"SVG", "Writes the plot beside the scene as a drawing, for papers and pages"},
+            {"PNG", "Writes the plot beside the scene as a picture of 1600 x 960 pixels"}};
+        for (const auto& [name, help] : formats) {
+            if (text_button(nullptr, name, help, !curves.empty(), false, px(52)))
+                save(context, figure_of(now, curves), name);
+            ImGui::SameLine(0, px(6));
+        }
+        ImGui::NewLine();
         if (curves.empty()) {
             const bool time = kind_ >= 3;
             empty_state(icon::plot, time ? "No series of this scene yet" : "No iterations yet",
@@ -139,23 +145,29 @@ private:
         return curves;
     }
 
-    void plot(Workspace& work, const std::vector<Curve>& curves) const {
-        const session::Snapshot& now = work.now();
-        const bool time = kind_ >= 3;
+    bool over_time() const { return kind_ >= 3; }
+
+    Figure figure_of(const session::Snapshot& now, const std::vector<Curve>& curves) const {
+        static constexpr const char* labels[] = {"loss", "|dLoss/dparameters|", "value", "value",
+                                                 "|dLoss/dstate|"};
         bool positive = false;
         for (const Curve& curve : curves)
             positive |= std::ranges::any_of(curve.y, [](double y) { return y > 0; });
-        const bool log_scale = log_ && positive;
-        if (!ImPlot::BeginPlot("##curves", {-1, -1}, ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus))
-            return;
-        ImPlot::SetupAxes(time ? "time (s)" : "iteration", nullptr, ImPlotAxisFlags_AutoFit,
+        return {now.name, over_time() ? "time (s)" : "iteration", labels[kind_], log_ && positive,
+                curves};
+    }
+
+    // The curves alone, between BeginPlot and EndPlot.
+    void draw_curves(const Figure& figure) const {
+        ImPlot::SetupAxes(figure.x_label.c_str(), nullptr, ImPlotAxisFlags_AutoFit,
                           ImPlotAxisFlags_AutoFit);
-        if (log_scale) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+        if (figure.log_y) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
         ImPlot::SetupLegend(ImPlotLocation_NorthEast);
-        for (const Curve& curve : curves) {
+        for (const Curve& curve : figure.curves) {
             ImPlotSpec spec;
             spec.LineWeight = px(1.8F);
-            if (&curve == curves.data() && kind_ == 0) spec.LineColor = look().palette().accent;
+            if (&curve == figure.curves.data() && kind_ == 0)
+                spec.LineColor = look().palette().accent;
             if (kind_ == 1 || kind_ == 4) spec.LineColor = look().palette().gradient;
             const int count = static_cast<int>(curve.x.size());
             if (count == 1) {
@@ -166,6 +178,14 @@ private:
                 ImPlot::PlotLine(curve.name.c_str(), curve.x.data(), curve.y.data(), count, spec);
             }
         }
+    }
+
+    void plot(Workspace& work, const std::vector<Curve>& curves) const {
+        const session::Snapshot& now = work.now();
+        const bool time = over_time();
+        if (!ImPlot::BeginPlot("##curves", {-1, -1}, ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus))
+            return;
+        draw_curves(figure_of(now, curves));
         const double shown = time ? static_cast<double>(now.step) * now.step_seconds
                                   : static_cast<double>(now.shown_iteration);
         if (time || now.shown_iteration >= 0) {
@@ -205,24 +225,35 @@ private:
         ImPlot::EndPlot();
     }
 
-    static void save(Workspace& work, const std::vector<Curve>& curves, const std::string& kind) {
-        std::string text = "x";
-        for (const Curve& curve : curves) text += "," + curve.name;
-        text += "\n";
-        for (std::size_t k = 0; k < curves.front().x.size(); ++k) {
-            text += fmt::format("{}", curves.front().x[k]);
-            for (const Curve& curve : curves)
-                text += k < curve.y.size() ? fmt::format(",{}", curve.y[k]) : ",";
-            text += "\n";
-        }
-        const auto& file = work.editor().file();
+    void save(Context& context, const Figure& figure, const std::string& format) const {
+        static constexpr const char* kinds[] = {"loss", "gradient", "parameters", "series",
+                                                "adjoint_norm"};
+        static constexpr const char* endings[] = {".csv", ".svg", ".png"};
+        Workspace& work = context.work;
+        const char* const ending = endings[format == "CSV" ? 0 : format == "SVG" ? 1 : 2];
+        const std::string scene =
+            work.editor().file().empty() ? "scene" : work.editor().file().stem().string();
         const std::filesystem::path target =
-            (file.empty() ? std::filesystem::current_path() : file.parent_path()) /
-            fmt::format("{}_{}.csv", file.empty() ? "scene" : file.stem().string(), kind);
+            beside_scene(work, scene + "_" + kinds[kind_] + ending);
         try {
-            write_file_atomically(target, text);
+            if (format == "CSV") write_file_atomically(target, to_csv(figure));
+            if (format == "SVG")
+                write_file_atomically(target, to_svg(figure, 800, 480, look().theme->dark()));
+            if (format == "PNG") {
+                Sheet sheet(context.picture.vulkan(), look().theme->dark(), 2);
+                const auto draw = [&] {
+                    const ImVec2 room = ImGui::GetContentRegionAvail();
+                    ImGui::SetCursorPos({px(12), px(8)});
+                    if (!ImPlot::BeginPlot(figure.title.c_str(), {room.x - px(30), room.y - px(16)},
+                                           ImPlotFlags_NoMouseText))
+                        return;
+                    draw_curves(figure);
+                    ImPlot::EndPlot();
+                };
+                render::write_png(target, sheet.draw(1600, 960, draw, 3));
+            }
             work.tell("Saved " + target.string(), Notice::Kind::success);
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {
             work.fail(error);
         }
     }

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "app/gui/handles.hpp"
+#include "app/gui/labels.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/pulling.hpp"
 
@@ -20,17 +21,6 @@ namespace {
 using render::ColourMap;
 
 constexpr const char* map_names[] = {"viridis", "magma", "turbo", "coolwarm"};
-
-// Samples of the colour maps for the bar beside the picture, from the least to the largest.
-constexpr unsigned map_colours[][9] = {
-    {0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725},
-    {0x000004, 0x1c1044, 0x4f127b, 0x812581, 0xb5367a, 0xe55064, 0xfb8761, 0xfec287, 0xfcfdbf},
-    {0x30123b, 0x4662d7, 0x36aaf9, 0x1ae4b6, 0x72fe5e, 0xc8ef34, 0xfaba39, 0xf66b19, 0x7a0403},
-    {0x3b4cc0, 0x6788ee, 0x9abbff, 0xc9d7f0, 0xdddddd, 0xedd1c2, 0xf7a889, 0xe26952, 0xb40426}};
-
-ImU32 colour_of(unsigned hex) {
-    return IM_COL32((hex >> 16) & 255, (hex >> 8) & 255, hex & 255, 255);
-}
 
 class Viewport final : public Panel {
 public:
@@ -48,7 +38,7 @@ public:
         if (!work.camera_is_set && work.now().stage) work.reset_camera(aspect_);
         if (std::exchange(work.frame_requested, false)) work.frame_view(aspect_);
         select_in_view(context);
-        labels(context);
+        const std::vector<PlacedName> placed = names(context);
         const auto picture = context.picture.draw(work, width, height);
         if (!picture) {
             empty(work);
@@ -70,7 +60,10 @@ public:
         const bool pressed = ImGui::IsItemActivated();
         ImGui::GetWindowDrawList()->AddImage(
             *picture, at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
-        draw_names(work, at, width, height);
+        draw_names(at, width, height, work.view.camera, placed);
+        if (const render::Frame* frame = context.picture.frame();
+            work.show_time && frame != nullptr)
+            draw_time(at, height, time_text(frame->time, frame->iteration));
         const bool busy = gizmo(context, at, width, height);
         if (!busy && !pulling_.update(context, at, width, height, pressed, active))
             mouse(context, at, width, height, hovered, active);
@@ -155,52 +148,12 @@ private:
             }
     }
 
-    // Where names stand: above the first number of things that have places in the frame.
-    void labels(Context& context) {
-        Workspace& work = context.work;
-        names_.clear();
+    static std::vector<PlacedName> names(Context& context) {
         const render::Stage* stage = context.picture.stage();
-        if (!work.show_labels || stage == nullptr) return;
-        for (std::size_t k = 0; k < stage->things.size(); ++k) {
-            const render::Thing& thing = stage->things[k];
-            const std::vector<double>* numbers = context.picture.numbers(static_cast<int>(k));
-            if (thing.ghost || thing.name.empty()) continue;
-            if (numbers != nullptr && numbers->size() >= 3 &&
-                (thing.kind == render::Thing::Kind::ball ||
-                 thing.kind == render::Thing::Kind::markers))
-                names_.push_back({{(*numbers)[0], (*numbers)[1], (*numbers)[2]}, thing.name});
-        }
-        const int dimension = stage->dimension;
-        for (const model::Section section : {model::Section::bodies, model::Section::objective}) {
-            const document::Node* list =
-                work.document().find(std::string("/") + model::name_of(section));
-            for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
-                const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
-                const std::string name = work.name_at(pointer);
-                if (std::ranges::any_of(names_, [&](const auto& n) { return n.text == name; }))
-                    continue;
-                const auto handles =
-                    handles_of(work.document(), work.registry(), pointer, -1, dimension);
-                if (!handles.empty()) names_.push_back({handles.front().centre, name});
-            }
-        }
-    }
-
-    void draw_names(Workspace& work, ImVec2 at, int width, int height) const {
-        ImDrawList* list = ImGui::GetWindowDrawList();
-        for (const Name& name : names_) {
-            const auto place = render::project(work.view.camera, name.place, width, height);
-            if (!place) continue;
-            const ImVec2 size = ImGui::CalcTextSize(name.text.c_str());
-            const ImVec2 from{at.x + static_cast<float>((*place)[0]) + px(8),
-                              at.y + static_cast<float>((*place)[1]) - size.y - px(4)};
-            ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-            back.w = 0.7F;
-            list->AddRectFilled({from.x - px(4), from.y - px(1)},
-                                {from.x + size.x + px(4), from.y + size.y + px(1)},
-                                ImGui::GetColorU32(back), px(3));
-            list->AddText(from, ImGui::GetColorU32(ImGuiCol_Text), name.text.c_str());
-        }
+        if (!context.work.show_labels || stage == nullptr) return {};
+        return names_in(
+            *stage, [&](int thing) { return context.picture.numbers(thing); },
+            context.work.document(), context.work.registry());
     }
 
     // True while the gizmo has the mouse.
@@ -319,40 +272,14 @@ private:
 
     void colour_bar(Context& context, ImVec2 at, int width, int height) {
         Workspace& work = context.work;
-        if (work.colour.empty() || work.now().colours.empty() ||
-            static_cast<float>(height) < px(190))
-            return;
+        if (work.colour.empty() || work.now().colours.empty()) return;
         const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
-        const auto field =
-            std::ranges::find(work.now().colours, work.colour, &session::ShownField::name);
-        const std::string unit = field != work.now().colours.end() ? field->unit : "";
-        const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
-        const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
-        ImDrawList* list = ImGui::GetWindowDrawList();
-        const auto& colours = map_colours[static_cast<std::size_t>(work.view.map)];
-        for (std::size_t k = 0; k < 8; ++k) {
-            const float y0 = top.y + tall * static_cast<float>(k) / 8;
-            const float y1 = top.y + tall * static_cast<float>(k + 1) / 8;
-            const ImU32 upper = colour_of(colours[8 - k]), lower = colour_of(colours[7 - k]);
-            list->AddRectFilledMultiColor({top.x, y0}, {top.x + thick, y1}, upper, upper, lower,
-                                          lower);
-        }
-        list->AddRect(top, {top.x + thick, top.y + tall}, ImGui::GetColorU32(ImGuiCol_Border));
-        const auto text = [&](const std::string& words, float y) {
-            const ImVec2 size = ImGui::CalcTextSize(words.c_str());
-            list->AddText({top.x - size.x - px(6), y - size.y / 2},
-                          ImGui::GetColorU32(ImGuiCol_Text), words.c_str());
-        };
-        text(number_text(range[1], 3), top.y + px(2));
-        text(number_text((range[0] + range[1]) / 2, 3), top.y + tall / 2);
-        text(number_text(range[0], 3), top.y + tall - px(2));
-        const std::string title =
-            unit.empty() ? work.colour : fmt::format("{} ({})", work.colour, unit);
-        const ImVec2 size = ImGui::CalcTextSize(title.c_str());
-        list->AddText({top.x + thick - size.x, top.y - size.y - px(8)},
-                      ImGui::GetColorU32(ImGuiCol_Text), title.c_str());
-        ImGui::SetCursorScreenPos(top);
-        if (ImGui::InvisibleButton("colour bar", {thick, tall})) ImGui::OpenPopup("colours");
+        const BarPlace bar =
+            draw_colour_bar(at, width, height,
+                            {colour_title(work.now().colours, work.colour), range, work.view.map});
+        if (bar.size.y <= 0) return;
+        ImGui::SetCursorScreenPos(bar.at);
+        if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
         tip("Colour map and range: click to change");
         if (ImGui::BeginPopup("colours")) {
             for (int k = 0; k < 4; ++k)
@@ -384,15 +311,10 @@ private:
         }
     }
 
-    struct Name {
-        render::Vec3 place;
-        std::string text;
-    };
     double aspect_ = 1;
     bool dragged_ = false;
     Pulling pulling_;
     Matrix matrix_{};
-    std::vector<Name> names_;
 };
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "app/cli/render_labels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/cli/command.hpp"
+#include "app/gui/labels.hpp"
+
+namespace hindcast::cli {
+
+void LabelOptions::add_to(CLI::App& app) {
+    constexpr const char* group = "Labels";
+    app.add_flag("--labels", names, "Names at bodies and targets")->group(group);
+    app.add_flag("--colour-bar", colour_bar, "The colours with their numbers; needs --colour-by")
+        ->needs(app.get_option("--colour-by"))
+        ->group(group);
+    app.add_flag("--time-stamp", time_stamp, "Simulated time in s, and the iteration")
+        ->group(group);
+    app.add_option("--label-scale", scale,
+                   "Size of the text; 1 is that of the window (default: by the picture's height)")
+        ->check(CLI::Range(0.25, 16.0))
+        ->group(group);
+}
+
+Photographer::Photographer(render::VulkanContext& context, render::Renderer& renderer,
+                           LabelOptions options, std::string colour,
+                           std::shared_ptr<const document::Document> document)
+    : context_(context),
+      renderer_(renderer),
+      options_(options),
+      colour_(std::move(colour)),
+      document_(std::move(document)) {}
+
+render::Image Photographer::take(const render::View& view, const session::Snapshot& snapshot) {
+    if (!options_.any()) {
+        renderer_.draw(view);
+        return renderer_.read_image();
+    }
+    if (!sheet_) {
+        constexpr double height_at_one = 720;
+        const double scale =
+            options_.scale > 0 ? options_.scale : std::max(view.height / height_at_one, 1.0);
+        sheet_ = std::make_unique<gui::Sheet>(context_, view.dark, scale);
+    }
+    return sheet_->annotated(renderer_, view, [&](ImVec2 at) {
+        const std::optional<render::Frame>& frame = renderer_.frame();
+        if (options_.names && frame) {
+            const auto numbers = [&](int thing) -> const std::vector<double>* {
+                const auto k = static_cast<std::size_t>(thing);
+                return k < frame->numbers.size() ? &frame->numbers[k] : nullptr;
+            };
+            gui::draw_names(at, view.width, view.height, view.camera,
+                            gui::names_in(*snapshot.stage, numbers, *document_, registry()));
+        }
+        if (options_.colour_bar)
+            gui::draw_colour_bar(at, view.width, view.height,
+                                 {gui::colour_title(snapshot.colours, colour_),
+                                  view.range ? *view.range : renderer_.colour_range(), view.map});
+        if (options_.time_stamp && frame)
+            gui::draw_time(at, view.height, gui::time_text(frame->time, frame->iteration));
+    });
+}
+
+}  // namespace hindcast::cli

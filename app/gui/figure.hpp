@@ -1,0 +1,36 @@
+// A plot as data, and the files it is written into: a table (CSV) and a drawing (SVG). Pure
+// functions; no window, no Vulkan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hindcast::gui {
+
+// x and y have the same length; what is not finite is a gap.
+struct Curve {
+    std::string name;
+    std::vector<double> x, y;
+};
+
+struct Figure {
+    std::string title, x_label, y_label;  // labels with units
+    bool log_y = false;                   // what is not positive is left out
+    std::vector<Curve> curves;
+};
+
+// One row for each x that occurs, in order: x, then the value of each curve there, with the digits
+// that give the same number back. Empty where a curve has none, "nan" and "inf" as such. Names are
+// quoted where they must be (RFC 4180).
+std::string to_csv(const Figure& figure);
+
+// Round numbers in low .. high, about `wanted` of them: 1, 2 or 5 times a power of ten apart.
+// `logarithmic`: the powers of ten, or every second, third, ... where there are many.
+std::vector<double> ticks_of(double low, double high, int wanted, bool logarithmic = false);
+
+// Axes with ticks and labels, a grid, the curves as polylines (class "curve", the name in
+// "data-name") and a legend. The area of the curves is the rectangle of class "area"; its data-x0,
+// -x1, -y0, -y1 are the values at its edges.
+std::string to_svg(const Figure& figure, int width = 800, int height = 480, bool dark = false);
+
+}  // namespace hindcast::gui

@@ -1,0 +1,141 @@
+#include "app/gui/labels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/handles.hpp"
+#include "app/gui/widgets.hpp"
+#include "app/render/colour_map.hpp"
+#include "app/render/renderer.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+// A text on a plate of the theme's background, so that it is readable on any picture.
+void plate(ImVec2 from, const std::string& text) {
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+    back.w = 0.7F;
+    list->AddRectFilled({from.x - px(4), from.y - px(1)},
+                        {from.x + size.x + px(4), from.y + size.y + px(1)},
+                        ImGui::GetColorU32(back), px(3));
+    list->AddText(from, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
+}
+
+}  // namespace
+
+std::vector<PlacedName> names_in(const render::Stage& stage,
+                                 const std::function<const std::vector<double>*(int)>& numbers,
+                                 const document::Document& document, const Registry& registry) {
+    std::vector<PlacedName> names;
+    for (std::size_t k = 0; k < stage.things.size(); ++k) {
+        const render::Thing& thing = stage.things[k];
+        const std::vector<double>* const of = numbers(static_cast<int>(k));
+        if (thing.ghost || thing.name.empty()) continue;
+        if (of != nullptr && of->size() >= 3 &&
+            (thing.kind == render::Thing::Kind::ball || thing.kind == render::Thing::Kind::markers))
+            names.push_back({{(*of)[0], (*of)[1], (*of)[2]}, thing.name});
+    }
+    for (const model::Section section : {model::Section::bodies, model::Section::objective}) {
+        const document::Node* const list =
+            document.find(std::string("/") + model::name_of(section));
+        for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
+            const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
+            const std::string name = object_name(document, pointer);
+            if (name.empty() || std::ranges::find(names, name, &PlacedName::text) != names.end())
+                continue;
+            const auto handles = handles_of(document, registry, pointer, -1, stage.dimension);
+            if (!handles.empty()) names.push_back({handles.front().centre, name});
+        }
+    }
+    return names;
+}
+
+std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name) {
+    const auto field = std::ranges::find(fields, name, &session::ShownField::name);
+    return field == fields.end() || field->unit.empty() ? name
+                                                        : fmt::format("{} ({})", name, field->unit);
+}
+
+std::string time_text(double seconds, std::int64_t iteration) {
+    return iteration >= 0 ? fmt::format("{:.3f} s, iteration {}", seconds, iteration)
+                          : fmt::format("{:.3f} s", seconds);
+}
+
+void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
+                const std::vector<PlacedName>& names) {
+    struct Box {
+        ImVec2 low, high;
+    };
+    std::vector<Box> taken;
+    for (const PlacedName& name : names) {
+        const auto place = render::project(camera, name.place, width, height);
+        if (!place) continue;
+        const ImVec2 size = ImGui::CalcTextSize(name.text.c_str());
+        const ImVec2 point{at.x + static_cast<float>((*place)[0]),
+                           at.y + static_cast<float>((*place)[1])};
+        // Right above its place or, where a name stands there already, beside, below, further away.
+        ImVec2 chosen{};
+        const float step = size.y + px(4);
+        for (int k = 0; k < 12; ++k) {
+            const auto row = static_cast<float>(k / 2);
+            const float down = k % 4 < 2 ? -step * (row / 2 + 1) : px(4) + step * ((row - 1) / 2);
+            const float right = k % 2 == 0 ? px(8) : -px(8) - size.x;
+            const ImVec2 from{std::floor(point.x + right), std::floor(point.y + down)};
+            if (k == 0) chosen = from;
+            const Box box{{from.x - px(4), from.y - px(1)},
+                          {from.x + size.x + px(4), from.y + size.y + px(1)}};
+            const bool free = std::ranges::none_of(taken, [&](const Box& other) {
+                return box.low.x < other.high.x && other.low.x < box.high.x &&
+                       box.low.y < other.high.y && other.low.y < box.high.y;
+            });
+            if (!free) continue;
+            chosen = from;
+            taken.push_back(box);
+            break;
+        }
+        plate(chosen, name.text);
+    }
+}
+
+BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar) {
+    if (static_cast<float>(height) < px(190)) return {};
+    const float tall = std::min(px(170), static_cast<float>(height) - px(90)), thick = px(12);
+    const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
+    ImDrawList* const list = ImGui::GetWindowDrawList();
+    constexpr int parts = 32;
+    const auto colour = [&](int part) {
+        const render::Colour c = render::colour_at(bar.map, 1 - static_cast<double>(part) / parts);
+        return ImGui::ColorConvertFloat4ToU32({c[0], c[1], c[2], 1});
+    };
+    for (int k = 0; k < parts; ++k) {
+        const float y0 = top.y + tall * static_cast<float>(k) / parts;
+        const float y1 = top.y + tall * static_cast<float>(k + 1) / parts;
+        list->AddRectFilledMultiColor({top.x, y0}, {top.x + thick, y1}, colour(k), colour(k),
+                                      colour(k + 1), colour(k + 1));
+    }
+    list->AddRect(top, {top.x + thick, top.y + tall}, ImGui::GetColorU32(ImGuiCol_Border));
+    const auto text = [&](const std::string& words, float y) {
+        const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+        list->AddText({top.x - size.x - px(6), y - size.y / 2}, ImGui::GetColorU32(ImGuiCol_Text),
+                      words.c_str());
+    };
+    text(number_text(bar.range[1], 3), top.y + px(2));
+    text(number_text((bar.range[0] + bar.range[1]) / 2, 3), top.y + tall / 2);
+    text(number_text(bar.range[0], 3), top.y + tall - px(2));
+    const ImVec2 size = ImGui::CalcTextSize(bar.title.c_str());
+    list->AddText({top.x + thick - size.x, top.y - size.y - px(8)},
+                  ImGui::GetColorU32(ImGuiCol_Text), bar.title.c_str());
+    return {top, {thick, tall}};
+}
+
+void draw_time(ImVec2 at, int height, const std::string& text) {
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    plate({at.x + px(14), at.y + static_cast<float>(height) - size.y - px(12)}, text);
+}
+
+}  // namespace hindcast::gui

@@ -1,0 +1,17 @@
+#include "engine/backend/kernel_text.hpp"
+
+#include "engine/backend/cpu.hpp"
+#include "engine/backend/cuda_emit.hpp"
+
+namespace hindcast::backend {
+
+std::string kernel_text(const ir::Kernel& kernel, KernelText what, const CompileOptions& options) {
+    switch (what) {
+        case KernelText::ir: return ir::print(kernel);
+        case KernelText::llvm: return cpu_llvm_text(kernel, options);
+        case KernelText::assembly: return cpu_assembly(kernel, options);
+        default: return cuda::emit(cuda::plan_for(kernel), cuda::identifier(kernel.name)).text;
+    }
+}
+
+}  // namespace hindcast::backend

@@ -41,6 +41,7 @@ struct Desk {
     std::atomic<std::uint64_t> asked = 0;  // grows when the runner should look here
 
     std::optional<FrameJob> job;  // a frame that lies in memory of the runner's device
+    bool writes_job = false;      // the runner is at it
     bool job_done = false;        // it was written
     bool let_go = false;          // of the exchange that frames were written to
 

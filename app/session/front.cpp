@@ -64,7 +64,6 @@ void Front::take(Command& command) {
                        else
                            desk_.let_go = true;
                        desk_.job.reset();
-                       desk_.draft.frame_waits = false;
                        desk_.wake_runner();
                    },
                    [&](Play& c) { play(c.on); },
@@ -261,7 +260,7 @@ bool Front::write_frame(Lock& lock) {
     written_ = std::move(now);
     if (!writer_) {  // the newest is enough
         desk_.job = std::move(job);
-        desk_.draft.frame_waits = desk_.changed = true;
+        desk_.changed = true;
         desk_.wake_runner();
         return false;
     }
@@ -307,11 +306,17 @@ void Front::fill_draft(Clock::time_point now) {
     const TrajectoryPointer& t = desk_.shown;
     if (!t) {
         s.step = s.steps_computed = 0;
+        s.frame_waits = false;
         filled_ = {};
         return;
     }
     const FramePointer frame = t->frame_at(static_cast<std::int64_t>(cursor_));
     s.step = frame ? frame->step : 0;
+    // What moved on while the last frame was written.
+    const Look& look = desk_.look;
+    const bool other_frame = written_.frame != frame || written_.colour != look.colour ||
+                             written_.arrows != look.arrows;
+    s.frame_waits = exchange_ && fits_ && frame && (other_frame || desk_.job || desk_.writes_job);
     if (desk_.hand) s.hand = hand_info(*desk_.hand, *t, frame.get());
     if (!desk_.look.trails)
         s.trails = nullptr;
@@ -352,7 +357,7 @@ std::shared_ptr<const std::vector<std::vector<render::Vec3>>> Front::trails_of(c
 
 void Front::publish_snapshot(Lock& lock, Clock::time_point now) {
     fill_draft(now);
-    desk_.changed = desk_.rows_changed;
+    desk_.changed = desk_.rows_changed || (writer_ && desk_.draft.frame_waits);
     desk_.draft.serial = ++serial_;
     auto snapshot = std::make_shared<const Snapshot>(desk_.draft);
     published_ = now;

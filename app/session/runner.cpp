@@ -81,6 +81,7 @@ void Runner::write_frame() {
     {
         const Lock lock(desk_.mutex);
         job.swap(desk_.job);
+        desk_.writes_job = job.has_value();
         std::swap(let_go, desk_.let_go);
     }
     if (let_go) frame_writer_.let_go();
@@ -93,7 +94,7 @@ void Runner::write_frame() {
     }
     const Lock lock(desk_.mutex);
     desk_.job_done = true;
-    desk_.draft.frame_waits = desk_.job.has_value();
+    desk_.writes_job = false;
     desk_.mark();
 }
 

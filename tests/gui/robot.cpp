@@ -8,6 +8,7 @@
 
 #include "app/render/png.hpp"
 #include "engine/model/registry.hpp"
+#include "tests/support/patience.hpp"
 
 namespace hindcast::test {
 
@@ -94,8 +95,9 @@ void Robot::run(const std::function<void(ImGuiTestContext&)>& script) {
 }
 
 bool Robot::wait(const std::function<bool()>& condition, double seconds) {
-    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                     std::chrono::duration<double>(seconds));
+    const Clock::time_point end =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                           std::chrono::duration<double>(seconds * patience));
     while (!condition()) {
         if (Clock::now() > end) return false;
         hands_->Yield();

@@ -11,6 +11,7 @@
 #include "app/session/session.hpp"
 #include "engine/base/aligned.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/patience.hpp"
 
 namespace hindcast::test {
 
@@ -116,7 +117,7 @@ struct OpenScene {
     }
     std::shared_ptr<const session::Snapshot> wait(
         const std::function<bool(const session::Snapshot&)>& condition) const {
-        return session.wait(condition, 120);
+        return session.wait(condition, 120 * patience);
     }
     // The trajectory of the parameters that stand is there.
     std::shared_ptr<const session::Snapshot> wait_complete() const {

@@ -314,8 +314,8 @@ void Front::fill_draft(Clock::time_point now) {
     s.step = frame ? frame->step : 0;
     // What moved on while the last frame was written.
     const Look& look = desk_.look;
-    const bool other_frame = written_.frame != frame || written_.colour != look.colour ||
-                             written_.arrows != look.arrows;
+    const bool other_frame =
+        written_.frame != frame || written_.colour != look.colour || written_.arrows != look.arrows;
     s.frame_waits = exchange_ && fits_ && frame && (other_frame || desk_.job || desk_.writes_job);
     if (desk_.hand) s.hand = hand_info(*desk_.hand, *t, frame.get());
     if (!desk_.look.trails)

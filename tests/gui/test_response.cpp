@@ -1,0 +1,44 @@
+// From the user's hand to the picture.
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include "tests/gui/robot.hpp"
+
+using namespace hindcast;
+using test::Robot;
+
+TEST_CASE("gui: what the mouse does is seen within two frames, while the scene optimises") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        robot.work().open(robot.scenes() / "hanging_net.json");
+        CHECK(robot.wait([&] { return robot.work().has_run(); }));
+        robot.frames(10);
+    });
+    robot.work().optimise(session::Optimise::What::start);
+    ImGuiIO& io = ImGui::GetIO();
+    io.AddMousePosEvent(640, 330);
+    for (int k = 0; k < 5; ++k) robot.app().frame();
+    const auto eye = [&] { return robot.work().view.camera.eye; };
+    // The camera of the frame that was drawn, and so the picture, is the one that the wheel moved.
+    for (int turn = 0; turn < 3; ++turn) {
+        const auto before = eye();
+        io.AddMouseWheelEvent(0, 1);
+        robot.app().frame();
+        robot.app().frame();
+        CHECK(eye() != before);
+    }
+    const auto before = eye();
+    io.AddMouseButtonEvent(0, true);
+    robot.app().frame();
+    io.AddMousePosEvent(680, 350);
+    robot.app().frame();
+    robot.app().frame();
+    CHECK(eye() != before);
+    const render::Image turned = robot.app().screenshot();
+    io.AddMousePosEvent(560, 330);
+    robot.app().frame();
+    robot.app().frame();
+    CHECK(robot.app().screenshot().pixels != turned.pixels);
+    io.AddMouseButtonEvent(0, false);
+    robot.app().frame();
+}

@@ -26,7 +26,8 @@ std::string duration_text(double seconds) {
     if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
     if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
     if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
-    return fmt::format("{:.0f} us", seconds * 1e6);
+    if (seconds >= 1e-5 || seconds <= 0) return fmt::format("{:.0f} us", seconds * 1e6);
+    return fmt::format("{:.0f} ns", seconds * 1e9);
 }
 
 std::string bytes_text(double bytes) {

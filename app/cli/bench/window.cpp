@@ -150,7 +150,7 @@ std::vector<BenchResult> window_20k(const BenchOptions& options) {
     screen.until([&] { return screen.draws() && screen.work().has_run(); });
     screen.work().optimise(session::Optimise::What::start);
     screen.until([&] { return screen.rows() >= 2; });
-    BenchResult r{.workload = "window_20k", .n = side * side, .steps = frames};
+    BenchResult r{.workload = "window_20k", .n = std::int64_t{side} * side, .steps = frames};
     const std::size_t before = screen.rows();
     measure_frames(screen, frames, r);
     r.more.emplace_back("iterations_meanwhile", static_cast<double>(screen.rows() - before));
@@ -165,7 +165,7 @@ std::vector<BenchResult> window_slow(const BenchOptions& options) {
     screen.until([&] { return screen.work().now().steps_computed >= 1; });
     const SteadyClock::time_point begin = SteadyClock::now();
     const std::int64_t first = screen.work().now().steps_computed;
-    BenchResult r{.workload = "window_slow", .n = side * side, .steps = frames};
+    BenchResult r{.workload = "window_slow", .n = std::int64_t{side} * side, .steps = frames};
     measure_frames(screen, frames, r);
     screen.until([&] { return screen.work().now().steps_computed > first; });
     const auto made = static_cast<double>(screen.work().now().steps_computed - first);

@@ -181,6 +181,7 @@ private:
             const float share = total > 0 ? static_cast<float>(l->seconds / total) : 0;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
+            ImGui::AlignTextToFramePadding();  // as the bar in a later column does
             const bool selected = l->name == name_ && l->direction == ran_;
             if (ImGui::Selectable(
                     fmt::format("{}##{}", l->name, l->direction).c_str(), selected,

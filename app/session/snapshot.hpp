@@ -125,7 +125,7 @@ struct Snapshot {
     std::uint64_t applied_revision =
         0;  // the newest that was tried: if it differs, `error` says why
     std::shared_ptr<const Error>
-        error;  // of the last thing that failed; none once another succeeds
+        error;                 // of the last thing that failed; none once another succeeds
     bool frame_waits = false;  // the frame of this moment is not in the Exchange yet
     std::shared_ptr<const Error> frame_error;  // why no frames come; until the next ShowOn
 
@@ -175,8 +175,8 @@ struct Snapshot {
     std::shared_ptr<const Landscape> landscape;
     std::vector<LaunchInfo> launches;
     std::shared_ptr<const LaunchTextAnswer> launch_text;  // the last one that was asked for
-    std::string checkpoint_plan;            // in words
-    std::vector<std::int64_t> checkpoints;  // the steps that are kept
+    std::string checkpoint_plan;                          // in words
+    std::vector<std::int64_t> checkpoints;                // the steps that are kept
     std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;
     std::shared_ptr<const std::vector<LogLine>> log;
 

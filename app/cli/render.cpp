@@ -367,8 +367,9 @@ int run(const Options& options) {
         if (const session::CameraPath path = camera_path(options); !path.empty())
             view.camera = path.at(static_cast<double>(step) * snapshot->step_seconds);
         render::write_png(options.output, photographer.take(view, *snapshot));
-        say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, renderer.frame()->step,
-            renderer.frame()->time, context.facts().name, render::name_of(exchange->kind()));
+        const render::Frame drawn = renderer.frame().value_or(render::Frame{});
+        say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, drawn.step, drawn.time,
+            context.facts().name, render::name_of(exchange->kind()));
     } catch (const Director::Interrupted&) {
         say(options.quiet, "stopped; nothing was written\n");
         return interrupted_status();

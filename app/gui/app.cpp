@@ -268,9 +268,9 @@ void App::draw() {
 render::Image App::screenshot() { return canvas_->read(); }
 
 void App::take_screenshot() {
-    if (!work_->screenshot) return;
-    fs::path file = *work_->screenshot;
-    work_->screenshot.reset();
+    const std::optional<fs::path> wanted = std::exchange(work_->screenshot, std::nullopt);
+    if (!wanted) return;
+    fs::path file = *wanted;
     try {
         if (file.empty()) {
             const fs::path folder = work_->editor().file().empty()

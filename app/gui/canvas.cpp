@@ -309,6 +309,7 @@ void Canvas::forget(ImTextureID texture) {
     context_.defer([texture, own = ImGui::GetCurrentContext()] {
         ImGuiContext* const current = ImGui::GetCurrentContext();
         ImGui::SetCurrentContext(own);
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): ImGui keeps Vulkan's handles as numbers
         ImGui_ImplVulkan_RemoveTexture(reinterpret_cast<VkDescriptorSet>(texture));
         ImGui::SetCurrentContext(current);
     });

@@ -82,7 +82,8 @@ void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
         ImVec2 chosen{};
         const float step = size.y + px(4);
         for (int k = 0; k < 12; ++k) {
-            const auto row = static_cast<float>(k / 2);
+            const int pair = k / 2;
+            const auto row = static_cast<float>(pair);
             const float down = k % 4 < 2 ? -step * (row / 2 + 1) : px(4) + step * ((row - 1) / 2);
             const float right = k % 2 == 0 ? px(8) : -px(8) - size.x;
             const ImVec2 from{std::floor(point.x + right), std::floor(point.y + down)};

@@ -27,15 +27,16 @@ bool begin_modal(const char* id, float width) {
 
 void draw_question(Workspace& work) {
     constexpr const char* id = "###question";
-    if (work.question() && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
-    const std::string title = work.question() ? work.question()->title + id : id;
+    const auto asked = work.question();  // a copy: an answer may bring the next one
+    if (asked && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+    const std::string title = asked ? asked->title + id : id;
     if (!begin_modal(title.c_str(), px(460))) return;
-    if (!work.question()) {
+    if (!asked) {
         ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
         return;
     }
-    const Question question = *work.question();
+    const Question& question = *asked;
     if (!question.text.empty())
         wrapped_text(question.text, ImGui::GetStyle().Colors[ImGuiCol_Text]);
     if (!question.detail.empty()) {

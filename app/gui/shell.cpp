@@ -43,20 +43,14 @@ void Shell::draw_menu_bar(Context& context) {
     ImGui::PopFont();
     for (const char* menu : menus) {
         if (!ImGui::BeginMenu(menu)) continue;
-        if (std::string(menu) == "File") {
-            context.actions.draw_menu(menu, work);
-        } else if (std::string(menu) == "View") {
-            if (ImGui::BeginMenu("Panels")) {
-                for (auto& panel : panels_) {
-                    ImGui::MenuItem(panel->title().c_str(), nullptr, panel->open());
-                    tip(panel->help());
-                }
-                ImGui::EndMenu();
+        if (std::string(menu) == "View" && ImGui::BeginMenu("Panels")) {
+            for (auto& panel : panels_) {
+                ImGui::MenuItem(panel->title().c_str(), nullptr, panel->open());
+                tip(panel->help());
             }
-            context.actions.draw_menu(menu, work);
-        } else {
-            context.actions.draw_menu(menu, work);
+            ImGui::EndMenu();
         }
+        context.actions.draw_menu(menu, work);
         ImGui::EndMenu();
     }
     // What is open, in the middle; a dot says that it is not saved.

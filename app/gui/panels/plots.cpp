@@ -35,9 +35,7 @@ public:
             "The loss and its terms over the iterations",
             "Euclidean norm of the gradient over the iterations",
             "The parameters over the iterations", "Energies and other sums over simulated time",
-            "Norm of dLoss/dstate at each step of the shown iteration: how far the gradient "
-            "reaches "
-            "back, and where it grows"};
+            "How far the gradient reaches back: norm of dLoss/dstate at each step"};
         if (!work.selection().field.empty() && work.selection().field != shown_field_) {
             shown_field_ = work.selection().field;
             kind_ = 2;

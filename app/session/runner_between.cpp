@@ -29,7 +29,7 @@ std::optional<std::int64_t> Runner::step_between(const TrajectoryPointer& t) con
 
 // Whether what is run now is still what is looked at. Under the desk's lock.
 bool Runner::wants_between_range() const {
-    return desk_.still && desk_.cursor >= between_range_->first &&
+    return desk_.still && between_range_ && desk_.cursor >= between_range_->first &&
            desk_.cursor <= between_range_->second;
 }
 
@@ -40,7 +40,10 @@ bool Runner::run_between() {
     {
         const Lock lock(desk_.mutex);
         for (const TrajectoryPointer& candidate : {desk_.shown, desk_.ghost})
-            if (!wanted && (wanted = step_between(candidate))) t = candidate;
+            if (!wanted) {
+                wanted = step_between(candidate);
+                if (wanted) t = candidate;
+            }
     }
     if (!wanted) return false;
     const std::int64_t step = *wanted;

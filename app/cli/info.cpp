@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/cli/command.hpp"
+#include "app/cli/info_vulkan.hpp"
 #include "engine/backend/cpu.hpp"
 #include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/kernel_text.hpp"
@@ -74,6 +75,11 @@ void print_build() {
     }
     fmt::print("  interpreter  slow, for comparison\n\n");
     print_cuda();
+#ifdef HINDCAST_VIEW
+    print_vulkan();
+#else
+    fmt::print("Vulkan         not in this build (HINDCAST_VIEW=OFF): no window, no pictures\n\n");
+#endif
     fmt::print("what scenes may say (info --module NAME says more)\n\n{}", module_list(registry()));
 }
 

@@ -55,6 +55,10 @@ int run(int argc, char** argv) {
 #ifdef HINDCAST_VIEW
     commands.push_back(add_render(app));
     commands.push_back(add_view(app));
+#else
+    if (argc > 1 && (argv[1] == std::string_view("view") || argv[1] == std::string_view("render")))
+        return report(std::string("this build has no 'hindcast ") + argv[1] +
+                      "': it was made without renderer and window; build with -DHINDCAST_VIEW=ON");
 #endif
     if (argc > 1 && is_unknown_command(commands, argv[1])) return usage_error;
     try {

@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "app/gui/process_log.hpp"
 #include "app/render/png.hpp"
+#include "engine/base/log.hpp"
 
 namespace hindcast::gui {
 
@@ -99,6 +101,24 @@ void App::start(Window* window) {
     io.IniFilename = layout_file_.c_str();
     io.LogFilename = nullptr;
 
+    if (window == nullptr) {
+        io.BackendPlatformName = "hindcast without a screen";
+        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+    }
+    work_->log = std::make_shared<ProcessLog>();
+    theme_ = std::make_unique<Theme>();
+    shell_ = std::make_unique<Shell>();
+    open_device();
+    if (vulkan_->facts().software && !work_->settings_are_kept) {
+        // The processor draws, and has a simulation to compute besides.
+        work_->settings.samples = 1;
+        work_->settings.ambient_occlusion = false;
+    }
+    work_->show_tour = options_.tour && !work_->settings.tour_done;
+}
+
+void App::open_device() {
+    Window* const window = window_;
     render::ContextOptions vulkan =
         window != nullptr ? window->context_options() : render::ContextOptions{};
     vulkan.validation = options_.validation;
@@ -114,33 +134,68 @@ void App::start(Window* window) {
         };
         width = std::max(window->width(), 1);
         height = std::max(window->height(), 1);
-    } else {
-        io.BackendPlatformName = "hindcast without a screen";
-        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
     }
     canvas_ = std::make_unique<Canvas>(*vulkan_, width, height);
-    theme_ = std::make_unique<Theme>();
     picture_ = std::make_unique<Picture>(*canvas_, options_.transport);
-    shell_ = std::make_unique<Shell>();
     shell_->gallery().set_canvas(*canvas_);
     work_->measured.device = vulkan_->facts().name;
-    if (vulkan_->facts().software && !work_->settings_are_kept) {
-        // The processor draws, and has a simulation to compute besides.
-        work_->settings.samples = 1;
-        work_->settings.ambient_occlusion = false;
+}
+
+// Whatever was made with the device goes; the simulation keeps the memory that it may still write
+// to until it has a new exchange.
+void App::close_device() {
+    if (!vulkan_) return;
+    if (picture_) {
+        Context context{*work_, actions_, *picture_};
+        shell_->exporter().abandon(context);
     }
-    work_->show_tour = options_.tour && !work_->settings.tour_done;
+    picture_.reset();
+    canvas_.reset();
+    if (window_ != nullptr) window_->disconnect();
+    vulkan_.reset();
+}
+
+void App::recover(const Error& loss) {
+    constexpr std::int64_t soon = 600;  // frames: ten seconds or more
+    const bool again = frames_since_loss_ >= 0 && frames_since_loss_ < soon;
+    frames_since_loss_ = 0;
+    const auto give_up = [&](const Error& error) {
+        std::string saved = "nothing was unsaved";
+        if (work_->has_scene() && work_->editor().unsaved()) {
+            work_->editor().autosave();
+            saved = "unsaved edits are in the autosave, which the next start offers";
+        }
+        return Error(std::string("the graphics device is lost and cannot be had back: ") +
+                     error.what())
+            .remedy(saved +
+                    "; update the graphics driver, or choose another device with "
+                    "HINDCAST_VULKAN_DEVICE");
+    };
+    if (again) throw give_up(loss);
+    work_->send(session::ShowOn{});
+    try {
+        close_device();
+        open_device();
+    } catch (const Error& error) {
+        throw give_up(error);
+    }
+    log_warning("{}; it was opened again", loss.what());
+    work_->tell({.kind = Notice::Kind::error,
+                 .text = "The graphics device was lost, and has been opened again",
+                 .detail = "The scene, its edits and the simulation are as they were.",
+                 .until = 0,
+                 .button = {},
+                 .action = {}});
 }
 
 App::~App() {
     // The simulation first: it writes into the renderer's memory.
     session_.reset();
-    vulkan_->wait_idle();
+    if (vulkan_ && !vulkan_->lost()) vulkan_->wait_idle();
     shell_.reset();
     picture_.reset();
-    vulkan_->wait_idle();
     canvas_.reset();
-    if (window_ != nullptr) window_->disconnect();
+    if (window_ != nullptr && vulkan_) window_->disconnect();
     vulkan_.reset();
 }
 
@@ -179,6 +234,32 @@ void App::run() {
 }
 
 bool App::frame() {
+    try {
+        if (frames_since_loss_ >= 0) ++frames_since_loss_;
+        return draw_frame();
+    } catch (const Error& error) {
+        if (!vulkan_->lost()) throw;
+        // In the middle of a panel, perhaps: what ImGui has open is closed.
+        if (ImGui::GetCurrentContext()->WithinFrameScope) {
+            ImGuiIO& io = ImGui::GetIO();
+            const bool asserts = io.ConfigErrorRecoveryEnableAssert,
+                       logs = io.ConfigErrorRecoveryEnableDebugLog,
+                       tips = io.ConfigErrorRecoveryEnableTooltip;
+            io.ConfigErrorRecoveryEnableAssert = io.ConfigErrorRecoveryEnableDebugLog =
+                io.ConfigErrorRecoveryEnableTooltip = false;
+            ImGui::ErrorRecoveryTryToRecoverState(
+                &ImGui::GetCurrentContext()->StackSizesInNewFrame);
+            ImGui::EndFrame();
+            io.ConfigErrorRecoveryEnableAssert = asserts;
+            io.ConfigErrorRecoveryEnableDebugLog = logs;
+            io.ConfigErrorRecoveryEnableTooltip = tips;
+        }
+        recover(error);
+    }
+    return !work_->quit();
+}
+
+bool App::draw_frame() {
     const Clock::time_point begin = Clock::now();
     ImGuiIO& io = ImGui::GetIO();
     if (window_ != nullptr) {

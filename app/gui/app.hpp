@@ -44,7 +44,11 @@ public:
     App& operator=(const App&) = delete;
 
     void run();
-    bool frame();                        // false: the user has ended the program
+    // False: the user has ended the program. When the graphics device (or the window's surface) is
+    // lost, it is opened once more, and the scene, its edits and the simulation stay. Throws Error,
+    // with unsaved edits written to the autosave, if it is lost again soon after or cannot be
+    // opened.
+    bool frame();
     void resize(int width, int height);  // without a window
     render::Image screenshot();          // of the last frame
 
@@ -59,6 +63,10 @@ public:
 
 private:
     void start(Window* window);
+    void open_device();
+    void close_device();
+    void recover(const Error& loss);
+    bool draw_frame();
     void draw();
     void take_screenshot();
     double wait_seconds() const;
@@ -76,8 +84,9 @@ private:
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
-    std::uint64_t seen_ = 0;  // serial of the snapshot that the last frame showed
-    int lively_ = 3;          // frames to draw before waiting again
+    std::uint64_t seen_ = 0;               // serial of the snapshot that the last frame showed
+    int lively_ = 3;                       // frames to draw before waiting again
+    std::int64_t frames_since_loss_ = -1;  // -1: the device was never lost
     std::string shown_title_;
 };
 

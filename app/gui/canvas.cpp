@@ -110,7 +110,7 @@ Canvas::Canvas(render::VulkanContext& context, int width, int height)
 }
 
 Canvas::~Canvas() {
-    context_.wait_idle();
+    context_.finish();
     ImGui_ImplVulkan_Shutdown();
     for (const Picture& picture : uploads_) destroy(picture);
     functions_.DestroyFramebuffer(context_.device(), framebuffer_, nullptr);

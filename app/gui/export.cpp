@@ -261,6 +261,11 @@ void Exporter::advance(Context& context) {
     if (plan_->running) make_next(*plan_, context);
 }
 
+void Exporter::abandon(Context& context) {
+    if (!plan_->running) return;
+    fail(*plan_, context, Error("the export has ended: the graphics device was lost"));
+}
+
 bool Exporter::takes_frame() const { return plan_->capturing; }
 
 void Exporter::take_frame(Context& context, const render::Image& image) {

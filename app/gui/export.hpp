@@ -25,6 +25,9 @@ public:
     bool takes_frame() const;
     void take_frame(Context& context, const render::Image& image);
 
+    // Ends an export that runs, before the device goes; says so.
+    void abandon(Context& context);
+
     struct Plan;
 
 private:

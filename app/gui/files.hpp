@@ -42,7 +42,14 @@ class Gallery {
 public:
     void draw(Workspace& work, Picture& picture, Canvas& canvas);
     // One card's picture for each call, so that the window does not stop for it. True: more to do.
-    void set_canvas(Canvas& canvas) { canvas_ = &canvas; }
+    // Pictures that were uploaded to the canvas before it are gone.
+    void set_canvas(Canvas& canvas) {
+        canvas_ = &canvas;
+        for (Card& card : cards_) {
+            card.picture.reset();
+            card.looked_for = false;
+        }
+    }
     Canvas* canvas() { return canvas_; }
 
 private:

@@ -70,8 +70,7 @@ Sheet::~Sheet() {
     {
         const State::Entered entered(s);
         if (s.texture) s.canvas->forget(*s.texture);
-        s.vulkan.wait_idle();
-        s.canvas.reset();
+        s.canvas.reset();  // waits
     }
     ImPlot::DestroyContext(s.plot);
     ImGui::DestroyContext(s.imgui);

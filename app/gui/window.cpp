@@ -93,13 +93,16 @@ void Window::connect(render::VulkanContext& context) {
 
 void Window::disconnect() {
     if (context_ == nullptr) return;
-    context_->wait_idle();
+    context_->finish();
     ImGui_ImplGlfw_Shutdown();
     destroy_swapchain();
     for (VkSemaphore semaphore : acquired_)
         functions_->DestroySemaphore(context_->device(), semaphore, nullptr);
     acquired_.clear();
     functions_->DestroySurfaceKHR(context_->instance(), surface_, nullptr);
+    surface_ = VK_NULL_HANDLE;
+    extent_ = {};
+    outdated_ = true;  // the next show() makes new images
     context_ = nullptr;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "app/gui/process_log.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/text.hpp"
 
@@ -373,6 +374,7 @@ void Workspace::fail(const std::exception& error) {
     Notice notice;
     notice.kind = Notice::Kind::error;
     notice.text = error.what();
+    if (log) log->add(session::LogLine::Level::error, notice.text);
     notice.until = ImGui::GetTime() + 3 * notice_seconds;
     tell(std::move(notice));
 }

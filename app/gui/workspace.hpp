@@ -19,6 +19,8 @@
 
 namespace hindcast::gui {
 
+class ProcessLog;
+
 // The way to the simulation's thread.
 struct Link {
     std::function<void(session::Command)> send;
@@ -134,6 +136,7 @@ public:
     void tell(const std::string& text, Notice::Kind kind = Notice::Kind::information);
     void fail(const std::exception& error);
     std::deque<Notice>& notices() { return notices_; }
+    std::shared_ptr<ProcessLog> log;  // for the log panel; may be null
     void ask(Question question) { question_ = std::move(question); }
     std::optional<Question>& question() { return question_; }
 

@@ -188,7 +188,13 @@ TransportKind best_kind(const VulkanContext& context,
     const DeviceFacts& facts = context.facts();
     if (cuda_uuid && facts.memory_export && *cuda_uuid == facts.uuid)
         return TransportKind::exported;
-    return facts.host_import ? TransportKind::imported : TransportKind::mapped;
+    return kinds_of(facts).front();
+}
+
+std::vector<TransportKind> kinds_of(const DeviceFacts& facts) {
+    if (facts.host_import)
+        return {TransportKind::imported, TransportKind::mapped, TransportKind::staging};
+    return {TransportKind::mapped, TransportKind::staging};
 }
 
 }  // namespace hindcast::render

@@ -43,5 +43,7 @@ private:
 // The best kind for a solver on the processor, or on the CUDA device of that UUID.
 TransportKind best_kind(const VulkanContext& context,
                         const std::optional<std::array<std::uint8_t, 16>>& cuda_uuid);
+// Those that work on the device for a solver on the CPU, the best first.
+std::vector<TransportKind> kinds_of(const DeviceFacts& facts);
 
 }  // namespace hindcast::render

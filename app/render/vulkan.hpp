@@ -72,7 +72,10 @@ struct VulkanContext::State {
         try {
             return work();
         } catch (const vk::SystemError& error) {
-            if (error.code() == vk::Result::eErrorDeviceLost) lost = true;
+            // A window's surface that is gone takes what was made for it along.
+            if (error.code() == vk::Result::eErrorDeviceLost ||
+                error.code() == vk::Result::eErrorSurfaceLostKHR)
+                lost = true;
             throw_as_error(error, facts);
         }
     }

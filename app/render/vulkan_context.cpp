@@ -29,7 +29,9 @@ void throw_as_error(const vk::SystemError& error, const DeviceFacts& facts) {
         .remedy("update the graphics driver, or choose another device with HINDCAST_VULKAN_DEVICE");
 }
 
-VulkanContext::~VulkanContext() {
+VulkanContext::~VulkanContext() { finish(); }
+
+void VulkanContext::finish() noexcept {
     state_->finish_all();
     state_->collect(UINT64_MAX);
 }
@@ -142,6 +144,7 @@ VulkanContext::Counters VulkanContext::counters() const {
 }
 
 bool VulkanContext::lost() const { return state_->lost; }
+
 void VulkanContext::lose_device() { state_->lose_next = true; }
 
 std::optional<std::uint32_t> VulkanContext::State::memory_type(

@@ -91,6 +91,9 @@ public:
     std::uint64_t completed();        // the last one that is done
     void wait(std::uint64_t value);
     void wait_idle();
+    // The same without complaint, for closing: what is deferred is let go of, also of a lost
+    // device.
+    void finish() noexcept;
     VkSemaphore timeline() const;
 
     // Kept alive until everything submitted so far is done, then called. submit() and wait() look

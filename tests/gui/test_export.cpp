@@ -11,6 +11,7 @@
 
 #include "app/render/png.hpp"
 #include "engine/base/files.hpp"
+#include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/support/skip.hpp"
 
@@ -298,5 +299,30 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
         std::string file = name + ".cu";
         std::ranges::replace(file, ':', '_');
         CHECK(read_file(robot.scenes() / file) == robot.now().launch_text->text);
+    });
+}
+
+TEST_CASE("gui: the log has what the process says, filtered, copied and saved") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        log_warning("a warning from {}", "elsewhere");
+        log_info("a note from elsewhere");
+        robot.work().fail(Error("ffmpeg has failed"));
+        robot.work().focus_panel = "Log";
+        robot.frames(4);
+        robot.picture("log");
+        hands.ItemClick("//###Log/Copy");
+        const std::string all = ImGui::GetClipboardText();
+        CHECK(all.find("warning: a warning from elsewhere\n") != std::string::npos);
+        CHECK(all.find("note: a note from elsewhere\n") != std::string::npos);
+        CHECK(all.find("error: ffmpeg has failed\n") != std::string::npos);
+        CHECK(all.find("warning: a") < all.find("note: a"));
+        hands.ItemClick("//###Log/###Notes");
+        hands.ItemClick("//###Log/###Warnings");
+        hands.ItemClick("//###Log/Save");
+        const std::string errors = read_file(robot.scenes() / "hindcast_log.txt");
+        CHECK(errors.find("ffmpeg has failed") != std::string::npos);
+        CHECK(errors.find("elsewhere") == std::string::npos);
     });
 }

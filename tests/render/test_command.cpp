@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "app/render/png.hpp"
+#include "app/render/vulkan_context.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
@@ -108,4 +111,86 @@ TEST_CASE("command: failures say what is wrong and what to do") {
         CHECK(run.err.find("there is no Vulkan here") != std::string::npos);
     }
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("command: names, colour bar and time stamp are written onto the picture") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const std::vector<std::string> moment = {"--time",  "0.5",         "--size",
+                                             "320x240", "--colour-by", "speed"};
+    const auto draw = [&](const std::string& file, std::vector<std::string> more) {
+        std::vector<std::string> all = with(folder / file, moment);
+        all.erase(all.begin() + 2, all.begin() + 4);  // another size
+        all.insert(all.end(), more.begin(), more.end());
+        const Finished run = run_program(all);
+        INFO(run.err);
+        REQUIRE(run.status == 0);
+        return read_png(folder / file);
+    };
+    const Image plain = draw("plain.png", {});
+    // What differs, as a box.
+    struct Box {
+        int left = 10000, top = 10000, right = -1, bottom = -1;
+    };
+    const auto difference = [&](const Image& image) {
+        Box box;
+        for (int y = 0; y < image.height; ++y)
+            for (int x = 0; x < image.width; ++x)
+                if (!(pixel(image, x, y) == pixel(plain, x, y)))
+                    box = {std::min(box.left, x), std::min(box.top, y), std::max(box.right, x),
+                           std::max(box.bottom, y)};
+        return box;
+    };
+    const Box bar = difference(draw("bar.png", {"--colour-bar"}));
+    CHECK(bar.left > 160);  // at the right edge
+    CHECK(bar.right > 290);
+    CHECK(bar.bottom - bar.top > 100);
+    const Box time = difference(draw("time.png", {"--time-stamp"}));
+    CHECK(time.top > 200);  // in the lower left corner
+    CHECK(time.right < 120);
+    CHECK(time.right > 40);
+    const Image names = draw("names.png", {"--labels"});
+    CHECK(difference(names).right > 0);
+    CHECK(names.pixels == draw("again.png", {"--labels"}).pixels);
+    // Larger text is larger.
+    const Box large = difference(draw("large.png", {"--time-stamp", "--label-scale", "2"}));
+    CHECK(large.right - large.left > 1.7 * (time.right - time.left));
+    CHECK(run_program(with(folder / "x.png", {"--colour-bar"})).status == 2);
+}
+
+TEST_CASE("command: the camera stands where its path is at that moment") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "path.json")
+        << R"({"camera_path": [{"time": 0, "eye": [3, 0, 1], "target": [0, 0, 0]},
+               {"time": 1, "eye": [3, 2, 1], "target": [0, 0, 0]}]})";
+    const std::string a = folder / "a.png", b = folder / "b.png";
+    const Finished run =
+        run_program(with(a, {"--step", "15", "--camera-path", folder / "path.json"}));
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    // Two keys: the line between them, in the middle at step 15 of 30.
+    CHECK(run_program(with(b, {"--step", "15", "--eye", "3,1,1", "--target", "0,0,0"})).status ==
+          0);
+    CHECK(read_png(a).pixels == read_png(b).pixels);
+    const Finished none = run_program(with(a, {"--camera-path", scene}));
+    CHECK(none.status == 1);
+    CHECK(none.err.find("no camera path") != std::string::npos);
+}
+
+TEST_CASE("command: info names device, driver and transports") {
+    HINDCAST_NEEDS_PROGRAM();
+    Finished run = run_program({"info"});
+    CHECK(run.status == 0);
+    for (const DeviceFacts& facts : VulkanContext::devices()) {
+        CHECK(run.out.find(facts.name) != std::string::npos);
+        CHECK(run.out.find("driver " + facts.driver + "; Vulkan " + facts.version) !=
+              std::string::npos);
+    }
+    CHECK(run.out.find("(chosen)") != std::string::npos);
+    CHECK(run.out.find("mapped, staging") != std::string::npos);
+    const Environment nowhere("HINDCAST_VULKAN_LIBRARY", "/nowhere/libvulkan.so.1");
+    run = run_program({"info"});
+    CHECK(run.status == 0);
+    CHECK(run.out.find("there is no Vulkan here") != std::string::npos);
 }

@@ -1,116 +1,34 @@
-// Pictures as they were when somebody looked at them and found them right: bit for bit where
-// driver, its LLVM and the processor are those of then, else nearly. HINDCAST_UPDATE_GOLDEN=1 makes
-// them anew.
+// Golden pictures of everything that is drawn.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "app/render/png.hpp"
 #include "tests/render/gallery.hpp"
+#include "tests/render/golden.hpp"
 #include "tests/render/studio.hpp"
 
 using namespace hindcast::render;
 using namespace hindcast::test;
 
-namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path folder = fs::path(HINDCAST_SOURCE_DIR) / "tests" / "render" / "golden";
-
-// What decides how a software driver rounds.
-std::string machine(const DeviceFacts& facts) {
-    std::string text = facts.name + "; " + facts.driver + ";";
-    std::ifstream processor("/proc/cpuinfo");
-    std::string line;
-    while (std::getline(processor, line))
-        if (line.starts_with("flags")) break;
-    std::istringstream words(line);
-    std::vector<std::string> found;
-    for (std::string word; words >> word;)
-        for (const char* const prefix : {"sse4", "avx", "fma", "f16c", "bmi"})
-            if (word.starts_with(prefix)) found.push_back(word);
-    std::ranges::sort(found);
-    for (const std::string& word : found) text += " " + word;
-    return text;
-}
-
-bool updating() { return std::getenv("HINDCAST_UPDATE_GOLDEN") != nullptr; }
-
-void compare(const Image& image, const std::string& name, bool same_machine) {
-    keep(image, name);
-    const fs::path file = folder / (name + ".png");
-    if (updating()) {
-        fs::create_directories(folder);
-        write_png(file, image);
-        return;
-    }
-    INFO(name, ", compared with ", file.string());
-    const Image golden = read_png(file);
-    REQUIRE(golden.width == image.width);
-    REQUIRE(golden.height == image.height);
-    double sum = 0;
-    int far = 0, different = 0;
-    for (int y = 0; y < image.height; ++y)
-        for (int x = 0; x < image.width; ++x) {
-            const Pixel a = pixel(image, x, y), b = pixel(golden, x, y);
-            const int most =
-                std::max({std::abs(a.r - b.r), std::abs(a.g - b.g), std::abs(a.b - b.b)});
-            sum += most;
-            far += most > 32;
-            different += most > 0;
-        }
-    const double pixels = static_cast<double>(image.width) * image.height;
-    if (same_machine) {
-        CHECK(different == 0);
-    } else {
-        CHECK(sum / pixels < 2);
-        CHECK(far / pixels < 0.02);
-    }
-    if (different > 0 && std::getenv("HINDCAST_TEST_PICTURES") == nullptr) {
-        const fs::path kept = fs::temp_directory_path() / ("hindcast-" + name + ".png");
-        write_png(kept, image);
-        MESSAGE("the picture drawn now: ", kept.string());
-    }
-}
-
-}  // namespace
-
 TEST_CASE("golden: pictures of everything") {
     Studio studio;
-    const std::string here = machine(studio.context.facts());
-    if (updating()) {
-        fs::create_directories(folder);
-        std::ofstream(folder / "machine.txt") << here << "\n";
-    }
-    std::ifstream recorded(folder / "machine.txt");
-    std::string there;
-    std::getline(recorded, there);
-    const bool same = here == there;
-    if (!same) MESSAGE("compared with a tolerance: made on ", there, "; this is ", here);
-
+    const bool same = golden_machine(studio.context.facts());
     constexpr int width = 320, height = 180;
     for (const bool dark : {true, false}) {
         const std::string theme = dark ? "dark" : "light";
         StageMaker maker = solid_gallery();
         View view = gallery_view(maker, width, height, dark);
         view.selected_thing = 5;
-        compare(studio.draw(maker, view), "solid_" + theme, same);
+        compare_golden(studio.draw(maker, view), "solid_" + theme, same);
         maker = plane_gallery();
-        compare(studio.draw(maker, gallery_view(maker, width, height, dark)), "plane_" + theme,
-                same);
+        compare_golden(studio.draw(maker, gallery_view(maker, width, height, dark)),
+                       "plane_" + theme, same);
     }
     StageMaker maker = particle_gallery(3000);
     View view = gallery_view(maker, width, height);
-    compare(studio.draw(maker, view), "particles", same);
+    compare_golden(studio.draw(maker, view), "particles", same);
     view.samples = 1;
     view.shadows = view.ambient_occlusion = view.floor = false;
     view.map = ColourMap::magma;
-    compare(studio.draw(maker, view), "particles_bare", same);
+    compare_golden(studio.draw(maker, view), "particles_bare", same);
     maker = wave_gallery();
     view = gallery_view(maker, width, height, false);
     view.heights = true;
@@ -120,9 +38,9 @@ TEST_CASE("golden: pictures of everything") {
     view.camera = {};
     view.camera.eye = {2.9, -1.6, 1.7};
     view.camera.target = {0.95, 0.95, 0};
-    compare(studio.draw(maker, view), "wave_heights", same);
+    compare_golden(studio.draw(maker, view), "wave_heights", same);
     view = gallery_view(maker, width, height);
     view.smooth_fields = true;
     view.map = ColourMap::turbo;
-    compare(studio.draw(maker, view), "wave_smooth", same);
+    compare_golden(studio.draw(maker, view), "wave_smooth", same);
 }

@@ -1,37 +1,114 @@
-// What the simulation's thread has said.
+// What the simulation's thread, the program and its libraries have said.
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/process_log.hpp"
+#include "app/gui/text_view.hpp"
+#include "engine/base/files.hpp"
 
 namespace hindcast::gui {
 
 namespace {
 
+using session::LogLine;
+
 class Log final : public Panel {
 public:
-    Log() : Panel("Log", icon::list, Place::bottom, "What the simulation has said, newest below") {}
+    Log()
+        : Panel("Log", icon::list, Place::bottom,
+                "What the simulation and the program have said, newest below") {}
 
     void draw(Context& context) override {
-        const auto& log = context.work.now().log;
-        if (!log || log->empty()) {
-            empty_state(icon::list, "Nothing was said", "Messages of the simulation come here.");
+        Workspace& work = context.work;
+        gather(work);
+        if (lines_.empty()) {
+            empty_state(icon::list, "Nothing was said",
+                        "Messages of the simulation and of the program come here.");
             return;
         }
-        ImGui::SetNextItemWidth(px(200));
-        search_field("##search", search_, "Find");
+        static constexpr const char* levels[][2] = {
+            {"Notes", "What was done"},
+            {"Warnings", "What may not be as it was meant"},
+            {"Errors", "What has failed, with what to do about it"}};
+        for (std::size_t k = 0; k < std::size(levels); ++k) {
+            const auto count = std::ranges::count_if(lines_, [k](const LogLine& line) {
+                return line.level == static_cast<LogLine::Level>(k);
+            });
+            ImGui::Checkbox(fmt::format("{} ({})###{}", levels[k][0], count, levels[k][0]).c_str(),
+                            &shown_[k]);
+            tip(levels[k][1]);
+            ImGui::SameLine();
+        }
+        ImGui::SetNextItemWidth(std::max(ImGui::GetContentRegionAvail().x - px(152), px(60)));
+        ImGui::InputTextWithHint("##search", "Find", search_.data(), search_.size(),
+                                 ImGuiInputTextFlags_EscapeClearsAll);
+        tip("Shows only lines with these words");
+        ImGui::SameLine();
+        if (text_button(nullptr, "Copy", "Puts the lines shown on the clipboard", true, false,
+                        px(64)))
+            ImGui::SetClipboardText(text().c_str());
+        ImGui::SameLine();
+        if (text_button(nullptr, "Save",
+                        "Writes the lines shown into " + beside_scene(work, file_name).string(),
+                        true, false, px(64)))
+            save(work);
+        draw_lines();
+    }
+
+private:
+    static constexpr const char* file_name = "hindcast_log.txt";
+
+    // Of both sources, by time; only when there is something new.
+    void gather(Workspace& work) {
+        const auto& session = work.now().log;
+        const std::uint64_t serial = work.log ? work.log->serial() : 0;
+        if (session == session_ && serial == serial_) return;
+        session_ = session;
+        serial_ = serial;
+        lines_ = session ? *session : std::vector<LogLine>();
+        if (work.log) std::ranges::copy(work.log->lines(), std::back_inserter(lines_));
+        std::ranges::stable_sort(lines_, {}, &LogLine::seconds);
+    }
+
+    bool is_shown(const LogLine& line) const {
+        return shown_[static_cast<std::size_t>(line.level)] && matches(line.text, search_.data());
+    }
+
+    std::string text() const {
+        static constexpr const char* words[] = {"note", "warning", "error"};
+        std::string all;
+        for (const LogLine& line : lines_)
+            if (is_shown(line))
+                all += fmt::format("{:9.3f} {}: {}\n", line.seconds,
+                                   words[static_cast<std::size_t>(line.level)], line.text);
+        return all;
+    }
+
+    void save(Workspace& work) const {
+        const std::filesystem::path target = beside_scene(work, file_name);
+        try {
+            write_file_atomically(target, text());
+            work.tell("Saved " + target.string(), Notice::Kind::success);
+        } catch (const Error& error) {
+            work.fail(error);
+        }
+    }
+
+    void draw_lines() const {
         if (ImGui::BeginChild("lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
             ImGui::PushFont(look().fonts().fixed, 0);
-            for (const session::LogLine& line : *log) {
-                if (!matches(line.text, search_)) continue;
+            const ImVec4 colours[] = {ImGui::GetStyle().Colors[ImGuiCol_Text],
+                                      look().palette().warn, look().palette().bad};
+            for (const LogLine& line : lines_) {
+                if (!is_shown(line)) continue;
                 quiet_text(fmt::format("{:9.3f}", line.seconds));
                 ImGui::SameLine();
-                const ImVec4 colour = line.level == session::LogLine::Level::error
-                                          ? look().palette().bad
-                                      : line.level == session::LogLine::Level::warning
-                                          ? look().palette().warn
-                                          : ImGui::GetStyle().Colors[ImGuiCol_Text];
-                ImGui::PushStyleColor(ImGuiCol_Text, colour);
+                ImGui::PushStyleColor(ImGuiCol_Text, colours[static_cast<std::size_t>(line.level)]);
                 ImGui::TextUnformatted(line.text.c_str());
                 ImGui::PopStyleColor();
             }
@@ -41,8 +118,11 @@ public:
         ImGui::EndChild();
     }
 
-private:
-    std::string search_;
+    std::array<char, 200> search_{};
+    std::array<bool, 3> shown_{true, true, true};
+    std::vector<LogLine> lines_;
+    std::shared_ptr<const std::vector<LogLine>> session_;
+    std::uint64_t serial_ = 0;
 };
 
 }  // namespace

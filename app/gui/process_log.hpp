@@ -1,0 +1,36 @@
+// What the process says besides the simulation: everything that goes through base/log.hpp (and so
+// to the error stream: warnings, notes, messages of Vulkan's validation layers), and errors that
+// the window has shown. For the log panel.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/session/snapshot.hpp"
+
+namespace hindcast::gui {
+
+class ProcessLog {
+public:
+    // Listens to the process's log as long as it lives; the newest of several does.
+    ProcessLog();
+    ~ProcessLog();
+    ProcessLog(const ProcessLog&) = delete;
+    ProcessLog& operator=(const ProcessLog&) = delete;
+
+    // From any thread. The same as the line before is not said again; of very many the oldest go.
+    void add(session::LogLine::Level level, const std::string& text);
+    // Oldest first; seconds since the log was made.
+    std::vector<session::LogLine> lines() const;
+    std::uint64_t serial() const;  // grows with each line
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<session::LogLine> lines_;
+    std::uint64_t serial_ = 0;
+    double begun_ = 0;
+};
+
+}  // namespace hindcast::gui

@@ -267,25 +267,9 @@ void Runner::set_profiling(bool on) {
 
 void Runner::publish_launches() {
     if (!profiling_ || !simulation_) return;
-    std::map<std::string, double> bytes;
-    const auto add = [&bytes](const Program& program) {
-        for (const hindcast::Launch& launch : program.launches()) {
-            double sum = 0;
-            for (const Array& array : launch.arrays())
-                if (array) sum += static_cast<double>(array.bytes());
-            bytes[launch.description()] = sum;
-        }
-    };
-    add(simulation_->model().prologue());
-    add(simulation_->model().step_program());
-    for (const auto& [t, program] : simulation_->model().events()) add(program);
     std::vector<LaunchInfo> launches;
-    for (const Rollout::Profile& p : simulation_->rollout().profiles()) {
-        // An adjoint reads the values and the gradients of what its launch works on.
-        const double factor = p.direction == Direction::forward ? 1 : 2;
-        launches.push_back(
-            {p.launch, name_of(p.direction), p.runs, p.seconds, factor * bytes[p.launch]});
-    }
+    for (const Rollout::Profile& p : simulation_->rollout().profiles())
+        launches.push_back({p.launch, name_of(p.direction), p.runs, p.seconds, p.replay.bytes()});
     const Lock lock(desk_.mutex);
     desk_.draft.launches = std::move(launches);
     desk_.mark();

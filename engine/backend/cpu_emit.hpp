@@ -200,6 +200,8 @@ private:
     std::string gather(const std::string& t, const std::string& pointers, const std::string& mask);
     void scatter(const std::string& t, const std::string& x, const std::string& pointers,
                  const std::string& mask);
+    void store_lanes(const std::string& t, const std::string& x, int symbol, int component,
+                     ir::Value index, const std::string& mask);
     std::optional<std::int64_t> distance(ir::Value index) const;
     std::int64_t anchor_of(std::int64_t distance) const;
     std::string load_from_blocks(int symbol, int component, ir::Value index);

@@ -327,8 +327,8 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
             at = pure("extractelement {} {}, i64 {}", lanes_of(it), indices, l);
         }
         at = cast(ir::is_signed(type) ? "sext" : "zext", it, at, "i64");
-        elements.push_back(
-            pointer(fmt::format("[{} x {}]", p.components, t), component_pointer(symbol, 0), at));
+        at = pure("mul i64 {}, {}", at, p.components);
+        elements.push_back(pointer(t, component_pointer(symbol, 0), at));
     }
     std::map<int, Names> groups;  // the components of a group
     Names values;
@@ -340,7 +340,8 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
             Names lanes;
             for (const std::string& e : elements) {
                 const std::string at = c < 4 ? e : pointer(t, e, std::to_string(c / 4 * 4));
-                if (size != 3)
+                // Arrays of an embedded kernel change without its being planned again.
+                if (size != 3 || (plan_.form[symbol].padded && embedding_ == nullptr))
                     lanes.push_back(pure("load {}, ptr {}, align {}", v, at, align_of(t)));
                 else  // not a byte beyond the element: it may be the last of a page
                     lanes.push_back(pure("{}", call(v, "masked.load." + suffix(v) + ".p0",
@@ -385,9 +386,42 @@ void Emitter::store_element(Value op, int symbol, Value index, const std::vector
         if (contiguous && layout(symbol) == Layout::planes)
             masked_store(t, values[k], element_pointer(symbol, components[k], index), mask);
         else
-            // A scatter looks at no lane that is masked out.
-            scatter(t, values[k], element_pointers(symbol, components[k], index, all()), mask);
+            store_lanes(t, values[k], symbol, components[k], index, mask);
     }
+}
+
+// One scalar per lane at any index. Where neighbouring lanes reach neighbouring scalars, as they
+// do in regular meshes, that is one store; it is found out when it runs.
+void Emitter::store_lanes(const std::string& t, const std::string& x, int symbol, int component,
+                          Value index, const std::string& mask) {
+    // A scatter looks at no lane that is masked out.
+    const auto apart = [&] {
+        const Scope scope(*this);
+        scatter(t, x, element_pointers(symbol, component, index, all()), mask);
+    };
+    const Layout how = layout(symbol);
+    const bool dense = how == Layout::planes || how == Layout::table ||
+                       (how == Layout::elements && kernel_.parameter(symbol).components == 1);
+    if (!dense) return apart();
+    const Type type = kernel_.op(index).type;
+    const std::string it = scalar_type(type), v = lanes_of(it);
+    const std::string from =
+        pure("sub {} {}, {}", v, vector(index), list_of(it.c_str(), up_to(width_)));
+    const std::string first = pure("extractelement {} {}, i64 0", v, from);
+    const std::string elsewhere = pure("icmp ne {} {}, {}", v, from, splat(it, first));
+    const std::string yes = label(), no = label(), after = label();
+    branch(any(both(mask, elsewhere)), no, yes);
+    start(no);
+    apart();
+    jump(after);
+    start(yes);
+    {
+        const Scope scope(*this);
+        const std::string at = cast(ir::is_signed(type) ? "sext" : "zext", it, first, "i64");
+        masked_store(t, x, pointer(t, component_pointer(symbol, component), at), mask);
+    }
+    jump(after);
+    start(after);
 }
 
 // ---------------------------------------------------------------- ops

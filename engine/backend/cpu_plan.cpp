@@ -296,6 +296,7 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
         const auto reach = [](std::int64_t n, std::int64_t stride) {
             return static_cast<double>(n) * std::abs(static_cast<double>(stride));
         };
+        f.padded = b.padded && f.layout == Layout::elements && parameter.components % 4 == 3;
         f.wide =
             reach(b.count, b.element_stride) + reach(parameter.components, b.component_stride) >=
             0x1p31;
@@ -341,7 +342,7 @@ LastBindings::LastBindings(const Kernel& kernel) : count_(kernel.parameters.size
 bool LastBindings::change(const Binding* bindings) {
     const auto same = [&](const Binding& a, const Binding& b) {
         return a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
-               a.count == b.count && (!may_alias_ || a.data == b.data);
+               a.count == b.count && a.padded == b.padded && (!may_alias_ || a.data == b.data);
     };
     if (last_.size() == count_ && std::equal(last_.begin(), last_.end(), bindings, same))
         return false;

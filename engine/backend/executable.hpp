@@ -48,6 +48,8 @@ struct Binding {
     // Changes whenever the contents change, and is never used again at this address: index arrays
     // are inverted, and copies made, once per version. 0: unknown (integers: they never change).
     std::uint64_t version = 0;
+    // readable_behind (base/aligned.hpp) bytes behind the last element may be read.
+    bool padded = false;
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 };

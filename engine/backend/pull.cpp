@@ -1,9 +1,9 @@
 #include "engine/backend/pull.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
+#include "engine/backend/mirror.hpp"
 #include "engine/ir/builder.hpp"
 #include "engine/ir/clone.hpp"
 
@@ -19,9 +19,6 @@ using ir::Value;
 
 namespace {
 
-constexpr std::size_t kept_tables = 4;
-constexpr double padding_limit = 4;       // slots that may stand in the tables for each entry
-constexpr std::uint32_t most_slots = 64;  // more per target: few targets, little to share out
 // A term that goes through scratch memory costs about as much as so many ops.
 constexpr double scratch_cost = 200;
 
@@ -29,13 +26,45 @@ bool is_own(const Kernel& kernel, const Op& op) {
     return kernel.op(op.operand[0]).code == OpCode::item;
 }
 
+// A processor finds other work while it divides only among the next hundred or so ops. So the ops
+// of a loop's body are put in this order: roots and quotients with what they need, loads, the rest.
+void slow_first(Kernel& kernel, int r) {
+    std::vector<Value>& ops = kernel.region(r).ops;
+    std::map<Value, int> rank;  // of those that are in the region
+    for (const Value v : ops) {
+        const Op& op = kernel.op(v);
+        if (op.nest >= 0 && !kernel.nest(op).results.empty()) return;
+        rank[v] = 2;
+    }
+    bool may_move = true;  // what is raised
+    const auto raise = [&](auto&& self, Value v, int to) -> void {
+        const auto at = rank.find(v);
+        if (at == rank.end() || at->second <= to) return;
+        at->second = to;
+        may_move &= ir::is_pure(kernel.op(v).code) || kernel.op(v).code == OpCode::load;
+        for (int k = 0; k < ir::info(kernel.op(v).code).operands; ++k)
+            self(self, kernel.op(v).operand[k], to);
+    };
+    for (const Value v : ops) {
+        const OpCode code = kernel.op(v).code;
+        if (code == OpCode::sqrt || (code == OpCode::div && ir::is_real(kernel.op(v).type)))
+            raise(raise, v, 0);
+    }
+    for (const Value v : ops)
+        if (kernel.op(v).code == OpCode::load) raise(raise, v, 1);
+    if (!may_move) return;
+    std::stable_sort(ops.begin(), ops.end(),
+                     [&](Value a, Value b) { return rank.at(a) < rank.at(b); });
+}
+
 }  // namespace
 
 // Records what an item adds: the source's body with the item of the entry for the launch's own.
 class Pull::Body final : public ir::Cloner {
 public:
-    Body(Pull& pull, bool copies, ir::Builder& builder)
-        : Cloner(pull.plan_.kernel, builder), pull_(pull), copies_(copies) {
+    // `mirrored`: every entry is evaluated as if the target were its item's first row.
+    Body(Pull& pull, bool copies, bool mirrored, ir::Builder& builder)
+        : Cloner(pull.plan_.kernel, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
         effects = false;
         own_as_load = true;
     }
@@ -56,7 +85,7 @@ public:
 
     // The entry in a cell of the tables; `valid` says whether it is one, or padding. What the next
     // cell needs from the other end is loaded here: a processor then does not wait for it.
-    void record(Value cell, Value next_cell, Value valid) {
+    void record(Value cell, Value next_cell, Value valid, bool stores_terms) {
         at_ = cell;
         valid_ = valid;
         for (const auto& [element, slot] : others_) other_[element] = target_.read(slot);
@@ -67,7 +96,8 @@ public:
         region(0);
         for (const int symbol : pull_.symbols_) add_terms(symbol);
         // Last, since a branch cuts a loop in two for the compiler.
-        for (const auto& [to, term] : reduced_) store_term(to, term);
+        if (stores_terms)
+            for (const auto& [to, term] : reduced_) store_term(to, term);
         reduced_.clear();
     }
 
@@ -113,6 +143,7 @@ protected:
             at_target.push_back(symbol);
         const Value other = other_.at({op.symbol, op.component});
         const Value mine = mine_.at({op.symbol, op.component});
+        if (mirrored_) return r == 0 ? mine : other;
         return r == 0 ? target_.select(is_row(0), mine, other)
                       : target_.select(is_row(0), other, mine);
     }
@@ -128,14 +159,22 @@ protected:
 
 private:
     void store_term(int to, Value term) {
-        const Value stores =
-            pull_.rows_.size() == 1 ? valid_ : target_.binary(OpCode::bit_and, is_row(0), valid_);
+        Value stores = valid_, place = item;
+        if (pull_.mirrored_) {
+            place = table(pull_.row_);
+            stores = target_.compare(OpCode::le, target_.integer(0), place);
+        } else if (pull_.rows_.size() > 1) {
+            stores = target_.binary(OpCode::bit_and, is_row(0), valid_);
+        }
         target_.if_(
-            stores, [&] { target_.effect(OpCode::store_once, to, 0, item, term); }, [] {});
+            stores, [&] { target_.effect(OpCode::store_once, to, 0, place, term); }, [] {});
     }
     Value table(int parameter) { return target_.load(parameter, 0, at_); }
     Value is_row(int r) {
-        return target_.compare(OpCode::eq, table(pull_.row_), target_.integer(r));
+        if (!pull_.mirrored_)
+            return target_.compare(OpCode::eq, table(pull_.row_), target_.integer(r));
+        const Value first = target_.compare(OpCode::le, target_.integer(0), table(pull_.row_));
+        return r == 0 ? first : target_.emit(OpCode::logical_not, Type::boolean, first);
     }
     void load_others(Value cell) {
         const Value other = target_.load(pull_.other_, 0, cell);
@@ -157,7 +196,7 @@ private:
         for (int c = 0; c < p.components; ++c) {
             Value term = ir::no_value;
             bool any = false;
-            for (std::size_t r = 0; r < rows.size(); ++r) {
+            for (std::size_t r = 0; r < (mirrored_ ? 1 : rows.size()); ++r) {
                 const Value site = rows[r].sites[c];
                 const Value x =
                     site >= 0 ? target_.read(terms_.at(site)) : target_.real_constant(-0.0, p.type);
@@ -185,7 +224,7 @@ private:
     }
 
     Pull& pull_;
-    bool copies_;
+    bool copies_, mirrored_;
     Value at_ = ir::no_value, valid_ = ir::no_value;
     std::map<Value, ir::Slot> terms_;             // per site
     std::vector<std::pair<int, Value>> reduced_;  // terms of reductions, and where they are stored
@@ -205,6 +244,7 @@ Pull::Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<
       terms_(reduced_.size()) {
     find_shifts();
     if (shifted()) pairs_ = false;
+    mirrored_ = pairs_ && is_mirrored(plan_, symbols_);
     kernel_ = record(copies, true);
     if (shifted()) inner_ = record(copies, false);
     pays_ = worth_it();
@@ -266,17 +306,62 @@ Kernel Pull::record(bool copies, bool checked) {
             for (int c = 0; c < source.parameter(symbol).components; ++c)
                 builder.write(builder.own(symbol, builder.item(), c),
                               builder.zero(source.parameter(symbol).type));
-    Body body(*this, copies, builder);
-    for (const Shift& shift : shifts_) body.record(shift, checked);
-    if (!shifted()) walk(builder, body);
+    if (shifted()) {
+        Body body(*this, copies, false, builder);
+        for (const Shift& shift : shifts_) body.record(shift, checked);
+    } else {
+        walk_all(builder, copies);
+    }
     Kernel kernel = builder.finish();
     ir::remove_dead_ops(kernel, false);
+    for (const ir::Region& region : kernel.regions)
+        if (region.owner >= 0 && kernel.op(region.owner).code == OpCode::for_)
+            slow_first(kernel, static_cast<int>(&region - kernel.regions.data()));
     ir::verify(kernel, "pulling");
     return kernel;
 }
 
+void Pull::walk_all(ir::Builder& builder, bool copies) {
+    Body body(*this, copies, mirrored_, builder);
+    struct Sum {
+        ir::Slot slot;
+        Value start;
+    };
+    std::vector<Sum> sums;  // those that may start at -0, to which the sign of a zero counts
+    if (mirrored_)
+        for (const int symbol : symbols_)
+            for (int c = 0; c < plan_.kernel.parameter(symbol).components; ++c) {
+                if (plan_.kernel.parameter(symbol).access == Access::sum) continue;
+                const ir::Slot slot = builder.own(symbol, builder.item(), c);
+                sums.push_back({slot, builder.read(slot)});
+            }
+    walk(builder, body, true);
+    passes_ = sums.empty() ? 1 : 2;
+    if (sums.empty()) return;
+    Value again = ir::no_value;
+    for (const Sum& sum : sums) {
+        const Type type = builder.type_of(sum.start);
+        const Type bits = type == Type::f64 ? Type::i64 : Type::i32;
+        const std::int64_t sign = type == Type::f64 ? INT64_MIN : INT32_MIN;
+        const Value was =
+            builder.compare(OpCode::eq, builder.emit(OpCode::bitcast, bits, sum.start),
+                            builder.integer(sign, bits));
+        const Value is = builder.compare(OpCode::eq, builder.read(sum.slot), builder.zero(type));
+        const Value wrong = builder.binary(OpCode::bit_and, was, is);
+        again = again < 0 ? wrong : builder.binary(OpCode::bit_or, again, wrong);
+    }
+    builder.if_(
+        again,
+        [&] {
+            for (const Sum& sum : sums) builder.write(sum.slot, sum.start);
+            Body exact(*this, copies, false, builder);
+            walk(builder, exact, false);
+        },
+        [] {});
+}
+
 // All lanes of a vector walk through as many slots.
-void Pull::walk(ir::Builder& builder, Body& body) const {
+void Pull::walk(ir::Builder& builder, Body& body, bool stores_terms) const {
     const Value item = builder.item();
     const auto block = [&](int size) {  // the first item of the block
         return builder.binary(OpCode::bit_and, item, builder.integer(-size));
@@ -293,7 +378,8 @@ void Pull::walk(ir::Builder& builder, Body& body) const {
                                   builder.binary(OpCode::mul, k, builder.integer(block_targets)));
         };
         const Value next = builder.binary(OpCode::add, slot, builder.integer(1));
-        body.record(cell(slot), cell(next), builder.compare(OpCode::lt, slot, degree));
+        body.record(cell(slot), cell(next), builder.compare(OpCode::lt, slot, degree),
+                    stores_terms);
     });
 }
 
@@ -312,177 +398,7 @@ bool Pull::worth_it() const {
         }
     const auto rows = static_cast<double>(rows_.size());
     if (shifted()) return loops == 0 && work <= rows * scratch_cost;
-    return loops == 1 && work * (rows - 1) <= rows * scratch_cost;
-}
-
-const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t items, bool make) {
-    static const std::vector<Binding> none;
-    targets_ = bindings[symbols_.front()].count;
-    for (const int symbol : symbols_) {
-        if (bindings[symbol].count != targets_) return none;
-        for (const int other : symbols_)
-            if (make && other != symbol && bindings[other].data == bindings[symbol].data)
-                return none;
-    }
-    for (const int symbol : at_target_)
-        if (bindings[symbol].count < targets_ && bindings[symbol].element_stride != 0) return none;
-    stride_ = scratch_items(targets_);
-    Table* table = nullptr;
-    if (items >= 0x7fffffff || targets_ >= 0x7fffffff) return none;
-    if (make && !shifted()) {
-        gather_.read_key(bindings, items);
-        const auto found = std::find_if(tables_.begin(), tables_.end(),
-                                        [&](const auto& t) { return t->key == gather_.key(); });
-        if (found == tables_.end()) {
-            auto fresh = std::make_unique<Table>();
-            make_table(bindings, items, *fresh);
-            tables_.insert(tables_.begin(), std::move(fresh));
-            if (tables_.size() > kept_tables) tables_.pop_back();
-        } else if (found != tables_.begin()) {
-            std::rotate(tables_.begin(), found, found + 1);
-        }
-        table = tables_.front().get();
-        if (!table->fits) return none;
-        copy_columns(bindings, *table);
-    }
-    const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
-    bindings_.assign(bindings, bindings + source_count);
-    bindings_.resize(kernel_.parameters.size());
-    const std::int64_t count = table != nullptr ? table->cells(stride_) : stride_;
-    const auto set = [&](int p, const void* data, std::int64_t n) {
-        bindings_[p] = {const_cast<void*>(data), n, 1, 1, 0};
-    };
-    more_slots_ = table != nullptr ? static_cast<std::int32_t>(table->slots) - 1 : 0;
-    set(slots_parameter_, &more_slots_, 1);
-    item_count_ = static_cast<std::int32_t>(items);
-    set(items_parameter_, &item_count_, 1);
-    set(most_, table != nullptr ? table->most.data() : nullptr, stride_);
-    set(degree_, table != nullptr ? table->degree.data() : nullptr, stride_);
-    set(item_, table != nullptr ? table->item.data() : nullptr, count);
-    set(row_, table != nullptr ? table->row.data() : nullptr, count);
-    set(other_, table != nullptr ? table->other.data() : nullptr, count);
-    for (std::size_t k = 0; k < reduced_.size(); ++k) {
-        const Type type = kernel_.parameter(first_terms_ + static_cast<int>(k)).type;
-        const std::size_t bytes = static_cast<std::size_t>(items) * ir::size_of(type);
-        if (make && terms_[k].size() < bytes) terms_[k] = AlignedBuffer<char>(bytes);
-    }
-    items_ = items;
-    for (std::size_t k = 0; k < reduced_.size(); ++k) bindings_[first_terms_ + k] = terms(k);
-    for (std::size_t k = 0; k < columns_.size(); ++k)
-        set(columns_[k].parameter, table != nullptr ? table->copies[k].memory.data() : nullptr,
-            count);
-    return bindings_;
-}
-
-std::pair<std::int64_t, std::int64_t> Pull::inside() const {
-    if (!shifted()) return {0, 0};
-    // Whole blocks, as the items of vectors are.
-    const std::int64_t first = std::max<std::int64_t>(shifts_.front().offset, 0);
-    const std::int64_t end = std::min(items_ + shifts_.back().offset, targets_);
-    return {scratch_items(first), end & -block_targets};
-}
-
-Binding Pull::terms(std::size_t reduced) const {
-    return {const_cast<char*>(terms_[reduced].data()), items_, 1, 1, 0};
-}
-
-Form Pull::form(const std::vector<Binding>& bindings) const {
-    Form form = form_of(kernel_, bindings.data());
-    for (std::size_t p = most_; p < form.size(); ++p)
-        if (kernel_.parameters[p].access == Access::read) form[p].layout = Layout::table;
-    return form;
-}
-
-void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table) {
-    table.key = gather_.key();
-    gather_.prepare(bindings, items);
-    const std::uint32_t *first = gather_.first(), *entries = gather_.entries();
-    std::uint32_t most = 0;
-    for (std::int64_t t = 0; t < targets_; ++t) most = std::max(most, first[t + 1] - first[t]);
-    table.slots = most;
-    const double cells = static_cast<double>(most) * static_cast<double>(stride_);
-    table.fits = most > 0 && most <= most_slots &&
-                 cells <= padding_limit * first[targets_] + 1024 && cells < 0x1p31 &&
-                 items < (1 << 30);
-    if (!table.fits) return;
-    const auto size = static_cast<std::size_t>(table.cells(stride_));
-    table.most = AlignedBuffer<std::int32_t>(stride_);
-    table.degree = AlignedBuffer<std::int32_t>(stride_);
-    table.item = AlignedBuffer<std::int32_t>(size);
-    table.row = AlignedBuffer<std::int32_t>(size);
-    const std::int64_t row_length = scratch_items(items);
-    for (std::int64_t t = 0; t < targets_; ++t) {
-        table.degree.data()[t] = static_cast<std::int32_t>(first[t + 1] - first[t]);
-        for (std::uint32_t e = first[t]; e < first[t + 1]; ++e) {
-            const std::size_t at = table.cell(t, e - first[t]);
-            table.item.data()[at] = static_cast<std::int32_t>(entries[e] % row_length);
-            table.row.data()[at] = static_cast<std::int32_t>(entries[e] / row_length);
-        }
-    }
-    for (std::int64_t t = 0; t < targets_; ++t) {
-        std::int32_t& in_block = table.most[t & -most_lanes];
-        in_block = std::max(in_block, table.degree[t]);
-    }
-    table.copies.resize(columns_.size());
-    std::int64_t in_first_row = 0;  // an item whose index is out of range stores no term
-    for (std::uint32_t e = 0; e < first[targets_]; ++e) in_first_row += entries[e] < row_length;
-    if (!reduced_.empty()) table.fits = in_first_row == items;
-    if (!pairs_) return;
-    // Every item stands in two cells, one per row: what one of them is, the other needs.
-    table.other = AlignedBuffer<std::int32_t>(size);
-    std::vector<std::int32_t> target[2];
-    for (auto& t : target) t.assign(items, 0);
-    const auto each_cell = [&](const auto& f) {
-        for (std::int64_t t = 0; t < targets_; ++t)
-            for (std::int32_t k = 0; k < table.degree.data()[t]; ++k) f(t, table.cell(t, k));
-    };
-    std::vector<char> seen(items, 0);
-    each_cell([&](std::int64_t t, std::size_t at) {
-        target[table.row.data()[at]][table.item.data()[at]] = static_cast<std::int32_t>(t);
-        ++seen[table.item.data()[at]];
-    });
-    each_cell([&](std::int64_t, std::size_t at) {
-        const std::int32_t i = table.item.data()[at];
-        table.other.data()[at] = target[1 - table.row.data()[at]][i];
-        table.fits &= seen[i] == 2;  // an index out of range has no cell
-    });
-}
-
-template <class Word>
-void Pull::copy_column(const Binding& from, int component, const Table& table, Word* to) const {
-    const Word* const data =
-        static_cast<const Word*>(from.data) + component * from.component_stride;
-    for (std::size_t at = 0; at < table.item.size(); ++at)
-        to[at] = data[table.item[at] * from.element_stride];
-}
-
-void Pull::copy_columns(const Binding* bindings, Table& table) {
-    bool copied = false;
-    for (std::size_t k = 0; k < columns_.size(); ++k) {
-        const Column& column = columns_[k];
-        const Binding& from = bindings[column.symbol];
-        const Type type = plan_.kernel.parameter(column.symbol).type;
-        Copy& copy = table.copies[k];
-        const bool known = !copy.memory.empty() && from.version != 0 &&
-                           copy.version == from.version && copy.data == from.data &&
-                           copy.element_stride == from.element_stride &&
-                           copy.component_stride == from.component_stride;
-        if (known) continue;
-        const std::size_t bytes = table.item.size() * ir::size_of(type);
-        if (copy.memory.size() != bytes) copy.memory = AlignedBuffer<char>(bytes);
-        if (ir::size_of(type) == 4)
-            copy_column(from, column.component, table,
-                        reinterpret_cast<std::uint32_t*>(copy.memory.data()));
-        else
-            copy_column(from, column.component, table,
-                        reinterpret_cast<std::uint64_t*>(copy.memory.data()));
-        copy.data = from.data;
-        copy.version = from.version;
-        copy.element_stride = from.element_stride;
-        copy.component_stride = from.component_stride;
-        copied |= ir::is_real(type);
-    }
-    copied_ = copied ? copied_ + 1 : 0;
+    return loops == passes_ && work / passes_ * (rows - 1) <= rows * scratch_cost;
 }
 
 namespace {

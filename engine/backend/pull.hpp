@@ -16,6 +16,9 @@
 // them and that of the other end for the other: one gather instead of two. It is made one slot
 // ahead, since a processor that waits for it cannot look far enough for other work.
 //
+// Where the item looks the same from both ends (mirror.hpp), the target is taken for the first of
+// them. Only a sum that was -0 and ends at 0 depends on more, and is added up again.
+//
 // Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
 // needed: the target's entries are the items at the negative offsets, one copy of the body each.
 // Nearly all targets have all their items: they have a kernel without conditions.
@@ -89,10 +92,11 @@ private:
         // For so many targets, padded; and a slot that the last block looks ahead to.
         std::int64_t cells(std::int64_t stride) const { return slots * stride + block_targets; }
     };
-    static constexpr int block_targets = 64;
+    static constexpr int block_targets = 16;
     class Body;
 
-    void walk(ir::Builder& builder, Body& body) const;
+    void walk_all(ir::Builder& builder, bool copies);
+    void walk(ir::Builder& builder, Body& body, bool stores_terms) const;
     bool worth_it() const;
     void find_shifts();
     ir::Kernel record(bool copies, bool checked);
@@ -108,6 +112,8 @@ private:
     ir::Kernel kernel_, inner_;
     bool pays_ = false;
     bool pairs_ = false;         // two rows: the table `other`
+    bool mirrored_ = false;      // mirror.hpp; the table `row` holds the item in row 0, else -1
+    int passes_ = 1;             // loops over the entries
     std::vector<Shift> shifts_;  // in the order in which a target meets them; empty: tables
     std::int32_t item_count_ = 0;
     std::vector<int> at_target_;  // buffers that are read at the target's index

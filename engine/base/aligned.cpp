@@ -37,7 +37,8 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
         .remedy("use fewer elements, fewer steps, or a smaller memory budget for checkpoints");
 }
 
-// Whole huge pages, beginning at one: maps one page more and gives back what stands over.
+// Whole huge pages, beginning at one, and a page behind them: maps one huge page more and gives
+// back what stands over.
 void* map_large(std::size_t bytes) {
     const std::size_t mapped = bytes + huge_page;
     void* const raw =
@@ -47,7 +48,7 @@ void* map_large(std::size_t bytes) {
     const std::size_t before =
         (huge_page - reinterpret_cast<std::uintptr_t>(first) % huge_page) % huge_page;
     if (before > 0) munmap(first, before);
-    munmap(first + before + bytes, huge_page - before);
+    if (huge_page - before > page) munmap(first + before + bytes + page, huge_page - before - page);
     madvise(first + before, bytes, MADV_HUGEPAGE);  // a hint: failure does not matter
     return first + before;
 }
@@ -84,7 +85,7 @@ void* allocate_aligned(std::size_t bytes) {
         block = map_large(round_up(bytes, huge_page));
     } else {
         const std::size_t alignment = bytes >= page_block ? page : memory_alignment;
-        const std::size_t rounded = round_up(bytes, alignment);
+        const std::size_t rounded = round_up(bytes + readable_behind, alignment);
         block = std::aligned_alloc(alignment, rounded);
         if (block != nullptr) std::memset(block, 0, rounded);
     }
@@ -97,7 +98,7 @@ void* allocate_aligned(std::size_t bytes) {
 void free_aligned(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
     if (bytes >= large_block) {
-        munmap(block, round_up(bytes, huge_page));
+        munmap(block, round_up(bytes, huge_page) + page);
     } else {
         std::free(block);
     }

@@ -16,6 +16,9 @@ namespace hindcast {
 
 // Alignment of every block: a cache line, and a whole vector register of any width.
 inline constexpr std::size_t memory_alignment = 64;
+// So many bytes behind every block may be read, whatever stands there: three components may be
+// loaded as four.
+inline constexpr std::size_t readable_behind = 16;
 
 struct MemoryUse {
     std::int64_t current = 0;      // bytes allocated now

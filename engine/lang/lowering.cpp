@@ -28,15 +28,15 @@ protected:
         const Type type = op.type;
         const bool whole = ir::is_integer(type);
         const auto zero = [&] { return t.zero(type); };
-        const auto is_zero = [&](Value v) { return t.compare(OpCode::eq, v, zero()); };
+        const auto not_zero = [&](Value v) { return t.emit(OpCode::convert, Type::boolean, v); };
         switch (op.code) {
             case OpCode::min: return t.select(t.compare(OpCode::lt, b, a), b, a);
             case OpCode::max: return t.select(t.compare(OpCode::lt, a, b), b, a);
             case OpCode::mulz:
-                return t.select(t.binary(OpCode::bit_or, is_zero(a), is_zero(b)), zero(),
-                                t.binary(OpCode::mul, a, b));
-            case OpCode::mulg: return t.select(is_zero(a), zero(), t.binary(OpCode::mul, a, b));
-            case OpCode::divz: return t.select(is_zero(a), zero(), t.binary(OpCode::div, a, b));
+                return t.select(t.binary(OpCode::bit_and, not_zero(a), not_zero(b)),
+                                t.binary(OpCode::mul, a, b), zero());
+            case OpCode::mulg: return t.select(not_zero(a), t.binary(OpCode::mul, a, b), zero());
+            case OpCode::divz: return t.select(not_zero(a), t.binary(OpCode::div, a, b), zero());
             case OpCode::norm2: return t.emit(OpCode::sqrt, type, squares(a, b));
             case OpCode::norm3:
                 return t.emit(OpCode::sqrt, type, t.emit(OpCode::fma, type, c, c, squares(a, b)));

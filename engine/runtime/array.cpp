@@ -322,7 +322,9 @@ backend::Binding Array::binding() const {
 }
 
 backend::Binding Array::shape_binding() const {
-    return {nullptr, elements(), element_stride(), component_stride(), version()};
+    return {nullptr,          elements(),
+            element_stride(), component_stride(),
+            version(),        storage_->memory.padded()};
 }
 
 void Array::add_to(StateHash& hash, const std::string& name) const {

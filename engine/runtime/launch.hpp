@@ -156,9 +156,13 @@ public:
     bool is_gradient(int parameter) const;
     bool is_derivative(int parameter) const;
     // Replaces the memory that a Read parameter is bound to (the same type and strides), for this
-    // replay only: an older version of the array, in memory of the launch's device. nullptr gives
-    // the array's own memory back.
+    // replay only: an older version of the array, in memory of the launch's device, on the host
+    // within a block of base/aligned.hpp. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
+
+    // What one run reads and writes, as far as the bindings tell: every array once for each, of
+    // arrays at the item's own index the elements that have an item.
+    double bytes() const;
 
     // Compiles what run() needs, so that the first run does not wait for it.
     void prepare() const;

@@ -1,5 +1,6 @@
 // One direction of a launch: its kernel, what it is bound to, and how it runs.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "engine/ad/differentiate.hpp"
@@ -323,6 +324,33 @@ bool Launch::Replay::is_derivative(int parameter) const { return !kinds_of(param
 
 void Launch::make_again() { state_->made_again = true; }
 bool Launch::made_again() const { return state_->made_again; }
+
+double Launch::Replay::bytes() const {
+    struct Traffic {
+        bool read = false, written = false;
+        double bytes = 0;
+    };
+    std::map<const void*, Traffic> of;  // per array
+    const Kernel& k = kernel();
+    for (std::size_t p = 0; p < k.parameters.size(); ++p) {
+        const Array& array = arrays()[p];
+        if (!array) continue;
+        const Access access = k.parameters[p].access;
+        Traffic& traffic = of[array.version_counter()];
+        traffic.read |= access != Access::write && access != Access::sum &&
+                        access != Access::slice && access != Access::reduce;
+        traffic.written |= access != Access::read && access != Access::value;
+        const bool own = access == Access::write || access == Access::read_write;
+        const std::int64_t elements =
+            own ? std::min(array.elements(), launch().items()) : array.elements();
+        traffic.bytes = std::max(traffic.bytes, static_cast<double>(array.components() * elements) *
+                                                    static_cast<double>(ir::size_of(array.type())));
+    }
+    double sum = 0;
+    for (const auto& [array, traffic] : of)
+        sum += traffic.bytes * ((traffic.read ? 1 : 0) + (traffic.written ? 1 : 0));
+    return sum;
+}
 
 void Launch::Replay::bind_memory(int parameter, void* memory) const {
     const std::size_t p = static_cast<std::size_t>(parameter);

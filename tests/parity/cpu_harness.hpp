@@ -105,7 +105,7 @@ public:
             const std::int64_t c = parameter.components,
                                n = static_cast<std::int64_t>(arrays_[p].values.size()) / c;
             backend::Binding& b = bindings[p];
-            b = {nullptr, n, c, 1, ++version_};
+            b = {nullptr, n, c, 1, ++version_, p % 2 == 0};
             if (arrays_[p].form == Form::planes) b.element_stride = 1, b.component_stride = n + 3;
             if (arrays_[p].form == Form::shared) b.element_stride = 0, b.count = items_;
             if (arrays_[p].form == Form::strided)

@@ -18,42 +18,20 @@ double now() {
         .count();
 }
 
-// What the bindings of one replay say.
-double bytes_of(const Launch::Replay& replay, std::map<const void*, double>& resident) {
-    std::map<const void*, int> passes;  // per array: read, written, or both
-    std::map<const void*, double> size;
-    const ir::Kernel& kernel = replay.kernel();
-    for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
-        const Array& array = replay.arrays()[p];
-        if (!array) continue;
-        const ir::Access access = kernel.parameters[p].access;
-        const bool reads = access != ir::Access::write && access != ir::Access::sum &&
-                           access != ir::Access::slice && access != ir::Access::reduce;
-        const bool writes = access != ir::Access::read && access != ir::Access::value;
-        passes[array.version_counter()] |= (reads ? 1 : 0) | (writes ? 2 : 0);
-        const double element = static_cast<double>(array.components()) *
-                               static_cast<double>(ir::size_of(array.type()));
-        const bool own = access == ir::Access::write || access == ir::Access::read_write;
-        const std::int64_t elements =
-            own ? std::min(array.elements(), replay.launch().items()) : array.elements();
-        double& bytes = size[array.version_counter()];
-        bytes = std::max(bytes, element * static_cast<double>(elements));
-        resident[array.version_counter()] = element * static_cast<double>(array.elements());
-    }
-    double bytes = 0;
-    for (const auto& [key, bits] : passes) bytes += size[key] * (bits == 3 ? 2 : 1);
-    return bytes;
-}
-
 Traffic traffic_of(Simulation& simulation) {
     Traffic traffic;
     std::map<const void*, double> resident;
+    const auto bytes_of = [&](const Launch::Replay& replay) {
+        for (const Array& array : replay.arrays())
+            if (array) resident[array.version_counter()] = static_cast<double>(array.bytes());
+        return replay.bytes();
+    };
     for (const Launch& launch : simulation.model().step_program().launches()) {
         ++traffic.launches;
-        traffic.forward_bytes += bytes_of(launch.forward(), resident);
+        traffic.forward_bytes += bytes_of(launch.forward());
         if (!launch.has_derivative()) continue;
         ++traffic.adjoints;
-        traffic.backward_bytes += bytes_of(launch.adjoint(), resident);
+        traffic.backward_bytes += bytes_of(launch.adjoint());
     }
     for (const auto& [key, bytes] : resident) traffic.resident_bytes += bytes;
     return traffic;

@@ -263,11 +263,20 @@ private:
             }
         }
         ImGui::PopStyleColor();
-        if (now.ghost_iteration >= 0) {
-            ImGui::SetCursorScreenPos({at.x + px(12), at.y + px(14) + ImGui::GetFrameHeight()});
-            ImGui::TextColored(look().palette().ghost, "%s",
-                               fmt::format("ghost: iteration {}", now.ghost_iteration).c_str());
-        }
+        float line = at.y + px(14) + ImGui::GetFrameHeight();
+        const auto say = [&](const ImVec4& text_colour, const std::string& text) {
+            ImGui::SetCursorScreenPos({at.x + px(12), line});
+            ImGui::TextColored(text_colour, "%s", text.c_str());
+            line += ImGui::GetTextLineHeightWithSpacing();
+        };
+        if (now.ghost_iteration >= 0)
+            say(look().palette().ghost,
+                fmt::format(
+                    "ghost: iteration {}{}", now.ghost_iteration,
+                    now.ghost_problem.empty() ? "" : " is not drawn: " + now.ghost_problem));
+        if (now.shows_older_scene())
+            say(look().palette().warn,
+                fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
     }
 
     void colour_bar(Context& context, ImVec2 at, int width, int height) {

@@ -473,7 +473,7 @@ std::vector<Action> optimise_actions() {
          nullptr,
          "Newest iteration",
          ImGuiMod_Shift | ImGuiKey_Period,
-         "Shows each iteration as it comes",
+         "Shows the scene as it is now, and each iteration as it comes",
          has_history,
          [](Workspace& w) { w.send(session::ShowIteration{}); },
          {}},

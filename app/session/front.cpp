@@ -144,8 +144,8 @@ void Front::grab(Grab& command) {
 
 // What is pulled on is shown as it is computed.
 void Front::follow_hand() {
+    if (!desk_.hand || !desk_.hand->live) return;
     const Hand& hand = *desk_.hand;
-    if (!hand.live) return;
     desk_.shown = target_ = hand.trajectory;
     cursor_seconds_ = hand.trajectory->world->step_seconds;
     cursor_ = static_cast<double>(hand.trajectory->steps_done());

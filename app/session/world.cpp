@@ -227,7 +227,7 @@ std::int64_t World::bytes() const {
         sum += sizeof(q) + q.info.path.size() + q.info.scene_pointer.size();
     for (const ParameterPlace& p : places) sum += sizeof(p) + p.entries.size() * sizeof(p.first);
     for (const ParameterInfo& p : parameters)
-        for (const std::string& entry : p.names) sum += sizeof(entry) + entry.size();
+        for (const std::string& entry : p.names) sum += sizeof(std::string) + entry.size();
     return static_cast<std::int64_t>(sum);
 }
 

@@ -28,7 +28,7 @@ public:
     void draw(Context& context) override {
         Workspace& work = context.work;
         const std::string pointer = work.selection().pointer;
-        if (work.now().shows_older_scene()) older_scene(work.now());
+        if (work.now().shows_older_scene()) older_scene(context);
         if (pointer.empty()) {
             overview(context);
             return;
@@ -50,13 +50,15 @@ public:
 
 private:
     // The picture is of a scene that an edit has changed since; what is edited here is not.
-    static void older_scene(const session::Snapshot& now) {
+    static void older_scene(Context& context) {
+        const session::Snapshot& now = context.work.now();
         wrapped_text(
             fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
-                        "is the scene as it is now; an edit shows it again.",
-                        now.shown_iteration),
+                        "is the scene as it is now; {} or an edit shows it again.",
+                        now.shown_iteration, Actions::key_name(context.actions["newest"].key)),
             look().palette().warn);
-        tip("Branching from the iteration (B) brings its scene back");
+        tip("Branching from the iteration brings its scene back\nKey: " +
+            Actions::key_name(context.actions["branch"].key));
         for (const session::QuantityInfo& q : now.quantities) {
             if (!q.optimised || q.values.empty()) continue;
             const auto [low, high] = std::ranges::minmax(q.values);

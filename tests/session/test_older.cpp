@@ -9,6 +9,7 @@
 
 #include "engine/document/npy.hpp"
 #include "tests/session/support.hpp"
+#include "tests/support/software_cuda.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -215,6 +216,44 @@ TEST_CASE("session: a ghost of an older scene, where it fits and where it does n
               return l.text.find("ghost of iteration") != std::string::npos;
           }) == 1);
     CHECK(std::isnan(scene.exchange->read(scene.frame_at(17), "ghost position").front()));
+}
+
+TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("");
+    SessionOptions options = OpenScene::options(200'000);
+    options.simulation.device = test::fresh_device();
+    OpenScene scene(test::scene_file("spring_cage.json"), options);
+    const Document before = *scene.document;
+    scene.session.send(Optimise{Optimise::What::start});
+    const auto history = scene.wait_ended()->history;
+    scene.apply(with_body(before));
+    scene.session.send(Seek{17});
+    for (const std::int64_t iteration : {3, 30, 12}) {
+        CAPTURE(iteration);
+        show(scene, iteration);
+        const auto& row = (*history)[static_cast<std::size_t>(iteration)];
+        CHECK(scene.exchange->read(scene.frame_at(17), "position") ==
+              positions(before, *row.parameters, 17));
+    }
+    scene.session.send(ShowIteration{});
+    connect(scene, [](const Snapshot& s) {
+        return s.shown_build == s.build && s.activity == Activity::idle &&
+               s.older_simulation_bytes == 0;
+    });
+    scene.frame_at(17);
+    scene.apply(in_air(before));
+    scene.session.send(Ghost{12});
+    connect(scene, [](const Snapshot& s) {
+        return s.shown_build == s.build && s.activity == Activity::idle;
+    });
+    const std::vector<double> expected = positions(before, *(*history)[12].parameters, 17);
+    scene.wait([&](const Snapshot&) {
+        const auto frame = scene.exchange->acquire();
+        return frame && frame->step == 17 &&
+               scene.exchange->read(*frame, "ghost position") == expected;
+    });
+    CHECK_FALSE(scene.session.snapshot()->error);
 }
 
 TEST_CASE("session: going back to a document makes its iterations those of the scene") {

@@ -131,13 +131,14 @@ public:
         wait([&](const session::Snapshot& s) { return s.shown_iteration == iteration; });
     }
 
-    // The kept frame at that step or, of a long run that keeps every n-th only, the last before it.
+    // That step; where `kept`, and of a long run only every n-th is kept, the last kept before it.
     // False if the run has ended before that step.
-    bool show_step(std::int64_t step) {
+    bool show_step(std::int64_t step, bool kept) {
         send(session::Seek{step});
         bool reached = false;
         wait([&](const session::Snapshot& s) {
-            reached = s.steps_computed >= step && s.step <= step && step - s.step < s.frame_every;
+            reached = s.steps_computed >= step &&
+                      (kept ? s.step <= step && step - s.step < s.frame_every : s.step == step);
             const bool over = s.activity == session::Activity::idle && s.error != nullptr;
             if (over && !reached) fail_if(s.error);
             return reached;
@@ -280,6 +281,17 @@ void check_name(const std::string& name, const std::vector<session::ShownField>&
         .remedy(fmt::format("for {} there is: {}", option, names_of(fields)));
 }
 
+// Whether something is shown that is there only at the steps that are kept.
+bool shows_gradients(const Options& options, const session::Snapshot& now) {
+    const auto is_gradient = [](const std::vector<session::ShownField>& fields,
+                                const std::string& name) {
+        for (const auto& field : fields)
+            if (field.name == name) return field.gradient;
+        return false;
+    };
+    return is_gradient(now.colours, options.colour) || is_gradient(now.arrows, options.arrows);
+}
+
 // The way of the camera; empty if none was asked for.
 session::CameraPath camera_path(const Options& options) {
     return options.camera_path.empty() ? session::CameraPath()
@@ -308,8 +320,10 @@ void make_film(const Options& options, Director& director, Photographer& photogr
             director.show_iteration(k);
             time = options.time >= 0 ? options.time : until;
         }
-        director.show_step(std::clamp<std::int64_t>(
-            static_cast<std::int64_t>(std::llround(time / step_seconds)), 0, snapshot->steps));
+        director.show_step(
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(std::llround(time / step_seconds)),
+                                     0, snapshot->steps),
+            shows_gradients(options, *snapshot));
         if (!path.empty()) {
             // Along iterations the whole path is gone during the film.
             const double first = path.keys().front().time, last = path.keys().back().time;
@@ -362,7 +376,7 @@ int run(const Options& options) {
             throw Error(fmt::format("the scene ends after {} steps, at {:g} s", snapshot->steps,
                                     snapshot->step_seconds * static_cast<double>(snapshot->steps)))
                 .remedy("ask for an earlier time, or give --steps");
-        director.show_step(step);
+        director.show_step(step, shows_gradients(options, *snapshot));
         director.wait([&](const session::Snapshot&) { return exchange->serial() > 0; });
         if (const session::CameraPath path = camera_path(options); !path.empty())
             view.camera = path.at(static_cast<double>(step) * snapshot->step_seconds);
@@ -473,9 +487,9 @@ Command add_render(CLI::App& app) {
     constexpr const char* moment = "Moment";
     auto* const time = command
                            ->add_option("--time", o.time,
-                                        "s (the last frame kept until then); of a film: where it "
-                                        "begins (default: the end; of a "
-                                        "film: 0)")
+                                        "s (the nearest step; with gradients the last one that is "
+                                        "kept until then); of a film: where it begins (default: "
+                                        "the end; of a film: 0)")
                            ->check(CLI::NonNegativeNumber)
                            ->group(moment);
     command->add_option("--step", o.step, "The same in steps")

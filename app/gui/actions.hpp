@@ -1,6 +1,6 @@
 // Everything that the user can do, in one table: its name, key, menu, help, when it is possible and
 // what it does. Menus, the toolbar, the command palette, the help page and the dispatch of keys all
-// read this table and nothing else.
+// read this table and nothing else. What the mouse does is in gestures.hpp.
 #pragma once
 
 #include <imgui.h>

@@ -12,7 +12,9 @@ using session::Optimise;
 
 bool has_scene(const Workspace& w) { return w.has_scene(); }
 bool runs(const Workspace& w) { return w.has_run(); }
-bool can_optimise(const Workspace& w) { return w.has_run() && !w.now().parameters.empty(); }
+bool can_optimise(const Workspace& w) {
+    return w.has_run() && !w.now().present_parameters().empty();
+}
 bool has_history(const Workspace& w) { return w.now().history && !w.now().history->empty(); }
 
 void copy_pointer(Workspace& w) {
@@ -471,7 +473,7 @@ std::vector<Action> optimise_actions() {
          nullptr,
          "Newest iteration",
          ImGuiMod_Shift | ImGuiKey_Period,
-         "Shows each iteration as it comes",
+         "Shows the scene as it is now, and each iteration as it comes",
          has_history,
          [](Workspace& w) { w.send(session::ShowIteration{}); },
          {}},
@@ -490,19 +492,18 @@ std::vector<Action> optimise_actions() {
          icon::branch,
          "Branch from here",
          ImGuiKey_B,
-         "Goes on from the shown iteration's parameters with a fresh optimiser",
+         "Goes on from the shown iteration's parameters with a fresh optimiser; one from before an "
+         "edit brings its scene back, which can be undone",
          has_history,
-         [](Workspace& w) {
-             w.send(session::Branch{w.now().shown_iteration});
-             w.optimise(Optimise::What::start);
-         },
+         [](Workspace& w) { w.branch(w.now().shown_iteration); },
          {}},
         {"accept",
          "Optimise",
          icon::accept,
          "Accept",
          ImGuiMod_Ctrl | ImGuiKey_Enter,
-         "Writes the shown iteration's parameters into the scene; can be undone",
+         "Writes the shown iteration's parameters into the scene; can be undone. One from before "
+         "an edit is branched from first (B)",
          has_history,
          [](Workspace& w) { w.accept(); },
          {},

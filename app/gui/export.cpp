@@ -61,7 +61,7 @@ std::vector<std::int64_t> positions_of(Plan& plan, const Workspace& work) {
     if (plan.axis == iterations) {
         if (now.history)
             for (const session::IterationInfo& row : *now.history)
-                if (row.can_show) all.push_back(row.iteration);
+                if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
         return all;
     }
     const double seconds = static_cast<double>(now.steps) * now.step_seconds;

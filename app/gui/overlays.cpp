@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/gui/gestures.hpp"
 #include "app/gui/shell.hpp"
 
 namespace hindcast::gui {
@@ -135,17 +136,6 @@ void draw_help(Context& context) {
         static std::string search;
         search_field("##search", search, "Find a command or a key");
         ImGui::Spacing();
-        static constexpr const char* mouse[][2] = {
-            {"Left drag", "Turn the view; in the plane: move it"},
-            {"Right or middle drag", "Move the view"},
-            {"Wheel", "Zoom to the cursor"},
-            {"Ctrl + left drag",
-             "Pull on a point of a body with a spring, while time runs; its path becomes a force "
-             "of "
-             "the scene. Escape lets go without a trace"},
-            {"Click", "Select what is under the cursor"},
-            {"Double click", "Centre the view on what is under the cursor"},
-            {"Right click on a quantity", "Sweep it, plot it, reset it, optimise it"}};
         if (ImGui::BeginTable("keys", 3, ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg)) {
             ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, px(150));
             ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, px(170));
@@ -156,14 +146,14 @@ void draw_help(Context& context) {
                 heading(text);
             };
             title("Mouse");
-            for (const auto& row : mouse) {
-                if (!matches(std::string(row[0]) + " " + row[1], search)) continue;
+            for (const GestureRow& row : gestures()) {
+                if (!matches(row.name() + " " + row.help, search)) continue;
                 ImGui::TableNextRow();
                 ImGui::TableNextColumn();
-                ImGui::TextColored(look().palette().accent, "%s", row[0]);
+                ImGui::TextColored(look().palette().accent, "%s", row.name().c_str());
                 ImGui::TableNextColumn();
                 ImGui::TableNextColumn();
-                wrapped_text(row[1], look().palette().quiet);
+                wrapped_text(row.help, look().palette().quiet);
             }
             for (const char* menu : menus) {
                 bool titled = false;

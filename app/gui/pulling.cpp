@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/gestures.hpp"
+
 namespace hindcast::gui {
 
 namespace {
@@ -51,8 +53,7 @@ bool Pulling::update(Context& context, ImVec2 at, int width, int height, bool pr
                      bool active) {
     Workspace& work = context.work;
     const ImGuiIO& io = ImGui::GetIO();
-    if (pressed && io.KeyCtrl && ImGui::IsMouseClicked(ImGuiMouseButton_Left))
-        begin(context, at, width, height);
+    if (pressed && happens(Gesture::pull)) begin(context, at, width, height);
     if (!on_) return false;
     if (!active) {
         on_ = false;

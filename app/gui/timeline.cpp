@@ -145,13 +145,14 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
     ImGui::AlignTextToFramePadding();
     ImGui::SameLine(0, px(8));
     ImGui::TextUnformatted("Iteration");
-    tip("The second axis: every iteration of the optimisation in this session can be shown again");
+    tip("The second axis: every iteration of the optimisation in this session can be shown again, "
+        "also those from before an edit of the scene");
     ImGui::SameLine(slider_left);
     const bool any = now.history && !now.history->empty();
     const float width = ImGui::GetContentRegionAvail().x - label_width - px(10);
     if (!any) {
         ImGui::AlignTextToFramePadding();
-        quiet_text(now.parameters.empty()
+        quiet_text(now.present_parameters().empty()
                        ? "Nothing to optimise yet: lock a quantity of the inspector into the "
                          "optimisation"
                        : "No iterations yet: press O to optimise");
@@ -168,15 +169,23 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
                    ? static_cast<double>(i - first) / static_cast<double>(planned - first)
                    : 0;
     };
+    for (std::size_t k = 1; k < history.size(); ++k)
+        if (history[k].build != history[k - 1].build)
+            marks.push_back({part(history[k].iteration), look().palette().quiet});
+    const bool edited = !marks.empty();
     if (now.best_iteration >= 0) marks.push_back({part(now.best_iteration), look().palette().good});
     if (now.ghost_iteration >= 0)
         marks.push_back({part(now.ghost_iteration), look().palette().ghost});
     ImGui::BeginChild("##iterations", {width, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     if (scrub("iteration slider", shown, first, planned, part(last), marks,
-              fmt::format("Iteration of the optimisation\nDrag to look at an earlier one. Best: {} "
-                          "(green).",
-                          now.best_iteration))) {
+              fmt::format("Iteration of the optimisation\nDrag to look at an earlier one.{}{}",
+                          now.best_iteration >= 0
+                              ? fmt::format(" Best: {} (green).", now.best_iteration)
+                              : "",
+                          edited ? "\nGrey: from there on of an edited scene. Iterations before "
+                                   "an edit are shown as the scene was then."
+                                 : ""))) {
         shown = std::min(shown, last);
         held.set(shown);
         work.send(session::ShowIteration{shown == last && work.is_optimising()

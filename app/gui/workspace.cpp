@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <cmath>
+#include <utility>
 
 #include "app/gui/process_log.hpp"
 #include "engine/base/files.hpp"
@@ -98,15 +99,22 @@ void Workspace::apply() {
     if (opening_ || !editor_->has_scene() || editor_->revision() == sent_revision_) return;
     sent_revision_ = editor_->revision();
     send(session::Apply{editor_->document(), ++number_, editor_->file(), false});
+    if (const auto branch = std::exchange(branch_to_, std::nullopt)) {
+        send(session::Branch{*branch});
+        optimise(session::Optimise::What::start);
+    }
 }
 
 void Workspace::take_answer() {
     if (!now().answer || now().answer_to == answered_ || now().answer_to != accept_number_) return;
     answered_ = now().answer_to;
     const std::string name = now().answer_name.empty() ? "Accept parameters" : now().answer_name;
-    if (edit([&](session::Editor& e) { e.replace(*now().answer, name); }))
-        tell(name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back.",
-             Notice::Kind::success);
+    const auto branch = std::exchange(branch_asked_, std::nullopt);
+    if (!edit([&](session::Editor& e) { e.replace(*now().answer, name); })) return;
+    if (branch) branch_to_ = branch;  // once the scene is sent
+    tell(branch ? name + ": the scene is as it was then. Ctrl+Z brings the newer one back."
+                : name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back.",
+         Notice::Kind::success);
 }
 
 void Workspace::take_pulled() {
@@ -283,6 +291,8 @@ void Workspace::close() {
         selection_ = {};
         show_gallery = true;
         send(session::Play{false});
+        send(session::ShowIteration{});
+        send(session::Ghost{});
     });
 }
 
@@ -342,8 +352,14 @@ void Workspace::play(bool on) { send(session::Play{on}); }
 void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
 
 void Workspace::accept() {
-    ++accept_number_;
-    send(session::Accept{accept_number_});
+    branch_asked_.reset();
+    send(session::Accept{++accept_number_});
+}
+
+void Workspace::branch(std::int64_t iteration) {
+    branch_asked_ = iteration;
+    send(session::Branch{iteration, ++accept_number_});
+    if (!now().shows_older_scene()) optimise(session::Optimise::What::start);
 }
 
 std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Vec3& place) {

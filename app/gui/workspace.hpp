@@ -118,6 +118,9 @@ public:
     void play(bool on);
     void optimise(session::Optimise::What what);
     void accept();
+    // From that iteration, and optimises on. One of an older scene brings that scene back, as an
+    // edit.
+    void branch(std::int64_t iteration);
     void look();  // sends what colours and arrows are wanted
     // A pull by hand on the one of these points of the scene that is next to the place; when it is
     // released and kept, its force is written into the scene. Gives its number.
@@ -201,6 +204,8 @@ private:
     std::uint64_t opening_number_ = 0;
     // What was sent: each document has a number of its own, whichever editor it is from.
     std::uint64_t number_ = 0, sent_revision_ = 0, accept_number_ = 0, answered_ = 0;
+    std::optional<std::int64_t> branch_asked_,
+        branch_to_;                               // until answered; until the scene is sent
     std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written
     std::shared_ptr<const Error> shown_error_, error_before_;
     Selection selection_;

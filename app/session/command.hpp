@@ -35,7 +35,7 @@ struct Play {
     bool on = true;
 };
 struct Seek {
-    std::int64_t step = 0;
+    std::int64_t step = 0;  // of the iteration that is wanted
 };
 struct StepBy {
     std::int64_t steps = 1;  // negative: back, from the frames that are kept
@@ -57,11 +57,15 @@ struct ShowIteration {
 struct Ghost {
     std::optional<std::int64_t> iteration;
 };
-// Goes on from that iteration's parameters, with a fresh optimiser.
+// Goes on from that iteration's parameters, with a fresh optimiser. If it is of an older scene, the
+// answer is the document that it was run with: once that is applied, branch again. Without a number
+// it is an error.
 struct Branch {
     std::int64_t iteration = 0;
+    std::uint64_t number = 0;
 };
-// Answers with the document in which the shown iteration's parameters are written.
+// Answers with the document in which the shown iteration's parameters are written. Of an older
+// scene it is an error.
 struct Accept {
     std::uint64_t number = 0;
 };

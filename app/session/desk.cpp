@@ -25,10 +25,21 @@ void Desk::fail_frame(const Error& error) {
 std::int64_t Desk::frame_bytes() const {
     std::set<TrajectoryPointer> all{current, shown, ghost, growing};
     for (const TrajectoryPointer& t : library.all()) all.insert(t);
-    std::int64_t sum = 0;
+    std::int64_t sum = draft.older_scene_bytes;
     for (const TrajectoryPointer& t : all)
         if (t) sum += t->bytes();
     return sum;
+}
+
+EditionPointer Desk::edition_of(std::int64_t iteration) const {
+    const auto index = static_cast<std::size_t>(iteration);
+    return iteration >= 0 && index < editions.size() ? editions[index] : nullptr;
+}
+
+WorldPointer Desk::wanted_world() const {
+    if (wanted_iteration)
+        if (const EditionPointer edition = edition_of(*wanted_iteration)) return edition->world;
+    return current ? current->world : world;
 }
 
 }  // namespace hindcast::session

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,23 @@
 namespace hindcast::session {
 
 using Clock = std::chrono::steady_clock;
+
+// What rows of the history were run with: one for all rows between two edits.
+struct Edition {
+    std::int64_t epoch = 0;  // losses are compared within one
+    WorldPointer world;
+    std::shared_ptr<const document::Document> document;
+    std::int64_t document_bytes = 0;  // about
+    std::shared_ptr<const std::vector<Numbers>> base;
+};
+using EditionPointer = std::shared_ptr<const Edition>;
+
+// The checkpoint plan of a simulation, as it is shown.
+struct GradientMemory {
+    std::string plan;
+    std::vector<std::int64_t> checkpoints;
+    std::int64_t bytes = 0;
+};
 
 struct Desk {
     std::mutex mutex;
@@ -46,21 +64,25 @@ struct Desk {
     bool let_go = false;          // of the exchange that frames were written to
 
     // ---- what is shown ----
-    WorldPointer world;         // null: none was built yet
+    WorldPointer world;         // of the scene as it is now; null: none was built yet
     TrajectoryPointer current;  // of the parameters that stand
-    Library library;            // by iteration, of this world
+    Library library;            // by iteration, of this world and of older ones
     std::optional<std::int64_t> wanted_iteration, wanted_ghost;
     Look look;
     TrajectoryPointer shown, ghost;  // what the front shows: the runner keeps these
     TrajectoryPointer growing;       // what the runner records; it may be shown later
-    std::int64_t cursor = 0;         // whole steps: what is to be shown
-    bool still = true;               // time does not move
-    std::optional<Hand> hand;        // a pull by hand that goes on
-    bool rewind = false;             // the world is that of another scene: time begins anew
+    std::int64_t cursor = 0;         // whole steps of `cursor_seconds`: what is to be shown
+    double cursor_seconds = 0;
+    bool still = true;         // time does not move
+    std::optional<Hand> hand;  // a pull by hand that goes on
+    bool rewind = false;       // the world is that of another scene: time begins anew
+    // Of each world whose gradients were planned.
+    std::map<WorldPointer, std::shared_ptr<const GradientMemory>> gradient_memory;
 
     Snapshot draft;
     std::vector<LogLine> lines;
     std::vector<IterationInfo> rows;
+    std::vector<EditionPointer> editions;  // of each row; null: only its numbers are left
     bool rows_changed = false, lines_changed = false;
     Clock::time_point begun = Clock::now();
 
@@ -76,7 +98,10 @@ struct Desk {
         ++asked;
         runner_wakes.notify_all();
     }
-    std::int64_t frame_bytes() const;  // of all trajectories
+    std::int64_t frame_bytes() const;  // of all trajectories, and of older scenes
+    EditionPointer edition_of(std::int64_t iteration) const;  // null: only numbers, or no row
+    // The world of what the user wants to see; null if there is none.
+    WorldPointer wanted_world() const;
     // The trajectory that the user wants to see, if there is any of it.
     TrajectoryPointer wanted() {
         return wanted_iteration ? library.find(*wanted_iteration) : current;

@@ -64,6 +64,11 @@ public:
     void rename(const std::string& pointer, const std::string& name);
     // What still refers to it: shown before erasing.
     std::vector<std::string> references_to(const std::string& name) const;
+    // Takes a field, such as "/forces/0/damping", out of its object, so that its default holds.
+    // Where a parameter or an objective names it, the default is written out instead. If it has
+    // none, parameters that name it go with it, in the same step of undo; for an objective it is an
+    // error.
+    void reset(const std::string& pointer);
     // Adds or takes away {"path": path} of "parameters".
     void set_optimised(const std::string& path, bool on);
     bool is_optimised(const std::string& path) const;

@@ -229,6 +229,49 @@ std::vector<std::string> Editor::references_to(const std::string& name) const {
     return references(copy, state_->registry, name, nullptr);
 }
 
+void Editor::reset(const std::string& pointer) {
+    Document changed = need(document_);
+    std::string path = pointer.substr(1);
+    const Field* field = nullptr;
+    const std::size_t slash = pointer.find_last_of('/');
+    if (slash > 0) {  // of an object
+        const std::string object = pointer.substr(0, slash), key = pointer.substr(slash + 1);
+        const Place place = place_of(changed, object);
+        const ModuleType* const type =
+            state_->registry.find(place.section, changed.find(object)->find("type")->string());
+        path = name_at(changed, object) + "." + key;
+        for (const Field& f : type->fields)
+            if (f.key == key) field = &f;
+    }
+    const Node* const objective = changed.root().find("objective");
+    std::string named_by;
+    for (std::size_t k = 0; objective != nullptr && k < objective->size(); ++k)
+        for (std::size_t j = 0; j < objective->item(k).size(); ++j)
+            if (const Node& value = objective->item(k).item(j);
+                value.is_string() && value.string() == path)
+                named_by = name_at(changed, "/objective/" + std::to_string(k));
+    Node* const list = changed.root().find("parameters");
+    std::vector<std::size_t> parameters;
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (const Node* const text = list->item(k).find("path");
+            text != nullptr && text->is_string() && Path::parse(text->string()).base() == path)
+            parameters.push_back(k);
+    const bool named = !named_by.empty() || !parameters.empty();
+    if (!named || field == nullptr || field->fallback_json == "zero") {
+        changed.erase(pointer);
+    } else if (field->fallback_json != "none") {
+        // What is not written is no number of every scene: it is written out.
+        changed.set(pointer, Document::parse(field->fallback_json).root());
+    } else if (!named_by.empty()) {
+        throw Error(path + " has no default, and the objective " + named_by + " names it")
+            .remedy("change or erase that objective first");
+    } else {
+        for (auto k = parameters.rbegin(); k != parameters.rend(); ++k) list->erase(*k);
+        changed.erase(pointer);
+    }
+    replace(std::move(changed), "Reset " + path);
+}
+
 void Editor::set_optimised(const std::string& path, bool on) {
     Path::parse(path);
     if (is_optimised(path) == on) return;

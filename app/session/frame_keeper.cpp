@@ -30,6 +30,12 @@ void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, s
     ways_ = Array(position_.type(), {gathered, position_.components()});
 }
 
+void FrameKeeper::let_go() {
+    names_ = nullptr;
+    arrays_.clear();
+    mass_ = velocity_ = energy_ = position_ = which_ = ways_ = Array();
+}
+
 FramePointer FrameKeeper::keep(std::int64_t step) {
     KeptFrame frame;
     frame.step = step;

@@ -21,6 +21,7 @@ public:
 
     // Frames hold these arrays of the model from now on, and the place of the point `held`.
     void watch(model::Model& model, std::int64_t points, Names names, std::int64_t held = -1);
+    void let_go();  // of the model's arrays
     bool has_energy() const { return static_cast<bool>(mass_); }
     FramePointer keep(std::int64_t step);
     // Any others, such as gradients.

@@ -111,13 +111,29 @@ void Front::play(bool on) {
 }
 
 void Front::seek(std::int64_t step) {
-    const std::int64_t most = desk_.world ? desk_.world->steps : 0;
+    follow_world();
+    const WorldPointer world = desk_.wanted_world();
+    const std::int64_t most = world ? world->steps : 0;
     cursor_ = static_cast<double>(std::clamp<std::int64_t>(step, 0, most));
+}
+
+// The cursor counts steps of the world that is wanted. In one of another step the time stays.
+void Front::follow_world() {
+    const WorldPointer world = desk_.wanted_world();
+    if (!world || world->step_seconds == cursor_seconds_) return;
+    if (cursor_seconds_ > 0)
+        cursor_ = static_cast<double>(
+            same_moment(static_cast<std::int64_t>(cursor_), cursor_seconds_, *world));
+    cursor_seconds_ = world->step_seconds;
+}
+
+std::int64_t Front::step_in(const World& world) const {
+    return same_moment(static_cast<std::int64_t>(cursor_), cursor_seconds_, world);
 }
 
 void Front::grab(Grab& command) {
     if (desk_.hand || !desk_.shown) return;
-    const FramePointer here = desk_.shown->frame_at(static_cast<std::int64_t>(cursor_));
+    const FramePointer here = desk_.shown->frame_at(step_in(*desk_.shown->world));
     if (!here) return;
     Hand& hand = desk_.hand.emplace();
     hand.number = command.number;
@@ -128,16 +144,17 @@ void Front::grab(Grab& command) {
 
 // What is pulled on is shown as it is computed.
 void Front::follow_hand() {
+    if (!desk_.hand || !desk_.hand->live) return;
     const Hand& hand = *desk_.hand;
-    if (!hand.live) return;
     desk_.shown = target_ = hand.trajectory;
+    cursor_seconds_ = hand.trajectory->world->step_seconds;
     cursor_ = static_cast<double>(hand.trajectory->steps_done());
 }
 
 void Front::step_by(std::int64_t steps) {
     playing_ = false;
     if (!desk_.shown) return;
-    const FramePointer here = desk_.shown->frame_at(static_cast<std::int64_t>(cursor_));
+    const FramePointer here = desk_.shown->frame_at(step_in(*desk_.shown->world));
     if (!here) return;
     // What is complete can be shown at every step.
     if (desk_.shown->complete) return seek(static_cast<std::int64_t>(cursor_) + steps);
@@ -161,11 +178,12 @@ void Front::choose_iteration(const std::optional<std::int64_t>& iteration, bool 
                       known == desk_.rows.end()
                           ? "there is no iteration " + std::to_string(*iteration)
                           : "iteration " + std::to_string(*iteration) +
-                                " belongs to the scene as it was before an edit: only its numbers "
-                                "are left");
+                                " belongs to an older scene, for which the memory of frames has "
+                                "no room any more: only its numbers are left");
             return;
         }
     }
+    if (ghost) unfit_ghost_said_ = false;
     (ghost ? desk_.wanted_ghost : desk_.wanted_iteration) = iteration;
     desk_.wake_runner();
 }
@@ -179,6 +197,7 @@ void Front::choose_shown(Clock::time_point now) {
         desk_.shown = nullptr;
     }
     if (desk_.hand) return follow_hand();
+    follow_world();
     const TrajectoryPointer target = desk_.wanted();
     if (target != target_) {
         target_ = target;
@@ -186,9 +205,37 @@ void Front::choose_shown(Clock::time_point now) {
     }
     if (target && target != desk_.shown && !target->frames.empty() &&
         (!desk_.shown || target->reaches(static_cast<std::int64_t>(cursor_)) ||
-         now - target_since_ >= patience))
+         now - target_since_ >= patience)) {
         desk_.shown = target;
-    desk_.ghost = desk_.wanted_ghost ? desk_.library.find(*desk_.wanted_ghost) : nullptr;
+        desk_.wake_runner();  // it may have kept something for what was shown before
+    }
+    choose_ghost();
+}
+
+void Front::choose_ghost() {
+    desk_.ghost = nullptr;
+    desk_.draft.ghost_problem.clear();
+    if (!desk_.wanted_ghost) {
+        ghost_check_ = {};
+        return;
+    }
+    const EditionPointer edition = desk_.edition_of(*desk_.wanted_ghost);
+    const WorldPointer shown = desk_.shown ? desk_.shown->world : desk_.world;
+    if (!edition || !shown) return;
+    if (ghost_check_.shown != shown || ghost_check_.ghost != edition->world)
+        ghost_check_ = {
+            shown, edition->world,
+            edition->world == shown || ghost_fits(*shown->plan.stage, *edition->world->plan.stage)};
+    if (ghost_check_.fits) {
+        desk_.ghost = desk_.library.find(*desk_.wanted_ghost);
+        return;
+    }
+    desk_.draft.ghost_problem = "the scene that is shown has other moving things";
+    if (unfit_ghost_said_) return;
+    unfit_ghost_said_ = true;
+    desk_.say(LogLine::Level::warning, "the ghost of iteration " +
+                                           std::to_string(*desk_.wanted_ghost) +
+                                           " cannot be drawn: " + desk_.draft.ghost_problem);
 }
 
 void Front::move_cursor(Clock::time_point now) {
@@ -196,9 +243,10 @@ void Front::move_cursor(Clock::time_point now) {
     ticked_ = now;
     if (!playing_ || desk_.hand || !desk_.shown || !desk_.world) return;
     const Trajectory& t = *desk_.shown;
+    if (t.world->step_seconds != cursor_seconds_) return;  // one of other steps comes
     const double before = cursor_, reached = static_cast<double>(t.steps_done());
     if (speed_ > 0)
-        cursor_ += std::min(passed, 0.25) * speed_ / desk_.world->step_seconds;
+        cursor_ += std::min(passed, 0.25) * speed_ / cursor_seconds_;
     else
         cursor_ += static_cast<double>(t.every);
     bool wrapped = false;
@@ -213,7 +261,7 @@ void Front::move_cursor(Clock::time_point now) {
     }
     if (!wrapped) measured_steps_ += cursor_ - before;
     if (const auto span = now - measured_since_; span >= measure_interval) {
-        desk_.draft.speed_measured = measured_steps_ * desk_.world->step_seconds / seconds(span);
+        desk_.draft.speed_measured = measured_steps_ * cursor_seconds_ / seconds(span);
         measured_since_ = now;
         measured_steps_ = 0;
     }
@@ -233,14 +281,18 @@ bool Front::fits() {
 bool Front::write_frame(Lock& lock) {
     if (!fits()) return false;
     const TrajectoryPointer trajectory = desk_.shown;
-    const auto step = static_cast<std::int64_t>(cursor_);
+    const std::int64_t step = step_in(*trajectory->world);
     Moment moment;
     moment.frame = trajectory->frame_at(step);
     if (!moment.frame) return false;
     moment.adjoint = trajectory->adjoint_at(step);
     if (moment.adjoint && moment.adjoint->step != moment.frame->step) moment.adjoint = nullptr;
-    const TrajectoryPointer ghost = desk_.ghost;
-    if (ghost && ghost->world == trajectory->world) moment.ghost = ghost->frame_at(step);
+    // Another world's ghost is at the same time, and only there if it fits.
+    if (const TrajectoryPointer& ghost = desk_.ghost)
+        moment.ghost = ghost->frame_at(
+            ghost->world == trajectory->world
+                ? step
+                : same_moment(step, trajectory->world->step_seconds, *ghost->world));
     moment.gradient = trajectory->gradient;
     moment.look = desk_.look;
     // What was moved is drawn where it is now, also while its new trajectory is not there yet.
@@ -303,6 +355,8 @@ void Front::fill_draft(Clock::time_point now) {
         s.log = std::make_shared<const std::vector<LogLine>>(desk_.lines);
     }
     s.hand.reset();
+    fill_world();
+    fill_present();
     const TrajectoryPointer& t = desk_.shown;
     if (!t) {
         s.step = s.steps_computed = 0;
@@ -310,7 +364,8 @@ void Front::fill_draft(Clock::time_point now) {
         filled_ = {};
         return;
     }
-    const FramePointer frame = t->frame_at(static_cast<std::int64_t>(cursor_));
+    const std::int64_t step = step_in(*t->world);
+    const FramePointer frame = t->frame_at(step);
     s.step = frame ? frame->step : 0;
     // What moved on while the last frame was written.
     const Look& look = desk_.look;
@@ -323,7 +378,7 @@ void Front::fill_draft(Clock::time_point now) {
     else if (frame && (frame != trails_until_ || !s.trails))
         s.trails = trails_of(*t, s.step);
     trails_until_ = frame;
-    s.step_asked = static_cast<std::int64_t>(cursor_);
+    s.step_asked = step;
     const Filled from{t.get(), t->frames.size(), t->complete, t->gradient.get()};
     if (from == filled_) return;
     const bool other = from.trajectory != filled_.trajectory || from.gradient != filled_.gradient;
@@ -343,6 +398,55 @@ void Front::fill_draft(Clock::time_point now) {
     }
 }
 
+// What the shown trajectory's world says. One that an edit has made obsolete stands in the picture
+// only until the new scene runs: the new one is told of.
+void Front::fill_world() {
+    const TrajectoryPointer& t = desk_.shown;
+    const bool wanted = t && desk_.wanted_iteration == t->iteration;
+    const WorldPointer world = wanted ? t->world : desk_.world;
+    if (!world) return;
+    const auto found = desk_.gradient_memory.find(world);
+    const auto memory = found == desk_.gradient_memory.end() ? nullptr : found->second;
+    FilledWorld from{world, desk_.world, memory};
+    if (from == filled_world_) return;
+    Snapshot& s = desk_.draft;
+    s.shown_build = world->build;
+    s.build = desk_.world->build;
+    s.checkpoint_plan = memory ? memory->plan : "";
+    s.checkpoints = memory ? memory->checkpoints : std::vector<std::int64_t>();
+    s.gradient_bytes = memory ? memory->bytes : 0;
+    if (world != filled_world_.world) {
+        s.name = world->name;
+        s.device = world->device;
+        s.cuda_uuid = world->cuda_uuid;
+        s.precision = world->precision;
+        s.step_seconds = world->step_seconds;
+        s.steps = world->steps;
+        s.stage = world->plan.stage;
+        s.parameters = world->parameters;
+        s.colours = world->colours;
+        s.arrows = world->arrows;
+    }
+    filled_world_ = std::move(from);
+}
+
+// The scene as it is now, if another one is shown.
+void Front::fill_present() {
+    Snapshot& s = desk_.draft;
+    const TrajectoryPointer& t = desk_.current;
+    if (!desk_.shown || desk_.shown->world == desk_.world || !t || t->world != desk_.world) {
+        s.present = nullptr;
+        filled_present_ = nullptr;
+        return;
+    }
+    if (s.present && filled_present_ == t) return;
+    filled_present_ = t;
+    auto scene = std::make_shared<SceneInfo>();
+    scene->parameters = t->world->parameters;
+    scene->quantities = t->world->quantity_infos(*t);
+    s.present = std::move(scene);
+}
+
 // The ways of some of the points up to the step.
 std::shared_ptr<const std::vector<std::vector<render::Vec3>>> Front::trails_of(const Trajectory& t,
                                                                                std::int64_t step) {
@@ -356,8 +460,11 @@ std::shared_ptr<const std::vector<std::vector<render::Vec3>>> Front::trails_of(c
 }
 
 void Front::publish_snapshot(Lock& lock, Clock::time_point now) {
+    const TrajectoryPointer before = desk_.shown;
+    choose_shown(now);  // what is ready by now: all that is told belongs together
     fill_draft(now);
-    desk_.changed = desk_.rows_changed || (writer_ && desk_.draft.frame_waits);
+    desk_.changed =
+        desk_.rows_changed || (writer_ && desk_.draft.frame_waits) || desk_.shown != before;
     desk_.draft.serial = ++serial_;
     auto snapshot = std::make_shared<const Snapshot>(desk_.draft);
     published_ = now;
@@ -376,8 +483,10 @@ bool Front::round(Lock& lock) {
     move_cursor(now);
     choose_shown(now);
     const auto step = static_cast<std::int64_t>(cursor_);
-    if (desk_.cursor != step || desk_.still == playing_) {
+    if (desk_.cursor != step || desk_.cursor_seconds != cursor_seconds_ ||
+        desk_.still == playing_) {
         desk_.cursor = step;
+        desk_.cursor_seconds = cursor_seconds_;
         desk_.still = !playing_;
         desk_.changed = true;
         if (desk_.still) desk_.wake_runner();

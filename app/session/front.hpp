@@ -35,11 +35,16 @@ private:
     void choose_iteration(const std::optional<std::int64_t>& iteration, bool ghost);
 
     bool round(Lock& lock);  // whether a frame was written
+    void follow_world();
+    std::int64_t step_in(const World& world) const;
     void choose_shown(Clock::time_point now);
+    void choose_ghost();
     void move_cursor(Clock::time_point now);
     bool write_frame(Lock& lock);
     bool fits();
     void fill_draft(Clock::time_point now);
+    void fill_world();
+    void fill_present();
     static std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_of(
         const Trajectory& t, std::int64_t step);
     void publish_snapshot(Lock& lock, Clock::time_point now);
@@ -54,10 +59,18 @@ private:
     bool fits_ = false;
 
     bool playing_ = false, repeat_ = false;
-    double speed_ = 1, cursor_ = 0;  // whole steps
+    double speed_ = 1;
+    double cursor_ = 0, cursor_seconds_ = 0;  // whole steps of this many seconds
     Clock::time_point ticked_, target_since_, published_, measured_since_, history_due_;
     double measured_steps_ = 0;
     TrajectoryPointer target_;
+
+    // Whether a ghost of the one world can be drawn on the other.
+    struct GhostCheck {
+        WorldPointer shown, ghost;
+        bool fits = true;
+    } ghost_check_;
+    bool unfit_ghost_said_ = false;
 
     // What was written last: another frame is written when one of these differs.
     struct Written {
@@ -76,6 +89,12 @@ private:
         const void* gradient = nullptr;
         bool operator==(const Filled&) const = default;
     } filled_;
+    struct FilledWorld {
+        WorldPointer world, present;
+        std::shared_ptr<const GradientMemory> memory;
+        bool operator==(const FilledWorld&) const = default;
+    } filled_world_;
+    TrajectoryPointer filled_present_;
     FramePointer trails_until_;
     std::uint64_t serial_ = 0;
 };

@@ -36,7 +36,7 @@ void Runner::run() {
             continue;
         }
         Lock lock(desk_.mutex);
-        const Activity rest = simulation_ ? Activity::idle : Activity::empty;
+        const Activity rest = now_.simulation ? Activity::idle : Activity::empty;
         if (desk_.draft.activity != rest) {
             desk_.draft.activity = rest;
             desk_.draft.activity_text.clear();
@@ -138,10 +138,10 @@ void Runner::take(Command& command) {
             throw;
         }
     }
-    if (!simulation_) throw Error("there is no scene").remedy("open one first");
+    if (!now_.simulation) throw Error("there is no scene").remedy("open one first");
     if (std::holds_alternative<Reset>(command)) reset();
     if (auto* c = std::get_if<Optimise>(&command)) steer(c->what);
-    if (auto* c = std::get_if<Branch>(&command)) branch(c->iteration);
+    if (auto* c = std::get_if<Branch>(&command)) branch(*c);
     if (auto* c = std::get_if<Accept>(&command)) accept(c->number);
     if (std::holds_alternative<Revert>(command)) revert();
     if (auto* c = std::get_if<Grab>(&command)) pull(*c);
@@ -150,14 +150,9 @@ void Runner::take(Command& command) {
     if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
     if (auto* c = std::get_if<LaunchText>(&command)) answer(*c);
     if (auto* c = std::get_if<Scan>(&command)) {
-        std::vector<double> centre;
-        {
-            const Lock lock(desk_.mutex);
-            const TrajectoryPointer& t = desk_.shown ? desk_.shown : desk_.current;
-            centre = t && t->parameters ? *t->parameters : *values_;
-        }
-        scanner_.start(*c, Scene::of(*document_, file_), registry_, options_.simulation,
-                       std::move(centre));
+        const Subject of = subject();
+        scanner_.start(*c, Scene::of(*of.document, file_), registry_, options_.simulation,
+                       *of.parameters);
     }
 }
 
@@ -192,9 +187,10 @@ Runner::Leave Runner::leave() {
 }
 
 bool Runner::do_missing() {
-    if (!simulation_) return false;
+    if (!now_.simulation) return false;
     TrajectoryPointer wanted, ghost;
     std::optional<std::int64_t> wanted_iteration, wanted_ghost;
+    bool ghost_fits = true;
     {
         const Lock lock(desk_.mutex);
         seen_ = desk_.asked;
@@ -202,6 +198,7 @@ bool Runner::do_missing() {
         wanted_iteration = desk_.wanted_iteration;
         wanted_ghost = desk_.wanted_ghost;
         if (wanted_ghost) ghost = desk_.library.find(*wanted_ghost);
+        ghost_fits = desk_.draft.ghost_problem.empty();
     }
     leave_ = Leave::stay;
     const auto missing = [this](const TrajectoryPointer& t) {
@@ -217,10 +214,11 @@ bool Runner::do_missing() {
     }
     if (wanted && !wanted->complete && !wanted->failed && !wanted->by_hand)
         return run_trajectory(wanted, true);
-    if (wanted_ghost && (!ghost || (!ghost->complete && !ghost->failed)))
+    if (wanted_ghost && ghost_fits && (!ghost || (!ghost->complete && !ghost->failed)))
         return run_iteration(*wanted_ghost);
     if (run_between()) return true;
     if (wanted && wants_gradient(*wanted)) return run_gradient(wanted);
+    drop_unused_older();
     return false;
 }
 
@@ -228,19 +226,16 @@ bool Runner::do_missing() {
 
 void Runner::check_gradient() {
     set_activity(Activity::simulating, "checking the gradient");
+    const Subject of = subject();
     GradientCheckOptions wanted;
-    {
-        const Lock lock(desk_.mutex);
-        const TrajectoryPointer& t = desk_.shown ? desk_.shown : desk_.current;
-        wanted.at = t && t->parameters ? *t->parameters : *values_;
-    }
+    wanted.at = *of.parameters;
     wanted.go_on = [&](std::int64_t done, std::int64_t total) {
         set_activity(Activity::simulating, "checking the gradient",
                      total > 0 ? static_cast<double>(done) / static_cast<double>(total) : -1);
         return !leaves_now();
     };
     const GradientReport report =
-        check_gradients(Scene::of(*document_, file_), registry_, options_.simulation, wanted);
+        check_gradients(Scene::of(*of.document, file_), registry_, options_.simulation, wanted);
     auto rows = std::make_shared<std::vector<CheckRow>>();
     for (const GradientReport::Entry& e : report.entries)
         rows->push_back({e.name, e.adjoint, e.difference, e.error, e.passed});
@@ -261,14 +256,14 @@ void Runner::check_gradient() {
 
 void Runner::set_profiling(bool on) {
     profiling_ = on;
-    simulation_->rollout().profile(on);
+    now_.simulation->rollout().profile(on);
     if (on) show_current();
 }
 
 void Runner::publish_launches() {
-    if (!profiling_ || !simulation_) return;
+    if (!profiling_ || !now_.simulation) return;
     std::vector<LaunchInfo> launches;
-    for (const Rollout::Profile& p : simulation_->rollout().profiles())
+    for (const Rollout::Profile& p : now_.simulation->rollout().profiles())
         launches.push_back({p.launch, name_of(p.direction), p.runs, p.seconds, p.replay.bytes()});
     const Lock lock(desk_.mutex);
     desk_.draft.launches = std::move(launches);

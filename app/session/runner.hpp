@@ -7,6 +7,7 @@
 //
 //   runner.cpp            the loop, commands
 //   runner_build.cpp      documents: built anew, or changed in place
+//   runner_older.cpp      scenes before an edit, whose iterations are shown
 //   runner_run.cpp        trajectories and gradients
 //   runner_between.cpp    steps between the frames that are kept
 //   runner_pull.cpp       a pull by hand, felt while it goes on
@@ -27,6 +28,14 @@
 #include "engine/sim/optimization.hpp"
 
 namespace hindcast::session {
+
+// A scene that was built.
+struct Built {
+    std::unique_ptr<Simulation> simulation;
+    WorldPointer world;
+    std::vector<Numbers> loaded;  // what the simulation's quantities hold
+    bool gradients_planned = false, gradients_failed = false;
+};
 
 class Runner {
 public:
@@ -62,28 +71,45 @@ private:
     bool change_in_place(Simulation& next, const Apply& command);
     void carry_over(Simulation& next) const;
     void reset();
-    void plan_gradients();
+    void plan_gradients(Built& of);
+
+    // ---- scenes before an edit (runner_older.cpp) ----
+    EditionPointer edition();
+    EditionPointer known_edition(const World& next, const document::Document& document,
+                                 const std::vector<Numbers>& base) const;
+    Built& built_for(const WorldPointer& world);
+    void check_rerun(const Trajectory& trajectory, double loss) const;
+    void forget(std::int64_t iteration);
+    void drop_older();
+    void drop_unused_older();
+    void bound_older_scenes();
+    // What tools work on: what is shown, with the scene that it was run with.
+    struct Subject {
+        std::shared_ptr<const document::Document> document;
+        Numbers parameters;
+    };
+    Subject subject() const;
 
     // ---- trajectories (runner_run.cpp) ----
-    TrajectoryPointer new_trajectory(std::int64_t iteration,
+    TrajectoryPointer new_trajectory(const WorldPointer& world, std::int64_t iteration,
                                      std::shared_ptr<const std::vector<Numbers>> base,
                                      Numbers parameters);
-    void load(const std::vector<Numbers>& base, const Numbers& parameters);
+    static void load(Built& into, const std::vector<Numbers>& base, const Numbers& parameters);
     // Keeps frames of a run of `of`.
     // `held`: the scene's point whose place goes with the frames.
     Rollout::Watch recorder(const TrajectoryPointer& trajectory, Simulation& of,
                             std::function<bool()> leaves, std::int64_t held = -1);
-    void finish(const TrajectoryPointer& trajectory, double loss);
+    void finish(const TrajectoryPointer& trajectory, Simulation& of, double loss);
     void show_current();  // a trajectory of the parameters as they stand; run when its turn comes
     bool run_trajectory(const TrajectoryPointer& trajectory, bool as_current);
     bool run_iteration(std::int64_t iteration);
     bool needs_more(const Trajectory& trajectory);
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
-    bool wants_adjoints() const;
-    bool wants_force_adjoint() const;
-    std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory);
-    std::vector<std::string> recorded_arrays(const Look& look) const;
+    bool wants_adjoints(const World& world) const;
+    bool wants_force_adjoint(const World& world) const;
+    std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory,
+                                                     Simulation& of);
 
     // ---- frames between those that are kept (runner_between.cpp) ----
     std::optional<std::int64_t> step_between(const TrajectoryPointer& t) const;
@@ -102,7 +128,7 @@ private:
     bool add_row(const Optimization::Row& row);
     std::optional<Ensemble::Result> evaluate(const std::vector<double>& values, bool gradient);
     void steer(Optimise::What what);
-    void branch(std::int64_t iteration);
+    void branch(const Branch& command);
     void revert();
     void accept(std::uint64_t number);
     bool looks_elsewhere();
@@ -112,46 +138,46 @@ private:
     const Registry& registry_;
     SessionOptions options_;
 
-    std::unique_ptr<Simulation> simulation_;
+    Built now_;                   // the scene as it is now; without a simulation: there is none
+    std::optional<Built> older_;  // one before an edit, of which an iteration is shown
     std::unique_ptr<Optimization> optimization_;
     Scanner scanner_;
     std::shared_ptr<Graveyard> graveyard_;  // of frames on a CUDA device; null: on none
     FrameKernels frame_kernels_;
     FrameKeeper keeper_;
     FrameWriter frame_writer_;
-    WorldPointer world_;
     std::shared_ptr<const document::Document> document_;
     std::filesystem::path file_;
     std::uint64_t revision_ = 0;
     std::shared_ptr<const std::vector<Numbers>> base_;  // all numbers, as the document has them
     Numbers written_;                                   // the parameters among them
-    Numbers values_;               // the parameters that stand: edited, optimised, branched from
-    std::vector<Numbers> loaded_;  // what the simulation's quantities hold
+    Numbers values_;  // the parameters that stand: edited, optimised, branched from
 
     bool optimising_ = false;
     std::int64_t rows_left_ = -1;  // of a single step; -1: as many as there are
     std::int64_t branched_from_ = -1;
     std::int64_t iteration_ = 0;  // of the optimisation, at its last row
-    std::int64_t epoch_ = 0;      // losses are compared within one: grows with edits
-    bool began_ = false;          // the optimisation has reported a row
-    TrajectoryPointer last_;      // of the last evaluation
+    std::int64_t epoch_ = 0;      // losses are compared within one: another with each edit
+    std::int64_t epochs_ = 0, builds_ = 0;  // so far
+    EditionPointer edition_;                // of the rows that come; null: not made yet
+    bool began_ = false;                    // the optimisation has reported a row
+    TrajectoryPointer last_;                // of the last evaluation
     Clock::time_point optimising_since_;
     double optimised_seconds_ = 0;
-    bool profiling_ = false, gradients_planned_ = false, gradients_failed_ = false;
+    bool profiling_ = false;
     std::uint64_t seen_ = 0;  // Desk::asked at the last look
     Leave leave_ = Leave::stay;
-    struct RowExtra {
-        std::int64_t epoch = 0;
-        std::shared_ptr<const std::vector<Numbers>> base;
-    };
-    std::vector<RowExtra> extras_;  // of each row of Desk::rows
     struct Between {
         TrajectoryPointer of;
-        std::vector<Rollout::State> states;  // of this simulation, in the order they were copied
+        std::vector<Rollout::State> states;  // of its simulation, in the order they were copied
         bool failed = false;                 // not tried again
     };
     std::vector<Between> between_;
-    std::optional<std::pair<std::int64_t, std::int64_t>> between_range_;  // that is run now
+    struct BetweenRange {
+        WorldPointer world;
+        std::int64_t first = 0, last = 0;
+    };
+    std::optional<BetweenRange> between_range_;  // that is run now
 };
 
 }  // namespace hindcast::session

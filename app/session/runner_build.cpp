@@ -34,7 +34,7 @@ Error placed(Error error, const document::Document& document) {
 
 void Runner::apply(const Apply& command) {
     if (!command.document) throw Error("internal: a document is missing");
-    const bool same_scene = simulation_ && !command.fresh && command.file == file_;
+    const bool same_scene = now_.simulation && !command.fresh && command.file == file_;
     if (same_scene && compare(*document_, *command.document, {}).nothing) {
         document_ = command.document;
         revision_ = command.revision;
@@ -69,17 +69,17 @@ void Runner::apply(const Apply& command) {
 
 bool Runner::change_in_place(Simulation& next, const Apply& command) {
     std::vector<std::string> pointers;
-    for (const QuantityMeta& q : world_->quantities) pointers.push_back(q.info.scene_pointer);
+    for (const QuantityMeta& q : now_.world->quantities) pointers.push_back(q.info.scene_pointer);
     const Difference difference = compare(*document_, *command.document, pointers);
     if (difference.elsewhere ||
-        next.model().initial_points() != simulation_->model().initial_points())
+        next.model().initial_points() != now_.simulation->model().initial_points())
         return false;
     const auto& quantities = next.model().quantities();
-    if (quantities.size() != world_->quantities.size()) return false;
+    if (quantities.size() != now_.world->quantities.size()) return false;
     std::vector<std::size_t> changed;
     std::size_t k = 0;
     for (const auto& [path, q] : quantities) {
-        const QuantityMeta& meta = world_->quantities[k];
+        const QuantityMeta& meta = now_.world->quantities[k];
         if (path != meta.info.path || q->shared != meta.shared || q->count != meta.count ||
             q->components != meta.info.components || q->values.size() != (*base_)[k]->size())
             return false;
@@ -108,12 +108,16 @@ bool Runner::change_in_place(Simulation& next, const Apply& command) {
     if (parameters_changed) values_ = std::move(values);
     written_ = std::move(written);
     if (changed.empty()) return true;
-    ++epoch_;
-    load(*base_, values_);
+    epoch_ = ++epochs_;
+    load(now_, *base_, values_);
+    {  // an edit is seen where it acts
+        const Lock lock(desk_.mutex);
+        if (desk_.wanted_world() != now_.world) desk_.wanted_iteration.reset();
+    }
     // Parameters in `base` that the optimiser has moved since look changed but are not.
     bool visible = parameters_changed;
     for (const std::size_t q : changed)
-        visible |= std::none_of(world_->places.begin(), world_->places.end(),
+        visible |= std::none_of(now_.world->places.begin(), now_.world->places.end(),
                                 [q](const ParameterPlace& p) { return p.quantity == q; });
     if (visible && !optimising_) show_current();
     return true;
@@ -121,9 +125,9 @@ bool Runner::change_in_place(Simulation& next, const Apply& command) {
 
 // Parameters keep the values they have come to, where they still exist and were not edited.
 void Runner::carry_over(Simulation& next) const {
-    if (!simulation_) return;
+    if (!now_.simulation) return;
     std::map<std::string, std::size_t> old;
-    const std::vector<std::string>& names = simulation_->parameters().names();
+    const std::vector<std::string>& names = now_.simulation->parameters().names();
     for (std::size_t p = 0; p < names.size(); ++p) old[names[p]] = p;
     std::vector<double> values = next.parameters().values();
     std::size_t p = 0;
@@ -138,13 +142,18 @@ void Runner::carry_over(Simulation& next) const {
 }
 
 void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
-    const bool fresh = !simulation_ || command.fresh || command.file != file_;
+    const bool fresh = !now_.simulation || command.fresh || command.file != file_;
     auto base = numbers_of(*next);
     auto written = std::make_shared<const std::vector<double>>(next->parameters().values());
     if (!fresh) carry_over(*next);
-    const std::shared_ptr<World> world = make_world(*next);
-    if (world_ && !fresh && same_layout(*world_->plan.stage, *world->plan.stage))
-        world->plan.stage = world_->plan.stage;  // what draws it goes on
+    const std::shared_ptr<World> made = make_world(*next);
+    made->document = command.document;
+    if (now_.world && !fresh && same_layout(*now_.world->plan.stage, *made->plan.stage))
+        made->plan.stage = now_.world->plan.stage;  // what draws it goes on
+    const EditionPointer known = fresh ? nullptr : known_edition(*made, *command.document, *base);
+    if (!known) made->build = ++builds_;
+    const WorldPointer world = known ? known->world : made;
+    if (known) base = known->base;
 
     // The optimiser goes on where it was, if it is of the same kind and about the same parameters.
     std::optional<document::Node> state;
@@ -152,25 +161,25 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     const std::int64_t planned = optimization_ ? optimization_->iterations() : -1;
     const bool same_number =
         optimization_ && !fresh &&
-        Optimization(*simulation_).iterations() == planned;  // not made longer by hand
+        Optimization(*now_.simulation).iterations() == planned;  // not made longer by hand
     optimization_.reset();
+    drop_older();
     frame_kernels_.forget();  // arrays of the simulation before
     between_.clear();
-    simulation_ = std::move(next);
-    world_ = world;
+    now_ = {std::move(next), world, {}};
     base_ = std::move(base);
     written_ = std::move(written);
-    values_ = std::make_shared<const std::vector<double>>(simulation_->parameters().values());
-    loaded_ = *numbers_of(*simulation_);
-    gradients_planned_ = gradients_failed_ = false;
+    values_ = std::make_shared<const std::vector<double>>(now_.simulation->parameters().values());
+    now_.loaded = *numbers_of(*now_.simulation);
     began_ = false;
-    ++epoch_;
-    simulation_->rollout().profile(profiling_);
-    const bool possible = world_->has_objective && world_->has_parameters;
+    epoch_ = known ? known->epoch : ++epochs_;
+    now_.simulation->rollout().profile(profiling_);
+    const bool possible = now_.world->has_objective && now_.world->has_parameters;
     optimising_ = optimising_ && !fresh && possible;
     std::string optimiser;
     if (possible) {
-        optimization_ = std::make_unique<Optimization>(*simulation_, same_number ? -1 : planned);
+        optimization_ =
+            std::make_unique<Optimization>(*now_.simulation, same_number ? -1 : planned);
         if (state) {
             try {
                 optimization_->restore(*state);
@@ -178,45 +187,39 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
             } catch (const Error&) {  // another optimiser, or other parameters: from the start
                 began_ = false;
             }
-            simulation_->parameters().set_values(*values_);
+            now_.simulation->parameters().set_values(*values_);
         }
         optimiser = optimization_->describe();
     }
     {
         const Lock lock(desk_.mutex);
-        desk_.world = world_;
-        desk_.library.clear();
-        desk_.shown = fresh ? nullptr : desk_.shown;
+        desk_.world = now_.world;
+        desk_.gradient_memory.clear();
         desk_.growing = nullptr;
         desk_.wanted_iteration.reset();
-        desk_.wanted_ghost.reset();
         desk_.rewind |= fresh;
         if (fresh) {
+            desk_.shown = nullptr;
+            desk_.library.clear();
+            desk_.wanted_ghost.reset();
             desk_.rows.clear();
-            extras_.clear();
+            desk_.editions.clear();
             optimised_seconds_ = 0;
         }
-        for (IterationInfo& row : desk_.rows) row.can_show = false;
-        desk_.rows_changed = true;
-        Snapshot& s = desk_.draft;
-        s.name = world_->name;
-        s.device = world_->device;
-        s.cuda_uuid = world_->cuda_uuid;
-        s.precision = world_->precision;
-        s.step_seconds = world_->step_seconds;
-        s.steps = world_->steps;
-        s.stage = world_->plan.stage;
+        bound_older_scenes();
+        Snapshot& s = desk_.draft;  // the front fills in what the world says
         s.optimiser = optimiser;
         s.iterations_planned = optimization_ ? optimization_->iterations() : 0;
         s.best_iteration = -1;
+        for (const IterationInfo& row : desk_.rows) {
+            const EditionPointer of = desk_.edition_of(row.iteration);
+            if (of && of->epoch == epoch_ &&
+                (s.best_iteration < 0 ||
+                 row.loss < desk_.rows[static_cast<std::size_t>(s.best_iteration)].loss))
+                s.best_iteration = row.iteration;
+        }
         s.stop_reason.clear();
-        s.parameters = world_->parameters;
-        s.colours = world_->colours;
-        s.arrows = world_->arrows;
         s.launches.clear();
-        s.checkpoint_plan.clear();
-        s.checkpoints.clear();
-        s.gradient_bytes = 0;
         s.frame_limit = options_.frame_memory;
         if (fresh) s.check = nullptr;
         if (fresh) s.landscape = nullptr;
@@ -226,18 +229,20 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
 }
 
 void Runner::reset() {
+    drop_older();
     between_.clear();
     optimising_ = false;
     began_ = false;
     branched_from_ = -1;
     values_ = written_;
     optimised_seconds_ = 0;
-    if (optimization_) optimization_ = std::make_unique<Optimization>(*simulation_);
+    if (optimization_) optimization_ = std::make_unique<Optimization>(*now_.simulation);
     {
         const Lock lock(desk_.mutex);
         desk_.library.clear();
         desk_.rows.clear();
-        extras_.clear();
+        desk_.editions.clear();
+        desk_.draft.older_scene_bytes = 0;
         desk_.rows_changed = true;
         desk_.wanted_iteration.reset();
         desk_.wanted_ghost.reset();
@@ -250,24 +255,26 @@ void Runner::reset() {
     show_current();
 }
 
-void Runner::plan_gradients() {
-    if (gradients_planned_) return;
+void Runner::plan_gradients(Built& of) {
+    if (of.gradients_planned) return;
     set_activity(optimising_ ? Activity::optimising : Activity::simulating,
                  "planning the memory of gradients");
-    const CheckpointPlan& plan = simulation_->plan_gradients();
-    gradients_planned_ = true;
-    std::vector<std::int64_t> kept{0};
+    const CheckpointPlan& plan = of.simulation->plan_gradients();
+    of.gradients_planned = true;
+    auto memory = std::make_shared<GradientMemory>();
+    std::vector<std::int64_t>& kept = memory->checkpoints;
+    kept.push_back(0);
     if (plan.segments > 1 && plan.checkpoints > 1) {
         CheckpointStack stack(plan.checkpoints);
         stack.push(0);
         stack.reach(
             plan.segments - 1, [](std::int64_t) {}, [](std::int64_t, std::int64_t) {},
-            [&](std::int64_t) { kept.push_back(stack.top() * plan.segment / world_->substeps); });
+            [&](std::int64_t) { kept.push_back(stack.top() * plan.segment / of.world->substeps); });
     }
+    memory->plan = plan.describe();
+    memory->bytes = plan.peak_bytes;
     const Lock lock(desk_.mutex);
-    desk_.draft.checkpoint_plan = plan.describe();
-    desk_.draft.checkpoints = std::move(kept);
-    desk_.draft.gradient_bytes = plan.peak_bytes;
+    desk_.gradient_memory[of.world] = std::move(memory);
     desk_.mark();
 }
 

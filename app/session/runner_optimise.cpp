@@ -30,8 +30,8 @@ const IterationInfo* Runner::row_of(std::int64_t iteration) const {
 }
 
 void Runner::make_optimisation() {
-    simulation_->parameters().set_values(*values_);
-    optimization_ = std::make_unique<Optimization>(*simulation_);
+    now_.simulation->parameters().set_values(*values_);
+    optimization_ = std::make_unique<Optimization>(*now_.simulation);
     began_ = false;
     const Lock lock(desk_.mutex);
     desk_.draft.optimiser = optimization_->describe();
@@ -59,8 +59,8 @@ void Runner::steer(Optimise::What what) {
     const std::int64_t done = began_ ? iteration_ : 0;
     if (began_ && done >= optimization_->iterations()) {
         const std::int64_t more =
-            std::max<std::int64_t>(Optimization(*simulation_).iterations(), 1);
-        auto longer = std::make_unique<Optimization>(*simulation_, done + more);
+            std::max<std::int64_t>(Optimization(*now_.simulation).iterations(), 1);
+        auto longer = std::make_unique<Optimization>(*now_.simulation, done + more);
         longer->restore(optimization_->state());
         optimization_ = std::move(longer);
     }
@@ -78,23 +78,23 @@ void Runner::steer(Optimise::What what) {
 // One roll-out of the optimisation, whose frames are kept.
 std::optional<Ensemble::Result> Runner::evaluate(const std::vector<double>& values, bool gradient) {
     const TrajectoryPointer t =
-        new_trajectory(-1, base_, std::make_shared<const std::vector<double>>(values));
+        new_trajectory(now_.world, -1, base_, std::make_shared<const std::vector<double>>(values));
     {
         const Lock lock(desk_.mutex);
         desk_.growing = t;
     }
-    simulation_->parameters().set_values(values);
+    now_.simulation->parameters().set_values(values);
     bool left = false;
     Ensemble::Result result;
-    result.loss = simulation_->run(gradient, recorder(t, *simulation_, [&] {
-                                       left = leaves_now();
-                                       return left;
-                                   }));
+    result.loss = now_.simulation->run(gradient, recorder(t, *now_.simulation, [&] {
+                                           left = leaves_now();
+                                           return left;
+                                       }));
     if (left) return std::nullopt;
-    finish(t, result.loss);
-    result.terms = simulation_->terms();
+    finish(t, *now_.simulation, result.loss);
+    result.terms = now_.simulation->terms();
     if (gradient && std::isfinite(result.loss)) {
-        std::optional<std::vector<double>> computed = gradient_into(t);
+        std::optional<std::vector<double>> computed = gradient_into(t, *now_.simulation);
         if (!computed) return std::nullopt;
         result.gradient = std::move(*computed);
     }
@@ -108,6 +108,7 @@ bool Runner::add_row(const Optimization::Row& row) {
     auto parameters = std::make_shared<const std::vector<double>>(row.parameters);
     auto gradient = std::make_shared<const std::vector<double>>(row.gradient);
     values_ = parameters;
+    const EditionPointer of = edition();
     Lock lock(desk_.mutex);
     // The first row of a branch is the row that it started from.
     const IterationInfo* const from = branched_from_ >= 0 ? row_of(branched_from_) : nullptr;
@@ -123,6 +124,7 @@ bool Runner::add_row(const Optimization::Row& row) {
         info.terms = infos(row.terms);
         info.parameters = parameters;
         info.gradient = gradient;
+        info.build = now_.world->build;
         branched_from_ = -1;
         if (last_ && *last_->parameters == row.parameters) {
             last_->iteration = info.iteration;
@@ -132,11 +134,11 @@ bool Runner::add_row(const Optimization::Row& row) {
             desk_.library.put(info.iteration, last_);
         }
         const std::int64_t best = desk_.draft.best_iteration;
-        if (best < 0 || extras_[static_cast<std::size_t>(best)].epoch != epoch_ ||
+        if (best < 0 || desk_.edition_of(best)->epoch != epoch_ ||
             info.loss < desk_.rows[static_cast<std::size_t>(best)].loss)
             desk_.draft.best_iteration = info.iteration;
         desk_.rows.push_back(std::move(info));
-        extras_.push_back({epoch_, base_});
+        desk_.editions.push_back(of);
     }
     desk_.growing = nullptr;
     desk_.rows_changed = true;
@@ -148,6 +150,7 @@ bool Runner::add_row(const Optimization::Row& row) {
             : 1;
     desk_.mark();
     lock.unlock();
+    drop_unused_older();
     if (profiling_) publish_launches();
     if (rows_left_ > 0) --rows_left_;
     if (rows_left_ == 0) return false;
@@ -163,11 +166,12 @@ bool Runner::looks_elsewhere() {
         const TrajectoryPointer t = desk_.library.peek(*iteration);
         return !t || (!t->complete && !t->failed);
     };
-    return missing(desk_.wanted_iteration) || missing(desk_.wanted_ghost);
+    return missing(desk_.wanted_iteration) ||
+           (desk_.draft.ghost_problem.empty() && missing(desk_.wanted_ghost));
 }
 
 void Runner::optimise() {
-    plan_gradients();
+    plan_gradients(now_);
     while (looks_elsewhere()) {
         optimising_ = false;  // so that commands act at once
         const bool busy = do_missing();
@@ -175,7 +179,7 @@ void Runner::optimise() {
         if (!busy || leave() != Leave::stay) break;
     }
     if (leave() != Leave::stay) return;
-    load(*base_, values_);
+    load(now_, *base_, values_);
     set_activity(Activity::optimising,
                  "iteration " + std::to_string(began_ ? iteration_ : 0) + " of " +
                      std::to_string(optimization_->iterations()),
@@ -193,7 +197,7 @@ void Runner::optimise() {
         optimization_->run([this](const Optimization::Row& row) { return add_row(row); });
     optimised_seconds_ += since(begun);
     values_ = std::make_shared<const std::vector<double>>(optimization_->values());
-    simulation_->parameters().set_values(*values_);
+    now_.simulation->parameters().set_values(*values_);
     using Stop = Optimization::Stop;
     if (outcome.stop == Stop::stopped) {
         if (rows_left_ == 0) optimising_ = false;
@@ -202,9 +206,10 @@ void Runner::optimise() {
     optimising_ = false;
     std::string reason = outcome.reason;
     if (outcome.stop == Stop::not_finite && last_) {
-        simulation_->parameters().set_values(*last_->parameters);
-        reason = std::isfinite(last_->loss) ? explain_gradient(*simulation_, outcome.last.gradient)
-                                            : explain_loss(*simulation_);
+        now_.simulation->parameters().set_values(*last_->parameters);
+        reason = std::isfinite(last_->loss)
+                     ? explain_gradient(*now_.simulation, outcome.last.gradient)
+                     : explain_loss(*now_.simulation);
         const Lock lock(desk_.mutex);
         const std::int64_t last = static_cast<std::int64_t>(desk_.rows.size()) - 1;
         if (last >= 0) values_ = desk_.rows[static_cast<std::size_t>(last)].parameters;
@@ -216,12 +221,29 @@ void Runner::optimise() {
     desk_.say(LogLine::Level::information, "the optimisation has ended: " + reason);
 }
 
-void Runner::branch(std::int64_t iteration) {
+void Runner::branch(const Branch& command) {
+    const std::int64_t iteration = command.iteration;
     {
         const Lock lock(desk_.mutex);
         const IterationInfo* const row = row_of(iteration);
-        if (row == nullptr || row->parameters->size() != world_->parameter_count)
+        if (row == nullptr)
             throw Error("there is no iteration " + std::to_string(iteration) + " to branch from");
+        const EditionPointer edition = desk_.edition_of(iteration);
+        if (!edition)
+            throw Error("the scene of iteration " + std::to_string(iteration) +
+                        " is not in memory any more: there is nothing to go back to")
+                .remedy("undo the edits since, or give the view more memory for frames");
+        if (edition->world != now_.world) {
+            if (command.number == 0)
+                throw Error("iteration " + std::to_string(iteration) +
+                            " belongs to the scene before an edit, which is not what runs")
+                    .remedy("take back the edits since, and branch then");
+            desk_.draft.answer = edition->document;
+            desk_.draft.answer_to = command.number;
+            desk_.draft.answer_name = "Branch from iteration " + std::to_string(iteration);
+            desk_.mark();
+            return;
+        }
         values_ = row->parameters;
         desk_.wanted_iteration.reset();
         // Seen at once, if its frames are there and it is of the scene as it is now.
@@ -258,20 +280,21 @@ void Runner::accept(std::uint64_t number) {
     {
         const Lock lock(desk_.mutex);
         const TrajectoryPointer& t = desk_.shown ? desk_.shown : desk_.current;
+        if (t && t->world != now_.world)
+            throw Error("what is shown belongs to the scene before an edit")
+                .remedy("branch from it (B), which goes back to that scene, and accept then");
         parameters = t && t->parameters ? t->parameters : values_;
         iteration = t ? t->iteration : -1;
     }
-    if (parameters->size() != world_->parameter_count)
-        throw Error("what is shown belongs to the scene before it was edited");
     document::Document answer = *document_;
     std::vector<std::size_t> quantities;
-    for (const ParameterPlace& place : world_->places) quantities.push_back(place.quantity);
+    for (const ParameterPlace& place : now_.world->places) quantities.push_back(place.quantity);
     std::sort(quantities.begin(), quantities.end());
     quantities.erase(std::unique(quantities.begin(), quantities.end()), quantities.end());
     constexpr std::size_t most_inline = 1000;
     for (const std::size_t q : quantities) {
-        const QuantityMeta& meta = world_->quantities[q];
-        const std::vector<double> values = world_->values_of(q, *base_, parameters);
+        const QuantityMeta& meta = now_.world->quantities[q];
+        const std::vector<double> values = now_.world->values_of(q, *base_, parameters);
         if (values == *(*base_)[q]) continue;
         document::Node node;
         if (values.size() <= most_inline || file_.empty()) {

@@ -74,7 +74,7 @@ bool Runner::wait_for_hand(Clock::time_point& due) {
             due = std::max(due, now - longest_lag);
             if (speed > 0)
                 due += std::chrono::duration_cast<Clock::duration>(
-                    std::chrono::duration<double>(world_->step_seconds / speed));
+                    std::chrono::duration<double>(now_.world->step_seconds / speed));
             return true;
         }
         if (!desk_.job) desk_.runner_wakes.wait_until(lock, due);
@@ -109,7 +109,10 @@ void Runner::follow_hand(const Grab& grab) {
         const Lock lock(desk_.mutex);
         if (!desk_.hand || desk_.hand->number != grab.number || !desk_.hand->held) return;
         const TrajectoryPointer& shown = desk_.shown;
-        if (!shown || shown->world != world_)
+        if (shown && shown->world != now_.world && shown->iteration >= 0)
+            throw Error("what is shown is an iteration of the scene before an edit")
+                .remedy("show the newest iteration, or branch from this one (B), and pull then");
+        if (!shown || shown->world != now_.world)
             throw Error("the scene was changed just now, and what is shown is of the one before")
                 .remedy("pull once it runs");
         const IterationInfo* const row =
@@ -120,7 +123,7 @@ void Runner::follow_hand(const Grab& grab) {
                 "that stand")
                 .remedy("show the newest iteration, or branch from this one (B), and pull then");
         path.start_step = desk_.hand->start_step;
-        if (path.start_step >= world_->steps)
+        if (path.start_step >= now_.world->steps)
             throw Error("the time of the scene is over: there is no step to pull in")
                 .remedy("go back in time, or give the scene more steps");
         const FramePointer frame = shown->frame_at(path.start_step);
@@ -129,7 +132,7 @@ void Runner::follow_hand(const Grab& grab) {
         });
         if (nearest == grab.points.end()) throw Error("nothing was grabbed");
         desk_.hand->scene_point = held = *nearest;
-        for (const auto& [name, range] : simulation_->model().bodies_with_points())
+        for (const auto& [name, range] : now_.simulation->model().bodies_with_points())
             if (*nearest >= range.first && *nearest < range.first + range.count) {
                 body = range;
                 path.body = name;
@@ -138,9 +141,9 @@ void Runner::follow_hand(const Grab& grab) {
     }
     const std::string point_name = path.body + " point " + std::to_string(path.point);
     set_activity(Activity::building, "pulling " + point_name);
-    path.dimension = simulation_->model().dimension();
+    path.dimension = now_.simulation->model().dimension();
     path.spring = {1, 1};  // both are put right when the masses are known
-    path.places.assign(static_cast<std::size_t>(world_->steps - path.start_step),
+    path.places.assign(static_cast<std::size_t>(now_.world->steps - path.start_step),
                        std::vector<double>(static_cast<std::size_t>(path.dimension), 0.0));
     document::Document with_pull = *document_;
     const std::string name = unused_name(Scene::of(with_pull, file_));
@@ -154,7 +157,7 @@ void Runner::follow_hand(const Grab& grab) {
     model::Quantity& places = quantity("places");
     path.places.clear();
 
-    const TrajectoryPointer t = new_trajectory(-1, base_, values_);
+    const TrajectoryPointer t = new_trajectory(now_.world, -1, base_, values_);
     t->by_hand = true;
     {
         const Lock lock(desk_.mutex);
@@ -177,8 +180,8 @@ void Runner::follow_hand(const Grab& grab) {
     set_activity(Activity::simulating, "pulling " + point_name);
     live.rollout().forward(false, [&](std::int64_t done) {
         record(done);
-        if (done % world_->substeps != 0) return true;
-        const std::int64_t step = done / world_->substeps;
+        if (done % now_.world->substeps != 0) return true;
+        const std::int64_t step = done / now_.world->substeps;
         if (step == 0) {
             path.spring = spring_for(live, body, path.point);
             quantity("stiffness").values = {path.spring.stiffness};
@@ -190,7 +193,7 @@ void Runner::follow_hand(const Grab& grab) {
             return !hand_waits(lock) && desk_.hand->held;
         }
         if (step == path.start_step) begin();
-        if (step == world_->steps || !wait_for_hand(due)) return false;
+        if (step == now_.world->steps || !wait_for_hand(due)) return false;
         std::vector<double> place(d);
         {
             const Lock lock(desk_.mutex);

@@ -18,81 +18,86 @@ std::vector<TermInfo> infos(const std::vector<Simulation::TermValue>& terms) {
     return list;
 }
 
-}  // namespace
-
 // What frames hold: what is always drawn, and what this look needs besides.
-std::vector<std::string> Runner::recorded_arrays(const Look& look) const {
-    std::vector<std::string> names = world_->recorded;
+std::vector<std::string> recorded_arrays(const World& world, const Look& look) {
+    std::vector<std::string> names = world.recorded;
     const auto add = [&](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
         if (found == sources.end() || found->second.kind != Source::Kind::array) return;
         if (std::find(names.begin(), names.end(), found->second.array) == names.end())
             names.push_back(found->second.array);
     };
-    add(world_->colour_sources, look.colour);
-    add(world_->arrow_sources, look.arrows);
+    add(world.colour_sources, look.colour);
+    add(world.arrow_sources, look.arrows);
     return names;
 }
 
-TrajectoryPointer Runner::new_trajectory(std::int64_t iteration,
+}  // namespace
+
+TrajectoryPointer Runner::new_trajectory(const WorldPointer& world, std::int64_t iteration,
                                          std::shared_ptr<const std::vector<Numbers>> base,
                                          Numbers parameters) {
     auto t = std::make_shared<Trajectory>();
-    t->world = world_;
+    t->world = world;
     t->iteration = iteration;
     t->base = std::move(base);
     t->parameters = std::move(parameters);
     const Lock lock(desk_.mutex);
-    t->arrays = std::make_shared<const std::vector<std::string>>(recorded_arrays(desk_.look));
+    t->arrays =
+        std::make_shared<const std::vector<std::string>>(recorded_arrays(*world, desk_.look));
     std::int64_t frame = 0;
-    for (const std::string& name : *t->arrays) frame += world_->array_bytes.at(name);
-    if (world_->has_objective && world_->has_parameters)  // room for adjoints
-        for (const std::string& name : world_->recorded) frame += world_->array_bytes.at(name);
-    if (world_->arrow_sources.contains("force gradient"))
-        frame += world_->array_bytes.at("position");
+    for (const std::string& name : *t->arrays) frame += world->array_bytes.at(name);
+    if (world->has_objective && world->has_parameters)  // room for adjoints
+        for (const std::string& name : world->recorded) frame += world->array_bytes.at(name);
+    if (world->arrow_sources.contains("force gradient")) frame += world->array_bytes.at("position");
     // At least four trajectories fit: shown, ghost, the one that grows, and one more.
-    const std::int64_t share = options_.frame_memory / 4;
+    const std::int64_t memory = options_.frame_memory - desk_.draft.older_scene_bytes;
+    const std::int64_t share = memory / 4;
     const std::int64_t fitting =
         std::clamp<std::int64_t>(share / std::max<std::int64_t>(frame, 1) - 2, 1, most_frames);
-    t->every = std::max<std::int64_t>((world_->steps + fitting - 1) / fitting, 1);
-    const std::int64_t expected = frame * (world_->steps / t->every + 2);
-    desk_.library.shrink(std::max<std::int64_t>(options_.frame_memory - 2 * expected, 0),
+    t->every = std::max<std::int64_t>((world->steps + fitting - 1) / fitting, 1);
+    const std::int64_t expected = frame * (world->steps / t->every + 2);
+    // Those that are in no library may be of another world, and larger.
+    const std::int64_t others =
+        desk_.frame_bytes() - desk_.draft.older_scene_bytes - desk_.library.bytes();
+    desk_.library.shrink(std::max<std::int64_t>(memory - expected - std::max(expected, others), 0),
                          {desk_.shown, desk_.ghost, desk_.current});
     desk_.rows_changed = true;
     return t;
 }
 
 // The numbers of the simulation's quantities; only what differs is uploaded.
-void Runner::load(const std::vector<Numbers>& base, const Numbers& parameters) {
+void Runner::load(Built& into, const std::vector<Numbers>& base, const Numbers& parameters) {
     std::size_t k = 0;
-    for (const auto& [path, q] : simulation_->model().quantities()) {
-        if (loaded_[k] != base[k]) {
+    for (const auto& [path, q] : into.simulation->model().quantities()) {
+        if (into.loaded[k] != base[k]) {
             q->values = *base[k];
             q->upload();
-            loaded_[k] = base[k];
+            into.loaded[k] = base[k];
         }
         ++k;
     }
-    if (parameters && simulation_->parameters().values() != *parameters)
-        simulation_->parameters().set_values(*parameters);
+    if (parameters && into.simulation->parameters().values() != *parameters)
+        into.simulation->parameters().set_values(*parameters);
 }
 
 // Keeps frames of the run that it watches.
 Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation& of,
                                 std::function<bool()> leaves, std::int64_t held) {
-    keeper_.watch(of.model(), world_->plan.points, trajectory->arrays, held);
+    keeper_.watch(of.model(), trajectory->world->plan.points, trajectory->arrays, held);
     return [this, trajectory, leaves = std::move(leaves)](std::int64_t done) {
-        const std::int64_t step = done / world_->substeps;
-        const bool whole = done % world_->substeps == 0;
-        if (whole && (step % trajectory->every == 0 || step == world_->steps)) {
+        const World& world = *trajectory->world;
+        const std::int64_t step = done / world.substeps;
+        const bool whole = done % world.substeps == 0;
+        if (whole && (step % trajectory->every == 0 || step == world.steps)) {
             FramePointer frame = keeper_.keep(step);
             const Lock lock(desk_.mutex);
             if (keeper_.has_energy()) trajectory->kinetic_energy.push_back(frame->kinetic_energy);
             trajectory->add(std::move(frame));
             if (!optimising_) {
-                desk_.draft.progress = world_->steps > 0 ? static_cast<double>(step) /
-                                                               static_cast<double>(world_->steps)
-                                                         : 1;
+                desk_.draft.progress =
+                    world.steps > 0 ? static_cast<double>(step) / static_cast<double>(world.steps)
+                                    : 1;
                 desk_.mark();
             }
         }
@@ -100,18 +105,19 @@ Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation&
     };
 }
 
-void Runner::finish(const TrajectoryPointer& trajectory, double loss) {
-    const auto divergence = simulation_->rollout().divergence();
+void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double loss) {
+    const World& world = *trajectory->world;
+    const auto divergence = of.rollout().divergence();
     std::string why;
-    if (world_->has_objective && !std::isfinite(loss) && !optimising_)
-        why = explain_loss(*simulation_);
+    if (world.has_objective && !std::isfinite(loss) && !optimising_)
+        why = explain_loss(of);
     else if (divergence)
         why = "the run has diverged: a number is not finite after step " +
-              std::to_string(divergence->step / world_->substeps);
+              std::to_string(divergence->step / world.substeps);
     const Lock lock(desk_.mutex);
     trajectory->complete = true;
-    trajectory->loss = world_->has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
-    trajectory->terms = infos(simulation_->terms());
+    trajectory->loss = world.has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
+    trajectory->terms = infos(of.terms());
     if (!why.empty())
         desk_.fail(Error(why).remedy("make the time step smaller, or the forces softer"));
     desk_.mark();
@@ -120,7 +126,7 @@ void Runner::finish(const TrajectoryPointer& trajectory, double loss) {
 // ---------------------------------------------------------------- what is missing
 
 void Runner::show_current() {
-    const TrajectoryPointer t = new_trajectory(-1, base_, values_);
+    const TrajectoryPointer t = new_trajectory(now_.world, -1, base_, values_);
     const Lock lock(desk_.mutex);
     desk_.current = t;
     desk_.mark();
@@ -129,7 +135,7 @@ void Runner::show_current() {
 bool Runner::run_trajectory(const TrajectoryPointer& wanted, bool as_current) {
     TrajectoryPointer t = wanted;
     if (!t->frames.empty()) {  // begun before, and left: from the start
-        t = new_trajectory(wanted->iteration, wanted->base, wanted->parameters);
+        t = new_trajectory(wanted->world, wanted->iteration, wanted->base, wanted->parameters);
         t->gradient = wanted->gradient;
         const Lock lock(desk_.mutex);
         if (as_current && desk_.current == wanted) desk_.current = t;
@@ -139,18 +145,22 @@ bool Runner::run_trajectory(const TrajectoryPointer& wanted, bool as_current) {
         const Lock lock(desk_.mutex);
         desk_.growing = t;
     }
+    Built& of = built_for(t->world);
     set_activity(Activity::simulating,
                  t->iteration >= 0 ? "running iteration " + std::to_string(t->iteration) + " again"
                                    : "simulating",
                  0);
-    load(*t->base, t->parameters);
+    load(of, *t->base, t->parameters);
     bool left = false;
-    const double loss = simulation_->run(false, recorder(t, *simulation_, [&] {
-                                             left = leaves_now();
-                                             return left;
-                                         }));
-    const bool complete = !left || t->steps_done() == world_->steps;
-    if (complete) finish(t, loss);
+    const double loss = of.simulation->run(false, recorder(t, *of.simulation, [&] {
+                                               left = leaves_now();
+                                               return left;
+                                           }));
+    const bool complete = !left || t->steps_done() == t->world->steps;
+    if (complete) {
+        check_rerun(*t, loss);
+        finish(t, *of.simulation, loss);
+    }
     const Lock lock(desk_.mutex);
     desk_.growing = nullptr;
     desk_.rows_changed = true;
@@ -160,10 +170,11 @@ bool Runner::run_trajectory(const TrajectoryPointer& wanted, bool as_current) {
 
 bool Runner::run_iteration(std::int64_t iteration) {
     TrajectoryPointer t;
+    EditionPointer edition;
     {
         const Lock lock(desk_.mutex);
-        const IterationInfo* const row = row_of(iteration);
-        if (row == nullptr || !row->can_show) {
+        edition = desk_.edition_of(iteration);
+        if (!edition) {
             if (desk_.wanted_iteration == iteration) desk_.wanted_iteration.reset();
             if (desk_.wanted_ghost == iteration) desk_.wanted_ghost.reset();
             desk_.mark();
@@ -180,19 +191,24 @@ bool Runner::run_iteration(std::int64_t iteration) {
             parameters = desk_.rows[index].parameters;
             gradient = desk_.rows[index].gradient;
         }
-        t = new_trajectory(iteration, extras_[index].base, parameters);
+        t = new_trajectory(edition->world, iteration, edition->base, parameters);
         t->gradient = gradient;
         const Lock lock(desk_.mutex);
         desk_.library.put(iteration, t);
         if (old && desk_.current == old) desk_.current = t;
     }
-    return run_trajectory(t, false);
+    try {
+        return run_trajectory(t, false);
+    } catch (const Error&) {
+        if (t->world != now_.world) forget(iteration);
+        throw;
+    }
 }
 
 // Whether the look needs arrays that its frames do not hold.
 bool Runner::needs_more(const Trajectory& trajectory) {
     const Lock lock(desk_.mutex);
-    for (const std::string& name : recorded_arrays(desk_.look))
+    for (const std::string& name : recorded_arrays(*trajectory.world, desk_.look))
         if (!trajectory.holds(name)) return true;
     return false;
 }
@@ -200,32 +216,35 @@ bool Runner::needs_more(const Trajectory& trajectory) {
 // ---------------------------------------------------------------- gradients
 
 bool Runner::wants_gradient(const Trajectory& t) {
-    if (!world_->has_objective || !world_->has_parameters || gradients_failed_) return false;
+    const World& world = *t.world;
+    if (!world.has_objective || !world.has_parameters) return false;
+    if (t.world == now_.world && now_.gradients_failed) return false;
+    if (older_ && t.world == older_->world && older_->gradients_failed) return false;
     if (!t.complete || !std::isfinite(t.loss) || t.gradient_failed) return false;
     const Lock lock(desk_.mutex);
-    return !t.gradient || (wants_adjoints() && !t.adjoints_complete) ||
-           (wants_force_adjoint() && !t.holds_gradient("force"));
+    return !t.gradient || (wants_adjoints(world) && !t.adjoints_complete) ||
+           (wants_force_adjoint(world) && !t.holds_gradient("force"));
 }
 
 // Whether the look shows derivatives with respect to the state. Under the desk's lock.
-bool Runner::wants_adjoints() const {
+bool Runner::wants_adjoints(const World& world) const {
     const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
         return found != sources.end() && found->second.kind == Source::Kind::array_gradient;
     };
-    return wants(world_->colour_sources, desk_.look.colour) ||
-           wants(world_->arrow_sources, desk_.look.arrows);
+    return wants(world.colour_sources, desk_.look.colour) ||
+           wants(world.arrow_sources, desk_.look.arrows);
 }
 
 // The derivatives with respect to forces among them take sums over the substeps.
-bool Runner::wants_force_adjoint() const {
+bool Runner::wants_force_adjoint(const World& world) const {
     const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
         return found != sources.end() && found->second.kind == Source::Kind::array_gradient &&
                found->second.array == "force";
     };
-    return wants(world_->colour_sources, desk_.look.colour) ||
-           wants(world_->arrow_sources, desk_.look.arrows);
+    return wants(world.colour_sources, desk_.look.colour) ||
+           wants(world.arrow_sources, desk_.look.arrows);
 }
 
 // Of what is shown, while there is nothing else to do.
@@ -235,24 +254,25 @@ bool Runner::run_gradient(const TrajectoryPointer& t) {
         desk_.growing = t;
         t->gradient_failed = true;  // unless all goes well
     }
+    Built& of = built_for(t->world);
     try {
-        plan_gradients();
+        plan_gradients(of);
     } catch (const Error& error) {
-        gradients_failed_ = true;
+        of.gradients_failed = true;
         const Lock lock(desk_.mutex);
         desk_.growing = nullptr;
         desk_.say(LogLine::Level::warning, std::string("no gradients: ") + error.what());
         return true;
     }
     set_activity(Activity::simulating, "computing the gradient");
-    load(*t->base, t->parameters);
+    load(of, *t->base, t->parameters);
     bool left = false;
-    simulation_->run(true, [&](std::int64_t) {
+    of.simulation->run(true, [&](std::int64_t) {
         left = leaves_now();
         return !left;
     });
     std::optional<std::vector<double>> gradient;
-    if (!left) gradient = gradient_into(t);
+    if (!left) gradient = gradient_into(t, *of.simulation);
     const Lock lock(desk_.mutex);
     if (gradient) t->gradient = std::make_shared<const std::vector<double>>(std::move(*gradient));
     t->gradient_failed = false;
@@ -263,26 +283,27 @@ bool Runner::run_gradient(const TrajectoryPointer& t) {
 
 // After a run that kept its values: the gradient, and what belongs to it at the frames' steps. None
 // if it was left.
-std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer& t) {
-    Rollout& rollout = simulation_->rollout();
+std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer& t,
+                                                         Simulation& of) {
+    const World& world = *t->world;
+    Rollout& rollout = of.rollout();
     struct Left {};
     constexpr double most_numbers = 1e9;  // that norms are taken of: about a second
     double numbers = 0;
-    for (const auto& [name, published] : simulation_->model().arrays())
+    for (const auto& [name, published] : of.model().arrays())
         if (published.state) numbers += static_cast<double>(published.array.size());
-    rollout.record_adjoint_norms(numbers * static_cast<double>(simulation_->steps()) <
-                                 most_numbers);
+    rollout.record_adjoint_norms(numbers * static_cast<double>(of.steps()) < most_numbers);
     bool adjoints = false;
     std::optional<ForceAdjoint> force;
     {
         const Lock lock(desk_.mutex);
-        adjoints = wants_adjoints();
-        if (wants_force_adjoint()) force.emplace(simulation_->model());
+        adjoints = wants_adjoints(world);
+        if (wants_force_adjoint(world)) force.emplace(of.model());
     }
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;
-    for (const std::string& name : world_->recorded) {
-        const Array array = simulation_->model().array(name);
+    for (const std::string& name : world.recorded) {
+        const Array array = of.model().array(name);
         if (!array.has_gradient()) continue;
         names->push_back(name);
         arrays.push_back(array.gradient());
@@ -290,14 +311,14 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
     if (force) names->emplace_back("force");
     rollout.watch_adjoints([&](std::int64_t done) {
         if (leaves_now()) throw Left();
-        const std::int64_t step = done / world_->substeps;
-        const bool whole = done % world_->substeps == 0;
+        const std::int64_t step = done / world.substeps;
+        const bool whole = done % world.substeps == 0;
         Array of_force;
         if (force) {
             if (whole) of_force = force->take();
             if (done > 0) force->add();
         }
-        if (!adjoints || !whole || (step % t->every != 0 && step != world_->steps)) return;
+        if (!adjoints || !whole || (step % t->every != 0 && step != world.steps)) return;
         std::vector<Array> all = arrays;
         if (force) all.push_back(of_force);
         FramePointer frame = keeper_.keep(step, names, all);
@@ -305,22 +326,22 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         t->add_adjoint(std::move(frame));
     });
     struct Unwatch {
-        Rollout& of;
-        ~Unwatch() { of.watch_adjoints({}); }
+        Rollout& watched;
+        ~Unwatch() { watched.watch_adjoints({}); }
     } const unwatch{rollout};
     std::vector<double> gradient;
     try {
-        gradient = simulation_->gradient();
+        gradient = of.gradient();
     } catch (const Left&) {
         return std::nullopt;
     }
-    const Rollout::AdjointNorms& norms = simulation_->rollout().adjoint_norms();
+    const Rollout::AdjointNorms& norms = rollout.adjoint_norms();
     const Lock lock(desk_.mutex);
     t->adjoints_complete |= adjoints;
     t->adjoint_norms.clear();
     if (norms.norms.empty()) return gradient;
     for (const FramePointer& frame : t->frames) {
-        const std::int64_t place = frame->step * world_->substeps - norms.first;
+        const std::int64_t place = frame->step * world.substeps - norms.first;
         const bool known = place >= 0 && place < static_cast<std::int64_t>(norms.norms.size());
         t->adjoint_norms.push_back(known ? norms.norms[static_cast<std::size_t>(place)] : 0.0);
     }

@@ -61,7 +61,7 @@ void Runner::answer(const LaunchText& command) {
     auto answer = std::make_shared<LaunchTextAnswer>();
     answer->asked = command;
     try {
-        const auto profiles = simulation_->rollout().profiles();
+        const auto profiles = now_.simulation->rollout().profiles();
         const auto timed = std::ranges::find_if(profiles, [&](const Rollout::Profile& p) {
             return p.launch == command.launch && name_of(p.direction) == command.ran;
         });
@@ -72,7 +72,7 @@ void Runner::answer(const LaunchText& command) {
         if (timed->direction == command.direction) {
             answer->text = launch_text(timed->replay, command.what);
         } else {
-            const std::vector<hindcast::Launch> all = launches_of(*simulation_);
+            const std::vector<hindcast::Launch> all = launches_of(*now_.simulation);
             std::vector<std::string> names = parts_of(command.launch);
             if (runs_backwards(timed->direction) != runs_backwards(command.direction))
                 std::ranges::reverse(names);

@@ -40,6 +40,12 @@ struct QuantityInfo {
     std::vector<double> gradient;  // the same of dLoss; empty before any gradient
 };
 
+// What a scene consists of, as far as it can be edited.
+struct SceneInfo {
+    std::vector<ParameterInfo> parameters;
+    std::vector<QuantityInfo> quantities;
+};
+
 struct TermInfo {
     std::string name;
     double weight = 1, value = 0;
@@ -54,7 +60,9 @@ struct IterationInfo {
     std::shared_ptr<const std::vector<double>> parameters, gradient;
     std::vector<double> adjoint_norms;  // at each kept frame; empty if those are not kept
     bool frames_kept = false;           // its trajectory is in memory (else it is run again)
-    bool can_show = true;  // false: of the scene before it was built anew; only numbers are left
+    std::int64_t build = 0;             // of the scene it was run with: Snapshot::build of then
+    // False: of an older scene for which memory has no room any more; only its numbers are left.
+    bool can_show = true;
 };
 
 struct LaunchInfo {
@@ -129,11 +137,16 @@ struct Snapshot {
     bool frame_waits = false;  // the frame of this moment is not in the Exchange yet
     std::shared_ptr<const Error> frame_error;  // why no frames come; until the next ShowOn
 
+    // Each scene that was built has a number; one that is gone back to has the number it had.
+    std::int64_t build = 0;        // of the scene as it is now
+    std::int64_t shown_build = 0;  // of what is shown: another one for iterations before an edit
+
+    // ---- of what is shown ----
     std::string name, device, precision;
     std::optional<std::array<std::uint8_t, 16>> cuda_uuid;  // of the device, if it is a CUDA one
     double step_seconds = 0;
     std::int64_t steps = 0;                      // whole steps of a run
-    std::shared_ptr<const render::Stage> stage;  // changes when a new simulation was built
+    std::shared_ptr<const render::Stage> stage;  // changes when another scene is shown
 
     // ---- time ----
     bool playing = false;
@@ -150,6 +163,7 @@ struct Snapshot {
     std::string optimiser;  // "adam, rate 0.05"; empty: the scene has no parameters
     std::int64_t iterations_planned = 0;
     std::int64_t shown_iteration = -1, ghost_iteration = -1, best_iteration = -1;
+    std::string ghost_problem;  // why the ghost cannot be drawn on what is shown; empty: it can
     std::shared_ptr<const std::vector<IterationInfo>> history;
     std::string stop_reason;
     double loss = 0;  // of the shown trajectory; NaN if not complete
@@ -157,6 +171,16 @@ struct Snapshot {
     std::vector<ParameterInfo> parameters;
     std::shared_ptr<const std::vector<double>> values, gradient;  // flat, of what is shown
     std::vector<QuantityInfo> quantities;
+    // The scene as it is now, where what is shown is of another build; else null. Edits are of
+    // these.
+    std::shared_ptr<const SceneInfo> present;
+    const std::vector<ParameterInfo>& present_parameters() const {
+        return present ? present->parameters : parameters;
+    }
+    const std::vector<QuantityInfo>& present_quantities() const {
+        return present ? present->quantities : quantities;
+    }
+    bool shows_older_scene() const { return shown_build != build && shown_iteration >= 0; }
 
     // ---- what can be looked at ----
     std::vector<ShownField> colours, arrows;
@@ -177,7 +201,11 @@ struct Snapshot {
     std::shared_ptr<const LaunchTextAnswer> launch_text;  // the last one that was asked for
     std::string checkpoint_plan;                          // in words
     std::vector<std::int64_t> checkpoints;                // the steps that are kept
+    // frame_bytes: of all kept frames, and of the older scenes that iterations belong to.
     std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;
+    std::int64_t older_scene_bytes = 0;  // of these
+    // Of the simulation that is there besides, to show iterations of an older scene; 0: none is.
+    std::int64_t older_simulation_bytes = 0;
     std::shared_ptr<const std::vector<LogLine>> log;
 
     // A document that a command asked for (Accept), with the number of that command.

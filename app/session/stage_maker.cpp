@@ -304,4 +304,22 @@ bool same_layout(const Stage& a, const Stage& b) {
            all_same(a.channels, b.channels) && all_same(a.things, b.things);
 }
 
+bool ghost_fits(const Stage& shown, const Stage& ghost) {
+    const auto places = [](const Stage& stage) {
+        return std::ranges::find(stage.channels, std::string("ghost position"), &Channel::name);
+    };
+    const auto moving = [](const Stage& stage) {
+        std::vector<const Thing*> things;
+        for (const Thing& t : stage.things)
+            if (t.ghost) things.push_back(&t);
+        return things;
+    };
+    const auto a = places(shown), b = places(ghost);
+    return a != shown.channels.end() && b != ghost.channels.end() && same(*a, *b) &&
+           std::ranges::equal(moving(shown), moving(ghost), [](const Thing* x, const Thing* y) {
+               return x->kind == y->kind && x->name == y->name && x->first == y->first &&
+                      x->count == y->count && x->indices == y->indices;
+           });
+}
+
 }  // namespace hindcast::session

@@ -47,5 +47,7 @@ StagePlan make_stage(Simulation& simulation);
 // Whether frames for one can be shown on the other: all is the same but the box around everything,
 // and radii nearly.
 bool same_layout(const render::Stage& a, const render::Stage& b);
+// Whether the places of the one can be drawn as a ghost on the other: what moves is the same.
+bool ghost_fits(const render::Stage& shown, const render::Stage& ghost);
 
 }  // namespace hindcast::session

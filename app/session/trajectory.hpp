@@ -102,6 +102,7 @@ public:
     TrajectoryPointer find(std::int64_t iteration);  // marks it as used
     TrajectoryPointer peek(std::int64_t iteration) const;
     void put(std::int64_t iteration, TrajectoryPointer trajectory);
+    void erase(std::int64_t iteration) { kept_.erase(iteration); }
     // Takes away until no more than `bytes` are kept, but for those that are `pinned`.
     void shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& pinned);
     std::int64_t bytes() const;

@@ -195,6 +195,42 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     return world;
 }
 
+bool same_shape(const World& a, const World& b) {
+    const auto same_quantity = [](const QuantityMeta& x, const QuantityMeta& y) {
+        return x.info.path == y.info.path && x.info.scene_pointer == y.info.scene_pointer &&
+               x.info.rows == y.info.rows && x.info.components == y.info.components &&
+               x.shared == y.shared && x.count == y.count;
+    };
+    const auto same_parameter = [](const ParameterInfo& x, const ParameterInfo& y) {
+        return x.names == y.names && x.low == y.low && x.high == y.high &&
+               x.log_scale == y.log_scale;
+    };
+    return a.step_seconds == b.step_seconds && a.steps == b.steps && a.substeps == b.substeps &&
+           a.recorded == b.recorded && a.array_bytes == b.array_bytes &&
+           std::ranges::equal(a.quantities, b.quantities, same_quantity) &&
+           std::ranges::equal(a.parameters, b.parameters, same_parameter) &&
+           same_layout(*a.plan.stage, *b.plan.stage);
+}
+
+std::int64_t same_moment(std::int64_t step, double step_seconds, const World& world) {
+    if (step_seconds > 0 && step_seconds != world.step_seconds)
+        step = std::llround(static_cast<double>(step) * step_seconds / world.step_seconds);
+    return std::clamp<std::int64_t>(step, 0, world.steps);
+}
+
+std::int64_t World::bytes() const {
+    std::size_t sum = sizeof(World);
+    for (const render::Thing& t : plan.stage->things)
+        sum += sizeof(t) + t.indices.size() * sizeof(t.indices[0]) +
+               t.element_of.size() * sizeof(t.element_of[0]);
+    for (const QuantityMeta& q : quantities)
+        sum += sizeof(q) + q.info.path.size() + q.info.scene_pointer.size();
+    for (const ParameterPlace& p : places) sum += sizeof(p) + p.entries.size() * sizeof(p.first);
+    for (const ParameterInfo& p : parameters)
+        for (const std::string& entry : p.names) sum += sizeof(std::string) + entry.size();
+    return static_cast<std::int64_t>(sum);
+}
+
 render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point) {
     const Array* const position = frame.find("position");
     if (position == nullptr || point < 0 || point >= t.world->plan.points)

@@ -40,6 +40,8 @@ struct Source {
 };
 
 struct World {
+    std::shared_ptr<const document::Document> document;  // that it was built from
+    std::int64_t build = 0;                              // Snapshot::build
     StagePlan plan;
     std::string name, device, precision;
     std::optional<std::array<std::uint8_t, 16>> cuda_uuid;
@@ -57,6 +59,7 @@ struct World {
     std::vector<ShownField> colours, arrows;
     std::map<std::string, Source> colour_sources, arrow_sources;
     std::vector<std::string> recorded;                // arrays that every frame holds
+    std::int64_t bytes() const;                       // about what it holds in memory
     std::map<std::string, std::int64_t> array_bytes;  // of one frame, by name
 
     // The numbers of a quantity in a run with these parameters.
@@ -72,6 +75,11 @@ struct World {
 using WorldPointer = std::shared_ptr<const World>;
 
 std::shared_ptr<World> make_world(Simulation& simulation);
+// Whether runs of the one are runs of the other, if the numbers are the same.
+bool same_shape(const World& a, const World& b);
+// The whole step of the world at the moment of a step in a world of such steps: the nearest, within
+// the run.
+std::int64_t same_moment(std::int64_t step, double step_seconds, const World& world);
 // Where a point of the scene is in a frame of the trajectory that holds positions, m; z is 0 in the
 // plane. By the thread that has the trajectory's device.
 render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point);

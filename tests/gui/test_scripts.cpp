@@ -197,6 +197,56 @@ TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
     });
 }
 
+TEST_CASE("gui: iterations from before an edit, and back to the scene they belong to") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiKey_O);
+        CHECK(robot.wait(
+            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        const std::string before = robot.work().document().to_text();
+        const std::int64_t build = robot.now().build;
+        robot.work().edit([](session::Editor& e) {
+            e.append(model::Section::bodies,
+                     document::Document::parse(R"({"type": "particles", "name": "stone",
+                         "positions": [[1, 0, 0.5]], "mass": 1})")
+                         .root(),
+                     "Add stone");
+        });
+        CHECK(robot.wait([&] {
+            return robot.now().build != build && robot.now().shown_iteration < 0 &&
+                   robot.now().steps_computed == robot.now().steps;
+        }));
+        const std::int64_t newer = robot.now().build;
+        robot.work().select({});
+        robot.work().send(session::ShowIteration{4});
+        CHECK(robot.wait([&] {
+            return robot.now().shows_older_scene() && robot.now().shown_iteration == 4 &&
+                   robot.now().steps_computed == robot.now().steps;
+        }));
+        robot.frames(10);
+        CHECK(robot.app().picture().stage() == robot.now().stage.get());
+        robot.picture("older_scene");
+        // B brings that scene back and goes on from there; Ctrl+Z undoes it.
+        hands.KeyPress(ImGuiKey_B);
+        CHECK(robot.wait([&] {
+            return std::ranges::any_of(*robot.now().history, [&](const auto& i) {
+                return i.branched_from == 4 && i.build == build;
+            });
+        }));
+        CHECK(robot.work().document().to_text() == before);
+        CHECK(robot.work().editor().undo_name() == "Branch from iteration 4");
+        robot.work().optimise(session::Optimise::What::stop);
+        CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
+        robot.frames(5);
+        robot.picture("older_scene_branch");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(robot.work().document().find("/bodies/2") != nullptr);
+        CHECK(robot.wait([&] { return robot.now().build != build; }));
+        CHECK(robot.now().build > newer - 1);
+    });
+}
+
 TEST_CASE("gui: the open dialog, save as, and the question about unsaved changes") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {

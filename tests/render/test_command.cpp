@@ -8,6 +8,7 @@
 
 #include "app/render/png.hpp"
 #include "app/render/vulkan_context.hpp"
+#include "engine/document/document.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
@@ -44,6 +45,36 @@ TEST_CASE("command: a picture of a moment, the same each time, another at anothe
     CHECK(first.height == 64);
     CHECK(first.pixels == read_png(b).pixels);
     CHECK(first.pixels != read_png(c).pixels);
+}
+
+TEST_CASE("command: a moment between kept frames is drawn exactly") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    // 1700 steps, of which frames are kept of every third at most.
+    const std::string slow = folder / "slow.json", part = folder / "part.json";
+    auto document = hindcast::document::Document::load(scene);
+    document.set("/time/step", "1/400");
+    document.set("/time/steps", 1700);
+    document.erase("/view/camera");
+    document.save(slow);
+    document.set("/time/steps", 125);  // all are kept
+    document.save(part);
+    const std::string a = folder / "a.png", b = folder / "b.png", c = folder / "c.png";
+    const auto draw = [&](const std::string& file, const std::string& output,
+                          const std::string& time) {
+        std::vector<std::string> words = with(output, {"--time", time, "--closer", "4"});
+        words[1] = file;
+        const Finished run = run_program(words);
+        INFO(run.err);
+        CHECK(run.status == 0);
+        return run.out;
+    };
+    // 0.3124 s is nearest to step 125, which is no multiple of 3; 0.30 s is step 120.
+    CHECK(draw(slow, a, "0.3124").find("step 125, 0.3125 s") != std::string::npos);
+    CHECK(draw(part, b, "0.3124").find("step 125, 0.3125 s") != std::string::npos);
+    CHECK(draw(slow, c, "0.31").find("step 124, 0.31 s") != std::string::npos);
+    CHECK(read_png(a).pixels == read_png(b).pixels);
+    CHECK(read_png(a).pixels != read_png(c).pixels);
 }
 
 TEST_CASE("command: an iteration is optimised for, and colours are shown") {

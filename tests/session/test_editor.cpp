@@ -178,6 +178,74 @@ TEST_CASE("editor: numbers are optimised, and not") {
     CHECK(built(editor)->parameters().size() == 3);
 }
 
+TEST_CASE("editor: a number that is optimised is reset to its default") {
+    Editor editor(test::all_modules());
+    editor.open(test::scene_file("spring_cage.json"));
+    const auto builds = [&] {
+        std::map<std::string, std::vector<double>> numbers;
+        const auto simulation = built(editor);
+        for (const auto& [path, q] : simulation->model().quantities()) numbers[path] = q->values;
+        return numbers;
+    };
+    // What is optimised gets its default written out, since springs are damped only where that is
+    // written; what is not is taken out.
+    editor.set_optimised("cage.damping", true);
+    const auto before = editor.document();
+    editor.reset("/forces/0/damping");
+    CHECK(builds().at("cage.damping") == std::vector<double>{0});
+    CHECK(editor.is_optimised("cage.damping"));
+    CHECK(editor.undo_name() == "Reset cage.damping");
+    editor.undo();
+    CHECK(*editor.document() == *before);
+    CHECK(builds().at("cage.damping") == std::vector<double>{10});
+    editor.set_optimised("cage.damping", false);
+    editor.reset("/forces/0/damping");
+    CHECK(editor.document()->find("/forces/0/damping") == nullptr);
+    CHECK_FALSE(builds().contains("cage.damping"));
+    // Without a default it is no number of the scene: what optimises it goes along, also an entry
+    // of it, and nothing else.
+    editor.set(
+        "/forces/-",
+        Document::parse(R"({"type": "drag", "name": "air", "linear": 1, "quadratic": 2})").root(),
+        "Add air");
+    editor.set_optimised("air.linear", true);
+    editor.set_optimised("air.quadratic", true);
+    const auto in_air = editor.document();
+    editor.reset("/forces/1/linear");
+    CHECK_FALSE(builds().contains("air.linear"));
+    CHECK_FALSE(editor.is_optimised("air.linear"));
+    CHECK(editor.is_optimised("air.quadratic"));
+    CHECK(editor.is_optimised("cage.rest_length"));
+    editor.undo();
+    CHECK(*editor.document() == *in_air);
+    CHECK(builds().contains("air.linear"));
+    // With a default it stays, with that value, and is optimised on.
+    editor.set("/bodies/0/velocity", Document::parse("[1, 2, 3]").root(), "Throw");
+    editor.set_optimised("ball.velocity", true);
+    CHECK(builds().at("ball.velocity") == std::vector<double>{1, 2, 3});
+    editor.reset("/bodies/0/velocity");
+    CHECK(editor.is_optimised("ball.velocity"));
+    CHECK(builds().at("ball.velocity") == std::vector<double>{0, 0, 0});
+    editor.set_optimised("gravity", true);
+    editor.reset("/gravity");
+    CHECK(editor.is_optimised("gravity"));
+    CHECK(builds().contains("gravity"));
+    // What an objective names is not taken away from it.
+    editor.set(
+        "/objective/-",
+        Document::parse(R"({"type": "regularization", "name": "soft", "of": "air.linear"})").root(),
+        "Add soft");
+    const auto named = editor.document();
+    CHECK(builds().contains("air.linear"));
+    try {
+        editor.reset("/forces/1/linear");
+        FAIL("it was taken away");
+    } catch (const Error& error) {
+        CHECK(std::string(error.what()).find("soft") != std::string::npos);
+    }
+    CHECK(editor.document() == named);
+}
+
 TEST_CASE("editor: files are saved as they were written, noticed when changed, and reloaded") {
     const test::TemporaryFolder folder;
     const auto file = folder / "scene.json";

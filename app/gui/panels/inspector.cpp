@@ -28,6 +28,7 @@ public:
     void draw(Context& context) override {
         Workspace& work = context.work;
         const std::string pointer = work.selection().pointer;
+        if (work.now().shows_older_scene()) older_scene(context);
         if (pointer.empty()) {
             overview(context);
             return;
@@ -48,6 +49,25 @@ public:
     }
 
 private:
+    // The picture is of a scene that an edit has changed since; what is edited here is not.
+    static void older_scene(Context& context) {
+        const session::Snapshot& now = context.work.now();
+        wrapped_text(
+            fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
+                        "is the scene as it is now; {} or an edit shows it again.",
+                        now.shown_iteration, Actions::key_name(context.actions["newest"].key)),
+            look().palette().warn);
+        tip("Branching from the iteration brings its scene back\nKey: " +
+            Actions::key_name(context.actions["branch"].key));
+        for (const session::QuantityInfo& q : now.quantities) {
+            if (!q.optimised || q.values.empty()) continue;
+            const auto [low, high] = std::ranges::minmax(q.values);
+            quiet_text(fmt::format("{} then: {}{} {}", q.path, number_text(low, 4),
+                                   low == high ? "" : " to " + number_text(high, 4), q.unit));
+        }
+        ImGui::Separator();
+    }
+
     // Nothing is selected: what the scene is, and all that is optimised.
     void overview(Context& context) {
         Workspace& work = context.work;
@@ -61,7 +81,7 @@ private:
         wrapped_text(text("/description"), look().palette().quiet);
         heading("What is optimised");
         bool any = false;
-        for (const session::QuantityInfo& quantity : work.now().quantities) {
+        for (const session::QuantityInfo& quantity : work.now().present_quantities()) {
             if (!quantity.optimised) continue;
             any = true;
             draw_quantity(context, quantity, quantity.path, "");
@@ -121,10 +141,11 @@ private:
     void draw_field(Context& context, const std::string& object, const model::Field& field) {
         Workspace& work = context.work;
         const std::string pointer = object + "/" + field.key;
-        const auto quantity = std::ranges::find(work.now().quantities, pointer,
-                                                &session::QuantityInfo::scene_pointer);
+        const auto& quantities = work.now().present_quantities();
+        const auto quantity =
+            std::ranges::find(quantities, pointer, &session::QuantityInfo::scene_pointer);
         ImGui::PushID(field.key.c_str());
-        if (quantity != work.now().quantities.end())
+        if (quantity != quantities.end())
             draw_quantity(context, *quantity, field.key, field.documentation);
         else
             edit_plain_field(work, pointer, field);
@@ -138,7 +159,7 @@ private:
             ImGui::TextUnformatted("Gravity");
             ImGui::PopFont();
             ImGui::Spacing();
-            for (const session::QuantityInfo& quantity : work.now().quantities)
+            for (const session::QuantityInfo& quantity : work.now().present_quantities())
                 if (quantity.path == "gravity")
                     draw_quantity(context, quantity, "gravity",
                                   "acceleration of everything that is free");

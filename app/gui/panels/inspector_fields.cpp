@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "app/gui/gestures.hpp"
+
 namespace hindcast::gui {
 
 namespace {
@@ -61,7 +63,8 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
 }
 
 void context_menu(Context& context, const session::QuantityInfo& q) {
-    if (!ImGui::BeginPopupContextItem("quantity")) return;
+    if (happens(Gesture::quantity_menu) && ImGui::IsItemHovered()) ImGui::OpenPopup("quantity");
+    if (!ImGui::BeginPopup("quantity")) return;
     Workspace& work = context.work;
     const auto parameter = std::ranges::find_if(
         work.now().parameters, [&](const session::ParameterInfo& p) { return p.path == q.path; });
@@ -81,8 +84,10 @@ void context_menu(Context& context, const session::QuantityInfo& q) {
         work.edit([&](session::Editor& e) { e.set_optimised(q.path, !q.optimised); });
     const Node* written = work.document().find(q.scene_pointer);
     if (ImGui::MenuItem("Reset to the default", nullptr, false, written != nullptr))
-        work.edit([&](session::Editor& e) { e.erase(q.scene_pointer, "Reset " + q.path); });
-    tip("Takes it out of the scene file, so that its default holds");
+        work.edit([&](session::Editor& e) { e.reset(q.scene_pointer); });
+    tip("Takes it out of the scene file, so that its default holds. If it is optimised, its "
+        "default "
+        "is written out; if it has none, it is not optimised any more");
     if (ImGui::MenuItem("Copy its path")) ImGui::SetClipboardText(q.path.c_str());
     tip("What the command line and studies call it");
     ImGui::EndPopup();

@@ -84,8 +84,8 @@ private:
 
     void take_answer(Workspace& work) {
         const session::Snapshot& now = work.now();
-        if (now.stage != stage_) {  // built anew: other kernels
-            stage_ = now.stage;
+        if (now.build != build_) {  // other kernels
+            build_ = now.build;
             answer_ = nullptr;
             asked_.reset();
         }
@@ -217,7 +217,7 @@ private:
     std::optional<LaunchText> asked_;
     std::int64_t runs_ = 0;  // of the launch when it was asked for
     std::shared_ptr<const session::LaunchTextAnswer> answer_;
-    std::shared_ptr<const render::Stage> stage_;
+    std::int64_t build_ = 0;  // Snapshot::build
     TextView view_;
 };
 

@@ -43,6 +43,12 @@ public:
         tip("Moments of iterations that are in memory; the others are run again when they are "
             "asked for, "
             "with the same bits");
+        if (now.older_scene_bytes > 0)
+            quiet_text(fmt::format("{} of it for scenes before edits, which iterations belong to",
+                                   bytes_text(static_cast<double>(now.older_scene_bytes))));
+        if (now.older_simulation_bytes > 0)
+            quiet_text(fmt::format("{} besides, for the simulation of the older scene shown",
+                                   bytes_text(static_cast<double>(now.older_simulation_bytes))));
         if (!now.history) return;
         const auto kept =
             std::ranges::count(*now.history, true, &session::IterationInfo::frames_kept);

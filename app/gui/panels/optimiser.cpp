@@ -23,7 +23,7 @@ public:
     void draw(Context& context) override {
         Workspace& work = context.work;
         const session::Snapshot& now = work.now();
-        if (now.parameters.empty()) {
+        if (now.present_parameters().empty()) {
             empty_state(icon::lock, "Nothing may change yet",
                         "Select something and close the lock beside a number in the inspector.");
             return;
@@ -66,8 +66,9 @@ private:
         }
         const session::IterationInfo& last = history->back();
         const auto best =
-            std::ranges::min_element(*history, {}, [](const session::IterationInfo& i) {
-                return std::isfinite(i.loss) ? i.loss : INFINITY;
+            std::ranges::min_element(*history, {}, [&](const session::IterationInfo& i) {
+                // Losses of different scenes say nothing about each other.
+                return std::isfinite(i.loss) && i.build == last.build ? i.loss : INFINITY;
             });
         ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
         ImGui::TextUnformatted(number_text(last.loss, 4).c_str());
@@ -75,13 +76,14 @@ private:
         tip(fmt::format("The loss of iteration {}: {}", last.iteration,
                         number_text(last.loss, 12)));
         ImGui::SameLine();
-        const double first = history->front().loss;
+        const double first =
+            std::ranges::find(*history, last.build, &session::IterationInfo::build)->loss;
         if (std::isfinite(first) && first != 0) {
             const double change = 100 * (last.loss / first - 1);
             ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
             ImGui::TextColored(change <= 0 ? look().palette().good : look().palette().bad, "%s",
                                fmt::format("{:+.3g} %", change).c_str());
-            tip("Change of the loss since the first iteration");
+            tip("Change of the loss since the first iteration of this scene");
         }
         sparkline(*history);
         quiet_text(fmt::format("iteration {} of {}   best {} in {}", last.iteration,
@@ -95,7 +97,7 @@ private:
 
     static std::size_t entries(const session::Snapshot& now) {
         std::size_t count = 0;
-        for (const session::ParameterInfo& p : now.parameters) count += p.count;
+        for (const session::ParameterInfo& p : now.present_parameters()) count += p.count;
         return count;
     }
 

@@ -120,8 +120,11 @@ private:
             if (history.back().terms.size() > 1)
                 for (std::size_t t = 0; t < history.back().terms.size(); ++t)
                     over_iterations(
-                        history.back().terms[t].name, [t](const session::IterationInfo& i) {
-                            return t < i.terms.size() ? i.terms[t].weight * i.terms[t].value : NAN;
+                        history.back().terms[t].name,
+                        [t, &name = history.back().terms[t].name](const session::IterationInfo& i) {
+                            return t < i.terms.size() && i.terms[t].name == name
+                                       ? i.terms[t].weight * i.terms[t].value
+                                       : NAN;
                         });
         } else if (kind_ == 1) {
             over_iterations("|gradient|",
@@ -134,9 +137,11 @@ private:
                     const std::string name = k < p.names.size() ? p.names[k] : p.path;
                     if (!shown_field_.empty() && p.path != shown_field_) continue;
                     ++shown;
-                    over_iterations(name, [at](const session::IterationInfo& i) {
-                        return i.parameters && at < i.parameters->size() ? (*i.parameters)[at]
-                                                                         : NAN;
+                    over_iterations(name, [&now, at](const session::IterationInfo& i) {
+                        return i.build == now.shown_build && i.parameters &&
+                                       at < i.parameters->size()
+                                   ? (*i.parameters)[at]
+                                   : NAN;
                     });
                 }
         }

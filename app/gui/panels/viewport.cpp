@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/gestures.hpp"
 #include "app/gui/handles.hpp"
 #include "app/gui/labels.hpp"
 #include "app/gui/panels/panel.hpp"
@@ -88,18 +89,15 @@ private:
         render::Camera& camera = work.view.camera;
         const ImGuiIO& io = ImGui::GetIO();
         const bool flat = camera.orthographic;
-        if (active && (ImGui::IsMouseDragging(ImGuiMouseButton_Right, 0) ||
-                       ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 0) ||
-                       (flat && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) ||
-                       (io.KeyShift && ImGui::IsMouseDragging(ImGuiMouseButton_Left)))) {
+        if (active && happens(Gesture::move, flat)) {
             render::pan(camera, static_cast<double>(io.MouseDelta.x),
                         static_cast<double>(-io.MouseDelta.y), height);
-        } else if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+        } else if (active && happens(Gesture::turn, flat)) {
             const double degrees = 0.35 / static_cast<double>(look().scale());
             render::orbit(camera, -static_cast<double>(io.MouseDelta.x) * degrees,
                           static_cast<double>(io.MouseDelta.y) * degrees);
         }
-        if (hovered && io.MouseWheel != 0) {
+        if (hovered && happens(Gesture::zoom)) {
             const double x = 2 * static_cast<double>(io.MousePos.x - at.x) / width - 1;
             const double y = 1 - 2 * static_cast<double>(io.MousePos.y - at.y) / height;
             render::zoom(camera, std::pow(0.88, static_cast<double>(io.MouseWheel)), x, y, aspect_);
@@ -108,7 +106,7 @@ private:
             return context.picture.pick(static_cast<int>(io.MousePos.x - at.x),
                                         static_cast<int>(io.MousePos.y - at.y));
         };
-        if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+        if (hovered && happens(Gesture::centre)) {
             const render::Pick found = pick();
             if (found.thing < 0) return;
             // The target moves there, and the eye with it.
@@ -117,9 +115,7 @@ private:
                 camera.target[k] += by;
                 camera.eye[k] += by;
             }
-        } else if (hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
-                   ImGui::GetMouseDragDelta(ImGuiMouseButton_Left).x == 0 &&
-                   !ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left)) {
+        } else if (hovered && happens(Gesture::select)) {
             const render::Pick found = pick();
             const render::Stage* stage = context.picture.stage();
             if (found.thing < 0 || stage == nullptr) {
@@ -263,11 +259,20 @@ private:
             }
         }
         ImGui::PopStyleColor();
-        if (now.ghost_iteration >= 0) {
-            ImGui::SetCursorScreenPos({at.x + px(12), at.y + px(14) + ImGui::GetFrameHeight()});
-            ImGui::TextColored(look().palette().ghost, "%s",
-                               fmt::format("ghost: iteration {}", now.ghost_iteration).c_str());
-        }
+        float line = at.y + px(14) + ImGui::GetFrameHeight();
+        const auto say = [&](const ImVec4& text_colour, const std::string& text) {
+            ImGui::SetCursorScreenPos({at.x + px(12), line});
+            ImGui::TextColored(text_colour, "%s", text.c_str());
+            line += ImGui::GetTextLineHeightWithSpacing();
+        };
+        if (now.ghost_iteration >= 0)
+            say(look().palette().ghost,
+                fmt::format(
+                    "ghost: iteration {}{}", now.ghost_iteration,
+                    now.ghost_problem.empty() ? "" : " is not drawn: " + now.ghost_problem));
+        if (now.shows_older_scene())
+            say(look().palette().warn,
+                fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
     }
 
     void colour_bar(Context& context, ImVec2 at, int width, int height) {

@@ -387,7 +387,7 @@ void Front::fill_draft(Clock::time_point now) {
     s.steps_computed = t->steps_done();
     s.frame_every = t->every;
     s.loss = t->loss;
-    s.terms = t->terms;
+    s.terms = t->terms.empty() ? t->world->terms : t->terms;
     s.series.clear();
     if (!t->kinetic_energy.empty()) s.series["kinetic energy"] = t->kinetic_energy;
     if (!t->adjoint_norms.empty()) s.series["adjoint norm"] = t->adjoint_norms;

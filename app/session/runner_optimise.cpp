@@ -12,12 +12,6 @@ namespace hindcast::session {
 
 namespace {
 
-std::vector<TermInfo> infos(const std::vector<Simulation::TermValue>& terms) {
-    std::vector<TermInfo> list;
-    for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
-    return list;
-}
-
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -121,7 +115,7 @@ bool Runner::add_row(const Optimization::Row& row) {
         info.loss = row.loss;
         info.gradient_norm = row.gradient_norm;
         info.seconds = optimised_seconds_ + since(optimising_since_);
-        info.terms = infos(row.terms);
+        info.terms = term_infos(row.terms);
         info.parameters = parameters;
         info.gradient = gradient;
         info.build = now_.world->build;

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::int64_t most_frames = 600;
 
-std::vector<TermInfo> infos(const std::vector<Simulation::TermValue>& terms) {
-    std::vector<TermInfo> list;
-    for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
-    return list;
-}
-
 // What frames hold: what is always drawn, and what this look needs besides.
 std::vector<std::string> recorded_arrays(const World& world, const Look& look) {
     std::vector<std::string> names = world.recorded;
@@ -117,7 +111,7 @@ void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double 
     const Lock lock(desk_.mutex);
     trajectory->complete = true;
     trajectory->loss = world.has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
-    trajectory->terms = infos(of.terms());
+    trajectory->terms = term_infos(of.terms());
     if (!why.empty())
         desk_.fail(Error(why).remedy("make the time step smaller, or the forces softer"));
     desk_.mark();

@@ -48,7 +48,7 @@ struct SceneInfo {
 
 struct TermInfo {
     std::string name;
-    double weight = 1, value = 0;
+    double weight = 1, value = 0;  // NaN: of a run that is not complete
 };
 
 // One row of the optimisation's history. Its numbers never change once they are there.

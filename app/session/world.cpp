@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "app/session/force_adjoint.hpp"
@@ -175,6 +176,12 @@ private:
 
 }  // namespace
 
+std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms) {
+    std::vector<TermInfo> list;
+    for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
+    return list;
+}
+
 std::shared_ptr<World> make_world(Simulation& simulation) {
     auto world = std::make_shared<World>();
     world->plan = make_stage(simulation);
@@ -188,6 +195,8 @@ std::shared_ptr<World> make_world(Simulation& simulation) {
     world->step_seconds = scene.step();
     world->steps = simulation.steps() / world->substeps;
     world->has_objective = !simulation.model().terms().empty();
+    world->terms = term_infos(simulation.terms());
+    for (TermInfo& term : world->terms) term.value = std::numeric_limits<double>::quiet_NaN();
     world->has_parameters = simulation.parameters().size() > 0;
     add_quantities(*world, simulation);
     add_parameters(*world, simulation);

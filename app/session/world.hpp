@@ -55,6 +55,7 @@ struct World {
     std::vector<ParameterPlace> places;
     std::vector<ParameterInfo> parameters;
     std::size_t parameter_count = 0;
+    std::vector<TermInfo> terms;  // of a run that is not complete: their values are NaN
 
     std::vector<ShownField> colours, arrows;
     std::map<std::string, Source> colour_sources, arrow_sources;
@@ -75,6 +76,7 @@ struct World {
 using WorldPointer = std::shared_ptr<const World>;
 
 std::shared_ptr<World> make_world(Simulation& simulation);
+std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms);
 // Whether runs of the one are runs of the other, if the numbers are the same.
 bool same_shape(const World& a, const World& b);
 // The whole step of the world at the moment of a step in a world of such steps: the nearest, within

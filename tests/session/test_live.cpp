@@ -235,6 +235,20 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
     });
 }
 
+TEST_CASE("session: the objective's terms have names while a run goes on, and no values") {
+    OpenScene scene(test::scene_file("hanging_net.json"));
+    bool named = true, valued = false;
+    scene.wait([&](const Snapshot& s) {
+        if (s.steps_computed == 0) return false;
+        const bool complete = !std::isnan(s.loss);
+        named &= s.terms.size() == 1 && !s.terms.front().name.empty();
+        valued |= !complete && !std::isnan(s.terms.front().value);
+        return complete;
+    });
+    CHECK(named);
+    CHECK_FALSE(valued);
+}
+
 TEST_CASE("session: check, scan and profile") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.wait_complete();

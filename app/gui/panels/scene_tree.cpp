@@ -6,6 +6,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/gui/panels/panel.hpp"
 
@@ -187,7 +188,8 @@ private:
         // What kind of thing it is, and how much of the loss a term is.
         std::string right = kind;
         const auto term = std::ranges::find(work.now().terms, name, &session::TermInfo::name);
-        if (section == Section::objective && term != work.now().terms.end())
+        if (section == Section::objective && term != work.now().terms.end() &&
+            !std::isnan(term->value))
             right = number_text(term->value, 3);
         const float width = ImGui::CalcTextSize(right.c_str()).x;
         const float room =

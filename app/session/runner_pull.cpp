@@ -67,7 +67,7 @@ bool Runner::wait_for_hand(Clock::time_point& due) {
             if (desk_.hand) desk_.hand->kept = false;
             return false;
         }
-        if (!desk_.hand->held) return false;
+        if (!desk_.hand || !desk_.hand->held) return false;
         const Clock::time_point now = Clock::now();
         const double speed = desk_.hand->speed;
         if (speed <= 0 || now >= due) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
+#include "engine/ad/grad.hpp"
 #include "engine/backend/mirror.hpp"
 #include "engine/backend/pull.hpp"
 #include "engine/lang/kernel.hpp"
@@ -80,6 +81,12 @@ TEST_CASE("mirrored kernels are found") {
         const Vec3 d = b - a;
         const Vec3 f = d * select(norm(d) > w, w, Float(0));
         return Two(f, -f);
+    }));
+    CHECK(is([](Vec3 a, Vec3 b, Float w) {  // a spring written as its energy
+        const Vec3 xa = ad::variable(a), xb = ad::variable(b);
+        const Float stretch = norm(xb - xa) - w;
+        const Float energy = 0.5 * stretch * stretch;
+        return Two(-ad::grad(energy, xa), -ad::grad(energy, xb));
     }));
     // What looks otherwise from the other end.
     CHECK(!is([](Vec3 a, Vec3 b, Float w) {

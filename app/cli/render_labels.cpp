@@ -1,6 +1,5 @@
 #include "app/cli/render_labels.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/cli/command.hpp"
@@ -37,9 +36,8 @@ render::Image Photographer::take(const render::View& view, const session::Snapsh
         return renderer_.read_image();
     }
     if (!sheet_) {
-        constexpr double height_at_one = 720;
         const double scale =
-            options_.scale > 0 ? options_.scale : std::max(view.height / height_at_one, 1.0);
+            options_.scale > 0 ? options_.scale : gui::Sheet::scale_for(view.height);
         sheet_ = std::make_unique<gui::Sheet>(context_, view.dark, scale);
     }
     return sheet_->annotated(renderer_, view, [&](ImVec2 at) {

@@ -128,11 +128,15 @@ void start(Plan& plan, Workspace& work) {
     work.play(false);
 }
 
-void finish(Plan& plan, Context& context, bool whole) {
-    Workspace& work = context.work;
+void stop(Plan& plan, Workspace& work) {
     plan.running = plan.capturing = false;
     plan.sheet.reset();
     work.view.camera = plan.camera_before;
+}
+
+void finish(Plan& plan, Context& context, bool whole) {
+    Workspace& work = context.work;
+    stop(plan, work);
     if (plan.kind != "One picture") {
         if (plan.axis == iterations && plan.iteration_before >= 0)
             work.send(session::ShowIteration{plan.iteration_before});
@@ -155,10 +159,8 @@ void finish(Plan& plan, Context& context, bool whole) {
 }
 
 void fail(Plan& plan, Context& context, const std::exception& error) {
-    plan.running = plan.capturing = false;
+    stop(plan, context.work);
     plan.film.reset();
-    plan.sheet.reset();
-    context.work.view.camera = plan.camera_before;
     context.work.fail(error);
 }
 
@@ -214,9 +216,9 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     const bool any = work.show_labels || work.show_time || !work.colour.empty();
     if (!plan.labels || !any) return context.picture.image(view);
     if (!plan.sheet)
-        plan.sheet = std::make_unique<Sheet>(
-            context.picture.vulkan(), work.settings.dark,
-            std::max(1.0, static_cast<double>(plan.height) / 720) * work.settings.font_scale);
+        plan.sheet =
+            std::make_unique<Sheet>(context.picture.vulkan(), work.settings.dark,
+                                    Sheet::scale_for(plan.height) * work.settings.font_scale);
     const render::Stage* const stage = context.picture.stage();
     return plan.sheet->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
         if (work.show_labels && stage != nullptr)
@@ -322,8 +324,7 @@ void Exporter::draw(Context& context) {
            "large as it is");
     ImGui::BeginDisabled(takes_window(plan));
     label("Size");
-    static std::string size;
-    size = fmt::format("{} x {}", plan.width, plan.height);
+    std::string size = fmt::format("{} x {}", plan.width, plan.height);
     if (choice("##size", {"640 x 360", "1280 x 720", "1920 x 1080", "3840 x 2160", "1080 x 1080"},
                size, "Pixels")) {
         const std::size_t cross = size.find(" x ");

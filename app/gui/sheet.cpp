@@ -2,6 +2,7 @@
 
 #include <implot.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "app/gui/canvas.hpp"
@@ -74,6 +75,11 @@ Sheet::~Sheet() {
     }
     ImPlot::DestroyContext(s.plot);
     ImGui::DestroyContext(s.imgui);
+}
+
+double Sheet::scale_for(int height) {
+    constexpr double height_at_one = 720;
+    return std::max(height / height_at_one, 1.0);
 }
 
 render::Image Sheet::draw(int width, int height, const std::function<void()>& content, int frames) {

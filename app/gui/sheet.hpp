@@ -24,6 +24,8 @@ public:
     // `scale` multiplies text and sizes. Throws Error if the device cannot do it.
     Sheet(render::VulkanContext& context, bool dark, double scale = 1);
     ~Sheet();
+    // The scale at which labels on a picture of that height look as in the window; at least 1.
+    static double scale_for(int height);
     Sheet(const Sheet&) = delete;
     Sheet& operator=(const Sheet&) = delete;
 

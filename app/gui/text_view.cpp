@@ -40,6 +40,16 @@ std::filesystem::path beside_scene(const Workspace& work, const std::string& fil
     return (scene.empty() ? std::filesystem::current_path() : scene.parent_path()) / name;
 }
 
+void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text) {
+    const std::filesystem::path target = beside_scene(work, file_name);
+    try {
+        write_file_atomically(target, text);
+        work.tell("Saved " + target.string(), Notice::Kind::success);
+    } catch (const Error& error) {
+        work.fail(error);
+    }
+}
+
 TextView::TextView() {
     editor_.SetReadOnlyEnabled(true);
     editor_.SetFindReplaceEnabled(false);
@@ -89,16 +99,10 @@ void TextView::draw(Workspace& work, const std::string& file_name) {
                     px(64)))
         ImGui::SetClipboardText(text_.c_str());
     ImGui::SameLine();
-    const std::filesystem::path target = beside_scene(work, file_name);
-    if (text_button(nullptr, "Save", "Writes the text into " + target.string(), !text_.empty(),
-                    false, px(64))) {
-        try {
-            write_file_atomically(target, text_);
-            work.tell("Saved " + target.string(), Notice::Kind::success);
-        } catch (const Error& error) {
-            work.fail(error);
-        }
-    }
+    if (text_button(nullptr, "Save",
+                    "Writes the text into " + beside_scene(work, file_name).string(),
+                    !text_.empty(), false, px(64)))
+        save_beside_scene(work, file_name, text_);
     ImGui::PushFont(look().fonts().fixed, 0);
     editor_.SetPalette(look().theme->dark() ? TextEditor::GetDarkPalette()
                                             : TextEditor::GetLightPalette());

@@ -108,7 +108,8 @@ struct Profile {
 // Answers in Snapshot::launch_text with what a launch of Snapshot::launches becomes. Does not
 // disturb what runs: it is answered between two steps.
 struct LaunchText {
-    std::string launch, ran;                   // LaunchInfo::name and direction
+    std::string launch;                        // LaunchInfo::name
+    Direction ran = Direction::forward;        // LaunchInfo::direction
     Direction direction = Direction::forward;  // of the kernel that is wanted
     backend::KernelText what = backend::KernelText::ir;
     bool operator==(const LaunchText&) const = default;

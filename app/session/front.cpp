@@ -121,9 +121,7 @@ void Front::seek(std::int64_t step) {
 void Front::follow_world() {
     const WorldPointer world = desk_.wanted_world();
     if (!world || world->step_seconds == cursor_seconds_) return;
-    if (cursor_seconds_ > 0)
-        cursor_ = static_cast<double>(
-            same_moment(static_cast<std::int64_t>(cursor_), cursor_seconds_, *world));
+    if (cursor_seconds_ > 0) cursor_ = static_cast<double>(step_in(*world));
     cursor_seconds_ = world->step_seconds;
 }
 

@@ -264,7 +264,7 @@ void Runner::publish_launches() {
     if (!profiling_ || !now_.simulation) return;
     std::vector<LaunchInfo> launches;
     for (const Rollout::Profile& p : now_.simulation->rollout().profiles())
-        launches.push_back({p.launch, name_of(p.direction), p.runs, p.seconds, p.replay.bytes()});
+        launches.push_back({p.launch, p.direction, p.runs, p.seconds, p.replay.bytes()});
     const Lock lock(desk_.mutex);
     desk_.draft.launches = std::move(launches);
     desk_.mark();

@@ -106,8 +106,7 @@ private:
     bool needs_more(const Trajectory& trajectory);
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
-    bool wants_adjoints(const World& world) const;
-    bool wants_force_adjoint(const World& world) const;
+    bool wants_adjoints(const World& world, const std::string& array = {}) const;
     std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory,
                                                      Simulation& of);
 

@@ -217,25 +217,16 @@ bool Runner::wants_gradient(const Trajectory& t) {
     if (!t.complete || !std::isfinite(t.loss) || t.gradient_failed) return false;
     const Lock lock(desk_.mutex);
     return !t.gradient || (wants_adjoints(world) && !t.adjoints_complete) ||
-           (wants_force_adjoint(world) && !t.holds_gradient("force"));
+           (wants_adjoints(world, "force") && !t.holds_gradient("force"));
 }
 
-// Whether the look shows derivatives with respect to the state. Under the desk's lock.
-bool Runner::wants_adjoints(const World& world) const {
-    const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
-        const auto found = sources.find(name);
-        return found != sources.end() && found->second.kind == Source::Kind::array_gradient;
-    };
-    return wants(world.colour_sources, desk_.look.colour) ||
-           wants(world.arrow_sources, desk_.look.arrows);
-}
-
-// The derivatives with respect to forces among them take sums over the substeps.
-bool Runner::wants_force_adjoint(const World& world) const {
-    const auto wants = [](const std::map<std::string, Source>& sources, const std::string& name) {
+// Whether the look shows derivatives with respect to the state, or to that array of it. Under the
+// desk's lock.
+bool Runner::wants_adjoints(const World& world, const std::string& array) const {
+    const auto wants = [&](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
         return found != sources.end() && found->second.kind == Source::Kind::array_gradient &&
-               found->second.array == "force";
+               (array.empty() || found->second.array == array);
     };
     return wants(world.colour_sources, desk_.look.colour) ||
            wants(world.arrow_sources, desk_.look.arrows);
@@ -292,7 +283,7 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
     {
         const Lock lock(desk_.mutex);
         adjoints = wants_adjoints(world);
-        if (wants_force_adjoint(world)) force.emplace(of.model());
+        if (wants_adjoints(world, "force")) force.emplace(of.model());
     }
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;

@@ -63,11 +63,11 @@ void Runner::answer(const LaunchText& command) {
     try {
         const auto profiles = now_.simulation->rollout().profiles();
         const auto timed = std::ranges::find_if(profiles, [&](const Rollout::Profile& p) {
-            return p.launch == command.launch && name_of(p.direction) == command.ran;
+            return p.launch == command.launch && p.direction == command.ran;
         });
         if (timed == profiles.end())
             throw Error("the scene as it is now has not run '" + command.launch + "' (" +
-                        command.ran + ")")
+                        name_of(command.ran) + ")")
                 .remedy("measure the launches once more");
         if (timed->direction == command.direction) {
             answer->text = launch_text(timed->replay, command.what);

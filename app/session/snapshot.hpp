@@ -66,7 +66,8 @@ struct IterationInfo {
 };
 
 struct LaunchInfo {
-    std::string name, direction;
+    std::string name;
+    Direction direction = Direction::forward;
     std::int64_t runs = 0;
     double seconds = 0;
     double bytes = 0;  // that one run reads and writes, by its bindings

@@ -135,8 +135,8 @@ public:
         }
     }
 
-    // The same for a kernel without sums. For the items first .. end-1, multiples of 64, `inner`
-    // has shorter code.
+    // The same for a kernel without sums. For the items first .. end-1, multiples of most_lanes,
+    // `inner` has shorter code.
     void run_around(Variant& inner, std::int64_t first, std::int64_t end, const Binding* bindings,
                     std::int64_t items, ThreadPool* pool) {
         if (inner.is_short(items)) pool = nullptr;

@@ -53,13 +53,10 @@ public:
 
     // Whether y, added at the second end, is what x, added at the first, becomes.
     bool exchanges(Value x, Value y) const {
-        const Change& a = changes_[x];
-        const Change& b = changes_[y];
-        if (a.kind == Change::other && b.kind == Change::other) return exchanged(a, b, true);
-        bool negated = false;
-        for (const Value side : {x, y}) negated ^= root(side).second;
-        return root(x).first == root(y).first && a.kind == Change::itself &&
-               (negated ? a.odd : a.even);
+        if (exchanged(changes_[x], changes_[y], true)) return true;
+        const auto [of_x, x_negative] = root(x);
+        const auto [of_y, y_negative] = root(y);
+        return of_x == of_y && (x_negative == y_negative ? changes_[x].even : changes_[x].odd);
     }
 
 private:
@@ -119,10 +116,9 @@ private:
             in[k] = changes_[op.operand[k]];
             exact &= in[k].exact;
         }
-        if (exact && op.code != OpCode::constant) {
+        if (exact) {
             Change c = same_bits();
-            // A sum of zeros is a zero.
-            c.odd = ir::is_real(op.type) && op.code == OpCode::neg && in[0].odd;
+            c.odd = op.code == OpCode::neg && in[0].odd;  // of a zero
             return c;
         }
         const bool real = ir::is_real(op.type);

@@ -159,13 +159,12 @@ protected:
 
 private:
     void store_term(int to, Value term) {
-        Value stores = valid_, place = item;
-        if (pull_.mirrored_) {
-            place = table(pull_.row_);
-            stores = target_.compare(OpCode::le, target_.integer(0), place);
-        } else if (pull_.rows_.size() > 1) {
+        Value stores = valid_;
+        if (pull_.mirrored_)
+            stores = is_row(0);  // which padding is not
+        else if (pull_.rows_.size() > 1)
             stores = target_.binary(OpCode::bit_and, is_row(0), valid_);
-        }
+        const Value place = pull_.mirrored_ ? table(pull_.row_) : item;
         target_.if_(
             stores, [&] { target_.effect(OpCode::store_once, to, 0, place, term); }, [] {});
     }
@@ -363,16 +362,14 @@ void Pull::walk_all(ir::Builder& builder, bool copies) {
 // All lanes of a vector walk through as many slots.
 void Pull::walk(ir::Builder& builder, Body& body, bool stores_terms) const {
     const Value item = builder.item();
-    const auto block = [&](int size) {  // the first item of the block
-        return builder.binary(OpCode::bit_and, item, builder.integer(-size));
-    };
+    const Value block = builder.binary(OpCode::bit_and, item, builder.integer(-block_targets));
     // Table::cell: of a block's first target, then this slot's row, then the target's lane.
-    const Value first = builder.binary(
-        OpCode::add, item,
-        builder.binary(OpCode::mul, block(block_targets), builder.parameter(slots_parameter_, 0)));
+    const Value first =
+        builder.binary(OpCode::add, item,
+                       builder.binary(OpCode::mul, block, builder.parameter(slots_parameter_, 0)));
     const Value degree = builder.load(degree_, 0, item);
     body.before_slots(first);
-    builder.for_(builder.load(most_, 0, block(most_lanes)), 0, [&](Value slot) {
+    builder.for_(builder.load(most_, 0, block), 0, [&](Value slot) {
         const auto cell = [&](Value k) {
             return builder.binary(OpCode::add, first,
                                   builder.binary(OpCode::mul, k, builder.integer(block_targets)));

@@ -6,7 +6,7 @@
 // same bits, without atomics, scratch memory or a second pass. Every item is evaluated once for
 // each of its rows (a spring twice), which pays where an item's own work is small.
 //
-// The entries stand in tables [block of 64 targets][slot][target], padded so that whole vectors may
+// The entries stand in tables [block of 16 targets][slot][target], padded so that whole vectors may
 // be read: which row of which item, and copies of what an item reads at its own index (the ends and
 // the rest length of a spring), in the order in which the targets walk. They are made once per
 // version of the buffers. All lanes of a vector walk through as many slots; what stands in a padded
@@ -92,7 +92,7 @@ private:
         // For so many targets, padded; and a slot that the last block looks ahead to.
         std::int64_t cells(std::int64_t stride) const { return slots * stride + block_targets; }
     };
-    static constexpr int block_targets = 16;
+    static constexpr int block_targets = most_lanes;
     class Body;
 
     void walk_all(ir::Builder& builder, bool copies);

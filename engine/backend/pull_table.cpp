@@ -124,7 +124,7 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
         }
     }
     for (std::int64_t t = 0; t < targets_; ++t) {
-        std::int32_t& in_block = table.most[t & -most_lanes];
+        std::int32_t& in_block = table.most[t & -block_targets];
         in_block = std::max(in_block, table.degree[t]);
     }
     table.copies.resize(columns_.size());

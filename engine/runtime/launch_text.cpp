@@ -2,16 +2,22 @@
 
 namespace hindcast {
 
+namespace {
+
+std::string text_of(const ir::Kernel& kernel, const Launch& launch, backend::KernelText what) {
+    const DeviceOptions& options = launch.device()->options();
+    return backend::kernel_text(kernel, what, {options.width, options.checked});
+}
+
+}  // namespace
+
 std::string launch_text(const Launch::Replay& replay, backend::KernelText what) {
-    const DeviceOptions& options = replay.launch().device()->options();
-    return backend::kernel_text(replay.kernel(), what, {options.width, options.checked});
+    return text_of(replay.kernel(), replay.launch(), what);
 }
 
 std::string launch_text(const Launch& launch, Direction direction, backend::KernelText what) {
-    if (direction == Direction::forward) {  // without binding anything
-        const DeviceOptions& options = launch.device()->options();
-        return backend::kernel_text(launch.kernel(), what, {options.width, options.checked});
-    }
+    if (direction == Direction::forward)  // without binding anything
+        return text_of(launch.kernel(), launch, what);
     return launch_text(launch.replay(direction), what);
 }
 

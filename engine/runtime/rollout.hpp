@@ -159,7 +159,7 @@ public:
     struct Profile {
         std::string launch;
         Direction direction;
-        Launch::Replay replay;  // one of those that were timed: for its texts
+        Launch::Replay replay;  // one of those that were timed: for texts, bytes
         std::int64_t runs = 0;
         double seconds = 0;
         // Forward: values that the launch or a later one overwrites, copied for an adjoint.

@@ -270,7 +270,7 @@ TEST_CASE("gui export: what launches become, shown, sought, copied and saved") {
         robot.frames(4);
         const auto& launches = robot.now().launches;
         const auto spring = std::ranges::find_if(launches, [](const session::LaunchInfo& l) {
-            return l.direction == "forward" && l.name.find("cage") != std::string::npos;
+            return l.direction == Direction::forward && l.name.find("cage") != std::string::npos;
         });
         REQUIRE(spring != launches.end());
         const std::string name = spring->name;

@@ -19,6 +19,12 @@ using test::Robot;
 
 namespace {
 
+// All iterations of a scene that has 30.
+void optimise(Robot& robot, ImGuiTestContext& hands) {
+    hands.KeyPress(ImGuiKey_O);
+    CHECK(robot.wait([&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+}
+
 // The whole path of a newcomer; the same in a window and without one.
 void newcomers_path(Robot& robot, const std::string& prefix) {
     robot.run([&](ImGuiTestContext& hands) {
@@ -171,9 +177,7 @@ TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait(
-            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        optimise(robot, hands);
         robot.work().send(session::ShowIteration{5});
         CHECK(robot.wait([&] { return robot.now().shown_iteration == 5; }));
         const double loss = (*robot.now().history)[5].loss;
@@ -201,9 +205,7 @@ TEST_CASE("gui: iterations from before an edit, and back to the scene they belon
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait(
-            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        optimise(robot, hands);
         const std::string before = robot.work().document().to_text();
         const std::int64_t build = robot.now().build;
         robot.work().edit([](session::Editor& e) {
@@ -314,9 +316,7 @@ TEST_CASE("gui: every panel, with numbers and without") {
             robot.picture(std::string("empty_") + panel);
         }
         robot.work().send(session::Profile{true});
-        hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait(
-            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
         robot.frames(2);
         hands.KeyChars("check grad");
@@ -460,9 +460,7 @@ TEST_CASE("gui: accept while nothing plays") {
         CHECK(robot.wait([&] { return robot.now().playing; }));
         hands.KeyPress(ImGuiKey_Space);
         CHECK(robot.wait([&] { return !robot.now().playing; }));
-        hands.KeyPress(ImGuiKey_O);
-        CHECK(robot.wait(
-            [&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+        optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }, 5));
     });

@@ -125,6 +125,11 @@ struct OpenScene {
             return s.activity == session::Activity::idle && s.steps_computed == s.steps;
         });
     }
+    // The whole optimisation; waits until it has ended.
+    std::shared_ptr<const session::Snapshot> optimise() {
+        session.send(session::Optimise{session::Optimise::What::start});
+        return wait_ended();
+    }
     std::shared_ptr<const session::Snapshot> wait_ended() const {
         return wait([](const session::Snapshot& s) {
             return s.activity == session::Activity::idle && !s.stop_reason.empty();

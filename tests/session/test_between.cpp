@@ -78,8 +78,7 @@ TEST_CASE("session: steps between kept frames of an iteration, and of its ghost"
     document.save(file);
     OpenScene scene(file);
     scene.wait_complete();
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     REQUIRE(ended->history->size() == 3);
     scene.session.send(Ghost{0});
     scene.session.send(ShowIteration{2});

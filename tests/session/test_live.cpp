@@ -164,8 +164,7 @@ TEST_CASE("session: a scene that diverges, and one without memory for gradients,
     const auto diverged = scene.wait(
         [](const Snapshot& s) { return s.activity == Activity::idle && s.error != nullptr; });
     CHECK(std::isnan(diverged->loss));
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     CHECK(ended->history->empty());
     CHECK_FALSE(scene.apply(*test::load_document(scene.file))->error);
     changed = *scene.document;
@@ -293,7 +292,7 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
     const auto profiled = scene.wait([](const Snapshot& s) {
         return std::ranges::any_of(s.launches,
                                    [](const LaunchInfo& l) {
-                                       return l.direction == "adjoint" &&
+                                       return l.direction == Direction::adjoint &&
                                               l.name.find("cage") != std::string::npos;
                                    }) &&
                s.activity == Activity::idle;
@@ -306,12 +305,11 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
     };
     for (const LaunchInfo& l : profiled->launches) {
         CAPTURE(l.name);
-        CAPTURE(l.direction);
-        const Direction own = l.direction == "forward" ? Direction::forward : Direction::adjoint;
-        const auto ir = text({l.name, l.direction, own, backend::KernelText::ir});
+        CAPTURE(name_of(l.direction));
+        const auto ir = text({l.name, l.direction, l.direction, backend::KernelText::ir});
         CHECK(ir->problem == "");
         CHECK(ir->text.find("kernel ") != std::string::npos);
-        const auto cuda = text({l.name, l.direction, own, backend::KernelText::cuda});
+        const auto cuda = text({l.name, l.direction, l.direction, backend::KernelText::cuda});
         CHECK(cuda->problem == "");
         CHECK(cuda->text.find("extern \"C\" __global__ void") != std::string::npos);
         // The adjoint of what ran forwards: there is one, or it is said why not.
@@ -320,16 +318,15 @@ TEST_CASE("session: what launches become, as text, without disturbing what runs"
         CHECK((adjoint->problem.empty() ? adjoint->text.find("kernel ") != std::string::npos
                                         : adjoint->text.empty()));
     }
-    const auto none = text({"nobody", "forward", Direction::forward, backend::KernelText::ir});
+    const auto none =
+        text({"nobody", Direction::forward, Direction::forward, backend::KernelText::ir});
     CHECK(none->problem.find("nobody") != std::string::npos);
     CHECK_FALSE(scene.session.snapshot()->error);
     // Answered while an optimisation runs, which goes on.
     scene.session.send(Optimise{Optimise::What::start});
     scene.wait([](const Snapshot& s) { return s.history && !s.history->empty(); });
     const LaunchInfo& first = profiled->launches.front();
-    text({first.name, first.direction,
-          first.direction == "forward" ? Direction::forward : Direction::adjoint,
-          backend::KernelText::cuda});
+    text({first.name, first.direction, first.direction, backend::KernelText::cuda});
     scene.wait([](const Snapshot& s) {
         return s.history && static_cast<std::int64_t>(s.history->size()) > s.iterations_planned;
     });

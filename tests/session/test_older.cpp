@@ -77,8 +77,7 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
         CAPTURE(memory);
         OpenScene scene(test::scene_file("spring_cage.json"), memory);
         const Document before = *scene.document;
-        scene.session.send(Optimise{Optimise::What::start});
-        const auto ended = scene.wait_ended();
+        const auto ended = scene.optimise();
         scene.session.send(Seek{17});
         std::map<std::int64_t, std::vector<double>> kept;
         for (const std::int64_t iteration : {3, 12, 30}) {
@@ -134,8 +133,7 @@ TEST_CASE("session: iterations of the scene before an edit are shown as they wer
 TEST_CASE("session: an older scene's gradients are its own") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     scene.apply(with_body(before));
     scene.session.send(Look{"position gradient", "position gradient", false});
     scene.session.send(Seek{11});
@@ -170,8 +168,7 @@ TEST_CASE("session: an older scene's gradients are its own") {
 TEST_CASE("session: a ghost of an older scene, where it fits and where it does not") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto history = scene.wait_ended()->history;
+    const auto history = scene.optimise()->history;
     scene.session.send(Ghost{12});
     scene.apply(in_air(before));
     connect(scene, [](const Snapshot& s) {
@@ -225,8 +222,7 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
     options.simulation.device = test::fresh_device();
     OpenScene scene(test::scene_file("spring_cage.json"), options);
     const Document before = *scene.document;
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto history = scene.wait_ended()->history;
+    const auto history = scene.optimise()->history;
     scene.apply(with_body(before));
     scene.session.send(Seek{17});
     for (const std::int64_t iteration : {3, 30, 12}) {
@@ -259,8 +255,7 @@ TEST_CASE("session: on a CUDA device, an older scene beside the newer one") {
 TEST_CASE("session: going back to a document makes its iterations those of the scene") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     const Document before = *scene.document;
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     scene.apply(with_body(before));
     scene.session.send(Optimise{Optimise::What::one});
     const auto newer = scene.wait([](const Snapshot& s) {
@@ -382,8 +377,7 @@ TEST_CASE("session: where a file that the older scene reads has changed, nothing
     document.set("/bodies/1/positions", Node::object({{"file", "anchors.npy"}}));
     document.save(file);
     OpenScene scene(file, 160'000);  // not all iterations stay in memory
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     document.set("/forces/0/damping", 9);
     document.set("/time/steps", 31);
     scene.apply(document);

@@ -37,8 +37,7 @@ TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for 
     for (const char* file : {"spring_cage.json", "thrown_ball.json"}) {
         CAPTURE(file);
         OpenScene scene(test::scene_file(file));
-        scene.session.send(Optimise{Optimise::What::start});
-        const auto snapshot = scene.wait_ended();
+        const auto snapshot = scene.optimise();
         const auto expected = rows_of(Scene::load(scene.file));
         REQUIRE(snapshot->history->size() == expected.size());
         for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -65,8 +64,7 @@ TEST_CASE("session: single iterations, a pause, and going on change no bit of th
         [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 3; });
     scene.session.send(Optimise{Optimise::What::start});
     scene.session.send(Optimise{Optimise::What::pause});
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto snapshot = scene.wait_ended();
+    const auto snapshot = scene.optimise();
     const auto expected = rows_of(Scene::load(scene.file));
     REQUIRE(snapshot->history->size() == expected.size());
     for (std::size_t k = 0; k < expected.size(); ++k)
@@ -83,8 +81,7 @@ TEST_CASE("session: single iterations, a pause, and going on change no bit of th
 
 TEST_CASE("session: any iteration can be shown, beside another one as a ghost") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto history = scene.wait_ended()->history;
+    const auto history = scene.optimise()->history;
     scene.session.send(Seek{30});
     scene.session.send(ShowIteration{3});
     scene.session.send(Ghost{12});
@@ -109,8 +106,7 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
     // 31 frames are some 14 kB. Some trajectories fit, 31 do not.
     constexpr std::int64_t limit = 120'000;
     OpenScene scene(test::scene_file("spring_cage.json"), limit);
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     CHECK(ended->frame_limit == limit);
     CHECK(ended->frame_bytes <= limit);
     const auto kept = [](const Snapshot& s) {
@@ -137,8 +133,7 @@ TEST_CASE("session: trajectories stay within their memory, and are run again to 
 
 TEST_CASE("session: a branch goes on from an older iteration") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto before = scene.wait_ended();
+    const auto before = scene.optimise();
     scene.session.send(Branch{10});
     scene.session.send(Optimise{Optimise::What::one});
     const auto after = scene.wait(
@@ -152,8 +147,7 @@ TEST_CASE("session: a branch goes on from an older iteration") {
 
 TEST_CASE("session: accepting writes the parameters that are shown, and nothing else") {
     OpenScene scene(test::scene_file("spring_cage.json"));
-    scene.session.send(Optimise{Optimise::What::start});
-    const auto ended = scene.wait_ended();
+    const auto ended = scene.optimise();
     scene.session.send(ShowIteration{7});
     scene.wait([](const Snapshot& s) { return s.shown_iteration == 7; });
     scene.session.send(Accept{41});

@@ -112,11 +112,8 @@ private:
             ImGui::EndTabBar();
         }
         if (shown == nullptr) return;
-        LaunchText wanted{chosen.name, chosen.direction, Direction::forward, shown->what};
-        for (const Direction d : {Direction::forward, Direction::adjoint, Direction::tangent,
-                                  Direction::adjoint_tangent})
-            if (chosen.direction == name_of(d)) wanted.direction = d;
-        if (shown->direction) wanted.direction = *shown->direction;
+        const LaunchText wanted{chosen.name, chosen.direction,
+                                shown->direction.value_or(chosen.direction), shown->what};
         // After a failure once more when the launch has run again.
         if (answer_ && !answer_->problem.empty() && chosen.runs != runs_) asked_.reset();
         if (asked_ != wanted) {
@@ -169,7 +166,7 @@ private:
                 if (!up) std::swap(a, b);
                 switch (column) {
                     case 0: return a->name < b->name;
-                    case 1: return a->direction < b->direction;
+                    case 1: return std::string_view(name_of(a->direction)) < name_of(b->direction);
                     case 2: return a->runs < b->runs;
                     case 4: return each(*a) < each(*b);
                     default: return a->seconds < b->seconds;
@@ -184,17 +181,17 @@ private:
             ImGui::AlignTextToFramePadding();  // as the bar in a later column does
             const bool selected = l->name == name_ && l->direction == ran_;
             if (ImGui::Selectable(
-                    fmt::format("{}##{}", l->name, l->direction).c_str(), selected,
+                    fmt::format("{}##{}", l->name, name_of(l->direction)).c_str(), selected,
                     ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowOverlap)) {
                 name_ = selected ? "" : l->name;
                 ran_ = l->direction;
             }
             tip(l->name + "\nClick: its IR, adjoint, assembly and CUDA text");
             ImGui::TableNextColumn();
-            if (l->direction == "forward")
-                quiet_text(l->direction);
+            if (l->direction == Direction::forward)
+                quiet_text(name_of(l->direction));
             else
-                ImGui::TextColored(look().palette().gradient, "%s", l->direction.c_str());
+                ImGui::TextColored(look().palette().gradient, "%s", name_of(l->direction));
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(fmt::format("{}", l->runs).c_str());
             ImGui::TableNextColumn();
@@ -213,7 +210,8 @@ private:
     }
 
     bool measure_ = false;
-    std::string name_, ran_;  // of the launch whose text is shown
+    std::string name_;  // of the launch whose text is shown
+    Direction ran_ = Direction::forward;
     std::optional<LaunchText> asked_;
     std::int64_t runs_ = 0;  // of the launch when it was asked for
     std::shared_ptr<const session::LaunchTextAnswer> answer_;

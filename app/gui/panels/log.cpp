@@ -9,7 +9,6 @@
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/process_log.hpp"
 #include "app/gui/text_view.hpp"
-#include "engine/base/files.hpp"
 
 namespace hindcast::gui {
 
@@ -56,7 +55,7 @@ public:
         if (text_button(nullptr, "Save",
                         "Writes the lines shown into " + beside_scene(work, file_name).string(),
                         true, false, px(64)))
-            save(work);
+            save_beside_scene(work, file_name, text());
         draw_lines();
     }
 
@@ -87,16 +86,6 @@ private:
                 all += fmt::format("{:9.3f} {}: {}\n", line.seconds,
                                    words[static_cast<std::size_t>(line.level)], line.text);
         return all;
-    }
-
-    void save(Workspace& work) const {
-        const std::filesystem::path target = beside_scene(work, file_name);
-        try {
-            write_file_atomically(target, text());
-            work.tell("Saved " + target.string(), Notice::Kind::success);
-        } catch (const Error& error) {
-            work.fail(error);
-        }
     }
 
     void draw_lines() const {

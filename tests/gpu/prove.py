@@ -32,13 +32,13 @@ import time
 
 import outcome
 from outcome import Failed
+from report import SOFTWARE, Part, markdown, smi
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = ("scenes", "scripted", "parity", "block", "draw", "sanitizer", "bench", "warp", "suite")
 BY_DEFAULT = PARTS[:-1]
 WITHOUT_GPU = PARTS[:4]  # what the driver in software can show
-SOFTWARE = "software device: not a measurement of any GPU"
 WORKLOADS = ("launch_overhead", "spring_cage", "cloth_springs", "springs_1m", "wave2d",
              "tet_neohookean", "mpm2d", "mpm_million", "ensemble")
 DRAWN = ("spring_cage", "hanging_net", "soft_beam", "wave_image")
@@ -51,37 +51,6 @@ MIB = 1024 * 1024
 
 class NotMeasured(Exception):
     """The reason why a part, or one row of it, could not run."""
-
-
-class Part:
-    """What one part found: rows of a table, and the counts."""
-
-    def __init__(self, columns):
-        self.columns, self.rows = columns, []
-        self.passed = self.failed = self.skipped = 0
-        self.reason, self.notes, self.seconds = "", [], 0.0
-
-    def row(self, verdict, *cells):
-        """verdict: True, False, or None for what could not run."""
-        self.passed += verdict is True
-        self.failed += verdict is False
-        self.skipped += verdict is None
-        self.rows.append([str(c) for c in cells])
-        print("  " + "  ".join(self.rows[-1]), flush=True)
-
-    def count(self, text, name):
-        found = re.findall(r"(\d+) passed, (\d+) failed, (\d+) skipped", text)
-        passed, failed, skipped = map(int, found[-1]) if found else (0, 1, 0)
-        self.passed, self.failed = self.passed + passed, self.failed + failed
-        self.skipped += skipped
-        self.rows.append([name, str(passed), str(failed), str(skipped)])
-        print("  " + "  ".join(self.rows[-1]), flush=True)
-
-    def json(self):
-        return {"state": "not measured" if self.reason else "measured", "reason": self.reason,
-                "passed": self.passed, "failed": self.failed, "skipped": self.skipped,
-                "seconds": round(self.seconds, 1), "notes": self.notes,
-                "rows": [dict(zip(self.columns, row)) for row in self.rows]}
 
 
 class Place:
@@ -501,40 +470,6 @@ def warp(place):
                  f"{line['forward_backward_s'] * 1e3:.4g} ms", ratio, line["loss"])
         part.lines.append(line)
     return part
-
-
-def smi():
-    fields = "name,driver_version,memory.total,clocks.max.sm,clocks.max.memory"
-    try:
-        text = outcome.call(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], 60)
-        return [dict(zip(fields.split(","), line.split(", "))) for line in text.splitlines()]
-    except Failed as error:
-        return f"not measured: nvidia-smi: {error}"
-
-
-def markdown(report):
-    lines = [f"# Hindcast on {report['device']}", ""]
-    if report["software_device"]:
-        lines += [f"**{SOFTWARE}.**", ""]
-    lines += [f"- {report['date']}, build {report['commit']}", f"- driver {report['driver']}",
-              f"- NVRTC {report['nvrtc']}", f"- nvidia-smi: {report['nvidia_smi']}",
-              f"- {report['total']}", "", "| part | state | passed | failed | skipped | seconds |",
-              "|---|---|---|---|---|---|"]
-    for name, part in report["parts"].items():
-        state = part["state"] + (f": {part['reason']}" if part["reason"] else "")
-        lines.append(f"| {name} | {state} | {part['passed']} | {part['failed']} | "
-                     f"{part['skipped']} | {part['seconds']} |")
-    for name, part in report["parts"].items():
-        if part["rows"]:
-            lines += ["", f"## {name}", ""]
-            columns = list(part["rows"][0])
-            lines += ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
-            for row in part["rows"]:
-                cells = (cell.replace("|", "/").replace("\n", " ") for cell in row.values())
-                lines.append("| " + " | ".join(cells) + " |")
-        if part["notes"]:
-            lines += [""] + ["- " + note.replace("\n", "\n  ") for note in part["notes"]]
-    return "\n".join(lines) + "\n"
 
 
 def main():

@@ -17,8 +17,10 @@ std::string transports_of(const render::DeviceFacts& facts) {
     std::string text;
     for (const render::TransportKind kind : render::kinds_of(facts))
         text += (text.empty() ? "" : ", ") + std::string(render::name_of(kind));
-    if (facts.memory_export && facts.semaphore_export)
+    if (facts.memory_export) {
         text += "; exported, for --device cuda on this GPU";
+        if (!facts.semaphore_export) text += ", which is waited for";
+    }
     return text;
 }
 

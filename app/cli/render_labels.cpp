@@ -31,10 +31,7 @@ Photographer::Photographer(render::VulkanContext& context, render::Renderer& ren
       document_(std::move(document)) {}
 
 render::Image Photographer::take(const render::View& view, const session::Snapshot& snapshot) {
-    if (!options_.any()) {
-        renderer_.draw(view);
-        return renderer_.read_image();
-    }
+    if (!options_.any()) return renderer_.picture(view);
     if (!sheet_) {
         const double scale =
             options_.scale > 0 ? options_.scale : gui::Sheet::scale_for(view.height);

@@ -209,7 +209,8 @@ double App::wait_seconds() const {
     const session::Snapshot& now = work_->now();
     const bool moves = now.playing || now.activity == session::Activity::optimising ||
                        now.activity == session::Activity::building ||
-                       now.activity == session::Activity::simulating || work_->is_opening();
+                       now.activity == session::Activity::simulating || work_->is_opening() ||
+                       (picture_ && picture_->expects());
     return moves || lively_ > 0 ? frame_seconds : idle_seconds;
 }
 

@@ -68,9 +68,8 @@ const std::vector<double>* Picture::numbers(int thing) const {
     return &moment->numbers[static_cast<std::size_t>(thing)];
 }
 
-render::Image Picture::image(const render::View& view) {
-    renderer_.draw(view);
-    return renderer_.read_image();
-}
+bool Picture::expects() const { return exchange_ && exchange_->expects(); }
+
+render::Image Picture::image(const render::View& view) { return renderer_.picture(view); }
 
 }  // namespace hindcast::gui

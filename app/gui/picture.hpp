@@ -31,6 +31,7 @@ public:
     // Numbers of a thing in the drawn moment: centre and radius and so on.
     const std::vector<double>* numbers(int thing) const;
     std::array<double, 2> colour_range() const { return renderer_.colour_range(); }
+    bool expects() const;  // whether a frame is on its way
     // The picture alone, at a size of its own.
     render::Image image(const render::View& view);
     render::Renderer& renderer() { return renderer_; }

@@ -112,8 +112,7 @@ render::Image Sheet::draw(int width, int height, const std::function<void()>& co
 render::Image Sheet::annotated(render::Renderer& renderer, const render::View& view,
                                const std::function<void(ImVec2 at)>& labels) {
     State& s = *state_;
-    renderer.draw(view);
-    renderer.read_image();  // waits: the range of colours is that of this picture
+    renderer.picture(view);  // waits: the range of colours is that of this picture
     const render::Renderer::Texture texture = renderer.texture();
     {
         const State::Entered entered(s);

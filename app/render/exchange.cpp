@@ -44,15 +44,18 @@ struct SharedExchange::Backing {
     Allocation memory;
     vk::raii::Buffer buffer{nullptr};
     Buffer staged, uploaded;
-    int descriptor = -1;
+    vk::raii::Semaphore semaphore{nullptr};
+    int descriptor = -1, semaphore_descriptor = -1;
 
     ~Backing() {
         if (descriptor >= 0) ::close(descriptor);
+        if (semaphore_descriptor >= 0) ::close(semaphore_descriptor);
     }
 
     vk::DeviceSize make_buffer(VulkanContext& context, std::size_t bytes,
                                vk::ExternalMemoryHandleTypeFlags types);
     void export_memory(VulkanContext& context, std::size_t bytes);
+    void export_semaphore(VulkanContext& context);
     void import_memory(VulkanContext& context, std::size_t bytes);
     void map_memory(VulkanContext& context, std::size_t bytes);
     void stage_memory(VulkanContext& context, std::size_t slot_bytes);
@@ -80,6 +83,18 @@ void SharedExchange::Backing::export_memory(VulkanContext& context, std::size_t 
                         vk::MemoryPropertyFlagBits::eDeviceLocal, &exported, "exported frames");
     buffer.bindMemory(*memory, 0);
     descriptor = device->device->getMemoryFdKHR({*memory, opaque_fd});
+}
+
+void SharedExchange::Backing::export_semaphore(VulkanContext& context) {
+    using Handle = vk::ExternalSemaphoreHandleTypeFlagBits;
+    vk::StructureChain<vk::SemaphoreCreateInfo, vk::SemaphoreTypeCreateInfo,
+                       vk::ExportSemaphoreCreateInfo>
+        chain;
+    chain.get<vk::SemaphoreTypeCreateInfo>().setSemaphoreType(vk::SemaphoreType::eTimeline);
+    chain.get<vk::ExportSemaphoreCreateInfo>().setHandleTypes(Handle::eOpaqueFd);
+    semaphore = vk::raii::Semaphore(*device->device, chain.get<vk::SemaphoreCreateInfo>());
+    context.name(VK_OBJECT_TYPE_SEMAPHORE, static_cast<VkSemaphore>(*semaphore), "frames complete");
+    semaphore_descriptor = device->device->getSemaphoreFdKHR({*semaphore, Handle::eOpaqueFd});
 }
 
 void SharedExchange::Backing::import_memory(VulkanContext& context, std::size_t bytes) {
@@ -144,7 +159,10 @@ SharedExchange::SharedExchange(VulkanContext& context, std::shared_ptr<const Sta
     slot_bytes_ = round_up(std::max<std::size_t>(slot_bytes_, 1), page);
     const std::size_t bytes = 3 * slot_bytes_;
     switch (kind_) {
-        case TransportKind::exported: backing_->export_memory(context, bytes); break;
+        case TransportKind::exported:
+            backing_->export_memory(context, bytes);
+            if (context.facts().semaphore_export) backing_->export_semaphore(context);
+            break;
         case TransportKind::imported: backing_->import_memory(context, bytes); break;
         case TransportKind::mapped: backing_->map_memory(context, bytes); break;
         case TransportKind::staging: backing_->stage_memory(context, slot_bytes_); break;
@@ -161,6 +179,26 @@ SharedExchange::SharedExchange(VulkanContext& context, std::shared_ptr<const Sta
             shared.alive = backing_;
             slots_[slot].push_back(std::move(shared));
         }
+}
+
+std::optional<SharedSemaphore> SharedExchange::semaphore() const {
+    if (backing_->semaphore_descriptor < 0) return std::nullopt;
+    return SharedSemaphore{backing_->semaphore_descriptor};
+}
+
+std::uint64_t SharedExchange::raised() const {
+    if (!*backing_->semaphore) return 0;
+    try {
+        return backing_->semaphore.getCounterValue();
+    } catch (const vk::SystemError&) {  // a lost device completes nothing; draw() tells of it
+        return 0;
+    }
+}
+
+std::optional<vk::SemaphoreSubmitInfo> SharedExchange::complete(const Frame& frame) const {
+    if (frame.ready == 0 || !*backing_->semaphore) return std::nullopt;
+    return vk::SemaphoreSubmitInfo(*backing_->semaphore, frame.ready,
+                                   vk::PipelineStageFlagBits2::eAllCommands);
 }
 
 vk::DescriptorBufferInfo SharedExchange::channel(int slot, int channel) const {

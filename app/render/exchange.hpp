@@ -21,8 +21,13 @@ public:
     const std::vector<SharedMemory>& slot(int slot) const override {
         return slots_.at(static_cast<std::size_t>(slot));
     }
+    std::optional<SharedSemaphore> semaphore() const override;
+    std::uint64_t raised() const override;
 
     // ---- for the renderer ----
+    // What a submission that reads the frame waits for: the semaphore, already raised, so that
+    // what CUDA wrote is seen. None if the host has waited.
+    std::optional<vk::SemaphoreSubmitInfo> complete(const Frame& frame) const;
     // The channel of the slot, as what shaders read.
     vk::DescriptorBufferInfo channel(int slot, int channel) const;
     // `staging`: copies the slot to the device; returns the bytes. 0 for the other kinds. The

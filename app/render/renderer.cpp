@@ -206,6 +206,11 @@ bool Renderer::State::draw(const View& view) {
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         Submission submission;
         submission.commands = static_cast<VkCommandBuffer>(**memory.commands);
+        std::array<VkSemaphoreSubmitInfo, 1> complete{};
+        if (const auto wait = exchange && frame ? exchange->complete(*frame) : std::nullopt) {
+            complete[0] = *wait;
+            submission.waits = complete;
+        }
         memory.value = context.submit(submission);
         ++drawn;
         ++counters.frames;
@@ -288,6 +293,11 @@ std::shared_ptr<Exchange> Renderer::share(
 bool Renderer::draw(const View& view) { return state_->draw(view); }
 const std::optional<Frame>& Renderer::frame() const { return state_->frame; }
 Image Renderer::read_image() { return state_->read_image(); }
+Image Renderer::picture(const View& view) {
+    if (state_->exchange) state_->exchange->await();
+    draw(view);
+    return read_image();
+}
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
 std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
 double Renderer::device_seconds() const { return state_->device_seconds; }

@@ -43,6 +43,8 @@ public:
 
     // Waits for the last draw.
     Image read_image();
+    // Draws the newest frame, also one that is still on its way, and waits for the picture.
+    Image picture(const View& view);
     Pick pick(int x, int y);  // in pixels of the last draw, from the top left
     // The range of colours in use in the last draw that has finished: for the colour bar.
     std::array<double, 2> colour_range() const;

@@ -79,6 +79,7 @@ struct Stage {
 struct Frame {
     int slot = -1;
     std::uint64_t serial = 0;  // grows with each published frame
+    std::uint64_t ready = 0;   // value of the Exchange's semaphore when it is complete; 0: it is
     std::int64_t step = 0;
     std::int64_t iteration = -1;               // of the optimisation; -1: none
     double time = 0;                           // s

@@ -1,6 +1,10 @@
 // The names of the transports, and the hand-over of slots between writer and reader.
 #include "app/render/transport.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "engine/base/error.hpp"
 
 namespace hindcast::render {
@@ -22,26 +26,67 @@ std::optional<TransportKind> transport_named(const std::string& name) {
         .remedy("write auto, exported, imported, staging or mapped");
 }
 
+void Exchange::take_up() {
+    if (coming_.empty()) return;
+    const std::uint64_t value = raised();
+    while (!coming_.empty() && coming_.front().ready <= value) {
+        latest_ = std::move(coming_.front());
+        coming_.pop_front();
+    }
+}
+
+std::optional<int> Exchange::free_slot() const {
+    for (int slot = 0; slot < 3; ++slot) {
+        const auto has = [slot](const Frame& frame) { return frame.slot == slot; };
+        if ((!latest_ || !has(*latest_)) && (!held_ || !has(*held_)) &&
+            std::ranges::none_of(coming_, has))
+            return slot;
+    }
+    return std::nullopt;
+}
+
 int Exchange::begin() {
     const std::lock_guard lock(mutex_);
-    for (int slot = 0; slot < 3; ++slot) {
-        if (latest_ && latest_->slot == slot) continue;
-        if (held_ && held_->slot == slot) continue;
-        return writing_ = slot;
-    }
-    throw Error("internal: a frame is written while another one is");
+    take_up();
+    const std::optional<int> slot = free_slot();
+    if (!slot) throw Error("internal: a frame is written while others are");
+    return writing_ = *slot;
+}
+
+bool Exchange::full() {
+    const std::lock_guard lock(mutex_);
+    take_up();
+    return !free_slot();
+}
+
+void Exchange::settle() {
+    const std::lock_guard lock(mutex_);
+    if (coming_.empty()) return;
+    latest_ = std::move(coming_.back());
+    coming_.clear();
+}
+
+std::uint64_t Exchange::next_value() {
+    const std::lock_guard lock(mutex_);
+    return ++value_;
 }
 
 void Exchange::publish(Frame frame) {
     const std::lock_guard lock(mutex_);
     if (frame.slot != writing_) throw Error("internal: a frame is published that was not begun");
-    frame.serial = ++serial_;
-    latest_ = std::move(frame);
     writing_ = -1;
+    frame.serial = ++serial_;
+    if (frame.ready > 0) {
+        coming_.push_back(std::move(frame));
+    } else {
+        coming_.clear();  // complete as well, and older
+        latest_ = std::move(frame);
+    }
 }
 
 std::optional<Frame> Exchange::acquire() {
     const std::lock_guard lock(mutex_);
+    take_up();
     return held_ = latest_;
 }
 
@@ -50,9 +95,27 @@ void Exchange::release() {
     held_.reset();
 }
 
-std::uint64_t Exchange::serial() const {
+std::uint64_t Exchange::serial() {
     const std::lock_guard lock(mutex_);
+    take_up();
     return latest_ ? latest_->serial : 0;
+}
+
+bool Exchange::expects() {
+    const std::lock_guard lock(mutex_);
+    take_up();
+    return !coming_.empty();
+}
+
+void Exchange::await() {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point last = Clock::now() + std::chrono::minutes(1);
+    while (expects()) {
+        if (Clock::now() > last)
+            throw Error("the solver's device did not finish a frame within a minute")
+                .remedy("draw fewer frames, or choose another --transport");
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
 }
 
 }  // namespace hindcast::render

@@ -1,16 +1,20 @@
 // How the solver's numbers reach Vulkan: memory that both sides have, for three slots of channels.
 //
-//   exported   memory of Vulkan, imported by CUDA through a file descriptor; no host involved
+//   exported   memory of Vulkan, imported by CUDA through a file descriptor; no host involved. With
+//              a timeline semaphore, where the device exports those too: frames are published while
+//              CUDA is still writing them, and are there when it has raised the semaphore
 //   imported   page-aligned memory of the host, imported by Vulkan (VK_EXT_external_memory_host)
 //   mapped     host-visible memory of Vulkan, mapped, written by the CPU
 //   staging    memory of the host, copied to the device's with each frame drawn
 //
-// One slot is the latest published, one may be being drawn, and one is free to be written: neither
-// side ever waits for the other. What a slot holds is not written again before nothing draws it.
+// One slot is the latest complete one, one may be being drawn, and one is free to be written:
+// neither side ever waits for the other. What a slot holds is not written again before nothing
+// draws it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,6 +41,11 @@ struct SharedMemory {
     std::shared_ptr<void> alive;  // keeps it
 };
 
+// A timeline semaphore of Vulkan, which the solver's device raises.
+struct SharedSemaphore {
+    int descriptor = -1;  // an opaque fd, which stays the renderer's
+};
+
 // The three slots, between one writer (simulation thread) and one reader (renderer). Made by
 // Renderer::share().
 class Exchange {
@@ -47,26 +56,45 @@ public:
     // By channel.
     virtual const std::vector<SharedMemory>& slot(int slot) const = 0;
 
+    // None: the writer waits for its device before it publishes.
+    virtual std::optional<SharedSemaphore> semaphore() const { return std::nullopt; }
+    // What the semaphore was raised to.
+    virtual std::uint64_t raised() const { return 0; }
+
     // ---- the writer ----
-    // A slot that is neither the latest published nor being drawn; the writer keeps it until
-    // publish(). Never waits: the reader holds at most one.
+    // A slot that is neither the latest complete one nor being drawn nor on its way; the writer
+    // keeps it until publish(). Never waits: the reader holds at most one.
     int begin();
-    // The numbers of frame.slot are complete (the device was synchronised). Replaces the latest,
-    // and numbers it.
+    // Whether there is none for begin(), since frames are on their way in all others: the writer is
+    // ahead of its device. Then it synchronises that, and says so by settle().
+    bool full();
+    void settle();
+    // The semaphore is raised to this next; greater than ever before.
+    std::uint64_t next_value();
+    // The numbers of frame.slot are complete, or will be when the semaphore is raised to
+    // frame.ready, if that is not 0. Numbers the frame.
     void publish(Frame frame);
 
     // ---- the reader ----
-    // The latest frame, which stays as it is until release(); the one held before is released
-    // first. None if nothing was published yet.
+    // The latest complete frame, which stays as it is until release(); the one held before is
+    // released first. None if there is none yet.
     std::optional<Frame> acquire();
     void release();
-    std::uint64_t serial() const;  // of the latest frame; 0: none yet
+    std::uint64_t serial();  // of the latest complete frame; 0: none yet
+    bool expects();          // whether a frame is on its way
+    // Waits for the frames that are. Throws Error if they do not come within a minute.
+    void await();
 
 private:
-    mutable std::mutex mutex_;
+    // With the mutex held:
+    void take_up();  // what has become complete
+    std::optional<int> free_slot() const;
+
+    std::mutex mutex_;
     std::optional<Frame> latest_, held_;
+    std::deque<Frame> coming_;  // published, not complete; by `ready`
     int writing_ = -1;
-    std::uint64_t serial_ = 0;
+    std::uint64_t serial_ = 0, value_ = 0;
 };
 
 }  // namespace hindcast::render

@@ -48,14 +48,14 @@ struct ContextOptions {
 
 // A device in words, for `hindcast info` and the status bar.
 struct DeviceFacts {
-    std::string name;            // "llvmpipe (LLVM 15.0.6, 256 bits)"
-    std::string driver;          // "llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)"
-    std::string version;         // of Vulkan: "1.3.230"
-    bool software = false;       // runs on the processor
-    bool host_import = false;    // VK_EXT_external_memory_host: transport `imported`
-    bool memory_export = false;  // opaque file descriptors: transport `exported`
-    bool semaphore_export = false;
-    bool validation = false;  // the layers are on
+    std::string name;               // "llvmpipe (LLVM 15.0.6, 256 bits)"
+    std::string driver;             // "llvmpipe, Mesa 22.3.6 (LLVM 15.0.6)"
+    std::string version;            // of Vulkan: "1.3.230"
+    bool software = false;          // runs on the processor
+    bool host_import = false;       // VK_EXT_external_memory_host: transport `imported`
+    bool memory_export = false;     // opaque file descriptors: transport `exported`
+    bool semaphore_export = false;  // timeline semaphores too
+    bool validation = false;        // the layers are on
     std::array<std::uint8_t, 16> uuid{};
 };
 

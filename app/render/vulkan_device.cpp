@@ -131,6 +131,17 @@ void make_instance(VulkanContext::State& state, const ContextOptions& options) {
     if (found) state.messenger.emplace(*state.instance, messenger_info(state.on_message));
 }
 
+bool exports_timelines(const vk::raii::PhysicalDevice& device) {
+    using Handle = vk::ExternalSemaphoreHandleTypeFlagBits;
+    vk::StructureChain<vk::PhysicalDeviceExternalSemaphoreInfo, vk::SemaphoreTypeCreateInfo> asked;
+    asked.get<vk::PhysicalDeviceExternalSemaphoreInfo>().setHandleType(Handle::eOpaqueFd);
+    asked.get<vk::SemaphoreTypeCreateInfo>().setSemaphoreType(vk::SemaphoreType::eTimeline);
+    const auto found =
+        device.getExternalSemaphoreProperties(asked.get<vk::PhysicalDeviceExternalSemaphoreInfo>());
+    return static_cast<bool>(found.externalSemaphoreFeatures &
+                             vk::ExternalSemaphoreFeatureFlagBits::eExportable);
+}
+
 DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     const auto chain =
         device.getProperties2<vk::PhysicalDeviceProperties2, vk::PhysicalDeviceVulkan11Properties,
@@ -148,7 +159,8 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device) {
     facts.software = properties.deviceType == vk::PhysicalDeviceType::eCpu;
     facts.host_import = has(extensions, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     facts.memory_export = has(extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
-    facts.semaphore_export = has(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME);
+    facts.semaphore_export =
+        has(extensions, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) && exports_timelines(device);
     std::ranges::copy(ids.deviceUUID, facts.uuid.begin());
     return facts;
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/backend/cuda_context.hpp"
+#include "engine/base/log.hpp"
 
 namespace hindcast::session {
 
@@ -205,9 +207,15 @@ render::Frame FrameJob::frame() const {
     return f;
 }
 
+FrameWriter::FrameWriter(std::shared_ptr<Device> device) : kernels_(std::move(device)) {}
+
+FrameWriter::~FrameWriter() = default;
+
 void FrameWriter::let_go() {
     kernels_.forget();
     for (auto& arrays : arrays_) arrays.clear();
+    semaphore_ = nullptr;
+    tried_ = false;
     painted_ = {};
     ends_.clear();
     ends_of_ = nullptr;
@@ -256,6 +264,29 @@ const std::vector<Array>& FrameWriter::slot(int slot) {
     return arrays;
 }
 
+bool FrameWriter::raises() {
+    if (std::exchange(tried_, true)) return semaphore_ != nullptr;
+    const std::optional<render::SharedSemaphore> shared = exchange_->semaphore();
+    if (!shared) return false;
+    const Device& device = *kernels_.device();
+    try {
+        auto semaphore =
+            std::make_unique<backend::cuda::Semaphore>(device.cuda(), shared->descriptor);
+        const std::uint64_t value = exchange_->next_value();
+        semaphore->raise(value);
+        device.synchronize();
+        if (exchange_->raised() == value) semaphore_ = std::move(semaphore);
+    } catch (const Error& error) {
+        log_warning("{}; frames wait for the device instead", error.what());
+        return false;
+    }
+    if (!semaphore_)
+        log_warning(
+            "Vulkan does not see that CUDA raises its semaphore; frames wait for the device "
+            "instead");
+    return semaphore_ != nullptr;
+}
+
 void FrameWriter::write(const FrameJob& job) {
     connect(job.exchange);
     const render::Stage& stage = job.exchange->stage();
@@ -263,10 +294,19 @@ void FrameWriter::write(const FrameJob& job) {
     if (stage.channels.size() != plan.stage->channels.size() || stage.real != plan.stage->real)
         throw Error("internal: frames go to memory of another stage");
     render::Frame frame = job.frame();
+    if (job.exchange->full()) {
+        kernels_.device()->synchronize();
+        job.exchange->settle();
+    }
     frame.slot = job.exchange->begin();
     const std::vector<Array>& channels = slot(frame.slot);
     ChannelWriter(*this, job.moment, channels).write();
-    kernels_.device()->synchronize();
+    if (raises()) {
+        frame.ready = job.exchange->next_value();
+        semaphore_->raise(frame.ready);
+    } else {
+        kernels_.device()->synchronize();
+    }
     if (job.exchange->kind() != render::TransportKind::exported)
         for (const Array& channel : channels)
             if (channel.size() > 0) channel.data();  // of the host, from wherever it was made

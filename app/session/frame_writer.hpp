@@ -13,6 +13,10 @@
 #include "app/session/trajectory.hpp"
 #include "app/session/world.hpp"
 
+namespace hindcast::backend::cuda {
+class Semaphore;
+}
+
 namespace hindcast::session {
 
 struct Moment {
@@ -38,9 +42,11 @@ struct FrameJob {
 // Belongs to the thread whose device it is.
 class FrameWriter {
 public:
-    explicit FrameWriter(std::shared_ptr<Device> device) : kernels_(std::move(device)) {}
+    explicit FrameWriter(std::shared_ptr<Device> device);
+    ~FrameWriter();
 
-    // Into a free slot, which is then published. Throws Error, also if the slot's memory is not
+    // Into a free slot, which is then published. With a semaphore the device may still be writing;
+    // without one it is waited for. Throws Error, also if the slot's memory is not
     // that of the world's stage.
     void write(const FrameJob& job);
     void let_go();  // of the exchange, of all frames
@@ -49,6 +55,8 @@ private:
     friend class ChannelWriter;
     void connect(const std::shared_ptr<render::Exchange>& exchange);
     const std::vector<Array>& slot(int slot);
+    // Whether the device raises the exchange's semaphore: tried with the first frame.
+    bool raises();
 
     // Numbers of the host that were shown last, by channel: until what they come from changes.
     struct Painted {
@@ -63,6 +71,8 @@ private:
     FrameKernels kernels_;
     std::shared_ptr<render::Exchange> exchange_;
     std::array<std::vector<Array>, 3> arrays_;  // over its slots, by channel
+    std::unique_ptr<backend::cuda::Semaphore> semaphore_;
+    bool tried_ = false;
     Painted painted_;
     std::map<int, Array> ends_;  // of the segments of a channel, of ends_of_
     std::shared_ptr<const render::Stage> ends_of_;

@@ -111,6 +111,36 @@ Block& Block::operator=(Block&& other) noexcept {
     return *this;
 }
 
+Semaphore::Semaphore(std::shared_ptr<Context> context, int descriptor)
+    : context_(std::move(context)) {
+    ExternalSemaphoreHandle handle;
+    handle.descriptor = ::dup(descriptor);  // becomes the driver's if it takes the semaphore
+    if (handle.descriptor < 0) throw Error("a semaphore of Vulkan has no file descriptor");
+    try {
+        context_->check(context_->here().ImportExternalSemaphore(&handle_, &handle),
+                        "a semaphore shared with Vulkan");
+    } catch (...) {
+        ::close(handle.descriptor);
+        throw;
+    }
+}
+
+Semaphore::~Semaphore() {
+    const Driver& driver = context_->here();
+    driver.StreamSynchronize(context_->stream());  // it must not go before it is raised
+    driver.DestroyExternalSemaphore(handle_);
+}
+
+void Semaphore::raise(std::uint64_t value) {
+    if (context_->capturing()) throw Error("internal: a semaphore is raised while work is noted");
+    context_->join_others();
+    ExternalSemaphoreSignal signal;
+    signal.value = value;
+    context_->check(
+        context_->here().SignalExternalSemaphores(&handle_, &signal, 1, context_->stream()),
+        "raising a semaphore shared with Vulkan");
+}
+
 // ---------------------------------------------------------------- opening
 
 std::shared_ptr<Context> Context::open(int ordinal) {

@@ -87,6 +87,22 @@ private:
     ExternalMemory external_ = nullptr;  // what it is a part of
 };
 
+// A timeline semaphore that Vulkan exported as an opaque file descriptor, which stays its owner's.
+class Semaphore {
+public:
+    // Throws Error where it cannot be had.
+    Semaphore(std::shared_ptr<Context> context, int descriptor);
+    ~Semaphore();  // waits for the device
+    Semaphore(const Semaphore&) = delete;
+    Semaphore& operator=(const Semaphore&) = delete;
+    // When everything is done that was put on any stream so far. `value`: greater than ever before.
+    void raise(std::uint64_t value);
+
+private:
+    std::shared_ptr<Context> context_;
+    ExternalSemaphore handle_ = nullptr;
+};
+
 // A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
 // program of one block (cuda_block.hpp).
 class Graph {
@@ -222,6 +238,7 @@ private:
     friend class Stream;
     friend class Event;
     friend class Block;
+    friend class Semaphore;
     friend class BlockProgram;
     friend class Graph;
     explicit Context(int ordinal);

@@ -35,6 +35,7 @@ using GraphNode = struct OpaqueNode*;
 using GraphExecHandle = struct OpaqueGraphExec*;
 using PoolHandle = struct OpaquePool*;
 using ExternalMemory = struct OpaqueExternalMemory*;
+using ExternalSemaphore = struct OpaqueExternalSemaphore*;
 using Uuid = std::array<std::uint8_t, 16>;
 // Memory that Vulkan made, and a part of it: laid out as the driver wants them.
 inline constexpr int opaque_descriptor = 1;
@@ -50,6 +51,20 @@ struct ExternalMemoryHandle {
 struct ExternalMemoryBuffer {
     unsigned long long offset = 0, bytes = 0;
     unsigned flags = 0, reserved[16] = {};
+};
+// A timeline semaphore that Vulkan made, and what it is raised to.
+inline constexpr int timeline_descriptor = 9;
+struct ExternalSemaphoreHandle {
+    int kind = timeline_descriptor;
+    union {
+        int descriptor = -1;
+        void* others[2];
+    };
+    unsigned flags = 0, reserved[16] = {};
+};
+struct ExternalSemaphoreSignal {
+    unsigned long long value = 0, others[2] = {};
+    unsigned others_reserved[12] = {}, flags = 0, reserved[16] = {};
 };
 struct GraphUpdate {
     int result = 0;
@@ -90,6 +105,9 @@ inline constexpr int oldest_driver = 13000;
     F(ImportExternalMemory, "cuImportExternalMemory", (ExternalMemory* memory, const ExternalMemoryHandle* from)) \
     F(ExternalMemoryGetMappedBuffer, "cuExternalMemoryGetMappedBuffer", (Address* address, ExternalMemory memory, const ExternalMemoryBuffer* part)) \
     F(DestroyExternalMemory, "cuDestroyExternalMemory", (ExternalMemory memory)) \
+    F(ImportExternalSemaphore, "cuImportExternalSemaphore", (ExternalSemaphore* semaphore, const ExternalSemaphoreHandle* from)) \
+    F(SignalExternalSemaphores, "cuSignalExternalSemaphoresAsync", (const ExternalSemaphore* semaphores, const ExternalSemaphoreSignal* signals, unsigned count, StreamHandle stream)) \
+    F(DestroyExternalSemaphore, "cuDestroyExternalSemaphore", (ExternalSemaphore semaphore)) \
     F(MemHostAlloc, "cuMemHostAlloc", (void** memory, std::size_t bytes, unsigned flags)) \
     F(MemFreeHost, "cuMemFreeHost", (void* memory)) \
     F(MemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2", (Address to, const void* from, std::size_t bytes, StreamHandle stream)) \

@@ -31,14 +31,17 @@ public:
     explicit SoftwareControl(void* library) {
         find_symbol(library, set_, "hindcast_software_cuda");
         find_symbol(library, count_, "hindcast_software_cuda_count");
+        find_symbol(library, pass_time_, "hindcast_software_cuda_pass_time");
     }
     // Replaces the settings; counters and sticky errors begin anew.
     void set(const std::string& settings) const { set_(settings.c_str()); }
     long long count(const char* what) const { return count_(what); }
+    void pass_time() const { pass_time_(); }  // the device does what it was given
 
 private:
     void (*set_)(const char*) = nullptr;
     long long (*count_)(const char*) = nullptr;
+    void (*pass_time_)() = nullptr;
 };
 
 class SoftwareCuda : public SoftwareControl {

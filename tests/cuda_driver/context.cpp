@@ -44,6 +44,7 @@ void System::end(Context& context) {
     scheduler.discard(context);
     counters.abandoned += static_cast<long long>(context.memory.count() + context.pinned.size());
     externals.remove_of(context);
+    semaphores.remove_of(context);
     executables.remove_of(context);
     graphs.remove_of(context);
     events.remove_of(context);

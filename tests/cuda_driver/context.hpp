@@ -53,6 +53,19 @@ struct External {
     External(const External&) = delete;
     External& operator=(const External&) = delete;
 };
+// A timeline semaphore behind a file descriptor, which it has taken: a file of 8 bytes with its
+// value.
+struct ExternalSemaphore {
+    Context& context;
+    int descriptor;
+
+    ExternalSemaphore(Context& of, int file) : context(of), descriptor(file) {}
+    ~ExternalSemaphore();
+    ExternalSemaphore(const ExternalSemaphore&) = delete;
+    ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
+    // False: it is that high already, or the file is gone.
+    bool raise(std::uint64_t value) const;
+};
 struct Graph {
     Context& context;
     std::shared_ptr<const GraphNodes> nodes;
@@ -107,6 +120,7 @@ struct System {
     Handles<LoadedModule> modules;
     Handles<LoadedFunction> functions;
     Handles<External> externals;
+    Handles<ExternalSemaphore> semaphores;
     Handles<Graph> graphs;
     Handles<GraphExec> executables;
 

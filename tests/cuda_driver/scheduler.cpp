@@ -243,6 +243,8 @@ int Scheduler::perform(Context& context, const Work& work) {
     switch (work.kind) {
         case Work::Kind::launch: return launch(work);
         case Work::Kind::stamp: *work.time = counters_.microseconds; break;
+        case Work::Kind::raise:
+            return work.semaphore->raise(work.semaphore_value) ? success : illegal_address;
         case Work::Kind::to_device:
             if (!holds(work.to) || !host_is_there()) return illegal_address;
             std::memcpy(pointer<void>(work.to), work.pinned ? work.host : work.data.get(),

@@ -15,6 +15,7 @@ namespace software_cuda {
 struct Context;
 struct Stream;
 struct Capture;
+struct ExternalSemaphore;
 struct GraphNodes;
 
 // After the first `sequence` operations of a stream.
@@ -36,6 +37,7 @@ struct Work {
         freed,
         wait,
         stamp,  // notes the device's clock
+        raise,  // `semaphore` to `semaphore_value`
         graph
     };
     Kind kind = Kind::launch;
@@ -49,6 +51,8 @@ struct Work {
     std::unique_ptr<std::uint64_t[]> data;  // arguments, or bytes to copy
     Point point;
     std::shared_ptr<long long> time;  // of a stamp, in microseconds
+    std::shared_ptr<const ExternalSemaphore> semaphore;
+    std::uint64_t semaphore_value = 0;
     std::shared_ptr<const GraphNodes> graph;
 };
 

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "engine/base/error.hpp"
@@ -182,6 +184,92 @@ TEST_CASE("transports: frames written on another thread while they are drawn are
         if (studio.renderer.draw(view))
             CHECK(count_drawn(studio.renderer.read_image()) == doctest::Approx(area).epsilon(0.25));
     stop = true;
+}
+
+namespace {
+
+// Slots without memory, and a semaphore that the test raises.
+class Counted final : public Exchange {
+public:
+    TransportKind kind() const override { return TransportKind::exported; }
+    const Stage& stage() const override { return stage_; }
+    const std::vector<SharedMemory>& slot(int) const override { return none_; }
+    std::optional<SharedSemaphore> semaphore() const override { return SharedSemaphore{}; }
+    std::uint64_t raised() const override { return value; }
+    std::atomic<std::uint64_t> value = 0;
+
+    // Publishes the next step, which is complete at the value; 0: at once.
+    int put(std::uint64_t ready) {
+        Frame frame;
+        frame.slot = begin();
+        frame.step = ++steps_;
+        frame.ready = ready;
+        const int slot = frame.slot;
+        publish(std::move(frame));
+        return slot;
+    }
+
+private:
+    Stage stage_;
+    std::vector<SharedMemory> none_;
+    std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "transports: frames that the device has not completed are neither shown nor overwritten") {
+    Counted exchange;
+    CHECK_FALSE(exchange.acquire());
+    const int first = exchange.put(1);
+    CHECK(exchange.expects());
+    CHECK(exchange.serial() == 0);
+    CHECK_FALSE(exchange.acquire());
+    exchange.value = 1;
+    CHECK(exchange.acquire()->step == 1);
+    const int second = exchange.put(2);
+    const int third = exchange.put(3);
+    CHECK(std::set{first, second, third}.size() == 3);
+    CHECK(exchange.full());
+    CHECK(exchange.acquire()->step == 1);
+    exchange.value = 2;  // the reader still draws the first: now the second is the latest
+    CHECK(exchange.full());
+    CHECK(exchange.serial() == 2);
+    CHECK(exchange.acquire()->step == 2);  // and gives that back
+    CHECK_FALSE(exchange.full());
+    CHECK(exchange.put(4) == first);
+    exchange.value = 4;  // both at once: the newest is shown, the other one's slot is free
+    CHECK_FALSE(exchange.full());
+    CHECK(exchange.begin() == third);
+    CHECK(exchange.acquire()->step == 4);
+    CHECK_FALSE(exchange.expects());
+    CHECK(exchange.serial() == 4);
+}
+
+TEST_CASE("transports: a writer that waits for its device completes all that was published") {
+    Counted exchange;
+    exchange.put(1);
+    exchange.put(2);
+    exchange.put(3);
+    CHECK(exchange.full());
+    exchange.settle();
+    CHECK_FALSE(exchange.full());
+    CHECK(exchange.acquire()->step == 3);
+    exchange.put(4);
+    exchange.put(0);  // the device was synchronised
+    CHECK_FALSE(exchange.expects());
+    CHECK(exchange.acquire()->step == 5);
+}
+
+TEST_CASE("transports: who keeps a picture waits for the frame that is on its way") {
+    Counted exchange;
+    exchange.put(1);
+    std::jthread device([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        exchange.value = 1;
+    });
+    exchange.await();
+    CHECK(exchange.acquire()->step == 1);
 }
 
 TEST_CASE("transports: their names, and a word that is none") {

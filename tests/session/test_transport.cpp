@@ -47,6 +47,23 @@ public:
             ::munmap(mapped_[s], sizes_[s]);
             ::close(slots_[s].front().descriptor);
         }
+        if (semaphore_ >= 0) ::close(semaphore_);
+    }
+    // From now on the device raises a semaphore as the driver in software has them: a file with its
+    // value. `seen`: whether this side notices.
+    void have_semaphore(bool seen = true) {
+        semaphore_ = ::memfd_create("semaphore", MFD_CLOEXEC);
+        REQUIRE(::ftruncate(semaphore_, sizeof(std::uint64_t)) == 0);
+        seen_ = seen;
+    }
+    std::optional<render::SharedSemaphore> semaphore() const override {
+        if (semaphore_ < 0) return std::nullopt;
+        return render::SharedSemaphore{semaphore_};
+    }
+    std::uint64_t raised() const override {
+        std::uint64_t value = 0;
+        if (seen_) CHECK(::pread(semaphore_, &value, sizeof value, 0) == sizeof value);
+        return value;
     }
     ExportedExchange(const ExportedExchange&) = delete;
     ExportedExchange& operator=(const ExportedExchange&) = delete;
@@ -69,20 +86,33 @@ private:
     std::array<std::vector<render::SharedMemory>, 3> slots_;
     std::array<std::byte*, 3> mapped_{};
     std::array<std::size_t, 3> sizes_{};
+    int semaphore_ = -1;
+    bool seen_ = false;
 };
 
-}  // namespace
+// A scene on the driver in software that shows its frames in exported memory.
+struct ExportingScene {
+    OpenScene scene;
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<ExportedExchange> exported;
 
-TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host") {
-    NEEDS_SOFTWARE_CUDA();
-    const test::Software software("");
-    SessionOptions options = OpenScene::options(64 << 20);
-    options.simulation.device = test::fresh_device();
-    OpenScene scene(test::scene_file("spring_cage.json"), options);
-    const auto snapshot = scene.wait_complete();
-    REQUIRE(snapshot->cuda_uuid);
-    auto exported = std::make_shared<ExportedExchange>(snapshot->stage, *snapshot->cuda_uuid);
-    const auto frame_at = [&](std::int64_t step) {
+    ExportingScene() : scene(test::scene_file("spring_cage.json"), options()) {
+        snapshot = scene.wait_complete();
+        REQUIRE(snapshot->cuda_uuid);
+        exported = std::make_shared<ExportedExchange>(snapshot->stage, *snapshot->cuda_uuid);
+    }
+    static SessionOptions options() {
+        SessionOptions o = OpenScene::options(64 << 20);
+        o.simulation.device = test::fresh_device();
+        return o;
+    }
+    void show(std::int64_t step) { scene.session.send(Seek{step}); }
+    // Asks for the step and waits until its frame was published, complete or not.
+    void publish(std::int64_t step) {
+        show(step);
+        scene.wait([&](const Snapshot& s) { return s.step == step && !s.frame_waits; });
+    }
+    render::Frame frame_at(std::int64_t step) {
         std::optional<render::Frame> frame;
         scene.wait([&](const Snapshot& s) {
             frame = exported->acquire();
@@ -91,49 +121,108 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
         REQUIRE(frame);
         REQUIRE(frame->step == step);
         return *frame;
-    };
+    }
+    // Whether its channels have what a processor wrote.
+    void check(const render::Frame& frame, const render::Frame& plain) {
+        for (std::size_t c = 0; c < snapshot->stage->channels.size(); ++c) {
+            const std::vector<float> numbers = exported->read(frame, c);
+            const auto expected = scene.exchange->read(plain, snapshot->stage->channels[c].name);
+            CAPTURE(snapshot->stage->channels[c].name);
+            REQUIRE(numbers.size() == expected.size());
+            for (std::size_t k = 0; k < numbers.size(); ++k)  // NaN: not shown
+                CHECK(
+                    (std::isnan(expected[k]) ? std::isnan(numbers[k]) : numbers[k] == expected[k]));
+        }
+    }
+};
 
+}  // namespace
+
+TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("");
+    ExportingScene on;
+    OpenScene& scene = on.scene;
     for (const char* const colour : {"", "speed", "cage.stiffness"}) {
         scene.session.send(Look{colour, "velocity"});
         for (const std::int64_t step : {0, 17, 30}) {
             scene.session.send(ShowOn{scene.exchange});
-            scene.session.send(Seek{step});
+            on.show(step);
             const render::Frame plain = scene.frame_at(step);
-            scene.session.send(ShowOn{exported});
-            const render::Frame frame = frame_at(step);
-            for (std::size_t c = 0; c < snapshot->stage->channels.size(); ++c) {
-                const std::vector<float> numbers = exported->read(frame, c);
-                const auto expected =
-                    scene.exchange->read(plain, snapshot->stage->channels[c].name);
-                CAPTURE(snapshot->stage->channels[c].name);
-                REQUIRE(numbers.size() == expected.size());
-                for (std::size_t k = 0; k < numbers.size(); ++k)  // NaN: not shown
-                    CHECK((std::isnan(expected[k]) ? std::isnan(numbers[k])
-                                                   : numbers[k] == expected[k]));
-            }
+            scene.session.send(ShowOn{on.exported});
+            on.check(on.frame_at(step), plain);
         }
     }
-    frame_at(30);
+    on.frame_at(30);
     const long long to_host = software.count("copied_to_host_bytes");
     const long long to_device = software.count("copies_to_device");
     for (std::int64_t step = 0; step < 30; ++step) {
-        scene.session.send(Seek{step});
-        frame_at(step);
+        on.show(step);
+        on.frame_at(step);
     }
     CHECK(software.count("copied_to_host_bytes") == to_host);
     CHECK(software.count("copies_to_device") == to_device);
 }
 
+TEST_CASE("session: a frame is published before the device has written it, and shown afterwards") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("");
+    ExportingScene on;
+    on.show(5);
+    const render::Frame plain_5 = on.scene.frame_at(5);
+    on.exported->have_semaphore();
+    on.scene.session.send(ShowOn{on.exported});
+    on.scene.wait([&](const Snapshot&) {
+        software.pass_time();
+        return on.exported->serial() > 0;
+    });
+    on.check(on.frame_at(5), plain_5);
+    CHECK_FALSE(on.exported->expects());
+
+    // The reader has a complete frame; the writer waits neither for it nor for the device.
+    const long long waits = software.count("synchronisations");
+    const std::uint64_t serial = on.exported->serial();
+    on.publish(6);
+    on.publish(7);
+    CHECK(software.count("synchronisations") == waits);
+    CHECK(on.exported->expects());
+    CHECK(on.exported->serial() == serial);
+    CHECK(on.exported->acquire()->step == 5);
+    on.check(*on.exported->acquire(), plain_5);
+
+    // No slot is left: the writer waits for the device, and what came before is shown.
+    on.publish(8);
+    CHECK(software.count("synchronisations") > waits);
+    CHECK(on.exported->acquire()->step == 7);
+    CHECK(on.exported->expects());
+    software.pass_time();
+    CHECK_FALSE(on.exported->expects());
+    CHECK(on.exported->acquire()->step == 8);
+    on.scene.session.send(ShowOn{on.scene.exchange});
+    on.check(*on.exported->acquire(), on.scene.frame_at(8));
+}
+
+TEST_CASE("session: where nobody sees the semaphore the writer waits for the device") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("");
+    ExportingScene on;
+    on.exported->have_semaphore(false);
+    on.scene.session.send(ShowOn{on.exported});
+    on.frame_at(0);
+    for (const std::int64_t step : {5, 6, 7, 8}) {
+        on.publish(step);
+        CHECK_FALSE(on.exported->expects());
+        CHECK(on.exported->acquire()->step == step);
+    }
+}
+
 TEST_CASE("session: frames do not go to memory of another GPU than the solver's") {
     NEEDS_SOFTWARE_CUDA();
-    SessionOptions options = OpenScene::options(64 << 20);
-    options.simulation.device = test::fresh_device();
-    OpenScene scene(test::scene_file("spring_cage.json"), options);
-    const auto snapshot = scene.wait_complete();
-    std::array<std::uint8_t, 16> other = *snapshot->cuda_uuid;
+    ExportingScene on;
+    std::array<std::uint8_t, 16> other = *on.snapshot->cuda_uuid;
     ++other[3];
-    scene.session.send(ShowOn{std::make_shared<ExportedExchange>(snapshot->stage, other)});
-    const auto refused = scene.wait([](const Snapshot& s) { return s.error != nullptr; });
+    on.scene.session.send(ShowOn{std::make_shared<ExportedExchange>(on.snapshot->stage, other)});
+    const auto refused = on.scene.wait([](const Snapshot& s) { return s.error != nullptr; });
     CHECK(std::string(refused->error->what()).find("another GPU") != std::string::npos);
 }
 

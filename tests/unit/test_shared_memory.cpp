@@ -13,10 +13,12 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
+#include "engine/runtime/stream.hpp"
 #include "tests/cuda_driver/client.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/software_cuda.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
@@ -143,4 +145,44 @@ TEST_CASE("shared memory: what cannot be imported is an error, and the descripto
         CHECK(message({-1, 4096, 0}).find("no file descriptor") != std::string::npos);
         CHECK(::fcntl(file.descriptor(), F_GETFD) >= 0);
     }
+}
+
+TEST_CASE("shared memory: a semaphore is raised when what was put before it is done, not before") {
+    NEEDS_SOFTWARE_CUDA();
+    const test::Software software("seed=5");
+    const auto device = test::fresh_device();
+    MemoryFile file(4096);
+    const int value_file = ::memfd_create("semaphore", MFD_CLOEXEC);
+    REQUIRE(::ftruncate(value_file, sizeof(std::uint64_t)) == 0);
+    const auto value = [&] {
+        std::uint64_t now = 99;
+        CHECK(::pread(value_file, &now, sizeof now, 0) == sizeof now);
+        return now;
+    };
+    {
+        backend::cuda::Semaphore semaphore(device->cuda(), value_file);
+        const Array y =
+            Array::over(device->cuda(), {file.descriptor(), 4096, 0}, Type::f32, {9, 3});
+        const Array x = Array::from(std::vector<double>(27, 1.5), Type::f32, {9, 3});
+        Launch launch(device, twice, Precision::f32, 9, {x, y});
+        const Stream other(device);      // the launch is there, the semaphore on the context's own
+        launch.move_to(Stream(device));  // another than the semaphore's
+        launch.forward().run();
+        semaphore.raise(7);
+        CHECK(value() == 0);
+        CHECK(file.at<float>(0)[26] == 0);
+        software.pass_time();
+        CHECK(value() == 7);
+        CHECK(file.at<float>(0)[26] == 3);
+        semaphore.raise(8);
+    }
+    CHECK(value() == 8);  // it does not go before it is raised
+    CHECK(test::message([&] {
+              backend::cuda::Semaphore(device->cuda(), file.descriptor());
+          }).find("a semaphore shared with Vulkan") != std::string::npos);
+    CHECK(test::message([&] {
+              backend::cuda::Semaphore(device->cuda(), -1);
+          }).find("no file descriptor") != std::string::npos);
+    CHECK(::fcntl(file.descriptor(), F_GETFD) >= 0);
+    ::close(value_file);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/cli/command.hpp"
+#include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/base/log.hpp"
@@ -27,6 +28,17 @@ int run(const Options& options) {
     const SimulationOptions simulation = options.scene.simulation_options();
     GradientCheckOptions wanted = options.check;
     GradientReport report;
+    std::optional<GradientMemory> memory;
+    wanted.before_gradient = [&](Simulation& f64) {
+        memory.emplace(f64);
+        if (!options.quiet) memory->print_plan();
+        std::fflush(stdout);
+    };
+    wanted.after_gradient = [&](Simulation&) {
+        if (!options.quiet) memory->print_peak();
+        memory.reset();
+    };
+    say(options.quiet, "{}\n{}", scene.name(), order_line(*simulation.device, 14));
     {
         std::optional<Progress> progress;
         wanted.go_on = [&](std::int64_t done, std::int64_t total) {
@@ -37,11 +49,9 @@ int run(const Options& options) {
         };
         report = check_gradients(scene, registry(), simulation, wanted);
     }
-    say(options.quiet, "{}", order_line(*simulation.device, 14));
-    say(options.quiet,
-        "{}: loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n  gradients     {}\n\n{}",
-        scene.name(), report.loss, report.gradient_norm, report.parameters,
-        report.parameters == 1 ? "" : "s", report.plan.describe(), to_text(report));
+    say(options.quiet, "  result        loss {:.12g}, gradient norm {:.9g}, {} parameter{}\n\n{}",
+        report.loss, report.gradient_norm, report.parameters, report.parameters == 1 ? "" : "s",
+        to_text(report));
     if (!options.adjoint_norms.empty()) write_csv(options.adjoint_norms, report.adjoint_norms);
     if (report.stopped) {
         say(options.quiet, "stopped before the end\n");

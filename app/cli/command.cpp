@@ -244,7 +244,12 @@ std::string duration_text(double seconds) {
     return fmt::format("{:.0f} us", seconds * 1e6);
 }
 
-void print_profile(Rollout& rollout) {
+void refuse_whole_program(const Device& device, const std::string& why) {
+    if (device.options().whole_program != WholeProgramUse::always) return;
+    throw Error("--whole-program always cannot be obeyed: " + why).remedy("leave one of them away");
+}
+
+void print_profile(Rollout& rollout, const std::string& why_launches) {
     const std::vector<Rollout::Profile> profiles = rollout.profiles();
     double total = 0;
     std::size_t width = 6;
@@ -277,15 +282,22 @@ void print_profile(Rollout& rollout) {
     if (rollout.joined_launches_per_step() < rollout.launches_per_step())
         fmt::print("fusion: the {} launches of a step run as {}\n", rollout.launches_per_step(),
                    rollout.joined_launches_per_step());
-    if (const std::string whole = rollout.whole_program_report(); !whole.empty())
-        fmt::print("whole program: {}\n", whole);
+    const std::string whole = rollout.whole_program_report();
+    if (!whole.empty())
+        fmt::print("whole program: {}; times are those of runs launch by launch\n", whole);
+    else if (!why_launches.empty())
+        fmt::print("whole program: none, since {}\n", why_launches);
 }
 
 void print_kept(Simulation& simulation) {
     static constexpr const char* when[] = {"once", "per step", "per event"};
     const std::vector<Rollout::KeptValue> values = simulation.rollout().kept_values();
-    if (values.empty()) return;
+    const std::vector<Rollout::KeptSum> sums = simulation.rollout().kept_sums();
+    if (values.empty() && sums.empty()) return;
     fmt::print("\nkept for adjoints         how often    bytes each\n");
+    for (const Rollout::KeptSum& s : sums)
+        fmt::print("{:<24}  {:<9}  {:>12}  at most: what is not zero, where that is little\n",
+                   s.launch, "per step", s.bytes);
     for (const Rollout::KeptValue& v : values) {
         const std::string name = name_of(simulation.model(), v.array);
         fmt::print("{:<24}  {:<9}  {:>12}\n", name.empty() ? v.name : name,

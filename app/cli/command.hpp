@@ -103,8 +103,11 @@ void say(bool quiet, fmt::format_string<Args...> format, Args&&... arguments) {
 // "1.25 s", "3.1 ms", "45 us".
 std::string duration_text(double seconds);
 
-// The table that --profile asks for: one line per launch and direction.
-void print_profile(Rollout& rollout);
+// The table that --profile asks for: one line per launch and direction. `why_launches`: why runs go
+// launch by launch, where that is not the roll-out's choice.
+void print_profile(Rollout& rollout, const std::string& why_launches = "");
+// Throws Error if `--whole-program always` asks for what cannot be, for this reason.
+void refuse_whole_program(const Device& device, const std::string& why);
 // And what is kept for the adjoints: one line per value.
 void print_kept(Simulation& simulation);
 

@@ -35,6 +35,7 @@ struct Options {
     ResultOptions results;
     std::int64_t iterations = -1;
     std::size_t starts = 1;
+    bool adjoint_norms = false;
     std::string resume;
 };
 
@@ -77,6 +78,11 @@ public:
           simulation_(scene_, registry(), options.scene.simulation_options(options.starts > 1)),
           optimization_(simulation_, options.iterations),
           folder_(options.results.folder(scene_)) {
+        const Device& device = *simulation_.options().device;
+        if (options_.adjoint_norms)
+            refuse_whole_program(device, "--adjoint-norms looks at the adjoint of every step");
+        if (options_.results.profile && device.cuda())
+            refuse_whole_program(device, "--profile times every launch");
         const bool resume = !options_.resume.empty();
         if (resume && options_.results.output.empty()) folder_ = options_.resume;
         OutputPlan::read(simulation_);  // a mistake there must not come out at the end
@@ -103,7 +109,7 @@ public:
         gradients_->allocate();
         reset_memory_peak();  // what follows is what the plan is of
         simulation_.rollout().profile(options_.results.profile);
-        simulation_.rollout().record_adjoint_norms(options_.results.profile);
+        simulation_.rollout().record_adjoint_norms(options_.adjoint_norms);
         build_seconds_ = seconds_since(begin_);
         const Clock::time_point begin = Clock::now();
         const Optimization::Outcome outcome = iterate();
@@ -235,7 +241,7 @@ private:
         summary.set("kept_bytes", simulation_.rollout().kept_bytes());
         summary.set("runs", simulation_.rollout().whole_program_report());
         if (gradients_) summary.set("gradient_memory", gradients_->node());
-        if (options_.results.profile && !simulation_.rollout().adjoint_norms().norms.empty())
+        if (options_.adjoint_norms)
             write_csv(folder_ / "adjoint_norms.csv", simulation_.rollout().adjoint_norms());
         summary.set("seconds", document::Node::object(
                                    {{"build", build_seconds_},
@@ -263,8 +269,11 @@ private:
         print_parameters(simulation.parameters(), written_, outcome.best.parameters, folder_);
         fmt::print("  results       {}\n", folder_.string());
         if (options_.results.profile) {
-            print_profile(simulation.rollout());
+            print_profile(simulation.rollout(),
+                          simulation.options().device->cuda() ? "every launch is timed" : "");
             print_kept(simulation);
+        }
+        if (options_.adjoint_norms) {
             const Rollout::AdjointNorms& norms = simulation.rollout().adjoint_norms();
             fmt::print("{}", describe(norms, name_of(simulation.model(), norms.culprit)));
         }
@@ -315,6 +324,11 @@ Command add_optimize(CLI::App& app) {
             ->group("What runs");
     options->results.add_to(*command);
     command
+        ->add_flag("--adjoint-norms", options->adjoint_norms,
+                   "Write how the adjoint of the state grows from step to step, of the last "
+                   "iteration, into adjoint_norms.csv; adjoints then run launch by launch")
+        ->group("Results");
+    command
         ->add_option("--resume", options->resume,
                      "Go on from the results in this folder, as if there had been no break")
         ->type_name("FOLDER")
@@ -322,8 +336,8 @@ Command add_optimize(CLI::App& app) {
         ->group("Results");
     command->footer(
         "The results are summary.json, history.csv, optimized_scene.json, resume.json and the\n"
-        "states of the best parameters in states/; with --profile also adjoint_norms.csv; with\n"
-        "--starts also starts.csv, and the others are those of the best start by itself.\n"
+        "states of the best parameters in states/; with --starts also starts.csv, and the\n"
+        "others are those of the best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
     return {command, [options] { return Run(*options).run(); }};

@@ -17,6 +17,8 @@ namespace hindcast::cli {
 
 namespace {
 
+constexpr const char* watched = "every step is looked at, to save it";
+
 struct Options {
     SceneOptions scene;
     ResultOptions results;
@@ -45,6 +47,7 @@ int run(const Options& options) {
     const bool quiet = options.results.quiet;
     const Scene scene = options.scene.load();
     const SimulationOptions simulation_options = options.scene.simulation_options();
+    refuse_whole_program(*simulation_options.device, fmt::format("in 'hindcast run' {}", watched));
     Simulation simulation(scene, registry(), simulation_options);
     const std::filesystem::path folder = options.results.folder(scene);
     StateRecorder recorder(folder, simulation);
@@ -92,7 +95,7 @@ int run(const Options& options) {
 
     if (finished && !quiet) print_outcome(simulation, build_seconds, run_seconds);
     say(quiet, "  results     {} ({} frames)\n", folder.string(), recorder.frames());
-    if (options.results.profile && !quiet) print_profile(simulation.rollout());
+    if (options.results.profile && !quiet) print_profile(simulation.rollout(), watched);
     if (!finished && !simulation.rollout().divergence()) {
         say(quiet, "stopped after {} of {} steps\n", done / scene.substeps(),
             total / scene.substeps());

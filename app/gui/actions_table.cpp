@@ -410,7 +410,7 @@ std::vector<Action> simulation_actions() {
          icon::undo,
          "Reset",
          ImGuiKey_R,
-         "Time 0 and the parameters of the scene file; the iterations so far are forgotten",
+         "Time 0 and the parameters of the scene file; the iterations so far can still be scrubbed",
          runs,
          [](Workspace& w) { w.send(session::Reset{}); },
          {},

@@ -46,7 +46,7 @@ struct SetSpeed {
 struct Repeat {
     bool on = true;  // playing begins again at the end
 };
-struct Reset {};  // time 0, parameters of the document, no history
+struct Reset {};  // time 0, parameters of the document; the iterations so far stay
 
 struct Optimise {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
@@ -102,6 +102,11 @@ struct Scan {
     int count = 41;
 };
 struct CancelScan {};
+// Whether gradients are wanted of everything that could be optimised, not only of what is: then
+// they are computed in the background, for what is shown, when nothing else is to be done.
+struct WatchGradients {
+    bool on = true;
+};
 struct Profile {
     bool on = true;
 };
@@ -115,8 +120,9 @@ struct LaunchText {
     bool operator==(const LaunchText&) const = default;
 };
 
-using Command = std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
-                             ShowIteration, Ghost, Branch, Accept, Revert, Look, Grab, PullTo,
-                             Release, CheckGradient, Scan, CancelScan, Profile, LaunchText>;
+using Command =
+    std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
+                 ShowIteration, Ghost, Branch, Accept, Revert, Look, Grab, PullTo, Release,
+                 CheckGradient, Scan, CancelScan, WatchGradients, Profile, LaunchText>;
 
 }  // namespace hindcast::session

@@ -25,7 +25,7 @@ void Desk::fail_frame(const Error& error) {
 std::int64_t Desk::frame_bytes() const {
     std::set<TrajectoryPointer> all{current, shown, ghost, growing};
     for (const TrajectoryPointer& t : library.all()) all.insert(t);
-    std::int64_t sum = draft.older_scene_bytes;
+    std::int64_t sum = kept_besides();
     for (const TrajectoryPointer& t : all)
         if (t) sum += t->bytes();
     return sum;

@@ -20,6 +20,7 @@
 #include "app/session/command.hpp"
 #include "app/session/frame_writer.hpp"
 #include "app/session/hand.hpp"
+#include "app/session/prober.hpp"
 #include "app/session/snapshot.hpp"
 #include "app/session/trajectory.hpp"
 #include "app/session/world.hpp"
@@ -78,6 +79,8 @@ struct Desk {
     bool rewind = false;       // the world is that of another scene: time begins anew
     // Of each world whose gradients were planned.
     std::map<WorldPointer, std::shared_ptr<const GradientMemory>> gradient_memory;
+    bool wants_probe = false;
+    std::shared_ptr<const Probe> probe;  // the last one that was begun; null: none
 
     Snapshot draft;
     std::vector<LogLine> lines;
@@ -98,7 +101,9 @@ struct Desk {
         ++asked;
         runner_wakes.notify_all();
     }
-    std::int64_t frame_bytes() const;  // of all trajectories, and of older scenes
+    std::int64_t frame_bytes() const;  // of all trajectories, and of what is kept besides
+    // Of older scenes and rows.
+    std::int64_t kept_besides() const { return draft.older_scene_bytes + draft.iteration_bytes; }
     EditionPointer edition_of(std::int64_t iteration) const;  // null: only numbers, or no row
     // The world of what the user wants to see; null if there is none.
     WorldPointer wanted_world() const;

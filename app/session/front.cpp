@@ -81,6 +81,10 @@ void Front::take(Command& command) {
                        desk_.look = std::move(c);
                        desk_.wake_runner();
                    },
+                   [&](WatchGradients& c) {
+                       desk_.wants_probe = c.on;
+                       desk_.wake_runner();
+                   },
                    [&](Grab& c) { grab(c); },
                    [&](PullTo& c) {
                        if (desk_.hand && desk_.hand->number == c.number) desk_.hand->by = c.by;
@@ -91,8 +95,15 @@ void Front::take(Command& command) {
                        desk_.hand->kept = c.keep;
                        desk_.wake_runner();
                    },
+                   // Here, so that what is asked for next to be shown stays asked for.
                    [&](Reset& c) {
                        cursor_ = 0;
+                       desk_.wanted_iteration.reset();
+                       desk_.wanted_ghost.reset();
+                       hand_on(c);
+                   },
+                   [&](Revert& c) {
+                       desk_.wanted_iteration.reset();
                        hand_on(c);
                    },
                    [&](auto& c) { hand_on(std::move(c)); },
@@ -176,8 +187,8 @@ void Front::choose_iteration(const std::optional<std::int64_t>& iteration, bool 
                       known == desk_.rows.end()
                           ? "there is no iteration " + std::to_string(*iteration)
                           : "iteration " + std::to_string(*iteration) +
-                                " belongs to an older scene, for which the memory of frames has "
-                                "no room any more: only its numbers are left");
+                                " cannot be shown: the memory of frames has no room for its scene "
+                                "or its parameters any more");
             return;
         }
     }
@@ -377,9 +388,12 @@ void Front::fill_draft(Clock::time_point now) {
         s.trails = trails_of(*t, s.step);
     trails_until_ = frame;
     s.step_asked = step;
-    const Filled from{t.get(), t->frames.size(), t->complete, t->gradient.get()};
+    const Probe* const probe =
+        desk_.probe && desk_.probe->done && desk_.probe->is_of(*t) ? desk_.probe.get() : nullptr;
+    const Filled from{t.get(), t->frames.size(), t->complete, t->gradient.get(), probe};
     if (from == filled_) return;
-    const bool other = from.trajectory != filled_.trajectory || from.gradient != filled_.gradient;
+    const bool other = from.trajectory != filled_.trajectory || from.gradient != filled_.gradient ||
+                       from.probe != filled_.probe;
     filled_ = from;
     s.shown_iteration = t->iteration;
     s.steps_computed = t->steps_done();
@@ -392,7 +406,7 @@ void Front::fill_draft(Clock::time_point now) {
     if (other) {
         s.values = t->parameters;
         s.gradient = t->gradient;
-        s.quantities = t->world->quantity_infos(*t);
+        s.quantities = t->world->quantity_infos(*t, probe);
     }
 }
 
@@ -441,7 +455,7 @@ void Front::fill_present() {
     filled_present_ = t;
     auto scene = std::make_shared<SceneInfo>();
     scene->parameters = t->world->parameters;
-    scene->quantities = t->world->quantity_infos(*t);
+    scene->quantities = t->world->quantity_infos(*t, nullptr);
     s.present = std::move(scene);
 }
 

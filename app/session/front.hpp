@@ -86,7 +86,7 @@ private:
         const Trajectory* trajectory = nullptr;
         std::size_t frames = 0;
         bool complete = false;
-        const void* gradient = nullptr;
+        const void *gradient = nullptr, *probe = nullptr;
         bool operator==(const Filled&) const = default;
     } filled_;
     struct FilledWorld {

@@ -11,6 +11,7 @@ Runner::Runner(Desk& desk, const Registry& registry, SessionOptions options)
       registry_(registry),
       options_(std::move(options)),
       scanner_(desk),
+      prober_(desk),
       graveyard_(options_.simulation.device->cuda() ? std::make_shared<Graveyard>() : nullptr),
       frame_kernels_(options_.simulation.device),
       keeper_(frame_kernels_, graveyard_),
@@ -49,6 +50,7 @@ void Runner::run() {
         seen_ = desk_.asked;
     }
     scanner_.cancel();
+    prober_.cancel();
 }
 
 // Whatever goes wrong is told, and the loop goes on.
@@ -218,6 +220,7 @@ bool Runner::do_missing() {
         return run_iteration(*wanted_ghost);
     if (run_between()) return true;
     if (wanted && wants_gradient(*wanted)) return run_gradient(wanted);
+    if (wanted) probe_gradients(wanted);
     drop_unused_older();
     return false;
 }
@@ -252,6 +255,18 @@ void Runner::check_gradient() {
     for (const std::string& failure : report.failures())
         desk_.say(LogLine::Level::warning, "gradient check: " + failure);
     desk_.mark();
+}
+
+// Of the scene as it is now, in the background.
+void Runner::probe_gradients(const TrajectoryPointer& at) {
+    {
+        const Lock lock(desk_.mutex);
+        if (!desk_.wants_probe || !at->complete || at->world != now_.world || at->base != base_ ||
+            !at->world->has_objective || !std::isfinite(at->loss) ||
+            (desk_.probe && desk_.probe->is_of(*at)))
+            return;
+    }
+    prober_.start(*at, *document_, file_, registry_, options_.simulation);
 }
 
 void Runner::set_profiling(bool on) {

@@ -23,6 +23,7 @@
 #include "app/session/desk.hpp"
 #include "app/session/frame_keeper.hpp"
 #include "app/session/frame_writer.hpp"
+#include "app/session/prober.hpp"
 #include "app/session/scanner.hpp"
 #include "app/session/session.hpp"
 #include "engine/sim/optimization.hpp"
@@ -59,6 +60,7 @@ private:
     bool leaves_now() { return leave() == Leave::now; }
     void set_activity(Activity activity, const std::string& text = "", double progress = -1);
     void check_gradient();
+    void probe_gradients(const TrajectoryPointer& at);
     void set_profiling(bool on);
     void publish_launches();
     // ---- texts of launches (runner_text.cpp) ----
@@ -130,6 +132,7 @@ private:
     void branch(const Branch& command);
     void revert();
     void accept(std::uint64_t number);
+    void bound_rows();
     bool looks_elsewhere();
     const IterationInfo* row_of(std::int64_t iteration) const;
 
@@ -141,6 +144,7 @@ private:
     std::optional<Built> older_;  // one before an edit, of which an iteration is shown
     std::unique_ptr<Optimization> optimization_;
     Scanner scanner_;
+    Prober prober_;
     std::shared_ptr<Graveyard> graveyard_;  // of frames on a CUDA device; null: on none
     FrameKernels frame_kernels_;
     FrameKeeper keeper_;

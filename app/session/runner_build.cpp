@@ -203,6 +203,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
             desk_.library.clear();
             desk_.wanted_ghost.reset();
             desk_.rows.clear();
+            desk_.draft.iteration_bytes = 0;
             desk_.editions.clear();
             optimised_seconds_ = 0;
         }
@@ -228,6 +229,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     show_current();
 }
 
+// As after loading; the rows stay, and those that follow are appended.
 void Runner::reset() {
     drop_older();
     between_.clear();
@@ -235,18 +237,9 @@ void Runner::reset() {
     began_ = false;
     branched_from_ = -1;
     values_ = written_;
-    optimised_seconds_ = 0;
     if (optimization_) optimization_ = std::make_unique<Optimization>(*now_.simulation);
     {
         const Lock lock(desk_.mutex);
-        desk_.library.clear();
-        desk_.rows.clear();
-        desk_.editions.clear();
-        desk_.draft.older_scene_bytes = 0;
-        desk_.rows_changed = true;
-        desk_.wanted_iteration.reset();
-        desk_.wanted_ghost.reset();
-        desk_.draft.best_iteration = -1;
         desk_.draft.stop_reason.clear();
         desk_.draft.error = nullptr;
         if (optimization_) desk_.draft.iterations_planned = optimization_->iterations();

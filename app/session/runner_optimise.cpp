@@ -12,6 +12,12 @@ namespace hindcast::session {
 
 namespace {
 
+constexpr std::int64_t share_of_frame_memory = 8;  // what rows hold may take that part
+
+std::int64_t bytes_of(const Numbers& numbers) {
+    return numbers ? static_cast<std::int64_t>(numbers->size() * sizeof(double)) : 0;
+}
+
 double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -107,7 +113,7 @@ bool Runner::add_row(const Optimization::Row& row) {
     // The first row of a branch is the row that it started from.
     const IterationInfo* const from = branched_from_ >= 0 ? row_of(branched_from_) : nullptr;
     const bool repeated = from != nullptr && row.iteration == 0 && from->loss == row.loss &&
-                          *from->parameters == row.parameters;
+                          from->parameters && *from->parameters == row.parameters;
     if (!repeated) {
         IterationInfo info;
         info.iteration = static_cast<std::int64_t>(desk_.rows.size());
@@ -131,8 +137,10 @@ bool Runner::add_row(const Optimization::Row& row) {
         if (best < 0 || desk_.edition_of(best)->epoch != epoch_ ||
             info.loss < desk_.rows[static_cast<std::size_t>(best)].loss)
             desk_.draft.best_iteration = info.iteration;
+        desk_.draft.iteration_bytes += bytes_of(parameters) + bytes_of(gradient);
         desk_.rows.push_back(std::move(info));
         desk_.editions.push_back(of);
+        bound_rows();
     }
     desk_.growing = nullptr;
     desk_.rows_changed = true;
@@ -150,6 +158,40 @@ bool Runner::add_row(const Optimization::Row& row) {
     if (rows_left_ == 0) return false;
     if (leave() != Leave::stay) return false;
     return !looks_elsewhere();
+}
+
+// Parameters and gradients of rows may take a part of the memory of frames. What goes first are the
+// gradients of the older half, which are computed again for a row that is shown; then the
+// parameters of every second row, which then cannot be shown any more. Never of the first, the best
+// and the last row, and those that the user looks at. Under the desk's lock.
+void Runner::bound_rows() {
+    const std::int64_t most = options_.frame_memory / share_of_frame_memory;
+    std::int64_t& bytes = desk_.draft.iteration_bytes;
+    const std::size_t count = desk_.rows.size();
+    const auto let_go = [&](Numbers& numbers) {
+        bytes -= bytes_of(numbers);
+        numbers = nullptr;
+    };
+    for (std::size_t k = 0; bytes > most && k < count / 2; ++k) let_go(desk_.rows[k].gradient);
+    if (bytes <= most) return;
+    bool goes = false;
+    for (std::size_t k = 1; k + 1 < count; ++k) {
+        IterationInfo& row = desk_.rows[k];
+        const bool looked_at = row.iteration == desk_.draft.best_iteration ||
+                               row.iteration == desk_.wanted_iteration ||
+                               row.iteration == desk_.wanted_ghost ||
+                               (desk_.shown && desk_.shown->iteration == row.iteration);
+        if (!row.parameters || looked_at) continue;
+        goes = !goes;
+        if (!goes) continue;
+        let_go(row.parameters);
+        let_go(row.gradient);
+        row.can_show = false;
+        row.frames_kept = false;
+        desk_.editions[k] = nullptr;
+        desk_.library.erase(row.iteration);
+    }
+    desk_.rows_changed = true;
 }
 
 // Whether the user wants to see something that must be run first: done between two rows.
@@ -260,10 +302,6 @@ void Runner::revert() {
     began_ = false;
     optimization_.reset();
     branched_from_ = -1;
-    {
-        const Lock lock(desk_.mutex);
-        desk_.wanted_iteration.reset();
-    }
     show_current();
 }
 

@@ -117,7 +117,7 @@ void Runner::follow_hand(const Grab& grab) {
                 .remedy("pull once it runs");
         const IterationInfo* const row =
             desk_.wanted_iteration ? row_of(*desk_.wanted_iteration) : nullptr;
-        if (row != nullptr && *row->parameters != *values_)
+        if (row != nullptr && (!row->parameters || *row->parameters != *values_))
             throw Error(
                 "what is shown is an older iteration, with other parameters than those "
                 "that stand")

@@ -45,15 +45,14 @@ TrajectoryPointer Runner::new_trajectory(const WorldPointer& world, std::int64_t
         for (const std::string& name : world->recorded) frame += world->array_bytes.at(name);
     if (world->arrow_sources.contains("force gradient")) frame += world->array_bytes.at("position");
     // At least four trajectories fit: shown, ghost, the one that grows, and one more.
-    const std::int64_t memory = options_.frame_memory - desk_.draft.older_scene_bytes;
+    const std::int64_t memory = options_.frame_memory - desk_.kept_besides();
     const std::int64_t share = memory / 4;
     const std::int64_t fitting =
         std::clamp<std::int64_t>(share / std::max<std::int64_t>(frame, 1) - 2, 1, most_frames);
     t->every = std::max<std::int64_t>((world->steps + fitting - 1) / fitting, 1);
     const std::int64_t expected = frame * (world->steps / t->every + 2);
     // Those that are in no library may be of another world, and larger.
-    const std::int64_t others =
-        desk_.frame_bytes() - desk_.draft.older_scene_bytes - desk_.library.bytes();
+    const std::int64_t others = desk_.frame_bytes() - desk_.kept_besides() - desk_.library.bytes();
     desk_.library.shrink(std::max<std::int64_t>(memory - expected - std::max(expected, others), 0),
                          {desk_.shown, desk_.ghost, desk_.current});
     desk_.rows_changed = true;

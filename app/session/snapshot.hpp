@@ -57,11 +57,12 @@ struct IterationInfo {
     std::int64_t branched_from = -1;
     double loss = 0, gradient_norm = 0, seconds = 0;
     std::vector<TermInfo> terms;
+    // Null where memory has no room for them any more.
     std::shared_ptr<const std::vector<double>> parameters, gradient;
     std::vector<double> adjoint_norms;  // at each kept frame; empty if those are not kept
     bool frames_kept = false;           // its trajectory is in memory (else it is run again)
     std::int64_t build = 0;             // of the scene it was run with: Snapshot::build of then
-    // False: of an older scene for which memory has no room any more; only its numbers are left.
+    // False: memory has no room for its scene or its parameters any more; its losses are left.
     bool can_show = true;
 };
 
@@ -202,9 +203,10 @@ struct Snapshot {
     std::shared_ptr<const LaunchTextAnswer> launch_text;  // the last one that was asked for
     std::string checkpoint_plan;                          // in words
     std::vector<std::int64_t> checkpoints;                // the steps that are kept
-    // frame_bytes: of all kept frames, and of the older scenes that iterations belong to.
+    // frame_bytes: of all kept frames, of the older scenes that iterations belong to, and of the
+    // parameters and gradients of all iterations.
     std::int64_t gradient_bytes = 0, frame_bytes = 0, frame_limit = 0;
-    std::int64_t older_scene_bytes = 0;  // of these
+    std::int64_t older_scene_bytes = 0, iteration_bytes = 0;  // of these
     // Of the simulation that is there besides, to show iterations of an older scene; 0: none is.
     std::int64_t older_simulation_bytes = 0;
     std::shared_ptr<const std::vector<LogLine>> log;

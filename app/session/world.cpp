@@ -7,6 +7,7 @@
 
 #include "app/session/force_adjoint.hpp"
 #include "app/session/frame_kernels.hpp"
+#include "app/session/prober.hpp"
 #include "app/session/session.hpp"
 #include "engine/sim/results.hpp"
 
@@ -282,12 +283,15 @@ std::vector<double> World::gradient_of(std::size_t quantity, const Numbers& grad
     return values;
 }
 
-std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t) const {
+std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe* probe) const {
     std::vector<QuantityInfo> infos;
     for (std::size_t q = 0; q < quantities.size(); ++q) {
         QuantityInfo info = quantities[q].info;
         info.values = values_of(q, *t.base, t.parameters);
         info.gradient = gradient_of(q, t.gradient);
+        if (probe != nullptr && info.gradient.empty())
+            if (const auto found = probe->gradients.find(q); found != probe->gradients.end())
+                info.gradient = found->second;
         if (info.values.size() > most_values_shown) info.values.resize(most_values_shown);
         if (info.gradient.size() > most_values_shown) info.gradient.resize(most_values_shown);
         infos.push_back(std::move(info));

@@ -39,6 +39,8 @@ struct Source {
     std::int64_t first = 0, count = 0;  // range
 };
 
+struct Probe;  // prober.hpp
+
 struct World {
     std::shared_ptr<const document::Document> document;  // that it was built from
     std::int64_t build = 0;                              // Snapshot::build
@@ -68,7 +70,8 @@ struct World {
                                   const Numbers& parameters) const;
     // The gradient at the quantity's own places, 0 where no parameter is; empty if none is there.
     std::vector<double> gradient_of(std::size_t quantity, const Numbers& gradient) const;
-    std::vector<QuantityInfo> quantity_infos(const Trajectory& t) const;
+    // `probe`: of gradients of what is not optimised; may be null.
+    std::vector<QuantityInfo> quantity_infos(const Trajectory& t, const Probe* probe) const;
     // Frame::numbers.
     std::vector<std::vector<double>> thing_numbers(const std::vector<Numbers>& base,
                                                    const Numbers& parameters) const;

@@ -30,6 +30,32 @@ constexpr int pauses_per_look = 32;
 
 constexpr std::uint64_t one_chunk = std::uint64_t{1} << 32;
 
+// Threads of this process that are at jobs, of all pools with as many threads as processors or
+// fewer.
+std::atomic<int> at_work{0};
+
+// The caller and the workers that it may have, while it is there.
+class Crew {
+public:
+    Crew(int lanes, bool shares) : shares_(shares), count_(lanes) {
+        if (!shares_) return;
+        static const int processors = hardware_threads();
+        const int others = at_work.fetch_add(lanes, std::memory_order_relaxed);
+        count_ = std::clamp(processors - others, 1, lanes);
+        if (count_ < lanes) at_work.fetch_sub(lanes - count_, std::memory_order_relaxed);
+    }
+    ~Crew() {
+        if (shares_) at_work.fetch_sub(count_, std::memory_order_relaxed);
+    }
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+    int count() const { return count_; }
+
+private:
+    bool shares_;
+    int count_;
+};
+
 std::uint64_t pack(int begin, int end) {
     return static_cast<std::uint64_t>(begin) << 32 | static_cast<std::uint32_t>(end);
 }
@@ -108,8 +134,9 @@ void ThreadPool::run(int chunks, Task task, void* context) {
         run_alone(chunks, task, context);
         return;
     }
+    const Crew crew(threads(), spins_);
     // Rounding up gives the caller the first chunk when there are fewer chunks than threads.
-    const auto count = static_cast<std::int64_t>(lanes_.size());
+    const auto count = static_cast<std::int64_t>(crew.count());
     const auto begin_of = [&](std::int64_t lane) {
         return static_cast<int>((lane * chunks + count - 1) / count);
     };

@@ -7,7 +7,9 @@
 // the others, so that one that sleeps or was preempted holds nobody up.
 //
 // A dispatch allocates nothing and, while the workers spin, takes a few hundred nanoseconds.
-// Workers that get no work for a while sleep: several pools in one process do not fight.
+// Workers that get no work for a while sleep, and a job takes no more of them than there are
+// processors that no job of another pool keeps busy: several pools in one process do not fight. (A
+// pool of more threads than processors uses them all, since that was asked for.)
 #pragma once
 
 #include <atomic>

@@ -401,6 +401,14 @@ std::vector<Rollout::KeptValue> Rollout::kept_values(RolloutMode mode) {
     return list;
 }
 
+std::vector<Rollout::KeptSum> Rollout::kept_sums(RolloutMode mode) {
+    std::vector<KeptSum> list;
+    for (const Call& call : mode_for(mode, true).schedule->step)
+        for (const SparseHistory* r : call.results)
+            list.push_back({call.forward.launch().description(), r->array(), r->slot_bytes()});
+    return list;
+}
+
 void Rollout::profile(bool on) { profiling_ = on; }
 
 std::vector<Rollout::Profile> Rollout::profiles() const {

@@ -175,6 +175,14 @@ public:
         History::Kept kept;
     };
     std::vector<KeptValue> kept_values(RolloutMode mode = RolloutMode::first);
+    // Sums that are made again on the way back, except where their lines that are not zero were
+    // kept (sparse_history.hpp): the array, and what a step may keep of it at most.
+    struct KeptSum {
+        std::string launch;  // whose they are
+        Array array;
+        std::size_t bytes = 0;
+    };
+    std::vector<KeptSum> kept_sums(RolloutMode mode = RolloutMode::first);
 
     // The Euclidean norm of the adjoint of the state (all arrays that steps hand on to steps, as a
     // checkpoint holds them) at each step boundary, from the next backward() on.

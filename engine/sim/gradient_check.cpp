@@ -106,10 +106,12 @@ public:
         ask();
         report.parameters = start_.size();
         report.plan = simulation_.plan_gradients();
+        if (wanted_.before_gradient) wanted_.before_gradient(simulation_);
         simulation_.rollout().record_adjoint_norms(true);
         report.loss = simulation_.run(true);
         if (simulation_.rollout().divergence()) throw Error(explain_loss(simulation_));
         const Vector physical = simulation_.gradient();
+        if (wanted_.after_gradient) wanted_.after_gradient(simulation_);
         simulation_.rollout().record_adjoint_norms(false);
         report.adjoint_norms = simulation_.rollout().adjoint_norms();
         report.adjoint_culprit = name_of(simulation_.model(), report.adjoint_norms.culprit);

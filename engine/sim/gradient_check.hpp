@@ -45,6 +45,8 @@ struct GradientCheckOptions {
     // Asked between roll-outs, with how many of about how many comparisons are done; false ends
     // the check early.
     std::function<bool(std::int64_t done, std::int64_t total)> go_on;
+    // Called with the f64 program before its first gradient (which the plan is of) and after it.
+    std::function<void(Simulation&)> before_gradient, after_gradient;
 };
 
 struct GradientReport {

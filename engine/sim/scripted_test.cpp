@@ -72,8 +72,9 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
         if (test.go_on && !test.go_on()) throw TestStopped();
         const Bits bits = bits_on(device, script, precision, registry, test, checkpoints);
         if (!first) first = bits;
-        const std::string name =
-            Device(device).describe() + (checkpoints ? ", recomputed from checkpoints" : "");
+        const std::string name = Device(device).describe() +
+                                 (device.fuse ? "" : ", without fusion") +
+                                 (checkpoints ? ", recomputed from checkpoints" : "");
         if (bits.hash != first->hash)
             findings.add(fmt::format("{}: expected the state hash {} of one thread, found {}", name,
                                      first->hash, bits.hash));
@@ -88,6 +89,9 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
     };
     for (const DeviceOptions& device : devices) compare(device, false);
     compare(devices[1], true);
+    DeviceOptions unfused = devices[1];
+    unfused.fuse = false;
+    compare(unfused, false);
 }
 
 }  // namespace

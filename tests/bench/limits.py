@@ -26,9 +26,11 @@ LIMITS = (
     Limit("cloth_springs", "grid known", ("--form", "grid"), CLOTH),
     Limit("wave2d", "one level at a time", ("--depth", "1", "--width", "512"), WAVE),
     Limit("wave2d", "tiled in time", ("--depth", "8", "--width", "512"), WAVE),
+    Limit("wave2d", "tiled deeper", ("--depth", "16", "--width", "256"), WAVE),
     Limit("tet_neohookean", "index list", ("--form", "list"), TETRAHEDRA),
     Limit("tet_neohookean", "grid known", ("--form", "grid"), TETRAHEDRA),
     Limit("mpm2d", "fixed point", ("--strategy", "fixed", "--chunks", "{threads}")),
+    Limit("mpm2d", "sorted", ("--strategy", "sorted", "--chunks", "{threads}")),
     Limit("mpm2d", "float", ("--strategy", "float", "--chunks", "{threads}")),
 )
 COMPILERS = ("gcc", "clang")

@@ -49,7 +49,8 @@ TEST_CASE("the benchmark workloads have the losses and gradients of their refere
     HINDCAST_NEEDS_COMPILED_CODE();
     const json reference = json::parse(hindcast::read_file(std::string(HINDCAST_SOURCE_DIR) +
                                                            "/tests/bench/peers/reference.json"));
-    for (const char* workload : {"spring_cage", "wave2d", "tet_neohookean", "mpm2d"}) {
+    for (const char* workload :
+         {"launch_overhead", "spring_cage", "cloth_springs", "wave2d", "tet_neohookean", "mpm2d"}) {
         CAPTURE(workload);
         const json line = bench(workload, {"--precision", "f64"}).at(0),
                    &expected = reference[workload];

@@ -351,7 +351,7 @@ TEST_CASE("session: older scenes are kept as far as memory goes, and then told")
     CHECK(kept > 1);
     scene.session.send(ShowIteration{0});
     scene.wait([](const Snapshot& s) {
-        return s.log && s.log->back().text.find("only its numbers are left") != std::string::npos;
+        return s.log && s.log->back().text.find("cannot be shown") != std::string::npos;
     });
     const std::int64_t newest = ended->history->back().iteration;
     scene.session.send(ShowIteration{newest});

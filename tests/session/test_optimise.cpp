@@ -2,6 +2,7 @@
 // iterations can be shown, branched from and accepted.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/sim/optimization.hpp"
@@ -169,8 +170,70 @@ TEST_CASE("session: accepting writes the parameters that are shown, and nothing 
     scene.session.send(Revert{});
     scene.session.send(Reset{});
     const auto reset = scene.wait([](const Snapshot& s) {
-        return s.activity == Activity::idle && s.history->empty() && s.steps_computed == 30;
+        return s.activity == Activity::idle && s.step == 0 && s.steps_computed == 30;
     });
-    CHECK(reset->step == 0);
     CHECK(*reset->values == *(*ended->history)[7].parameters);
+    // Nothing is lost: the iterations can be shown, and others follow them.
+    REQUIRE(reset->history->size() == ended->history->size());
+    scene.session.send(ShowIteration{3});
+    const auto third = scene.wait(
+        [](const Snapshot& s) { return s.shown_iteration == 3 && s.steps_computed == 30; });
+    CHECK(third->loss == (*ended->history)[3].loss);
+    scene.session.send(Reset{});
+    scene.session.send(Optimise{Optimise::What::one});
+    const auto more = scene.wait([&](const Snapshot& s) {
+        return s.activity == Activity::idle && s.history->size() == ended->history->size() + 2;
+    });
+    CHECK(*(*more->history)[ended->history->size()].parameters == *(*ended->history)[7].parameters);
+}
+
+TEST_CASE("session: what iterations hold is bounded, shown, and thinned out evenly") {
+    const auto optimised = [](std::int64_t memory) {
+        auto scene = std::make_unique<OpenScene>(test::scene_file("spring_cage.json"), memory);
+        scene->optimise();
+        return scene;
+    };
+    const auto all = optimised(64 << 20), few = optimised(24'000);
+    const auto every = all->session.snapshot();
+    const auto kept = few->wait([](const Snapshot& s) { return s.history->size() == 31; });
+    const auto parameters = static_cast<std::int64_t>(every->history->front().parameters->size());
+    const std::int64_t row = 2 * 8 * parameters;  // with the gradient
+    CHECK(every->iteration_bytes == 31 * row);
+    CHECK(kept->iteration_bytes <= 24'000 / 8);
+    CHECK(kept->frame_bytes >= kept->iteration_bytes);
+    std::int64_t held = 0, gone = 0, farthest = 0, last = 0;
+    for (const IterationInfo& i : *kept->history) {
+        held += i.parameters ? row / 2 : 0;
+        held += i.gradient ? row / 2 : 0;
+        CHECK(i.can_show == (i.parameters != nullptr));
+        CHECK(i.loss == (*every->history)[static_cast<std::size_t>(i.iteration)].loss);
+        if (!i.can_show) {
+            ++gone;
+            continue;
+        }
+        farthest = std::max(farthest, i.iteration - last);
+        last = i.iteration;
+    }
+    CHECK(held == kept->iteration_bytes);
+    CHECK(gone > 0);
+    CHECK(kept->history->front().can_show);
+    CHECK(kept->history->back().can_show);
+    CHECK((*kept->history)[static_cast<std::size_t>(kept->best_iteration)].can_show);
+    CHECK(farthest <= 4);
+    // A row without its gradient gets it back, bit for bit, when it is shown.
+    const auto bare = std::ranges::find_if(
+        *kept->history, [](const IterationInfo& i) { return i.can_show && !i.gradient; });
+    REQUIRE(bare != kept->history->end());
+    few->session.send(ShowIteration{bare->iteration});
+    const auto shown = few->wait([&](const Snapshot& s) {
+        return s.shown_iteration == bare->iteration && s.gradient != nullptr;
+    });
+    CHECK(*shown->gradient ==
+          *(*every->history)[static_cast<std::size_t>(bare->iteration)].gradient);
+    // One that cannot be shown says so.
+    const auto lost = std::ranges::find(*kept->history, false, &IterationInfo::can_show);
+    few->session.send(ShowIteration{lost->iteration});
+    few->wait([&](const Snapshot& s) {
+        return s.log && s.log->back().text.find("cannot be shown") != std::string::npos;
+    });
 }

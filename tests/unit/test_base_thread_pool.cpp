@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 #include "engine/base/float_environment.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/skip.hpp"
 
 using namespace hindcast;
 
@@ -149,6 +152,55 @@ TEST_CASE("two threads may use one pool at once, and several pools run side by s
     }
     for (std::thread& user : users) user.join();
     CHECK(total == 3 * 300 * 56);
+}
+
+TEST_CASE("jobs of several pools together use no more threads than processors and callers") {
+    const int processors = hardware_threads();
+    if (processors < 2) HINDCAST_SKIP("one processor: no pool has a worker");
+    constexpr int users = 3;
+    std::atomic<int> now{0}, most{0}, begun{0};
+    std::vector<std::thread> callers;
+    for (int user = 0; user < users; ++user)
+        callers.emplace_back([&] {
+            ThreadPool pool(processors);
+            begun.fetch_add(1);
+            while (begun < users) std::this_thread::yield();
+            for (int job = 0; job < 200; ++job)
+                pool.run(4 * processors, [&](int) {
+                    const int here = now.fetch_add(1) + 1;
+                    for (int seen = most; seen < here && !most.compare_exchange_weak(seen, here);) {
+                    }
+                    for (int k = 0; k < 2000; ++k) _mm_pause();
+                    now.fetch_sub(1);
+                });
+        });
+    for (std::thread& caller : callers) caller.join();
+    // Each caller works at its own job; workers only fill up the processors that are left.
+    CHECK(most <= processors + users - 1);
+    CHECK(most >= 2);
+    // Alone again, a job has all of them.
+    ThreadPool pool(processors);
+    std::atomic<int> together{0};
+    pool.run(processors, [&](int) {
+        together.fetch_add(1);
+        while (together < processors) std::this_thread::yield();
+    });
+    CHECK(together == processors);
+}
+
+TEST_CASE("a pool of one thread makes no thread") {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+    };
+    const auto before = threads();
+    ThreadPool one(1);
+    std::thread::id where;
+    one.run(3, [&](int) { where = std::this_thread::get_id(); });
+    CHECK(threads() == before);
+    CHECK(where == std::this_thread::get_id());
+    const ThreadPool two(2);
+    CHECK(threads() == before + 1);
 }
 
 TEST_CASE("chunks run in the kernels' floating-point environment, the caller's is restored") {

@@ -1,9 +1,11 @@
 #include "app/cli/bench/bench.hpp"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
+#include <malloc.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 #include "app/cli/command.hpp"
 #include "engine/document/text.hpp"
@@ -12,10 +14,17 @@ namespace hindcast::cli {
 
 namespace {
 
+// The most memory that the process had since forget_peak().
 double peak_mb() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) / 1024.0;
+    throw Error("/proc/self/status does not say how much memory this process had");
+}
+// What earlier workloads left free goes back first.
+void forget_peak() {
+    ::malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5\n";
 }
 
 std::string in_units(double seconds) {
@@ -72,6 +81,8 @@ std::string json_line(const BenchResult& r, const BenchOptions& options, const D
     };
     add("launches_per_step", static_cast<double>(r.traffic.launches));
     add("adjoints_per_step", static_cast<double>(r.traffic.adjoints));
+    if (r.traffic.joined > 0)
+        add("joined_launches_per_step", static_cast<double>(r.traffic.joined));
     if (r.traffic.forward_bytes > 0) {
         const double memory = triad_bandwidth(options, memory_triad_bytes);
         const double same_size = triad_bandwidth(options, r.traffic.resident_bytes);
@@ -99,11 +110,12 @@ void print_row(const BenchResult& r, const BenchOptions& options) {
         const double same_size = triad_bandwidth(options, r.traffic.resident_bytes);
         const Rates rates = rates_of(r, static_cast<double>(r.program_steps));
         fmt::print(
-            "    a step: {} launches and {} adjoints, {:.3g} + {:.3g} MB; {:.0f} % and {:.0f} % of "
-            "the bandwidth of a triad of its size ({:.3g} GB/s)\n",
-            r.traffic.launches, r.traffic.adjoints, r.traffic.forward_bytes * 1e-6,
-            r.traffic.backward_bytes * 1e-6, 100 * rates.forward / same_size,
-            100 * rates.both / same_size, same_size * 1e-9);
+            "    a step: {} launches (that run as {}) and {} adjoints, {:.3g} + {:.3g} MB; {:.0f} "
+            "% and "
+            "{:.0f} % of the bandwidth of a triad of its size ({:.3g} GB/s)\n",
+            r.traffic.launches, r.traffic.joined, r.traffic.adjoints,
+            r.traffic.forward_bytes * 1e-6, r.traffic.backward_bytes * 1e-6,
+            100 * rates.forward / same_size, 100 * rates.both / same_size, same_size * 1e-9);
     }
     for (const auto& [name, value] : r.more) fmt::print("    {} = {:.9g}\n", name, value);
     if (!r.runs.empty()) fmt::print("    runs: {}\n", r.runs);
@@ -122,7 +134,8 @@ int bench(const std::vector<std::string>& workloads, const BenchOptions& options
         fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  {}\n", "workload", "size", "forward",
                    "forward+backward", "compile", device.describe());
     if (!json) fmt::print("{}", order_line(device, 8));
-    for (const Workload* workload : chosen)
+    for (const Workload* workload : chosen) {
+        forget_peak();
         for (const BenchResult& r : workload->run(options)) {
             if (json)
                 fmt::print("{}\n", json_line(r, options, device));
@@ -130,6 +143,7 @@ int bench(const std::vector<std::string>& workloads, const BenchOptions& options
                 print_row(r, options);
             std::fflush(stdout);
         }
+    }
     return 0;
 }
 
@@ -138,8 +152,8 @@ Command add_bench(CLI::App& app) {
         std::vector<std::string> workloads;
         std::string precision = "f32";
         int repeats = 5;
-        std::int64_t most_springs = 1000000;
-        bool json = false;
+        std::int64_t most_springs = 10000000;
+        bool json = false, cold = false;
         MachineOptions machine;
     };
     CLI::App* command =
@@ -160,11 +174,14 @@ Command add_bench(CLI::App& app) {
                      "The largest net of springs_sweep: up to 10000000")
         ->check(CLI::Range(std::int64_t{1000}, std::int64_t{10000000}));
     command->add_flag("--json", options->json, "One JSON object a line");
+    command->add_flag("--cold", options->cold,
+                      "Compile everything: neither read nor fill the cache of compiled code");
     options->machine.add_to(*command);
     command->footer(
         "Times are the fastest of the repeats. tests/bench/compare sets them against other "
         "simulators.");
     return {command, [options] {
+                if (options->cold) ::setenv("HINDCAST_CACHE", "", 1);
                 BenchOptions bench_options;
                 bench_options.device = options->machine.device_options();
                 bench_options.precision =

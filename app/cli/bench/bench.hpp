@@ -1,8 +1,8 @@
 // `hindcast bench`: the workloads by which the project is measured.
 //
 // A workload is one entry of the list that its family's file makes (overhead.cpp, springs.cpp,
-// waves.cpp, solids.cpp, points.cpp, ensembles.cpp, window.cpp; named in workloads.cpp); its
-// definition, with every input as a formula, stands at the top of that file.
+// waves.cpp, solids.cpp, points.cpp, ensembles.cpp, plans.cpp, window.cpp; named in workloads.cpp);
+// its definition, with every input as a formula, stands at the top of that file.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,16 @@ namespace hindcast::cli {
 struct BenchOptions {
     DeviceOptions device;
     ir::Precision precision = ir::Precision::f32;
-    int repeats = 5;                      // at least; more while they are quick, but one stays one
-    std::int64_t most_springs = 1000000;  // of springs_sweep
+    int repeats = 5;                       // at least; more while they are quick, but one stays one
+    std::int64_t most_springs = 10000000;  // of springs_sweep
 };
 
 // What one step of a roll-out does to memory: every array that a launch reads or writes counts once
 // per launch (twice if it is read and written), without what caches save: whole, or one element per
 // item where an item reaches its own element only.
 struct Traffic {
-    std::int64_t launches = 0, adjoints = 0;       // per step
+    std::int64_t launches = 0, adjoints = 0;  // per step, as the program has them
+    std::int64_t joined = 0;  // launches per step as they run, adjacent ones joined; 0: unknown
     double forward_bytes = 0, backward_bytes = 0;  // per step
     double resident_bytes = 0;                     // of all arrays that the step's launches touch
 };
@@ -55,6 +56,7 @@ std::vector<Workload> wave_workloads();
 std::vector<Workload> solid_workloads();
 std::vector<Workload> point_workloads();
 std::vector<Workload> ensemble_workloads();
+std::vector<Workload> plan_workloads();
 std::vector<Workload> window_workloads();        // only with HINDCAST_VIEW
 const std::vector<Workload>& bench_workloads();  // all of them
 // Throws Error for an unknown workload.
@@ -67,7 +69,8 @@ const Workload& find_workload(const std::string& name);
 double fastest(const Device& device, int repeats, int batch, const std::function<void()>& call);
 double norm(const std::vector<double>& v);
 
-extern const char* const spring_cage_scene;  // JSON
+extern const char* const spring_cage_scene;                  // JSON
+std::string spring_net_scene(int side, std::int64_t steps);  // JSON, as springs.cpp defines it
 
 // A scene run as a benchmark.
 struct SceneBench {

@@ -76,7 +76,6 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
     else
         result.gradients = {{bench.gradient_name, gradient}};
     result.traffic = traffic_of(simulation);
-    result.compile_s = so.device->statistics().seconds;
     result.forward_s =
         fastest(*so.device, options.repeats, bench.batch, [&] { simulation.run(false); });
     std::vector<double> p = start;
@@ -110,6 +109,9 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         for (std::size_t k = 0; k < p.size(); ++k) p[k] -= bench.rate * g[k];
         parameters.set_values(p);
     });
+    result.compile_s = so.device->statistics().seconds;  // of functions of whole runs too
+    result.traffic.joined =
+        static_cast<std::int64_t>(simulation.rollout().joined_launches_per_step());
     result.runs = simulation.rollout().whole_program_report();
     result.more.emplace_back("history_mb",
                              static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);

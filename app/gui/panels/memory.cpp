@@ -46,6 +46,9 @@ public:
         if (now.older_scene_bytes > 0)
             quiet_text(fmt::format("{} of it for scenes before edits, which iterations belong to",
                                    bytes_text(static_cast<double>(now.older_scene_bytes))));
+        if (now.iteration_bytes > 0)
+            quiet_text(fmt::format("{} of it for the parameters and gradients of iterations",
+                                   bytes_text(static_cast<double>(now.iteration_bytes))));
         if (now.older_simulation_bytes > 0)
             quiet_text(fmt::format("{} besides, for the simulation of the older scene shown",
                                    bytes_text(static_cast<double>(now.older_simulation_bytes))));

@@ -1,0 +1,65 @@
+// What checkpoint plans cost, against what they were predicted to cost: the gradient of the spring
+// net of springs.cpp with side 130 (100 058 springs) over 96 steps, launch by launch, with
+// everything stored and then in segments of 12 steps with 8, 3 and 2 states stored (the latter
+// binomial). The time of forward + backward by that of storing everything is the measured factor.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "app/cli/bench/bench.hpp"
+
+namespace hindcast::cli {
+
+namespace {
+
+std::vector<BenchResult> plans(const BenchOptions& options) {
+    constexpr std::int64_t steps = 96, segment = 12;
+    Registry registry;
+    register_all_modules(registry);
+    SimulationOptions so;
+    DeviceOptions device = options.device;
+    device.whole_program = WholeProgramUse::never;
+    so.device = std::make_shared<Device>(device);
+    so.precision = options.precision;
+    Simulation simulation(Scene::parse(spring_net_scene(130, steps), "plans"), registry, so);
+    Rollout& rollout = simulation.rollout();
+    rollout.warm_up();
+    rollout.measure();
+    std::vector<BenchResult> results;
+    std::vector<double> expected;
+    for (const std::int64_t states : {1, 8, 3, 2}) {
+        rollout.force_plan(states == 1 ? steps : segment, states);
+        const CheckpointPlan plan = rollout.plan();
+        rollout.allocate();
+        BenchResult r{.workload = "plans", .n = plan.recomputed_steps, .steps = steps};
+        r.program_steps = steps;
+        r.loss = simulation.run(true);
+        r.gradients = {{"p", simulation.gradient()}};
+        if (expected.empty()) expected = r.gradients[0].second;
+        if (r.gradients[0].second != expected)
+            throw Error("internal: the gradient is another one with the plan " + plan.describe());
+        r.forward_s = fastest(*so.device, options.repeats, 1, [&] { simulation.run(false); });
+        r.forward_backward_s = fastest(*so.device, options.repeats, 1, [&] {
+            simulation.run(true);
+            simulation.gradient();
+        });
+        r.compile_s = so.device->statistics().seconds;
+        const double base = results.empty() ? r.forward_backward_s : results[0].forward_backward_s;
+        r.more = {{"states_stored", static_cast<double>(plan.checkpoints)},
+                  {"predicted_factor", plan.time_factor},
+                  {"measured_factor", r.forward_backward_s / base},
+                  {"predicted_mb", static_cast<double>(plan.peak_bytes) / 1048576.0}};
+        results.push_back(std::move(r));
+    }
+    return results;
+}
+
+}  // namespace
+
+std::vector<Workload> plan_workloads() {
+    return {{"plans",
+             "Gradients of 100 058 springs, 96 steps, from few stored states: what that costs",
+             plans}};
+}
+
+}  // namespace hindcast::cli

@@ -271,7 +271,8 @@ Edited number_field(const char* id, NumberField& field) {
 bool choice(const char* id, const std::vector<std::string>& words, std::string& chosen,
             const std::string& tooltip, float width, const char* none) {
     bool changed = false;
-    ImGui::SetNextItemWidth(width > 0 ? width : ImGui::GetContentRegionAvail().x);
+    const float own = width > 0 ? width : ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(own);
     const char* preview = chosen.empty() ? (none != nullptr ? none : "choose") : chosen.c_str();
     if (ImGui::BeginCombo(id, preview)) {
         if (none != nullptr && ImGui::Selectable(none, chosen.empty())) {
@@ -285,7 +286,9 @@ bool choice(const char* id, const std::vector<std::string>& words, std::string& 
             }
         ImGui::EndCombo();
     }
-    tip(tooltip);
+    const bool cut = ImGui::CalcTextSize(chosen.c_str()).x >
+                     own - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
+    tip(cut ? chosen + "\n" + tooltip : tooltip);
     return changed;
 }
 

@@ -175,6 +175,9 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
     label("path", "Which numbers are optimised: name.field, name.field[i] or name.field[i].x");
     const float side = ImGui::GetFrameHeight() + px(8);
     std::string text = path;
+    if (ImGui::CalcTextSize(path.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x >
+        ImGui::GetContentRegionAvail().x - side)
+        ImGui::NewLine();
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - side);
     if (ImGui::InputText("##path", &text, ImGuiInputTextFlags_EnterReturnsTrue))
         work.edit([&](session::Editor& e) { e.set_parameter_path(pointer, text); });

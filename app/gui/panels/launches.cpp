@@ -146,10 +146,11 @@ private:
     }
 
     void table(const std::vector<session::LaunchInfo>& launches, double total, bool narrow) {
+        // Columns are resized at the headers alone: a row can be clicked anywhere.
         if (!ImGui::BeginTable("launches", columns,
                                ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                    ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable |
-                                   ImGuiTableFlags_Hideable))
+                                   ImGuiTableFlags_Hideable | ImGuiTableFlags_NoBordersInBody))
             return;
         static constexpr const char* helps[columns] = {
             "Kernels that were joined to one launch stand together",

@@ -6,6 +6,7 @@
 #include <implot.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -281,11 +282,29 @@ private:
         return {now.name, over_time() ? "time (s)" : "iteration", label, log_ && positive, curves};
     }
 
+    static std::array<double, 2> positive_range(const Figure& figure) {
+        std::array<double, 2> range{INFINITY, 0};
+        for (const Curve& curve : figure.curves)
+            for (const double y : curve.y)
+                if (y > 0 && std::isfinite(y))
+                    range = {std::min(range[0], y), std::max(range[1], y)};
+        return range;
+    }
+
     // The curves alone, between BeginPlot and EndPlot.
-    static void draw_curves(const Figure& figure, bool all) {
+    // `all`: the axes follow the curves; else the vertical one shows `range`.
+    static void draw_curves(const Figure& figure, bool all, std::array<double, 2> range = {}) {
         const ImPlotAxisFlags flags = all ? ImPlotAxisFlags_AutoFit : ImPlotAxisFlags_None;
         ImPlot::SetupAxes(figure.x_label.c_str(), figure.y_label.c_str(), flags, flags);
-        if (figure.log_y) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+        if (figure.log_y) {
+            ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+            if (all) range = positive_range(figure);
+            // In less than a decade there may be no power of ten: round numbers instead.
+            if (range[0] > 0 && range[1] > range[0] && range[1] < 10 * range[0])
+                if (const std::vector<double> ticks = ticks_of(range[0], range[1], 4);
+                    !ticks.empty())
+                    ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
+        }
         ImPlot::SetupLegend(ImPlotLocation_NorthEast);
         for (const Curve& curve : figure.curves) {
             ImPlotSpec spec;
@@ -325,7 +344,9 @@ private:
             ImGui::GetContentRegionAvail().y < ImGui::GetFontSize() * 9)
             flags |= ImPlotFlags_NoLegend;
         if (!ImPlot::BeginPlot("##curves", {-1, -1}, flags)) return;
-        draw_curves(figure_of(now, curves), fitted_);
+        draw_curves(figure_of(now, curves), fitted_, heights_);
+        const ImPlotRange heights = ImPlot::GetPlotLimits().Y;
+        heights_ = {heights.Min, heights.Max};
         const bool was_held = ImPlot::IsPlotHovered() || ImPlot::IsAxisHovered(ImAxis_X1) ||
                               ImPlot::IsAxisHovered(ImAxis_Y1);
         // A drag that began here goes on outside.
@@ -406,10 +427,11 @@ private:
 
     std::size_t kind_ = loss;
     bool log_ = true;
-    bool fitted_ = true;    // the axes follow the curves
-    bool hovered_ = false;  // the plot, in the frame before
-    std::string only_;      // a path: its parameters alone; "": all
-    std::string search_;    // words of parameters' names
+    bool fitted_ = true;               // the axes follow the curves
+    bool hovered_ = false;             // the plot, in the frame before
+    std::array<double, 2> heights_{};  // that it showed then
+    std::string only_;                 // a path: its parameters alone; "": all
+    std::string search_;               // words of parameters' names
     std::string scene_;
 };
 

@@ -21,9 +21,10 @@ void copy_pointer(Workspace& w) {
     w.edit([&](session::Editor& e) { w.select({e.duplicate(w.selection().pointer), -1, ""}); });
 }
 
-// Objects of sections can be copied and erased; "/time" cannot.
+// Objects of sections, parameters and groups of them can be copied and erased; "/time" cannot.
 bool object_is_selected(const Workspace& w) {
-    return std::ranges::count(w.selection().pointer, '/') == 2;
+    return std::ranges::count(w.selection().pointer, '/') == 2 ||
+           w.selection().pointer.starts_with("/optimizer/groups/");
 }
 
 void show_iteration(Workspace& w, std::int64_t by) {
@@ -177,7 +178,8 @@ std::vector<Action> edit_actions() {
          icon::copy,
          "Duplicate",
          ImGuiMod_Ctrl | ImGuiKey_D,
-         "A copy of the selected object with a name of its own",
+         "A copy of the selected object with a name of its own; of a parameter of some components, "
+         "a parameter of the others",
          object_is_selected,
          copy_pointer,
          {},
@@ -188,15 +190,16 @@ std::vector<Action> edit_actions() {
          icon::remove,
          "Delete",
          ImGuiKey_Delete,
-         "Takes the selected object out of the scene",
+         "Takes the selected object, parameter or group out of the scene",
          object_is_selected,
          [](Workspace& w) {
              const std::string pointer = w.selection().pointer, name = w.name_at(pointer);
-             const auto erase = [&w, pointer, name] {
-                 if (w.edit([&](session::Editor& e) { e.erase(pointer, "Delete " + name); }))
-                     w.select({});
+             const auto erase = [&w, pointer] {
+                 if (w.edit([&](session::Editor& e) { e.remove(pointer); })) w.select({});
              };
-             const std::vector<std::string> users = w.editor().references_to(name);
+             // Nothing refers to a parameter or a group by a name.
+             const std::vector<std::string> users =
+                 name.empty() ? std::vector<std::string>() : w.editor().references_to(name);
              if (users.empty()) {
                  erase();
                  return;

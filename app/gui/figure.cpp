@@ -12,10 +12,6 @@ namespace hindcast::gui {
 
 namespace {
 
-// Okabe and Ito's colours, which also who sees few colours can tell apart; without the yellow.
-constexpr const char* curve_colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                         "#e69f00", "#56b4e9", "#7f7f7f"};
-
 struct Range {
     double low = 0, high = 1;
 };
@@ -148,7 +144,9 @@ private:
         }
     }
 
-    const char* colour(std::size_t k) const { return curve_colours[k % std::size(curve_colours)]; }
+    static std::string colour(std::size_t k) {
+        return fmt::format("#{:06x}", curve_colours[k % curve_colours.size()]);
+    }
 
     void curves() {
         for (std::size_t c = 0; c < figure_.curves.size(); ++c) {

@@ -2,10 +2,17 @@
 // functions; no window, no Vulkan.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace hindcast::gui {
+
+// Okabe and Ito's colours, which also who sees few colours can tell apart; without the yellow and
+// the black. Curve k has colour k modulo their number, in the window and in every file. 0xRRGGBB.
+inline constexpr std::array<std::uint32_t, 7> curve_colours = {
+    0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f7f7f};
 
 // x and y have the same length; what is not finite is a gap.
 struct Curve {

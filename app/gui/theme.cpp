@@ -2,6 +2,10 @@
 
 #include <implot.h>
 
+#include <vector>
+
+#include "app/gui/figure.hpp"
+
 extern "C" {
 extern const char hindcast_font_regular[], hindcast_font_regular_end[];
 extern const char hindcast_font_bold[], hindcast_font_bold_end[];
@@ -21,6 +25,15 @@ ImVec4 rgb(unsigned hex, float alpha = 1) {
 ImVec4 with_alpha(ImVec4 colour, float alpha) {
     colour.w = alpha;
     return colour;
+}
+
+// The colormap of the curves, made once in each of ImPlot's contexts.
+ImPlotColormap curve_colormap() {
+    constexpr const char* name = "Okabe-Ito";
+    if (const ImPlotColormap known = ImPlot::GetColormapIndex(name); known >= 0) return known;
+    std::vector<ImVec4> colours;
+    for (const std::uint32_t hex : curve_colours) colours.push_back(rgb(hex));
+    return ImPlot::AddColormap(name, colours.data(), static_cast<int>(colours.size()));
 }
 
 // The colours that all others are made of.
@@ -187,6 +200,7 @@ void Theme::apply(bool dark, float scale) {
     plot.PlotMinSize = {60 * scale, 40 * scale};
     plot.PlotDefaultSize = {220 * scale, 130 * scale};
     plot.Use24HourClock = true;
+    plot.Colormap = curve_colormap();
 }
 
 }  // namespace hindcast::gui

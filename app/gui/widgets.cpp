@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -71,11 +72,25 @@ void cut_text(const std::string& text, float width) {
         ImGui::TextUnformatted(text.c_str());
         return;
     }
-    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    at.y += ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;  // where text would stand
     ImGui::Dummy({width, size.y});
     ImGui::RenderTextEllipsis(ImGui::GetWindowDrawList(), at, {at.x + width, at.y + size.y},
                               at.x + width, text.c_str(), nullptr, &size);
     tip(text);
+}
+
+void table_headers(std::span<const char* const> helps) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers, ImGui::TableGetHeaderRowHeight());
+    for (int column = 0; column < ImGui::TableGetColumnCount(); ++column) {
+        if (!ImGui::TableSetColumnIndex(column)) continue;
+        ImGui::PushID(column);
+        ImGui::TableHeader(ImGui::TableGetColumnName(column));
+        tip(static_cast<std::size_t>(column) < helps.size()
+                ? helps[static_cast<std::size_t>(column)]
+                : "");
+        ImGui::PopID();
+    }
 }
 
 bool icon_button(const char* id, const char* icon, const std::string& tooltip, bool enabled,
@@ -240,8 +255,14 @@ Edited number_field(const char* id, NumberField& field) {
     help += "Drag sideways, or click and type";
     help += field.unit.empty() ? " a number or an expression."
                                : fmt::format("; {} unless another unit is typed.", field.unit);
-    if (std::isfinite(field.low) || std::isfinite(field.high))
-        help += fmt::format("\nFrom {} to {}.", number_text(field.low), number_text(field.high));
+    const bool above_zero = field.low == std::numeric_limits<double>::min();
+    if (std::isfinite(field.low) && std::isfinite(field.high))
+        help += fmt::format("\nFrom {} to {}.", above_zero ? "above 0" : number_text(field.low),
+                            number_text(field.high));
+    else if (std::isfinite(field.low))
+        help += above_zero ? "\nGreater than 0." : "\nAt least " + number_text(field.low) + ".";
+    else if (std::isfinite(field.high))
+        help += "\nAt most " + number_text(field.high) + ".";
     tip(help);
     if (changed) return Edited::dragging;
     return was_dragged ? Edited::done : Edited::no;
@@ -250,7 +271,8 @@ Edited number_field(const char* id, NumberField& field) {
 bool choice(const char* id, const std::vector<std::string>& words, std::string& chosen,
             const std::string& tooltip, float width, const char* none) {
     bool changed = false;
-    ImGui::SetNextItemWidth(width > 0 ? width : ImGui::GetContentRegionAvail().x);
+    const float own = width > 0 ? width : ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(own);
     const char* preview = chosen.empty() ? (none != nullptr ? none : "choose") : chosen.c_str();
     if (ImGui::BeginCombo(id, preview)) {
         if (none != nullptr && ImGui::Selectable(none, chosen.empty())) {
@@ -264,7 +286,9 @@ bool choice(const char* id, const std::vector<std::string>& words, std::string& 
             }
         ImGui::EndCombo();
     }
-    tip(tooltip);
+    const bool cut = ImGui::CalcTextSize(chosen.c_str()).x >
+                     own - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
+    tip(cut ? chosen + "\n" + tooltip : tooltip);
     return changed;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ void wrapped_text(const std::string& text, const ImVec4& colour);
 void heading(const char* text);
 // Text that is cut with "..." where the width ends; the whole of it is its tooltip.
 void cut_text(const std::string& text, float width);
+
+// The row of headers of the table that was begun, each with its help.
+void table_headers(std::span<const char* const> helps);
 
 // A button with an icon alone, square.
 bool icon_button(const char* id, const char* icon, const std::string& tooltip, bool enabled = true,

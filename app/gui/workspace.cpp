@@ -75,6 +75,7 @@ void Workspace::update() {
     finish_opening();
     take_answer();
     take_pulled();
+    take_added();
     apply();
     watch_files();
     // What failed in the simulation is said once; the panels show it as long as it is so.
@@ -131,6 +132,19 @@ void Workspace::take_pulled() {
              Notice::Kind::success);
 }
 
+void Workspace::take_added() {
+    if (!adding_) return;
+    if (!adding_->is_for(*editor_)) {  // another scene is open
+        adding_.reset();
+        return;
+    }
+    if (!adding_->ready()) return;
+    std::string pointer;
+    edit([&](session::Editor& e) { pointer = adding_->finish(e); });
+    if (adding_->ready()) adding_.reset();  // else it goes on, with the scene as it is now
+    if (!pointer.empty()) select({pointer, -1, ""});
+}
+
 void Workspace::watch_files() {
     if (!editor_->has_scene() || opening_) return;
     try {
@@ -170,6 +184,13 @@ bool Workspace::edit(const std::function<void(session::Editor&)>& change) {
 bool Workspace::set(const std::string& pointer, Node value, const std::string& name,
                     const std::string& merge) {
     return edit([&](session::Editor& e) { e.set(pointer, std::move(value), name, merge); });
+}
+
+void Workspace::add(model::Section section, const std::string& type) {
+    edit([&](session::Editor& e) {
+        adding_.reset();
+        adding_ = std::make_unique<session::Adding>(e, registry_, section, type);
+    });
 }
 
 // ---- scenes and files ---------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "app/gui/theme.hpp"
 #include "app/render/renderer.hpp"
+#include "app/session/adding.hpp"
 #include "app/session/camera_path.hpp"
 #include "app/session/editor.hpp"
 #include "app/session/session.hpp"
@@ -61,7 +62,7 @@ enum class Tool { look, move, rotate };
 struct Selection {
     std::string pointer;        // "/forces/0", "/optimizer", "": nothing
     std::int64_t element = -1;  // of what was picked
-    std::string field;          // the quantity that is shown first, or empty
+    std::string field;          // where the scene file's text is shown from, or empty
 };
 
 class Workspace {
@@ -88,6 +89,11 @@ public:
     bool edit(const std::function<void(session::Editor&)>& change);
     bool set(const std::string& pointer, document::Node value, const std::string& name,
              const std::string& merge = {});
+    // Adds an object with values that load, and selects it; they are found beside the window, which
+    // stays live (the scene is built for each try). One at a time.
+    void add(model::Section section, const std::string& type);
+    void cancel_adding() { adding_.reset(); }
+    const session::Adding* adding() const { return adding_.get(); }  // null: nothing is
 
     // ---- scenes and files ----
     void open(const std::filesystem::path& file);  // asks about unsaved changes first
@@ -168,7 +174,8 @@ public:
 
     // ---- requests, taken by those who can do them ----
     std::optional<std::filesystem::path> screenshot;
-    std::string focus_panel;  // brought to the front
+    std::string focus_panel;               // brought to the front
+    std::optional<std::string> plot_only;  // a path: the plots show its parameters alone
     bool reset_layout = false, hide_panels = false;
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
     bool show_tour = false, show_gallery = false, show_export = false, frame_requested = false;
@@ -187,6 +194,7 @@ private:
     void apply();
     void take_answer();
     void take_pulled();
+    void take_added();
     void begin_opening(std::unique_ptr<session::Editor> fresh);
     void finish_opening();
     void watch_files();
@@ -198,6 +206,7 @@ private:
     std::filesystem::path state_folder_;
     std::vector<std::filesystem::path> galleries_;
     std::unique_ptr<session::Editor> editor_;
+    std::unique_ptr<session::Adding> adding_;
     std::shared_ptr<const session::Snapshot> snapshot_;
     // A scene that was asked for: becomes the editor's when the simulation could be built.
     std::unique_ptr<session::Editor> opening_;

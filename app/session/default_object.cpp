@@ -1,6 +1,7 @@
 #include "app/session/default_object.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 
@@ -255,7 +256,8 @@ private:
 
 // `alone`: without a companion.
 Document make(const Document& document, const std::filesystem::path& file, const Registry& registry,
-              const model::ModuleType& type, const std::string& name, bool alone) {
+              const model::ModuleType& type, const std::string& name, bool alone,
+              const std::atomic<bool>* cancelled) {
     DeviceOptions device_options;
     device_options.kind = DeviceKind::interpreter;  // nothing runs
     device_options.threads = 1;
@@ -290,6 +292,7 @@ Document make(const Document& document, const std::filesystem::path& file, const
         return object;
     };
     const auto builds = [&](Node object) -> std::optional<Document> {
+        if (cancelled != nullptr && *cancelled) throw Error("nothing is added any more");
         Document changed = base;
         changed.set(list + "/-", std::move(object));
         try {
@@ -342,7 +345,7 @@ Document make(const Document& document, const std::filesystem::path& file, const
     if (with_companion) {
         try {
             return make(*with_companion, file, registry, *companion, name + "_" + companion->type,
-                        true);
+                        true, cancelled);
         } catch (const Error& error) {
             last.note(error.what());
         }
@@ -355,8 +358,8 @@ Document make(const Document& document, const std::filesystem::path& file, const
 
 Document with_default_object(const Document& document, const std::filesystem::path& file,
                              const Registry& registry, const model::ModuleType& type,
-                             const std::string& name) {
-    return make(document, file, registry, type, name, false);
+                             const std::string& name, const std::atomic<bool>* cancelled) {
+    return make(document, file, registry, type, name, false, cancelled);
 }
 
 }  // namespace hindcast::session

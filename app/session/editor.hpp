@@ -56,10 +56,21 @@ public:
     // ---- objects of sections, by the registry's rows ----
     // An object with the required fields of the type filled in by values that load in this scene
     // (the first body for a body field, and so on), and a name of its own. Gives its pointer.
+    // Builds the scene for it, perhaps many times: a window does that beside its thread
+    // (adding.hpp).
     std::string add(model::Section section, const std::string& type);
+    // The name that a new object of the type gets.
+    std::string name_for(const std::string& type) const;
+    // What adding came to: the document with the object of this name. Gives the object's pointer.
+    std::string put_added(document::Document changed, const std::string& name);
     // This object, under its name or, if that is taken, one like it. Gives its pointer.
     std::string append(model::Section section, document::Node object, const std::string& name);
+    // A copy beside it with a name of its own; gives its pointer. Of a parameter that is restricted
+    // to some components: a parameter of the components that none has yet. Of any other parameter,
+    // and of a group, it is an error that says why.
     std::string duplicate(const std::string& pointer);
+    // Takes out an object of a section, a parameter or a group of the optimiser.
+    void remove(const std::string& pointer);
     // Everywhere that the old name is referred to (paths, bodies, controllers) it is changed too.
     void rename(const std::string& pointer, const std::string& name);
     // What still refers to it: shown before erasing.
@@ -69,9 +80,33 @@ public:
     // none, parameters that name it go with it, in the same step of undo; for an objective it is an
     // error.
     void reset(const std::string& pointer);
-    // Adds or takes away {"path": path} of "parameters".
+
+    // ---- parameters of the optimisation, and their groups. A group is a name that parameters give
+    // as "group" (the group of one that gives none is called by its path), and a factor on their
+    // rate in the optimiser's "groups". A factor whose last parameter goes by an edit here goes in
+    // the same step of undo: a scene with a factor of no parameter does not run. ----
+    // Adds {"path": path} to "parameters", or takes away every parameter of that path or of numbers
+    // within it.
     void set_optimised(const std::string& path, bool on);
-    bool is_optimised(const std::string& path) const;
+    bool is_optimised(const std::string& path) const;  // or some of its numbers are
+    std::vector<std::string> parameters_of(const std::string& path) const;  // their pointers
+    // Gives its pointer. An error if another parameter has some of its numbers.
+    std::string add_parameter(const std::string& path);
+    void set_parameter_path(const std::string& pointer, const std::string& path);
+    struct Group {
+        std::string name, pointer;            // "/optimizer/groups/NAME", also without a factor
+        std::optional<double> rate;           // the factor; none is written: 1
+        std::vector<std::string> parameters;  // pointers
+    };
+    // Those that a parameter names, and those with a factor.
+    std::vector<Group> groups() const;
+    // A group with this parameter, the factor 1 and a name of its own. Gives its pointer.
+    std::string add_group(const std::string& parameter);
+    // Moves a parameter into a group; "": into that of its path.
+    void set_group(const std::string& parameter, const std::string& group);
+    std::string rename_group(const std::string& name, const std::string& fresh);  // its pointer
+    void set_group_rate(const std::string& name, double rate, const std::string& merge = {});
+    void remove_group(const std::string& name);  // its parameters stay
 
     // ---- undo ----
     bool can_undo() const;

@@ -20,11 +20,6 @@ using model::FieldKind;
 using model::ModuleType;
 using model::Section;
 
-const Document& need(const DocumentPointer& document) {
-    if (!document) throw Error("there is no scene to edit").remedy("open one, or make a new one");
-    return *document;
-}
-
 // The object at "/SECTION/k".
 struct Place {
     Section section = Section::bodies;
@@ -49,6 +44,8 @@ std::string name_at(const Document& document, const std::string& pointer) {
     throw Error("there is no object of the scene at " + pointer);
 }
 
+}  // namespace
+
 std::string unused_name(const Document& document, const std::string& wanted) {
     std::set<std::string> names{"gravity", "time", "gradients"};
     const Scene scene = Scene::of(document, {});
@@ -65,6 +62,8 @@ std::string unused_name(const Document& document, const std::string& wanted) {
         if (!names.contains(name)) return name;
     }
 }
+
+namespace {
 
 bool is_path_of(const std::string& text, const std::string& name) {
     return text.starts_with(name + ".") || text.starts_with(name + "[");
@@ -162,6 +161,11 @@ private:
 
 }  // namespace
 
+const Document& need(const DocumentPointer& document) {
+    if (!document) throw Error("there is no scene to edit").remedy("open one, or make a new one");
+    return *document;
+}
+
 std::vector<std::string> references(Document& document, const Registry& registry,
                                     const std::string& name, const std::string* new_name) {
     return References(document, registry, name, new_name).find();
@@ -173,7 +177,14 @@ std::string Editor::add(Section section, const std::string& type) {
     if (module == nullptr)
         throw Error("there is no type '" + type + "' in " + model::name_of(section));
     const std::string name = unused_name(before, type);
-    Document changed = with_default_object(before, file_, state_->registry, *module, name);
+    return put_added(with_default_object(before, file_, state_->registry, *module, name), name);
+}
+
+std::string Editor::name_for(const std::string& type) const {
+    return unused_name(need(document_), type);
+}
+
+std::string Editor::put_added(Document changed, const std::string& name) {
     std::string pointer;
     const Scene scene = Scene::of(changed, file_);
     for (const Scene::Object& object : scene.objects())
@@ -196,6 +207,14 @@ std::string Editor::append(Section section, Node object, const std::string& name
 
 std::string Editor::duplicate(const std::string& pointer) {
     Document changed = need(document_);
+    if (pointer.starts_with("/parameters/")) {
+        const std::string target = duplicate_parameter(changed, pointer);
+        replace(std::move(changed), "Duplicate parameter");
+        return target;
+    }
+    if (pointer.starts_with("/optimizer/groups/"))
+        throw Error("a parameter is in one group only, so a copy of a group would have none")
+            .remedy("make a group of another parameter, and give it this one's rate");
     const Place place = place_of(changed, pointer);
     const std::string old = name_at(changed, pointer), name = unused_name(changed, old);
     // A name that comes from the order of its type would go to the copy.
@@ -211,6 +230,25 @@ std::string Editor::duplicate(const std::string& pointer) {
     Scene::of(changed, file_);
     replace(std::move(changed), "Duplicate " + old);
     return target;
+}
+
+void Editor::remove(const std::string& pointer) {
+    const Document& document = need(document_);
+    const std::vector<std::string> tokens = document::split_pointer(pointer);
+    if (tokens.size() == 3 && tokens[0] == "optimizer" && tokens[1] == "groups") {
+        remove_group(tokens[2]);
+        return;
+    }
+    Document changed = document;
+    if (pointer.starts_with("/parameters/")) {
+        remove_parameters(changed, {pointer});
+        replace(std::move(changed), "Delete parameter");
+        return;
+    }
+    place_of(changed, pointer);
+    const std::string name = name_at(changed, pointer);
+    changed.erase(pointer);
+    replace(std::move(changed), "Delete " + name);
 }
 
 void Editor::rename(const std::string& pointer, const std::string& name) {
@@ -266,39 +304,12 @@ void Editor::reset(const std::string& pointer) {
         throw Error(path + " has no default, and the objective " + named_by + " names it")
             .remedy("change or erase that objective first");
     } else {
+        const std::set<std::string> groups = groups_of_parameters(changed);
         for (auto k = parameters.rbegin(); k != parameters.rend(); ++k) list->erase(*k);
         changed.erase(pointer);
+        drop_unused_groups(changed, groups);
     }
     replace(std::move(changed), "Reset " + path);
-}
-
-void Editor::set_optimised(const std::string& path, bool on) {
-    Path::parse(path);
-    if (is_optimised(path) == on) return;
-    Document changed = need(document_);
-    Node* list = changed.root().find("parameters");
-    if (list == nullptr) {
-        changed.set("/parameters", Node::array());
-        list = changed.root().find("parameters");
-    }
-    if (on) {
-        list->push_back(Node::object({{"path", path}}));
-    } else {
-        for (std::size_t k = list->size(); k-- > 0;) {
-            const Node* const entry = list->item(k).find("path");
-            if (entry != nullptr && entry->is_string() && entry->string() == path) list->erase(k);
-        }
-    }
-    replace(std::move(changed), (on ? "Optimise " : "Do not optimise ") + path);
-}
-
-bool Editor::is_optimised(const std::string& path) const {
-    const Node* const list = need(document_).root().find("parameters");
-    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
-        const Node* const entry = list->item(k).find("path");
-        if (entry != nullptr && entry->is_string() && entry->string() == path) return true;
-    }
-    return false;
 }
 
 }  // namespace hindcast::session

@@ -1,12 +1,14 @@
 // What an Editor keeps besides the document: undo, what was saved, autosave. Internal to the
 // editor's files: editor.cpp (edits, undo, files), editor_objects.cpp (objects of sections),
-// rescue.cpp (autosave, recent files).
+// editor_parameters.cpp (parameters and their groups), rescue.cpp (autosave, recent files).
 #pragma once
 
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "app/session/editor.hpp"
 
@@ -51,6 +53,19 @@ struct Editor::State {
     void remove_autosave();
     void remember(const std::filesystem::path& file) const;  // as a recent one
 };
+
+// The document; throws Error where there is none.
+const document::Document& need(const DocumentPointer& document);
+
+// `wanted`, or a name like it that no object of the document has.
+std::string unused_name(const document::Document& document, const std::string& wanted);
+
+// ---- parameters (editor_parameters.cpp) ----
+std::string duplicate_parameter(document::Document& document, const std::string& pointer);
+void remove_parameters(document::Document& document, const std::vector<std::string>& pointers);
+std::set<std::string> groups_of_parameters(const document::Document& document);
+// Takes away the factors of those groups that no parameter is in any more.
+void drop_unused_groups(document::Document& document, const std::set<std::string>& before);
 
 // Strings of the document that refer to the object of this name: pointers, and what they are in
 // words. With `new_name` they are changed.

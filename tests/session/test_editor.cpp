@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "app/session/adding.hpp"
+#include "engine/sim/optimization.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -244,6 +246,173 @@ TEST_CASE("editor: a number that is optimised is reset to its default") {
         CHECK(std::string(error.what()).find("soft") != std::string::npos);
     }
     CHECK(editor.document() == named);
+}
+
+TEST_CASE("editor: parameters are added, restricted, duplicated and removed; a number has one") {
+    Editor editor(test::all_modules());
+    editor.open(test::scene_file("free_flight.json"));  // optimises ball.velocity, of 3 components
+    const auto before = editor.document();
+    const auto names = [&] { return built(editor)->parameters().names(); };
+    REQUIRE(names() ==
+            std::vector<std::string>{"ball.velocity.x", "ball.velocity.y", "ball.velocity.z"});
+    CHECK(editor.parameters_of("ball.velocity") == std::vector<std::string>{"/parameters/0"});
+    // Each number belongs to one parameter, however the path names it.
+    for (const char* path : {"ball.velocity", "ball.velocity.x"})
+        CHECK_THROWS_AS(editor.add_parameter(path), Error);
+    try {
+        editor.duplicate("/parameters/0");
+        FAIL("the copy has no number");
+    } catch (const Error& error) {
+        CHECK(std::string(error.what()).find("ball.velocity") != std::string::npos);
+        CHECK(error.what_to_do().find("components") != std::string::npos);
+    }
+    CHECK_THROWS_AS(editor.duplicate("/parameters/1"), Error);
+    CHECK(editor.document() == before);
+
+    CHECK(editor.add_parameter("ball.mass") == "/parameters/1");
+    CHECK(editor.undo_name() == "Optimise ball.mass");
+    CHECK(names().size() == 4);
+    editor.set("/parameters/0/components", Node::array({Node("y")}), "Components");
+    CHECK(editor.is_optimised("ball.velocity"));
+    CHECK_THROWS_AS(editor.add_parameter("ball.velocity"), Error);
+    CHECK_THROWS_AS(editor.set_parameter_path("/parameters/1", "ball.velocity.y"), Error);
+    // The copy has the components that are left, beside the one that it is a copy of.
+    CHECK(editor.duplicate("/parameters/0") == "/parameters/1");
+    CHECK(text_at(editor, "/parameters/1/components") == "[\"x\", \"z\"]");
+    CHECK(names() == std::vector<std::string>{"ball.velocity.y", "ball.velocity.x",
+                                              "ball.velocity.z", "ball.mass"});
+    CHECK_THROWS_AS(editor.duplicate("/parameters/1"), Error);
+    editor.remove("/parameters/1");
+    CHECK(editor.undo_name() == "Delete parameter");
+    editor.set_parameter_path("/parameters/1", "ball.velocity.x");
+    CHECK(names() == std::vector<std::string>{"ball.velocity.y", "ball.velocity.x"});
+    // The lock is of the whole quantity.
+    editor.set_optimised("ball.velocity", false);
+    CHECK(editor.document()->at("/parameters").size() == 0);
+    while (editor.can_undo()) editor.undo();
+    CHECK(*editor.document() == *before);
+}
+
+TEST_CASE("editor: groups of parameters are added, filled, renamed and removed; the scene loads") {
+    Editor editor(test::all_modules());
+    editor.open(test::scene_file("slingshot.json"));  // bands.stiffness, ball.velocity
+    const auto before = editor.document();
+    const auto loads = [&] {
+        const auto simulation = built(editor);
+        Optimization optimization(*simulation);  // reads "optimizer", groups and all
+        std::map<std::string, std::string> groups;
+        for (const Parameter& p : simulation->parameters().list()) groups[p.path] = p.group;
+        return groups;
+    };
+    const auto names = [&] {
+        std::vector<std::string> list;
+        for (const Editor::Group& group : editor.groups()) list.push_back(group.name);
+        return list;
+    };
+    CHECK(names().empty());
+    CHECK(editor.add_group("/parameters/0") == "/optimizer/groups/group");
+    CHECK(editor.undo_name() == "Add group");
+    CHECK(text_at(editor, "/optimizer/groups/group") == "{ \"rate\": 1 }");
+    CHECK(loads().at("bands.stiffness") == "group");
+    editor.set_group("/parameters/1", "group");
+    CHECK(loads().at("ball.velocity") == "group");
+    CHECK(editor.groups().at(0).parameters.size() == 2);
+    for (const double rate : {0.5, 0.25}) editor.set_group_rate("group", rate, "drag");
+    editor.end_merge();
+    CHECK(editor.groups().at(0).rate == 0.25);
+    editor.undo();
+    CHECK(editor.groups().at(0).rate == 1);
+    editor.redo();
+
+    // A name with what pointers are made of.
+    CHECK(editor.rename_group("group", "a/b~c") == "/optimizer/groups/a~1b~0c");
+    CHECK(names() == std::vector<std::string>{"a/b~c"});
+    CHECK(editor.groups().at(0).rate == 0.25);
+    CHECK(loads().at("ball.velocity") == "a/b~c");
+    CHECK(editor.add_group("/parameters/1") == "/optimizer/groups/group");
+    CHECK_THROWS_AS(editor.rename_group("group", "a/b~c"), Error);
+    CHECK_THROWS_AS(editor.rename_group("group", ""), Error);
+    CHECK_THROWS_AS(editor.duplicate("/optimizer/groups/group"), Error);
+    CHECK(loads().at("ball.velocity") == "group");
+
+    // With its last parameter a factor goes too: the scene would not load with it.
+    editor.remove("/parameters/1");
+    CHECK(names() == std::vector<std::string>{"a/b~c"});
+    CHECK_NOTHROW(loads());
+    editor.undo();
+    CHECK(names() == std::vector<std::string>{"a/b~c", "group"});
+    editor.set_group("/parameters/1", "");
+    CHECK(names() == std::vector<std::string>{"a/b~c"});
+    CHECK(loads().at("ball.velocity") == "ball.velocity");
+    editor.remove("/optimizer/groups/a~1b~0c");
+    CHECK(editor.undo_name() == "Delete a/b~c");
+    CHECK(editor.document()->find("/optimizer/groups") == nullptr);
+    CHECK(editor.document()->find("/parameters/0/group") == nullptr);
+    CHECK_NOTHROW(loads());
+
+    // A factor by the path of a parameter follows that path.
+    editor.set_group_rate("ball.velocity", 3);
+    CHECK(names() == std::vector<std::string>{"ball.velocity"});
+    editor.rename("/bodies/2", "stone");
+    CHECK(names() == std::vector<std::string>{"stone.velocity"});
+    editor.set_parameter_path("/parameters/1", "pouch.velocity");
+    CHECK(names() == std::vector<std::string>{"pouch.velocity"});
+    CHECK_NOTHROW(loads());
+    editor.set_optimised("pouch.velocity", false);
+    CHECK(names().empty());
+    CHECK_NOTHROW(loads());
+
+    // Without an optimiser written, the one that holds then is.
+    editor.erase("/optimizer", "No optimiser");
+    editor.add_group("/parameters/0");
+    CHECK(text_at(editor, "/optimizer/type") == "\"lbfgs\"");
+    CHECK_NOTHROW(loads());
+    while (editor.can_undo()) editor.undo();
+    CHECK(*editor.document() == *before);
+}
+
+TEST_CASE("editor: what is added beside the window is what add() adds") {
+    Editor expected(test::all_modules());
+    expected.open(test::scene_file("spring_cage.json"));
+    const std::string pointer = expected.add(Section::forces, "springs");
+
+    Editor editor(test::all_modules());
+    editor.open(test::scene_file("spring_cage.json"));
+    const auto wait = [](const Adding& adding) {
+        for (int k = 0; k < 30'000 && !adding.ready(); ++k) ::usleep(1000);
+        REQUIRE(adding.ready());
+    };
+    {
+        Adding adding(editor, test::all_modules(), Section::forces, "springs");
+        wait(adding);
+        CHECK_FALSE(editor.can_undo());
+        CHECK(adding.finish(editor) == pointer);
+        CHECK(*editor.document() == *expected.document());
+        CHECK(editor.undo_name() == "Add springs");
+    }
+    editor.undo();
+    {  // An edit meanwhile is kept: it begins anew.
+        Adding adding(editor, test::all_modules(), Section::forces, "springs");
+        editor.set("/gravity/2", -2, "Gravity");
+        wait(adding);
+        CHECK(adding.finish(editor).empty());
+        wait(adding);
+        CHECK(adding.finish(editor) == pointer);
+        CHECK(text_at(editor, "/gravity/2") == "-2");
+    }
+    {  // What cannot be added says why, and changes nothing.
+        const auto document = editor.document();
+        Adding adding(editor, test::all_modules(), Section::bodies, "waves");
+        wait(adding);
+        CHECK_THROWS_WITH_AS(adding.finish(editor), doctest::Contains("dimension"), Error);
+        CHECK(editor.document() == document);
+    }
+    { const Adding given_up(editor, test::all_modules(), Section::forces, "springs"); }
+    CHECK_THROWS_AS(Adding(editor, test::all_modules(), Section::forces, "magic"), Error);
+    const Editor other(test::all_modules());
+    const Adding adding(editor, test::all_modules(), Section::forces, "springs");
+    CHECK(adding.is_for(editor));
+    CHECK_FALSE(adding.is_for(other));
 }
 
 TEST_CASE("editor: files are saved as they were written, noticed when changed, and reloaded") {

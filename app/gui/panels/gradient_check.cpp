@@ -46,7 +46,12 @@ public:
         ImGui::TableSetupColumn("Relative error");
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, px(28));
         ImGui::TableSetupScrollFreeze(0, 1);
-        ImGui::TableHeadersRow();
+        static constexpr const char* helps[] = {
+            "A number that is optimised", "dLoss / d(it), by the adjoints",
+            "(L(p+h) - L(p-h)) / 2h, from two runs",
+            "Their difference, relative to the larger of the two",
+            "Whether they agree, within what rounding explains"};
+        table_headers(helps);
         ImGuiListClipper clipper;
         clipper.Begin(static_cast<int>(now.check->size()));
         while (clipper.Step())

@@ -36,7 +36,8 @@ public:
         const Node* node = work.document().find(pointer);
         const bool settings = pointer == "/time" || pointer == "/optimizer" ||
                               pointer == "/gradients" || pointer == "/gravity" ||
-                              pointer.starts_with("/parameters/");
+                              pointer.starts_with("/parameters/") ||
+                              pointer.starts_with("/optimizer/groups/");
         if (node == nullptr && !settings) {
             empty_state(icon::pointer, "It is not there any more",
                         "Choose something in the scene tree.");
@@ -97,8 +98,11 @@ private:
             if (ImGui::TextLink(term.name.c_str()))
                 work.select({work.pointer_of(term.name), -1, ""});
             tip("Selects this term");
-            ImGui::SameLine(px(150));
-            quiet_text(number_text(term.value, 4));
+            const std::string value = number_text(term.value, 4);
+            const float left = right_edge() - ImGui::CalcTextSize(value.c_str()).x;
+            ImGui::SameLine(std::max(ImGui::GetItemRectSize().x + px(16),
+                                     std::min(left, ImGui::GetFontSize() * 10)));
+            quiet_text(value);
         }
         ImGui::Spacing();
         wrapped_text("Click something in the picture or in the scene tree to see its numbers.",
@@ -169,8 +173,10 @@ private:
         const bool parameter = pointer.starts_with("/parameters/");
         const std::string at = parameter ? "/properties/parameters/items" : "/properties" + pointer;
         const Node* rows = schema.find(at + "/properties");
+        const bool group = pointer.starts_with("/optimizer/groups/");
         ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
         ImGui::TextUnformatted(parameter                 ? "Parameter"
+                               : group                   ? "Group of parameters"
                                : pointer == "/time"      ? "Time"
                                : pointer == "/optimizer" ? "Optimiser"
                                                          : "Gradients");
@@ -178,6 +184,12 @@ private:
         ImGui::Spacing();
         if (pointer == "/optimizer")
             edit_optimiser(work, schema);
+        else if (group)
+            edit_group(work, pointer);
+        else if (parameter && rows != nullptr && work.document().find(pointer) != nullptr)
+            edit_parameter(work, pointer, *rows);
+        else if (parameter)
+            wrapped_text("It is not there any more.", look().palette().quiet);
         else if (rows != nullptr)
             edit_by_schema(work, pointer, *rows, nullptr);
     }

@@ -6,6 +6,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -13,12 +14,7 @@
 
 namespace hindcast::gui {
 
-namespace {
-
 using document::Node;
-
-constexpr std::size_t most_rows = 64;  // of a list of numbers, in one view
-constexpr const char* axes[] = {"x", "y", "z", "w", "4", "5", "6", "7", "8"};
 
 std::string words(const std::string& key) {
     std::string text = key;
@@ -26,183 +22,69 @@ std::string words(const std::string& key) {
     return text;
 }
 
-// The gradient beside a value: its sign as a colour, its size as a number.
-void gradient_text(double gradient, const std::string& unit, float width) {
-    const std::string text = number_text(gradient, 3);
-    const float own = ImGui::CalcTextSize(text.c_str()).x;
-    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(width - own, 0.0F));
-    ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(look().palette().gradient, "%s", text.c_str());
-    tip(fmt::format("dLoss / d(this): {}{}\nA small increase of the value {} the loss.",
-                    number_text(gradient, 9), unit.empty() ? "" : " per " + unit,
-                    gradient > 0   ? "raises"
-                    : gradient < 0 ? "lowers"
-                                   : "does not change"));
+float label_width(float part) {
+    const float room = ImGui::GetContentRegionAvail().x;
+    return std::max(std::min(ImGui::GetFontSize() * 6, room * 0.5F), room * part);
 }
 
-// One entry of a quantity. The value's place in the document is `pointer`.
-void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
-           const std::string& pointer, const std::string& help, const std::string& name) {
-    NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
-    const bool has_gradient = index < q.gradient.size();
-    const float side = has_gradient ? px(72) : 0;
-    field.width = ImGui::GetContentRegionAvail().x - (has_gradient ? side + px(8) : 0);
-    field.tooltip = help;
-    const Node* written = work.document().find(pointer);
-    const bool editable =
-        written != nullptr ? plain_number(*written).has_value() : !pointer.empty();
-    ImGui::BeginDisabled(!editable);
-    const Edited edited = number_field("##value", field);
-    ImGui::EndDisabled();
-    if (edited != Edited::no) work.set(pointer, Node(field.value), "Change " + name, pointer);
-    if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
-    if (has_gradient) {
-        ImGui::SameLine(0, px(8));
-        gradient_text(q.gradient[index], q.unit, side);
+namespace {
+
+constexpr const char* default_method = "lbfgs";  // of a scene without "optimizer"
+
+// A list of words of which some are chosen; the last one cannot go. Null where nothing changed.
+std::optional<Node> edit_choices(const Node& allowed, const Node* chosen, const std::string& help) {
+    std::optional<Node> result;
+    for (std::size_t k = 0; k < allowed.size(); ++k) {
+        const std::string word =
+            allowed.item(k).is_string() ? allowed.item(k).string() : std::string();
+        const auto has = [&](const std::string& w) {
+            for (std::size_t j = 0; chosen != nullptr && j < chosen->size(); ++j)
+                if (chosen->item(j).is_string() && chosen->item(j).string() == w) return true;
+            return chosen == nullptr;  // not written: all
+        };
+        bool on = has(word);
+        if (k > 0) ImGui::SameLine(0, px(8));
+        if (ImGui::Checkbox(word.c_str(), &on)) {
+            Node list = Node::array();
+            for (std::size_t j = 0; j < allowed.size(); ++j)
+                if (allowed.item(j).is_string() && (j == k ? on : has(allowed.item(j).string())))
+                    list.push_back(allowed.item(j));
+            if (list.size() > 0) result = std::move(list);
+        }
+        tip(help + "\nAt least one stays");
     }
+    return result;
 }
 
-void context_menu(Context& context, const session::QuantityInfo& q) {
-    if (happens(Gesture::quantity_menu) && ImGui::IsItemHovered()) ImGui::OpenPopup("quantity");
-    if (!ImGui::BeginPopup("quantity")) return;
-    Workspace& work = context.work;
-    const auto parameter = std::ranges::find_if(
-        work.now().parameters, [&](const session::ParameterInfo& p) { return p.path == q.path; });
-    const bool is_parameter = parameter != work.now().parameters.end() && !parameter->names.empty();
-    if (ImGui::MenuItem("Sweep it", nullptr, false, is_parameter)) {
-        work.send(session::Scan{{parameter->names.front(), ""}, {0, 0}, 41});
-        work.focus_panel = "Landscape";
+// Whole numbers with commas or spaces between them.
+std::string list_text(const Node* list) {
+    std::string text;
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        text += (k > 0 ? ", " : "") + document::to_line(list->item(k));
+    return text;
+}
+
+Node list_of_text(const std::string& text) {
+    Node list = Node::array();
+    std::string word;
+    for (const char c : text + ' ') {
+        if (c != ',' && c != ' ') {
+            word += c;
+            continue;
+        }
+        if (word.empty()) continue;
+        std::int64_t number = 0;
+        const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (fault != std::errc() || end != word.data() + word.size())
+            throw Error("'" + word + "' is no whole number")
+                .remedy("write numbers with commas between them: 0, 2, 5");
+        list.push_back(Node(number));
+        word.clear();
     }
-    tip("Computes the loss along this number, in the background");
-    if (ImGui::MenuItem("Plot it", nullptr, false, is_parameter)) {
-        work.select({work.selection().pointer, -1, q.path});
-        work.focus_panel = "Plots";
-    }
-    tip("Shows it over the iterations");
-    if (q.may_optimise &&
-        ImGui::MenuItem(q.optimised ? "Take out of the optimisation" : "Optimise it"))
-        work.edit([&](session::Editor& e) { e.set_optimised(q.path, !q.optimised); });
-    const Node* written = work.document().find(q.scene_pointer);
-    if (ImGui::MenuItem("Reset to the default", nullptr, false, written != nullptr))
-        work.edit([&](session::Editor& e) { e.reset(q.scene_pointer); });
-    tip("Takes it out of the scene file, so that its default holds. If it is optimised, its "
-        "default "
-        "is written out; if it has none, it is not optimised any more");
-    if (ImGui::MenuItem("Copy its path")) ImGui::SetClipboardText(q.path.c_str());
-    tip("What the command line and studies call it");
-    ImGui::EndPopup();
+    return list;
 }
 
 }  // namespace
-
-void draw_quantity(Context& context, const session::QuantityInfo& q, const std::string& label,
-                   const std::string& documentation) {
-    Workspace& work = context.work;
-    ImGui::PushID(q.path.c_str());
-    const bool optimised = work.editor().is_optimised(q.path);
-    if (q.may_optimise) {
-        ImGui::PushStyleColor(ImGuiCol_Text,
-                              optimised ? look().palette().gradient : look().palette().quiet);
-        const bool toggled = icon_button(
-            "lock", optimised ? icon::lock : icon::unlock,
-            optimised ? "It is optimised: open the lock to keep it as it is"
-                      : "It is fixed: close the lock to let the optimisation change it");
-        ImGui::PopStyleColor();
-        if (toggled) work.edit([&](session::Editor& e) { e.set_optimised(q.path, !optimised); });
-        ImGui::SameLine(0, px(4));
-    } else {
-        ImGui::Dummy({ImGui::GetFrameHeight() + px(4), 0});
-        ImGui::SameLine(0, px(4));
-    }
-    const std::string help = fmt::format(
-        "{}{}{}{}", q.path, documentation.empty() ? "" : "\n" + documentation,
-        q.unit.empty() ? "" : "\nUnit: " + q.unit,
-        q.rows * q.components > 1 ? fmt::format("\n{} x {} numbers", q.rows, q.components) : "");
-    const std::size_t count = q.values.size();
-    const auto components = static_cast<std::size_t>(std::max(q.components, 1));
-    const float column = std::max(px(104), ImGui::GetContentRegionAvail().x * 0.34F);
-    ImGui::AlignTextToFramePadding();
-    const float start = ImGui::GetCursorPosX();
-    ImGui::BeginGroup();
-    if (count <= components && count > 1)
-        ImGui::TextUnformatted(words(label).c_str());
-    else
-        cut_text(words(label), column - px(8));
-    ImGui::EndGroup();
-    tip(help);
-    context_menu(context, q);
-    if (count == 1) {
-        ImGui::SameLine(start + column);
-        entry(work, q, 0, q.scene_pointer, help, q.path);
-    } else if (count <= components) {
-        const Node* written = work.document().find(q.scene_pointer);
-        const bool listed = written == nullptr || written->is_array();
-        for (std::size_t k = 0; k < count; ++k) {
-            ImGui::PushID(static_cast<int>(k));
-            ImGui::SetCursorPosX(start + px(8));
-            ImGui::AlignTextToFramePadding();
-            quiet_text(axes[std::min<std::size_t>(k, 8)]);
-            ImGui::SameLine(start + px(28));
-            entry(work, q, k,
-                  listed && written != nullptr ? fmt::format("{}/{}", q.scene_pointer, k) : "",
-                  help, q.path);
-            ImGui::PopID();
-        }
-    } else {
-        // A list: how large its numbers are, and all of them on request.
-        const auto [low, high] = std::ranges::minmax(q.values);
-        ImGui::SameLine(start + column);
-        const bool open = ImGui::TreeNodeEx(
-            "list", ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_NoTreePushOnOpen, "%s",
-            fmt::format("{} numbers", q.rows * q.components).c_str());
-        tip(help);
-        if (!open) {
-            ImGui::SetCursorPosX(start);
-            quiet_text(
-                fmt::format("{} to {} {}", number_text(low, 4), number_text(high, 4), q.unit));
-            if (!q.gradient.empty()) {
-                double square = 0;
-                for (const double g : q.gradient) square += g * g;
-                ImGui::SameLine(0, px(14));
-                ImGui::TextColored(look().palette().gradient, "|gradient| %s",
-                                   number_text(std::sqrt(square), 3).c_str());
-                tip("Euclidean norm of dLoss / d(these numbers); open the list for each of them");
-            }
-        }
-        if (open) {
-            const Node* written = work.document().find(q.scene_pointer);
-            const std::size_t shown = std::min(count, most_rows * components);
-            std::size_t first = 0;
-            if (work.selection().element > 0)
-                first = std::min(static_cast<std::size_t>(work.selection().element) * components,
-                                 count > shown ? count - shown : 0);
-            const float number = px(14) + ImGui::CalcTextSize("88888 x").x;
-            for (std::size_t k = first; k < first + shown; ++k) {
-                ImGui::PushID(static_cast<int>(k));
-                ImGui::SetCursorPosX(start);
-                ImGui::AlignTextToFramePadding();
-                quiet_text(components > 1
-                               ? fmt::format("{} {}", k / components,
-                                             axes[std::min<std::size_t>(k % components, 8)])
-                               : fmt::format("{}", k));
-                ImGui::SameLine(start + number);
-                std::string pointer;
-                if (written != nullptr && written->is_array())
-                    pointer = components > 1 ? fmt::format("{}/{}/{}", q.scene_pointer,
-                                                           k / components, k % components)
-                                             : fmt::format("{}/{}", q.scene_pointer, k);
-                entry(work, q, k, pointer, help, q.path);
-                ImGui::PopID();
-            }
-            if (shown < count) quiet_text(fmt::format("and {} more", count - shown));
-            if (written != nullptr && !written->is_array()) {
-                ImGui::SetCursorPosX(start);
-                quiet_text("Written as " + document::describe(*written));
-            }
-        }
-    }
-    ImGui::PopID();
-}
 
 void edit_plain_field(Workspace& work, const std::string& pointer, const model::Field& field) {
     const Node* written = work.document().find(pointer);
@@ -215,7 +97,7 @@ void edit_plain_field(Workspace& work, const std::string& pointer, const model::
     const float indent = ImGui::GetFrameHeight() + px(8);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + indent);
     const float start = ImGui::GetCursorPosX();
-    const float column = std::max(px(104), ImGui::GetContentRegionAvail().x * 0.34F);
+    const float column = label_width();
     ImGui::AlignTextToFramePadding();
     cut_text(words(field.key), column - px(8));
     tip(help);
@@ -319,7 +201,7 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         if (fallback != nullptr) help += "\nDefault: " + document::to_line(*fallback);
         ImGui::PushID(key.c_str());
         const float start = ImGui::GetCursorPosX();
-        const float column = std::max(px(104), ImGui::GetContentRegionAvail().x * 0.40F);
+        const float column = label_width(0.40F);
         ImGui::AlignTextToFramePadding();
         cut_text(words(key), column - px(8));
         tip(help);
@@ -328,6 +210,7 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         const auto put = [&](Node fresh) {
             if (work.document().find(pointer) == nullptr) {
                 Node object = Node::object();
+                if (pointer == "/optimizer") object.set("type", Node(default_method));
                 object.set(key, std::move(fresh));
                 work.set(pointer, std::move(object), "Change " + words(key));
             } else {
@@ -355,7 +238,7 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
             bool on = value != nullptr && value->is_boolean() && value->boolean();
             if (ImGui::Checkbox("##value", &on)) put(Node(on));
             tip(help);
-        } else if (is_type("integer") || is_type("number") || (reference && key != "path")) {
+        } else if (is_type("integer") || is_type("number") || reference) {
             const auto limit = [&](const char* name, double otherwise) {
                 const Node* n = row.find(name);
                 return n != nullptr ? plain_number(*n).value_or(otherwise) : otherwise;
@@ -386,34 +269,19 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
                 edit_by_schema(work, at, *row.find("properties"), nullptr);
                 ImGui::Unindent(px(12));
             }
-        } else if (key == "bounds") {
-            for (int end = 0; end < 2; ++end) {
-                const std::optional<double> number =
-                    written != nullptr && written->size() == 2
-                        ? plain_number(written->item(static_cast<std::size_t>(end)))
-                        : std::nullopt;
-                NumberField field{
-                    .value = number.value_or(0),
-                    .unit = "",
-                    .width = end == 0 ? ImGui::GetContentRegionAvail().x / 2 - px(4) : 0,
-                    .tooltip = end == 0 ? "Lowest value" : "Highest value",
-                    .mixed = !number};
-                if (end == 1) ImGui::SameLine(0, px(8));
-                ImGui::PushID(end);
-                const Edited edited = number_field("##bound", field);
-                ImGui::PopID();
-                if (edited == Edited::no) continue;
-                const double other =
-                    written != nullptr && written->size() == 2
-                        ? plain_number(written->item(static_cast<std::size_t>(1 - end))).value_or(0)
-                        : (end == 0 ? field.value + 1 : field.value - 1);
-                Node pair = Node::array();
-                pair.push_back(Node(end == 0 ? field.value : other));
-                pair.push_back(Node(end == 0 ? other : field.value));
-                put(std::move(pair));
-                if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
-            }
-        } else if (is_type("string") || key == "path") {
+        } else if (const Node* allowed = document::find_below(row, "/items/enum");
+                   is_type("array") && allowed != nullptr) {
+            if (auto list = edit_choices(*allowed, written, help)) put(std::move(*list));
+        } else if (const Node* item = document::find_below(row, "/items/type");
+                   is_type("array") && item != nullptr && item->is_string() &&
+                   item->string() == "integer") {
+            std::string list = list_text(value);
+            ImGui::SetNextItemWidth(-FLT_MIN);
+            if (ImGui::InputTextWithHint("##value", "0, 2, 5", &list,
+                                         ImGuiInputTextFlags_EnterReturnsTrue))
+                work.edit([&](session::Editor&) { put(list_of_text(list)); });
+            tip(help + "\nWhole numbers with commas between them. Enter takes it over");
+        } else if (is_type("string")) {
             std::string word = value != nullptr && value->is_string() ? value->string() : "";
             ImGui::SetNextItemWidth(-FLT_MIN);
             if (ImGui::InputText("##value", &word, ImGuiInputTextFlags_EnterReturnsTrue))
@@ -426,12 +294,15 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
             ImGui::PopStyleColor();
             tip(help + "\nIt is edited in the scene file's text");
         }
-        if (ImGui::IsMouseReleased(ImGuiMouseButton_Right) && ImGui::IsItemHovered() &&
-            written != nullptr)
+        if (happens(Gesture::quantity_menu) && ImGui::IsItemHovered() && written != nullptr)
             ImGui::OpenPopup("reset");
         if (ImGui::BeginPopup("reset")) {
             if (ImGui::MenuItem("Reset to the default"))
                 work.edit([&](session::Editor& e) { e.erase(at, "Reset " + words(key)); });
+            tip(fallback != nullptr
+                    ? "Takes it out of the scene file, so that its default holds: " +
+                          document::to_line(*fallback)
+                    : "Takes it out of the scene file");
             ImGui::EndPopup();
         }
         ImGui::PopID();
@@ -444,7 +315,7 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
     const Node* all = schema.find("/properties/optimizer/properties/type/enum");
     if (rows == nullptr || all == nullptr) return;
     const Node* type = work.document().find("/optimizer/type");
-    std::string method = type != nullptr && type->is_string() ? type->string() : "lbfgs";
+    std::string method = type != nullptr && type->is_string() ? type->string() : default_method;
     // Which keys a method takes, by the schema.
     const auto keys_of = [&](const std::string& name) -> const Node* {
         for (std::size_t k = 0; cases != nullptr && k < cases->size(); ++k) {
@@ -467,7 +338,7 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
     for (std::size_t k = 0; k < all->size(); ++k) methods.push_back(all->item(k).string());
     ImGui::AlignTextToFramePadding();
     const float start = ImGui::GetCursorPosX();
-    const float column = std::max(px(104), ImGui::GetContentRegionAvail().x * 0.40F);
+    const float column = label_width(0.40F);
     ImGui::TextUnformatted("method");
     ImGui::SameLine(start + column);
     if (choice("##method", methods, method, "How the parameters are updated from the gradient")) {
@@ -485,8 +356,10 @@ void edit_optimiser(Workspace& work, const document::Document& schema) {
                 fresh.set(required->item(k).string(), Node(0.1));
         work.set("/optimizer", std::move(fresh), "Optimise by " + method);
     }
-    edit_by_schema(work, "/optimizer", *rows,
-                   [&](const std::string& key) { return key != "type" && takes(method, key); });
+    edit_by_schema(work, "/optimizer", *rows, [&](const std::string& key) {
+        return key != "type" && key != "groups" && takes(method, key);
+    });
+    edit_groups(work);
 }
 
 }  // namespace hindcast::gui

@@ -1,5 +1,6 @@
-// How one field of the scene is shown and edited: a quantity with its gradient, a plain field by
-// its registry row, an object of settings by the scene's schema.
+// How one field of the scene is shown and edited: a quantity with its gradient
+// (inspector_quantity.cpp), a plain field by its registry row and an object of settings by the
+// scene's schema (inspector_fields.cpp), parameters and their groups (inspector_parameters.cpp).
 #pragma once
 
 #include <functional>
@@ -8,8 +9,13 @@
 
 namespace hindcast::gui {
 
+// "rest_length" -> "rest length".
+std::string words(const std::string& key);
+// Of the names before the fields: as much of the room, but enough to read them where it is narrow.
+float label_width(float part = 0.34F);
+
 // A quantity (something with a path): lock, name, numbers with bounds, gradient; a context menu
-// with sweep, plot, reset.
+// with sweep, plot, reset, for the number under the mouse.
 void draw_quantity(Context& context, const session::QuantityInfo& quantity,
                    const std::string& label, const std::string& documentation);
 // A field without a path: bodies, choices, switches, counts.
@@ -19,5 +25,22 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const document:
                     const std::function<bool(const std::string&)>& wanted);
 // Method and settings of the scene's "optimizer".
 void edit_optimiser(Workspace& work, const document::Document& schema);
+
+// A parameter at "/parameters/k": path, bounds, group and the rest by its rows of the schema.
+void edit_parameter(Workspace& work, const std::string& pointer, const document::Node& rows);
+// A group at "/optimizer/groups/NAME": its name, its factor on the rate, its parameters.
+void edit_group(Workspace& work, const std::string& pointer);
+// All groups in a line each, and a button for another one.
+void edit_groups(Workspace& work);
+// The "bounds" of a parameter, in the unit of its quantity, beside the range that the module
+// allows. `part`: of the line, for the name.
+void edit_bounds(Workspace& work, const std::string& parameter,
+                 const session::QuantityInfo& quantity, float part = 0.34F);
+
+// Items of a menu: the paths that can be optimised and are not yet. The one that was chosen, or "".
+std::string choose_path(const Workspace& work);
+// Adds a parameter or a group by what is chosen in a menu, and selects it.
+void parameter_items(Workspace& work);
+void group_items(Workspace& work);
 
 }  // namespace hindcast::gui

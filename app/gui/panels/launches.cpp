@@ -33,6 +33,19 @@ const Tab tabs[] = {
      std::nullopt},
     {"CUDA", "cu", "The CUDA C++ that NVRTC is given for a GPU", KernelText::cuda, std::nullopt}};
 
+constexpr int columns = 8;
+
+// Seconds of one run; 0: it has not run.
+double each_of(const session::LaunchInfo& l) {
+    return l.runs > 0 ? l.seconds / static_cast<double>(l.runs) : 0;
+}
+
+// GB/s; 0 where it is not known.
+double bandwidth_of(const session::LaunchInfo& l) {
+    const double each = each_of(l);
+    return each > 0 && l.bytes > 0 ? l.bytes / each / 1e9 : 0;
+}
+
 class Launches final : public Panel {
 public:
     Launches()
@@ -133,48 +146,59 @@ private:
     }
 
     void table(const std::vector<session::LaunchInfo>& launches, double total, bool narrow) {
-        if (!ImGui::BeginTable("launches", 7,
+        // Columns are resized at the headers alone: a row can be clicked anywhere.
+        if (!ImGui::BeginTable("launches", columns,
                                ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
                                    ImGuiTableFlags_Sortable | ImGuiTableFlags_Resizable |
-                                   ImGuiTableFlags_Hideable))
+                                   ImGuiTableFlags_Hideable | ImGuiTableFlags_NoBordersInBody))
             return;
+        static constexpr const char* helps[columns] = {
+            "Kernels that were joined to one launch stand together",
+            "forward: the run itself; adjoint, tangent: its derivatives",
+            "How often it was launched while measuring was on",
+            "Time of all runs",
+            "Time of one run, on the average",
+            "Part of the time of all launches",
+            "Read and written by one run, by what its buffers are declared to be",
+            "Bandwidth: these bytes by the time of one run"};
         ImGui::TableSetupColumn("Launch");
-        ImGui::TableSetupColumn("Direction", ImGuiTableColumnFlags_WidthFixed, px(80));
-        ImGui::TableSetupColumn("Runs", ImGuiTableColumnFlags_WidthFixed, px(64));
-        ImGui::TableSetupColumn("Total",
-                                ImGuiTableColumnFlags_WidthFixed |
-                                    ImGuiTableColumnFlags_DefaultSort |
-                                    ImGuiTableColumnFlags_PreferSortDescending,
-                                px(76));
-        ImGui::TableSetupColumn("Each", ImGuiTableColumnFlags_WidthFixed, px(70));
-        ImGui::TableSetupColumn("Share", ImGuiTableColumnFlags_WidthFixed, px(90));
-        ImGui::TableSetupColumn("GB/s", ImGuiTableColumnFlags_WidthFixed, px(56));
-        for (const int column : {2, 4, 5, 6})  // beside a text there is no room for them
-            ImGui::TableSetColumnEnabled(column, !narrow);
+        const auto column = [](const char* name, const char* widest, ImGuiTableColumnFlags flags) {
+            const float width =
+                std::max(ImGui::CalcTextSize(widest).x, ImGui::CalcTextSize(name).x + px(16));
+            ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed | flags, width);
+        };
+        constexpr ImGuiTableColumnFlags down = ImGuiTableColumnFlags_PreferSortDescending;
+        column("Direction", "forward", 0);
+        column("Runs", "8888888", down);
+        column("Total", "888.8 ms", down | ImGuiTableColumnFlags_DefaultSort);
+        column("Each", "888.8 ms", down);
+        column("Share", "100 %  |||||", down);
+        column("Bytes", "888.8 MiB", down);
+        column("GB/s", "888.8", down);
+        for (const int k : {2, 4, 5, 6, 7})  // beside a text there is no room for them
+            ImGui::TableSetColumnEnabled(k, !narrow);
         ImGui::TableSetupScrollFreeze(0, 1);
-        ImGui::TableHeadersRow();
+        table_headers(helps);
         std::vector<const session::LaunchInfo*> rows;
         for (const session::LaunchInfo& l : launches) rows.push_back(&l);
         if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs();
             sort != nullptr && sort->SpecsCount > 0) {
-            const int column = sort->Specs[0].ColumnIndex;
+            const int by = sort->Specs[0].ColumnIndex;
             const bool up = sort->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
-            const auto each = [](const session::LaunchInfo& l) {
-                return l.runs > 0 ? l.seconds / static_cast<double>(l.runs) : 0;
-            };
             std::ranges::stable_sort(rows, [&](const auto* a, const auto* b) {
                 if (!up) std::swap(a, b);
-                switch (column) {
+                switch (by) {
                     case 0: return a->name < b->name;
                     case 1: return std::string_view(name_of(a->direction)) < name_of(b->direction);
                     case 2: return a->runs < b->runs;
-                    case 4: return each(*a) < each(*b);
-                    default: return a->seconds < b->seconds;
+                    case 4: return each_of(*a) < each_of(*b);
+                    case 6: return a->bytes < b->bytes;
+                    case 7: return bandwidth_of(*a) < bandwidth_of(*b);
+                    default: return a->seconds < b->seconds;  // and the share
                 }
             });
         }
         for (const session::LaunchInfo* l : rows) {
-            const double each = l->runs > 0 ? l->seconds / static_cast<double>(l->runs) : 0;
             const float share = total > 0 ? static_cast<float>(l->seconds / total) : 0;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
@@ -197,13 +221,16 @@ private:
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(duration_text(l->seconds).c_str());
             ImGui::TableNextColumn();
-            ImGui::TextUnformatted(duration_text(each).c_str());
+            ImGui::TextUnformatted(duration_text(each_of(*l)).c_str());
             ImGui::TableNextColumn();
             ImGui::ProgressBar(share, {-FLT_MIN, ImGui::GetTextLineHeight()},
                                fmt::format("{:.0f} %", share * 100).c_str());
             ImGui::TableNextColumn();
-            ImGui::TextUnformatted(
-                each > 0 && l->bytes > 0 ? number_text(l->bytes / each / 1e9, 3).c_str() : "-");
+            ImGui::TextUnformatted(l->bytes > 0 ? bytes_text(l->bytes).c_str() : "-");
+            tip("Read and written by one run");
+            ImGui::TableNextColumn();
+            const double bandwidth = bandwidth_of(*l);
+            ImGui::TextUnformatted(bandwidth > 0 ? number_text(bandwidth, 3).c_str() : "-");
             tip(fmt::format("{} read and written by one run", bytes_text(l->bytes)));
         }
         ImGui::EndTable();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/gui/panels/panel.hpp"
@@ -27,17 +28,31 @@ public:
         ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
         ImGui::TextUnformatted(number_text(now.loss, 5).c_str());
         ImGui::PopFont();
+        const char* const what = "loss of what is shown";
         ImGui::SameLine();
-        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
-        quiet_text("loss of what is shown");
+        if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(what).x)
+            ImGui::NewLine();
+        else
+            ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
+        quiet_text(what);
         double total = 0;
         for (const session::TermInfo& term : now.terms) total += std::abs(term.weight * term.value);
         if (!ImGui::BeginTable("terms", 3, ImGuiTableFlags_ScrollY)) return;
+        // Numbers first: a name that is cut is its own tooltip.
+        const float padding = 2 * ImGui::GetStyle().CellPadding.x;
+        const float room = ImGui::GetContentRegionAvail().x - 3 * padding;
+        const float value_width = ImGui::CalcTextSize("-8.88e-88").x + px(8);
+        const float weight_width =
+            std::min(ImGui::CalcTextSize("88888").x + 2 * ImGui::GetStyle().FramePadding.x,
+                     (room - value_width) * 0.5F);
         ImGui::TableSetupColumn("Term");
-        ImGui::TableSetupColumn("Weight", ImGuiTableColumnFlags_WidthFixed, px(76));
-        ImGui::TableSetupColumn("Value", ImGuiTableColumnFlags_WidthFixed, px(72));
+        ImGui::TableSetupColumn("Weight", ImGuiTableColumnFlags_WidthFixed, weight_width);
+        ImGui::TableSetupColumn("Value", ImGuiTableColumnFlags_WidthFixed, value_width);
         ImGui::TableSetupScrollFreeze(0, 1);
-        ImGui::TableHeadersRow();
+        static constexpr const char* helps[] = {
+            "What is wanted; a click shows it in the inspector", "Factor of the term in the loss",
+            "The term as it is, before its weight; the bar is its share of the loss"};
+        table_headers(helps);
         for (const session::TermInfo& term : now.terms) {
             const std::string pointer = work.pointer_of(term.name);
             ImGui::PushID(term.name.c_str());
@@ -46,7 +61,7 @@ public:
             ImGui::AlignTextToFramePadding();
             if (ImGui::Selectable(term.name.c_str(), work.selection().pointer == pointer))
                 work.select({pointer, -1, ""});
-            tip("Shows this term in the inspector");
+            tip(term.name + "\nShows this term in the inspector");
             ImGui::TableNextColumn();
             NumberField weight{.value = term.weight,
                                .unit = "",
@@ -69,7 +84,7 @@ public:
                 ImGui::GetColorU32(colour), px(3));
             ImGui::AlignTextToFramePadding();
             ImGui::SetCursorPosX(ImGui::GetCursorPosX() + px(4));
-            ImGui::TextUnformatted(number_text(term.value, 4).c_str());
+            ImGui::TextUnformatted(number_text(term.value, 3).c_str());
             tip(fmt::format("{}: value {}, {:.0f} % of the loss", term.name,
                             number_text(term.value, 9), share * 100));
             ImGui::PopID();

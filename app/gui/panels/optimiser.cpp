@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
@@ -42,15 +43,21 @@ private:
     static void buttons(Context& context) {
         Workspace& work = context.work;
         const bool runs = work.is_optimising();
-        const float room = ImGui::GetContentRegionAvail().x;
         const float side = ImGui::GetFrameHeight() + px(4);
+        const float beside = ImGui::GetContentRegionAvail().x - 4 * (side + px(3));
+        const char* const symbol = runs ? icon::pause : icon::bolt;
+        const char* const word = runs ? "Pause" : "Start";
+        // A line of its own where the word has no room beside the others.
+        const bool narrow =
+            beside < ImGui::CalcTextSize(fmt::format("{} {}", symbol, word).c_str()).x +
+                         2 * ImGui::GetStyle().FramePadding.x;
         const Action& action = context.actions["optimise"];
-        if (text_button(runs ? icon::pause : icon::bolt, runs ? "Pause" : "Start",
-                        action.help + "\nKey: O", action.enabled(work), !runs,
-                        room - 4 * (side + px(3))))
+        if (text_button(symbol, word, action.help + "\nKey: O", action.enabled(work), !runs,
+                        narrow ? ImGui::GetContentRegionAvail().x : beside))
             action.run(work);
+        bool first = narrow;
         for (const char* id : {"iterate", "stop", "accept", "revert"}) {
-            ImGui::SameLine(0, px(3));
+            if (!std::exchange(first, false)) ImGui::SameLine(0, px(3));
             context.actions.button(id, work);
         }
     }
@@ -75,22 +82,29 @@ private:
         ImGui::PopFont();
         tip(fmt::format("The loss of iteration {}: {}", last.iteration,
                         number_text(last.loss, 12)));
-        ImGui::SameLine();
         const double first =
             std::ranges::find(*history, last.build, &session::IterationInfo::build)->loss;
         if (std::isfinite(first) && first != 0) {
             const double change = 100 * (last.loss / first - 1);
-            ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
+            const std::string text = fmt::format("{:+.3g} %", change);
+            ImGui::SameLine();
+            if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(text.c_str()).x)
+                ImGui::NewLine();
+            else
+                ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
             ImGui::TextColored(change <= 0 ? look().palette().good : look().palette().bad, "%s",
-                               fmt::format("{:+.3g} %", change).c_str());
+                               text.c_str());
             tip("Change of the loss since the first iteration of this scene");
         }
         sparkline(*history);
-        quiet_text(fmt::format("iteration {} of {}   best {} in {}", last.iteration,
-                               std::max(now.iterations_planned, last.iteration),
-                               number_text(best->loss, 4), best->iteration));
-        quiet_text(fmt::format("|gradient| {}   {} each", number_text(last.gradient_norm, 3),
-                               duration_text(last.seconds)));
+        const ImVec4 quiet = look().palette().quiet;
+        wrapped_text(fmt::format("iteration {} of {}   best {} in {}", last.iteration,
+                                 std::max(now.iterations_planned, last.iteration),
+                                 number_text(best->loss, 4), best->iteration),
+                     quiet);
+        wrapped_text(fmt::format("|gradient| {}   {} each", number_text(last.gradient_norm, 3),
+                                 duration_text(last.seconds)),
+                     quiet);
         if (!now.stop_reason.empty() && !work.is_optimising())
             wrapped_text("Stopped: " + now.stop_reason, look().palette().warn);
     }

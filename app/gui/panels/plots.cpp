@@ -2,11 +2,14 @@
 // series, adjoint norm of each step). The vertical line is the moment that is shown.
 #include <fmt/format.h>
 #include <imgui_internal.h>
+#include <imgui_stdlib.h>
 #include <implot.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/gui/figure.hpp"
 #include "app/gui/panels/panel.hpp"
@@ -18,6 +21,8 @@
 namespace hindcast::gui {
 
 namespace {
+
+constexpr std::size_t most_curves = 24;  // of parameters, in one plot
 
 class Plots final : public Panel {
 public:
@@ -36,53 +41,155 @@ public:
             "Euclidean norm of the gradient over the iterations",
             "The parameters over the iterations", "Energies and other sums over simulated time",
             "How far the gradient reaches back: norm of dLoss/dstate at each step"};
-        if (!work.selection().field.empty() && work.selection().field != shown_field_) {
-            shown_field_ = work.selection().field;
-            kind_ = 2;
-        }
-        for (std::size_t k = 0; k < kinds.size(); ++k) {
-            if (k > 0) ImGui::SameLine(0, px(2));
-            ImGui::PushStyleColor(ImGuiCol_Button, kind_ == k
-                                                       ? ImGui::GetStyleColorVec4(ImGuiCol_Header)
-                                                       : ImVec4(0, 0, 0, 0));
-            if (ImGui::Button(kinds[k].c_str())) kind_ = k;
-            ImGui::PopStyleColor();
-            tip(helps[k]);
-        }
-        ImGui::SameLine(0, px(14));
-        ImGui::Checkbox("log", &log_);
-        tip("Logarithmic vertical axis; what is not positive is left out");
+        take_request(work);
+        toolbar(context, kinds, helps);
+        if (kind_ == parameters) filter_line(now);
         const std::vector<Curve> curves = curves_of(now);
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(std::max(right_edge() - px(172), ImGui::GetCursorPosX()));
-        static constexpr const char* formats[][2] = {
-            {"CSV", "Writes the curves beside the scene as a table, with all digits"},
-            {"SVG", "Writes the plot beside the scene as a drawing, for papers and pages"},
-            {"PNG", "Writes the plot beside the scene as a picture of 1600 x 960 pixels"}};
-        for (const auto& [name, help] : formats) {
-            if (text_button(nullptr, name, help, !curves.empty(), false, px(52)))
-                save(context, figure_of(now, curves), name);
-            ImGui::SameLine(0, px(6));
-        }
-        ImGui::NewLine();
         if (curves.empty()) {
-            const bool time = kind_ >= 3;
-            empty_state(icon::plot, time ? "No series of this scene yet" : "No iterations yet",
-                        time ? kind_ == 4 ? "Adjoint norms come with an optimisation."
-                                          : "They come with the simulation."
-                             : "Press O to optimise: the curve grows while you watch.");
+            nothing(now);
             return;
         }
         plot(work, curves);
     }
 
 private:
+    enum Kind : std::size_t { loss, gradient, parameters, series, adjoint_norm };
+
+    // Somebody asks for the parameters of a path alone.
+    void take_request(Workspace& work) {
+        if (work.now().name != scene_) {  // another scene: its parameters have other names
+            scene_ = work.now().name;
+            only_.clear();
+            search_.clear();
+            fit();
+        }
+        if (!work.plot_only) return;
+        only_ = *std::exchange(work.plot_only, std::nullopt);
+        search_.clear();
+        kind_ = parameters;
+        fit();
+    }
+
+    void fit() { fitted_ = true; }
+
+    // On the same line if it fits there.
+    static void next(float width, float space) {
+        ImGui::SameLine(0, space);
+        if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    }
+
+    static float button_width(const std::string& label) {
+        return ImGui::CalcTextSize(label.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    }
+
+    void toolbar(Context& context, const std::vector<std::string>& kinds,
+                 const char* const* helps) {
+        Workspace& work = context.work;
+        for (std::size_t k = 0; k < kinds.size(); ++k) {
+            if (k > 0) next(button_width(kinds[k]), px(2));
+            ImGui::PushStyleColor(ImGuiCol_Button, kind_ == k
+                                                       ? ImGui::GetStyleColorVec4(ImGuiCol_Header)
+                                                       : ImVec4(0, 0, 0, 0));
+            if (ImGui::Button(kinds[k].c_str()) && kind_ != k) {
+                kind_ = k;
+                fit();
+            }
+            ImGui::PopStyleColor();
+            tip(helps[k]);
+        }
+        next(ImGui::GetFrameHeight() + ImGui::CalcTextSize("log").x + px(8), px(14));
+        if (ImGui::Checkbox("log", &log_)) fit();
+        tip("Logarithmic vertical axis; what is not positive is left out");
+        next(ImGui::GetFrameHeight() + px(4), px(6));
+        if (icon_button("fit", icon::frame,
+                        fitted_ ? "All of the curves is shown. The wheel zooms, a drag moves, also "
+                                  "on one axis alone"
+                                : "Shows all of the curves again (as a double click does)",
+                        !fitted_))
+            fit();
+        static constexpr const char* formats[][2] = {
+            {"CSV", "Writes the curves beside the scene as a table, with all digits"},
+            {"SVG", "Writes the plot beside the scene as a drawing, for papers and pages"},
+            {"PNG", "Writes the plot beside the scene as a picture of 1600 x 960 pixels"}};
+        const float each = button_width("PNG"), all = 3 * each + 2 * px(6);
+        next(all, px(8));
+        ImGui::SetCursorPosX(std::max(right_edge() - all, ImGui::GetCursorPosX()));
+        const std::vector<Curve> curves = curves_of(work.now());
+        for (const auto& [name, help] : formats) {
+            if (text_button(nullptr, name, help, !curves.empty(), false, each))
+                save(context, figure_of(work.now(), curves), name);
+            ImGui::SameLine(0, px(6));
+        }
+        ImGui::NewLine();
+    }
+
+    // What is shown of the parameters, and how to see others.
+    void filter_line(const session::Snapshot& now) {
+        if (!only_.empty()) {
+            if (text_button(icon::close, only_, "Shows all parameters again")) only_.clear();
+            ImGui::SameLine(0, px(8));
+        }
+        std::size_t among = 0;
+        each_parameter(now, [&](const session::ParameterInfo&, std::size_t) { ++among; });
+        const std::string count =
+            among > most_curves ? fmt::format("{} of {} curves", most_curves, among) : "";
+        const float side = count.empty() ? 0 : ImGui::CalcTextSize(count.c_str()).x + px(12);
+        const float width = ImGui::GetContentRegionAvail().x - side;
+        if (among <= most_curves && only_.empty() && search_.empty() && names(now) <= 1) return;
+        ImGui::SetNextItemWidth(
+            std::clamp(width, ImGui::GetFontSize() * 5, ImGui::GetFontSize() * 16));
+        ImGui::InputTextWithHint("##filter", "Filter", &search_,
+                                 ImGuiInputTextFlags_EscapeClearsAll);
+        tip("Shows only parameters that have these words in their names, such as [3] or .x");
+        if (count.empty()) return;
+        next(side, px(8));
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextColored(look().palette().warn, "%s", count.c_str());
+        tip(
+            fmt::format("The first {} are drawn, and written to files. To see others, write words "
+                        "of their names into the filter, or choose \"Plot it\" in the menu of a "
+                        "number in the inspector (right click).",
+                        most_curves));
+    }
+
+    void nothing(const session::Snapshot& now) const {
+        if (kind_ == parameters && names(now) > 0 && now.history && !now.history->empty()) {
+            empty_state(icon::plot, "No parameter is called so",
+                        "Take the filter away to see all of them.");
+            return;
+        }
+        const bool time = over_time();
+        empty_state(icon::plot, time ? "No series of this scene yet" : "No iterations yet",
+                    time ? kind_ == adjoint_norm ? "Adjoint norms come with an optimisation."
+                                                 : "They come with the simulation."
+                         : "Press O to optimise: the curve grows while you watch.");
+    }
+
+    static std::size_t names(const session::Snapshot& now) {
+        std::size_t count = 0;
+        for (const session::ParameterInfo& p : now.parameters) count += p.count;
+        return count;
+    }
+
+    // Those that the filter lets through, with their place in the flat vector.
+    template <class F>
+    void each_parameter(const session::Snapshot& now, F f) const {
+        for (const session::ParameterInfo& p : now.parameters)
+            for (std::size_t k = 0; k < p.count; ++k) {
+                const std::string& name = k < p.names.size() ? p.names[k] : p.path;
+                const bool within = only_.empty() || name == only_ ||
+                                    name.starts_with(only_ + "[") || name.starts_with(only_ + ".");
+                if (within && (search_.empty() || matches(name, search_))) f(p, k);
+            }
+    }
+
     std::vector<Curve> curves_of(const session::Snapshot& now) const {
         std::vector<Curve> curves;
         const bool any = now.history && !now.history->empty();
-        if (kind_ == 3) {
+        if (kind_ == series) {
             const double spacing = now.step_seconds * static_cast<double>(now.frame_every);
             for (const auto& [name, values] : now.series) {
+                if (name == "adjoint norm") continue;  // of another unit: it has its own plot
                 Curve curve{name, {}, values};
                 for (std::size_t k = 0; k < values.size(); ++k)
                     curve.x.push_back(static_cast<double>(k) * spacing);
@@ -92,7 +199,7 @@ private:
         }
         if (!any) return curves;
         const auto& history = *now.history;
-        if (kind_ == 4) {
+        if (kind_ == adjoint_norm) {
             const std::int64_t shown =
                 now.shown_iteration < 0 ? history.back().iteration : now.shown_iteration;
             const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
@@ -115,7 +222,7 @@ private:
             }
             curves.push_back(std::move(curve));
         };
-        if (kind_ == 0) {
+        if (kind_ == loss) {
             over_iterations("loss", [](const session::IterationInfo& i) { return i.loss; });
             if (history.back().terms.size() > 1)
                 for (std::size_t t = 0; t < history.back().terms.size(); ++t)
@@ -126,52 +233,84 @@ private:
                                        ? i.terms[t].weight * i.terms[t].value
                                        : NAN;
                         });
-        } else if (kind_ == 1) {
+        } else if (kind_ == gradient) {
             over_iterations("|gradient|",
                             [](const session::IterationInfo& i) { return i.gradient_norm; });
         } else {
-            std::size_t shown = 0;
-            for (const session::ParameterInfo& p : now.parameters)
-                for (std::size_t k = 0; k < p.count && shown < 24; ++k) {
-                    const std::size_t at = p.first + k;
-                    const std::string name = k < p.names.size() ? p.names[k] : p.path;
-                    if (!shown_field_.empty() && p.path != shown_field_) continue;
-                    ++shown;
-                    over_iterations(name, [&now, at](const session::IterationInfo& i) {
-                        return i.build == now.shown_build && i.parameters &&
-                                       at < i.parameters->size()
-                                   ? (*i.parameters)[at]
-                                   : NAN;
-                    });
-                }
+            // Of one unit it stands at the axis, else behind each name.
+            const bool one_unit = unit_of(now).has_value();
+            each_parameter(now, [&](const session::ParameterInfo& p, std::size_t k) {
+                if (curves.size() == most_curves) return;
+                const std::string& name = k < p.names.size() ? p.names[k] : p.path;
+                over_iterations(one_unit || p.unit.empty() ? name : name + " (" + p.unit + ")",
+                                [&now, at = p.first + k](const session::IterationInfo& i) {
+                                    return i.build == now.shown_build && i.parameters &&
+                                                   at < i.parameters->size()
+                                               ? (*i.parameters)[at]
+                                               : NAN;
+                                });
+            });
         }
         return curves;
     }
 
-    bool over_time() const { return kind_ >= 3; }
+    // The unit that all parameters shown have; none if they have several.
+    std::optional<std::string> unit_of(const session::Snapshot& now) const {
+        std::optional<std::string> unit;
+        bool several = false;
+        each_parameter(now, [&](const session::ParameterInfo& p, std::size_t) {
+            several |= unit && *unit != p.unit;
+            unit = p.unit;
+        });
+        return several ? std::nullopt : unit;
+    }
+
+    bool over_time() const { return kind_ >= series; }
 
     Figure figure_of(const session::Snapshot& now, const std::vector<Curve>& curves) const {
         static constexpr const char* labels[] = {"loss", "|dLoss/dparameters|", "value", "value",
                                                  "|dLoss/dstate|"};
+        std::string label = labels[kind_];
+        if (const auto unit = unit_of(now); kind_ == parameters && unit && !unit->empty())
+            label += " (" + *unit + ")";
+        if (kind_ == series &&
+            std::ranges::all_of(curves, [](const Curve& c) { return c.name.ends_with("energy"); }))
+            label = "energy (J)";
         bool positive = false;
         for (const Curve& curve : curves)
             positive |= std::ranges::any_of(curve.y, [](double y) { return y > 0; });
-        return {now.name, over_time() ? "time (s)" : "iteration", labels[kind_], log_ && positive,
-                curves};
+        return {now.name, over_time() ? "time (s)" : "iteration", label, log_ && positive, curves};
+    }
+
+    static std::array<double, 2> positive_range(const Figure& figure) {
+        std::array<double, 2> range{INFINITY, 0};
+        for (const Curve& curve : figure.curves)
+            for (const double y : curve.y)
+                if (y > 0 && std::isfinite(y))
+                    range = {std::min(range[0], y), std::max(range[1], y)};
+        return range;
     }
 
     // The curves alone, between BeginPlot and EndPlot.
-    void draw_curves(const Figure& figure) const {
-        ImPlot::SetupAxes(figure.x_label.c_str(), nullptr, ImPlotAxisFlags_AutoFit,
-                          ImPlotAxisFlags_AutoFit);
-        if (figure.log_y) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+    // `all`: the axes follow the curves; else the vertical one shows `range`.
+    static void draw_curves(const Figure& figure, bool all, std::array<double, 2> range = {}) {
+        const ImPlotAxisFlags flags = all ? ImPlotAxisFlags_AutoFit : ImPlotAxisFlags_None;
+        ImPlot::SetupAxes(figure.x_label.c_str(), figure.y_label.c_str(), flags, flags);
+        if (figure.log_y) {
+            ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+            if (all) range = positive_range(figure);
+            // In less than a decade there may be no power of ten: round numbers instead.
+            if (range[0] > 0 && range[1] > range[0] && range[1] < 10 * range[0])
+                if (const std::vector<double> ticks = ticks_of(range[0], range[1], 4);
+                    !ticks.empty())
+                    ImPlot::SetupAxisTicks(ImAxis_Y1, ticks.data(), static_cast<int>(ticks.size()));
+        }
         ImPlot::SetupLegend(ImPlotLocation_NorthEast);
         for (const Curve& curve : figure.curves) {
             ImPlotSpec spec;
             spec.LineWeight = px(1.8F);
-            if (&curve == figure.curves.data() && kind_ == 0)
-                spec.LineColor = look().palette().accent;
-            if (kind_ == 1 || kind_ == 4) spec.LineColor = look().palette().gradient;
+            spec.LineColor =
+                ImPlot::GetColormapColor(static_cast<int>(&curve - figure.curves.data()));
             const int count = static_cast<int>(curve.x.size());
             if (count == 1) {
                 spec.Marker = ImPlotMarker_Circle;
@@ -183,12 +322,35 @@ private:
         }
     }
 
-    void plot(Workspace& work, const std::vector<Curve>& curves) const {
+    // Until the user zooms or moves, the axes follow the curves.
+    void watch_hands() {
+        const ImGuiIO& io = ImGui::GetIO();
+        if (!hovered_) return;
+        const bool drags = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
+                           ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left);
+        const bool selects = ImGui::IsMouseDown(ImGuiMouseButton_Right) &&
+                             ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Right);
+        if (io.MouseWheel != 0 || drags || selects) fitted_ = false;
+        if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) fit();
+    }
+
+    void plot(Workspace& work, const std::vector<Curve>& curves) {
         const session::Snapshot& now = work.now();
         const bool time = over_time();
-        if (!ImPlot::BeginPlot("##curves", {-1, -1}, ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus))
-            return;
-        draw_curves(figure_of(now, curves));
+        watch_hands();
+        ImPlotFlags flags = ImPlotFlags_NoMouseText | ImPlotFlags_NoMenus;
+        // In a low window, no legend that says what the axis says.
+        if (kind_ != parameters && curves.size() == 1 &&
+            ImGui::GetContentRegionAvail().y < ImGui::GetFontSize() * 9)
+            flags |= ImPlotFlags_NoLegend;
+        if (!ImPlot::BeginPlot("##curves", {-1, -1}, flags)) return;
+        draw_curves(figure_of(now, curves), fitted_, heights_);
+        const ImPlotRange heights = ImPlot::GetPlotLimits().Y;
+        heights_ = {heights.Min, heights.Max};
+        const bool was_held = ImPlot::IsPlotHovered() || ImPlot::IsAxisHovered(ImAxis_X1) ||
+                              ImPlot::IsAxisHovered(ImAxis_Y1);
+        // A drag that began here goes on outside.
+        hovered_ = was_held || (hovered_ && ImGui::IsMouseDown(ImGuiMouseButton_Left));
         const double shown = time ? static_cast<double>(now.step) * now.step_seconds
                                   : static_cast<double>(now.shown_iteration);
         if (time || now.shown_iteration >= 0) {
@@ -213,9 +375,11 @@ private:
                 ImGui::TextUnformatted(
                     fmt::format("{}  {}", curve.name, number_text(y, 6)).c_str());
             }
-            quiet_text("Click to go there");
+            quiet_text("Click to go there; wheel and drag zoom and move");
             ImGui::EndTooltip();
-            if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ImGui::GetIO().KeyCtrl) {
+            if (ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !ImGui::GetIO().KeyCtrl &&
+                ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] <
+                    ImGui::GetIO().MouseDragThreshold * ImGui::GetIO().MouseDragThreshold) {
                 if (time)
                     work.send(session::Seek{std::clamp<std::int64_t>(
                         std::llround(mouse.x / std::max(now.step_seconds, 1e-300)), 0, now.steps)});
@@ -250,7 +414,7 @@ private:
                     if (!ImPlot::BeginPlot(figure.title.c_str(), {room.x - px(30), room.y - px(16)},
                                            ImPlotFlags_NoMouseText))
                         return;
-                    draw_curves(figure);
+                    draw_curves(figure, true);
                     ImPlot::EndPlot();
                 };
                 render::write_png(target, sheet.draw(1600, 960, draw, 3));
@@ -261,9 +425,14 @@ private:
         }
     }
 
-    std::size_t kind_ = 0;
+    std::size_t kind_ = loss;
     bool log_ = true;
-    std::string shown_field_;
+    bool fitted_ = true;               // the axes follow the curves
+    bool hovered_ = false;             // the plot, in the frame before
+    std::array<double, 2> heights_{};  // that it showed then
+    std::string only_;                 // a path: its parameters alone; "": all
+    std::string search_;               // words of parameters' names
+    std::string scene_;
 };
 
 }  // namespace

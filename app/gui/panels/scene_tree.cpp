@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
 
 namespace hindcast::gui {
@@ -56,7 +57,9 @@ public:
 
     void draw(Context& context) override {
         Workspace& work = context.work;
-        if (text_button(icon::add, "Add", "Adds a body, force, collider, controller or objective"))
+        if (text_button(icon::add, "Add",
+                        "Adds a body, force, collider, controller, objective, parameter, or a "
+                        "group of parameters"))
             ImGui::OpenPopup("add");
         if (ImGui::BeginPopup("add")) {
             for (const Section section : model::all_sections) {
@@ -64,18 +67,28 @@ public:
                 add_items(work, section);
                 ImGui::EndMenu();
             }
+            if (ImGui::BeginMenu("Parameters")) {
+                parameter_items(work);
+                ImGui::EndMenu();
+            }
+            if (ImGui::BeginMenu("Parameter groups")) {
+                group_items(work);
+                ImGui::EndMenu();
+            }
             ImGui::EndPopup();
         }
         ImGui::SameLine();
         search_field("##search", search_, "Find");
+        being_added(work);
         if (ImGui::BeginChild("tree")) {
             settings_row(work, "/time", icon::history, "Time", "Length and number of the steps");
             settings_row(work, "/gravity", icon::arrow_right, "Gravity",
                          "Acceleration of everything that is free (m/s^2)");
             for (const Section section : model::all_sections) draw_section(context, section);
-            draw_parameters(work);
+            draw_parameters(context);
             settings_row(work, "/optimizer", icon::sliders, "Optimiser",
                          "How the parameters are changed");
+            draw_groups(context);
             settings_row(work, "/gradients", icon::memory, "Gradients",
                          "What the backward pass may take, and how far back it goes");
         }
@@ -86,12 +99,39 @@ private:
     static void add_items(Workspace& work, Section section) {
         for (const model::ModuleType& type : work.registry().all()) {
             if (type.section != section) continue;
-            if (ImGui::MenuItem(type.type.c_str()))
-                work.edit([&](session::Editor& e) {
-                    work.select({e.add(section, type.type), -1, ""});
-                });
+            if (ImGui::MenuItem(type.type.c_str())) work.add(section, type.type);
             tip(type.documentation);
         }
+    }
+
+    // What is being added: values that load are still sought.
+    static void being_added(Workspace& work) {
+        if (work.adding() == nullptr) return;
+        ImGui::AlignTextToFramePadding();
+        quiet_text("Adding " + work.adding()->type() + "...");
+        tip("Values with which the scene can be built are being sought");
+        ImGui::SameLine();
+        if (icon_button("cancel", icon::close, "Adds nothing")) work.cancel_adding();
+    }
+
+    // The "+" at the end of a row.
+    static void add_button(const char* id, const std::string& help, const auto& items) {
+        const float side = ImGui::GetTextLineHeight() + px(4);
+        ImGui::SameLine(right_edge() - side);
+        ImGui::PushID(id);
+        ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+        ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
+        if (ImGui::Button(fmt::format("{}##add", icon::add).c_str(), {side, 0}))
+            ImGui::OpenPopup("kinds");
+        ImGui::PopStyleVar();
+        ImGui::PopStyleColor(2);
+        tip(help);
+        if (ImGui::BeginPopup("kinds")) {
+            items();
+            ImGui::EndPopup();
+        }
+        ImGui::PopID();
     }
 
     void settings_row(Workspace& work, const char* pointer, const char* symbol, const char* name,
@@ -125,22 +165,8 @@ private:
                                   (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
                               "%s", title_of(section));
         tip(help_of(section));
-        const float side = ImGui::GetTextLineHeight() + px(4);
-        ImGui::SameLine(right_edge() - side);
-        ImGui::PushID(model::name_of(section));
-        ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
-        ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
-        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
-        if (ImGui::Button(fmt::format("{}##add", icon::add).c_str(), {side, 0}))
-            ImGui::OpenPopup("kinds");
-        ImGui::PopStyleVar();
-        ImGui::PopStyleColor(2);
-        tip(fmt::format("Add to {}", title_of(section)));
-        if (ImGui::BeginPopup("kinds")) {
-            add_items(work, section);
-            ImGui::EndPopup();
-        }
-        ImGui::PopID();
+        add_button(model::name_of(section), fmt::format("Add to {}", title_of(section)),
+                   [&] { add_items(work, section); });
         if (!open) return;
         for (std::size_t k = 0; k < count; ++k) draw_object(context, section, k);
         ImGui::TreePop();
@@ -242,39 +268,82 @@ private:
         }
     }
 
-    void draw_parameters(Workspace& work) {
-        const Node* list = work.document().find("/parameters");
+    void draw_parameters(Context& context) {
+        Workspace& work = context.work;
+        const auto document = work.editor().document();  // this one, also after an edit
+        const Node* list = document ? document->find("/parameters") : nullptr;
         const std::size_t count = list != nullptr ? list->size() : 0;
         if (!search_.empty()) return;
         ImGui::SetNextItemOpen(true, ImGuiCond_Once);
-        const bool open = ImGui::TreeNodeEx(
-            "parameters",
-            ImGuiTreeNodeFlags_SpanAvailWidth | (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
-            "Parameters");
+        const bool open =
+            ImGui::TreeNodeEx("parameters",
+                              ImGuiTreeNodeFlags_SpanAvailWidth | ImGuiTreeNodeFlags_AllowOverlap |
+                                  (count == 0 ? ImGuiTreeNodeFlags_Leaf : 0),
+                              "Parameters");
         tip("The quantities that the optimisation may change. The lock beside a quantity in the "
             "inspector puts it here.");
+        add_button("add parameter", "Add a parameter: something that the optimisation may change",
+                   [&] { parameter_items(work); });
         if (!open) return;
         for (std::size_t k = 0; k < count; ++k) {
             const std::string pointer = fmt::format("/parameters/{}", k);
             const Node* path = list->item(k).find("path");
             const std::string name = path != nullptr && path->is_string() ? path->string() : "?";
             ImGui::PushStyleColor(ImGuiCol_Text, look().palette().gradient);
-            ImGui::TreeNodeEx(
-                pointer.c_str(),
-                ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
-                    ImGuiTreeNodeFlags_SpanAvailWidth |
-                    (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
-                "%s  %s", icon::lock, name.c_str());
+            row(work, pointer, icon::lock, name);
             ImGui::PopStyleColor();
-            if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
-            tip("A parameter of the optimisation; its bounds, scale and rate are in the inspector");
-            if (ImGui::BeginPopupContextItem()) {
-                if (ImGui::MenuItem("Take out of the optimisation"))
-                    work.edit([&](session::Editor& e) { e.set_optimised(name, false); });
-                ImGui::EndPopup();
-            }
+            tip("A parameter of the optimisation; its bounds, scale, group and rate are in the "
+                "inspector. Right click does more");
+            if (!ImGui::BeginPopupContextItem()) continue;
+            work.select({pointer, -1, ""});
+            const Action& copy = context.actions["duplicate"];
+            if (ImGui::MenuItem(copy.name.c_str(), Actions::key_name(copy.key).c_str()))
+                copy.run(work);
+            tip("Of a parameter that is restricted to some components: another one of the others. "
+                "A number belongs to one parameter only");
+            if (ImGui::MenuItem("New group"))
+                work.edit([&](session::Editor& e) { work.select({e.add_group(pointer), -1, ""}); });
+            tip("A group of parameters that begins with this one, with a factor on their rate");
+            ImGui::Separator();
+            const Action& remove = context.actions["delete"];
+            if (ImGui::MenuItem("Take out of the optimisation",
+                                Actions::key_name(remove.key).c_str()))
+                remove.run(work);
+            tip("The number stays as it is written in the scene; the optimisation leaves it alone");
+            ImGui::EndPopup();
         }
         ImGui::TreePop();
+    }
+
+    static void row(Workspace& work, const std::string& pointer, const char* symbol,
+                    const std::string& name) {
+        ImGui::TreeNodeEx(
+            pointer.c_str(),
+            ImGuiTreeNodeFlags_Leaf | ImGuiTreeNodeFlags_NoTreePushOnOpen |
+                ImGuiTreeNodeFlags_SpanAvailWidth |
+                (work.selection().pointer == pointer ? ImGuiTreeNodeFlags_Selected : 0),
+            "%s  %s", symbol, name.c_str());
+        if (ImGui::IsItemClicked()) work.select({pointer, -1, ""});
+    }
+
+    // Groups of parameters, below the optimiser that they are of.
+    void draw_groups(Context& context) {
+        Workspace& work = context.work;
+        if (!search_.empty() || !work.has_scene()) return;
+        ImGui::Indent();
+        for (const session::Editor::Group& group : work.editor().groups()) {
+            row(work, group.pointer, icon::list, group.name);
+            tip(fmt::format("A group of {} parameter{}: a factor on the optimiser's rate",
+                            group.parameters.size(), group.parameters.size() == 1 ? "" : "s"));
+            if (!ImGui::BeginPopupContextItem()) continue;
+            work.select({group.pointer, -1, ""});
+            const Action& remove = context.actions["delete"];
+            if (ImGui::MenuItem("Delete group", Actions::key_name(remove.key).c_str()))
+                remove.run(work);
+            tip("Its factor goes; its parameters stay, each in the group of its path");
+            ImGui::EndPopup();
+        }
+        ImGui::Unindent();
     }
 
     std::string search_, renaming_, name_;

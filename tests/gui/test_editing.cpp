@@ -1,0 +1,529 @@
+// The inspector's numbers and their menu, parameters and groups, plots and the table of launches,
+// by mouse and keyboard.
+#include <doctest/doctest.h>
+#include <imgui_internal.h>
+#include <implot.h>
+#include <implot_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "engine/base/files.hpp"
+#include "tests/gui/robot.hpp"
+#include "tests/gui/scripts.hpp"
+
+using namespace hindcast;
+using test::last_iteration;
+using test::open;
+using test::Robot;
+using test::stop_at;
+
+namespace {
+
+const document::Node* at(Robot& robot, const std::string& pointer) {
+    return robot.work().document().find(pointer);
+}
+
+bool runs_what_is_edited(Robot& robot) {
+    return robot.wait([&] {
+        return robot.now().revision == robot.now().applied_revision &&
+               robot.now().activity == session::Activity::idle &&
+               robot.now().steps_computed == robot.now().steps;
+    });
+}
+
+void optimise(Robot& robot) {
+    robot.work().optimise(session::Optimise::What::start);
+    REQUIRE(
+        robot.wait([&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
+    robot.frames(3);
+}
+
+void select(Robot& robot, const std::string& pointer) {
+    robot.work().select({pointer, -1, ""});
+    robot.frames(3);
+}
+
+// The plot of the panel; there is one.
+ImPlotPlot& shown_plot() {
+    ImPool<ImPlotPlot>& plots = ImPlot::GetCurrentContext()->Plots;
+    REQUIRE(plots.GetAliveCount() >= 1);
+    ImPlotPlot* found = nullptr;
+    for (int k = 0; k < plots.GetMapSize(); ++k)
+        if (ImPlotPlot* plot = plots.TryGetMapData(k);
+            plot != nullptr && plot->Items.GetItemCount() > 0)
+            found = plot;
+    REQUIRE(found != nullptr);
+    return *found;
+}
+
+std::vector<std::string> curves_shown() {
+    std::vector<std::string> names;
+    ImPlotPlot& plot = shown_plot();
+    for (int k = 0; k < plot.Items.GetLegendCount(); ++k)
+        names.emplace_back(plot.Items.GetLegendLabel(k));
+    return names;
+}
+
+void menu_on(Robot& robot, ImGuiTestContext& hands, const std::string& item) {
+    hands.MouseMove(item.c_str());
+    hands.MouseClick(ImGuiMouseButton_Right);
+    robot.frames(2);
+}
+
+// An item of the menu that is open; "" in front of it: enabled.
+bool is_enabled(ImGuiTestContext& hands, const std::string& item) {
+    return (hands.ItemInfo(("//$FOCUSED/" + item).c_str()).ItemFlags & ImGuiItemFlags_Disabled) ==
+           0;
+}
+
+}  // namespace
+
+TEST_CASE("gui editing: the text button shows the file, \"Plot it\" the plot; the filter goes") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().focus_panel = "Plots";
+        optimise(robot);
+        select(robot, "/forces/0");
+        // "connect" is read by the module itself: it is edited in the text. The plot stays.
+        hands.ItemClick("//###Inspector/**/connect/\xef\x84\xa1##text");
+        robot.frames(3);
+        CHECK(robot.work().selection().field == "connect");
+        CHECK(curves_shown() == std::vector<std::string>{"loss"});
+
+        menu_on(robot, hands, "//###Inspector/**/cage.rest_length/###list");
+        hands.ItemClick("//$FOCUSED/Plot it");
+        robot.frames(4);
+        CHECK(curves_shown().size() == 8);
+        CHECK(curves_shown().front() == "cage.rest_length[0]");
+        CHECK(std::string(shown_plot().GetAxisLabel(shown_plot().Axes[ImAxis_Y1])) == "value (m)");
+        robot.picture("plot_it");
+        // One number of the list.
+        hands.ItemClick("//###Inspector/**/cage.rest_length/###list");
+        robot.frames(2);
+        // They are generated ("initial"), so what is there is no field: the fourth line below.
+        const ImRect top = hands.ItemInfo("//###Inspector/**/cage.rest_length/###list").RectFull;
+        hands.MouseMoveToPos(
+            {top.Min.x + 5, top.GetCenter().y + 4 * ImGui::GetFrameHeightWithSpacing()});
+        robot.frames(40);
+        robot.picture("generated");
+        hands.MouseClick(ImGuiMouseButton_Right);
+        robot.frames(2);
+        hands.ItemClick("//$FOCUSED/Plot it");
+        robot.frames(4);
+        CHECK(curves_shown() == std::vector<std::string>{"cage.rest_length[3]"});
+        robot.picture("plot_one");
+        // The filter is a button: a click takes it away.
+        hands.ItemClick("//###Plots/###cage.rest_length[3]");
+        robot.frames(3);
+        CHECK(curves_shown().size() == 8);
+        hands.ItemClick("//###Plots/Loss");
+        robot.frames(3);
+        CHECK(curves_shown() == std::vector<std::string>{"loss"});
+    });
+}
+
+TEST_CASE("gui editing: the menu is that of the number under the mouse, and says what it needs") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");  // optimises ball.velocity
+        stop_at(robot, 0);
+        select(robot, "/bodies/0");
+        robot.picture("vector");
+        menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$2/##value");
+        robot.picture("entry_menu");
+        hands.ItemClick("//$FOCUSED/Sweep it");
+        REQUIRE(robot.wait([&] { return robot.now().landscape && robot.now().landscape->done; }));
+        CHECK(robot.now().landscape->names[0] == "ball.velocity.z");
+
+        // Not optimised: why, and what to do about it.
+        menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
+        CHECK_FALSE(is_enabled(hands, "Sweep it"));
+        CHECK_FALSE(is_enabled(hands, "Plot it"));
+        hands.MouseMove("//$FOCUSED/Sweep it", ImGuiTestOpFlags_NoCheckHoveredId);
+        robot.frames(60);
+        robot.picture("entry_menu_disabled");
+        hands.ItemClick("//$FOCUSED/Optimise it");
+        robot.frames(2);
+        CHECK(robot.work().editor().undo_name() == "Optimise ball.mass");
+        CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
+        menu_on(robot, hands, "//###Inspector/**/ball.mass/##value");
+        CHECK(is_enabled(hands, "Sweep it"));
+        hands.ItemClick("//$FOCUSED/Take out of the optimisation");
+        robot.frames(2);
+        CHECK(at(robot, "/parameters")->size() == 1);
+
+        // A parameter that leaves a component out.
+        robot.work().set("/parameters/0/components", document::Node::array({document::Node("x")}),
+                         "Components");
+        CHECK(robot.wait([&] { return robot.now().parameters.at(0).names.size() == 1; }));
+        robot.frames(2);
+        menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$2/##value");
+        CHECK_FALSE(is_enabled(hands, "Sweep it"));
+        hands.KeyPress(ImGuiKey_Escape);
+        menu_on(robot, hands, "//###Inspector/**/ball.velocity/$$0/##value");
+        CHECK(is_enabled(hands, "Sweep it"));
+        hands.KeyPress(ImGuiKey_Escape);
+    });
+}
+
+TEST_CASE("gui editing: a vector that is not written is written by its first edit") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        stop_at(robot, 0);
+        select(robot, "/bodies/0");
+        REQUIRE(at(robot, "/bodies/0/velocity") == nullptr);
+        robot.picture("unwritten");
+        hands.ItemClick("//###Inspector/**/ball.velocity/$$2/##value");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("150 cm/s");
+        robot.frames(2);
+        REQUIRE(at(robot, "/bodies/0/velocity") != nullptr);
+        CHECK(document::to_line(*at(robot, "/bodies/0/velocity")) == "[0.0, 0.0, 1.5]");
+        CHECK(robot.work().editor().undo_name() == "Change ball.velocity");
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        const auto velocity = [&] {
+            const auto& all = robot.now().quantities;
+            return std::ranges::find(all, "ball.velocity", &session::QuantityInfo::path)->values;
+        };
+        CHECK(robot.wait([&] { return velocity() == std::vector<double>{0, 0, 1.5}; }));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(at(robot, "/bodies/0/velocity") == nullptr);
+        CHECK(robot.wait([&] { return velocity() == std::vector<double>{0, 0, 0}; }));
+        // A drag is one step of undo, also if its first movement writes the vector.
+        hands.MouseMove("//###Inspector/**/ball.velocity/$$0/##value");
+        hands.MouseDragWithDelta({40, 0});
+        robot.frames(3);
+        REQUIRE(at(robot, "/bodies/0/velocity") != nullptr);
+        CHECK(at(robot, "/bodies/0/velocity/0")->real() > 0);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(at(robot, "/bodies/0/velocity") == nullptr);
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui editing: parameters and their groups, from the tree to the inspector and back") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "slingshot.json");
+        stop_at(robot, 0);
+        hands.ItemClick("//###Scene/###Add");
+        robot.frames(2);
+        hands.MouseMove("//$FOCUSED/Parameters");
+        robot.frames(30);
+        robot.picture("add_parameter");
+        hands.ItemClick("//###Menu_00/strap.stiffness");
+        robot.frames(3);
+        CHECK(at(robot, "/parameters/2/path")->string() == "strap.stiffness");
+        CHECK(robot.work().selection().pointer == "/parameters/2");
+        CHECK(runs_what_is_edited(robot));
+        REQUIRE_FALSE(robot.now().error);
+
+        // Its bounds, beside what the module allows: at least 0.
+        hands.ItemClick("//###Inspector/**/bounds/$$1/##bound");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("5000");
+        robot.frames(2);
+        CHECK(document::to_line(*at(robot, "/parameters/2/bounds")) == "[0.0, 5000.0]");
+        CHECK(runs_what_is_edited(robot));
+        const auto bounds = [&] {
+            const auto& all = robot.now().parameters;
+            const auto p = std::ranges::find(all, "strap.stiffness", &session::ParameterInfo::path);
+            return std::pair(p->low, p->high);
+        };
+        CHECK(robot.wait([&] { return bounds() == std::pair(0.0, 5000.0); }));
+        robot.picture("parameter");
+
+        // A group of it, with another parameter, a name and a factor.
+        hands.ItemClick("//###Inspector/**/\xef\x81\xa7##new_group");
+        robot.frames(3);
+        CHECK(robot.work().selection().pointer == "/optimizer/groups/group");
+        hands.ItemClick("//###Inspector/**/bands.stiffness##0");
+        CHECK(at(robot, "/parameters/0/group")->string() == "group");
+        hands.ItemClick("//###Inspector/##name");
+        hands.KeyCharsReplaceEnter("stiff");
+        robot.frames(3);
+        CHECK(robot.work().selection().pointer == "/optimizer/groups/stiff");
+        hands.ItemClick("//###Inspector/##rate");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("0.5");
+        robot.frames(3);
+        CHECK(at(robot, "/optimizer/groups/stiff/rate")->real() == 0.5);
+        CHECK(robot.work().editor().undo_name() == "Rate of stiff");
+        CHECK(runs_what_is_edited(robot));
+        REQUIRE_FALSE(robot.now().error);
+        CHECK(robot.wait([&] {
+            return std::ranges::count(robot.now().parameters, "stiff",
+                                      &session::ParameterInfo::group) == 2;
+        }));
+        robot.picture("group");
+
+        // Ctrl+D on a whole parameter says why there is no copy.
+        select(robot, "/parameters/2");
+        const auto document = robot.work().editor().document();
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
+        robot.frames(2);
+        CHECK(robot.work().editor().document() == document);
+        REQUIRE_FALSE(robot.work().notices().empty());
+        CHECK(robot.work().notices().back().text.find("strap.stiffness") != std::string::npos);
+        // Delete takes it out; the group stays with the other one, until that goes as well.
+        hands.KeyPress(ImGuiKey_Delete);
+        robot.frames(2);
+        CHECK(at(robot, "/parameters")->size() == 2);
+        CHECK(at(robot, "/optimizer/groups/stiff") != nullptr);
+        select(robot, "/optimizer/groups/stiff");
+        hands.KeyPress(ImGuiKey_Delete);
+        robot.frames(2);
+        CHECK(at(robot, "/optimizer/groups") == nullptr);
+        CHECK(at(robot, "/parameters/0/group") == nullptr);
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        while (robot.work().editor().can_undo())
+            robot.work().edit([](session::Editor& e) { e.undo(); });
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui editing: components and elements of a parameter") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");
+        stop_at(robot, 0);
+        select(robot, "/parameters/0");
+        hands.ItemClick("//###Inspector/**/components/y");
+        robot.frames(2);
+        CHECK(document::to_line(*at(robot, "/parameters/0/components")) == "[\"x\", \"z\"]");
+        CHECK(runs_what_is_edited(robot));
+        CHECK(robot.wait([&] {
+            return robot.now().parameters.at(0).names ==
+                   std::vector<std::string>{"ball.velocity.x", "ball.velocity.z"};
+        }));
+        // The copy is of the component that is left.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_D);
+        robot.frames(2);
+        CHECK(robot.work().selection().pointer == "/parameters/1");
+        CHECK(document::to_line(*at(robot, "/parameters/1/components")) == "[\"y\"]");
+        CHECK(robot.wait([&] { return robot.now().parameters.size() == 2; }));
+        CHECK_FALSE(robot.now().error);
+    });
+}
+
+TEST_CASE("gui editing: plots say what is left out, and zoom, move and fit again") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        // 3 x 8 numbers of the springs and 3 of the ball: 27.
+        robot.work().set("/parameters",
+                         document::Document::parse(R"([{"path": "cage.rest_length"},
+                {"path": "cage.stiffness", "per": "element"},
+                {"path": "cage.damping", "per": "element"}, {"path": "ball.velocity"}])")
+                             .root(),
+                         "More parameters");
+        REQUIRE(robot.wait([&] {
+            return robot.now().revision == robot.now().applied_revision &&
+                   robot.now().parameters.size() == 4;
+        }));
+        REQUIRE_FALSE(robot.now().error);
+        robot.work().focus_panel = "Plots";
+        optimise(robot);
+        hands.ItemClick("//###Plots/Parameters");
+        robot.frames(4);
+        CHECK(curves_shown().size() == 24);
+        CHECK(std::ranges::count(curves_shown(), "cage.stiffness[7] (N/m)") == 1);
+        robot.picture("plots_many");
+        hands.ItemClick("//###Plots/##filter");
+        hands.KeyCharsReplace("velocity");
+        robot.frames(3);
+        CHECK(curves_shown() ==
+              std::vector<std::string>{"ball.velocity.x", "ball.velocity.y", "ball.velocity.z"});
+        CHECK(std::string(shown_plot().GetAxisLabel(shown_plot().Axes[ImAxis_Y1])) ==
+              "value (m/s)");
+        CHECK(ImPlot::GetColormapName(ImPlot::GetStyle().Colormap) == std::string("Okabe-Ito"));
+
+        hands.ItemClick("//###Plots/Loss");
+        robot.frames(4);
+        const auto range = [] { return shown_plot().Axes[ImAxis_X1].Range; };
+        const ImPlotRange all = range();
+        CHECK(all.Min <= 0);
+        CHECK(all.Max >= 30);
+        const ImRect area = shown_plot().PlotRect;
+        hands.MouseMoveToPos(area.GetCenter());
+        for (int k = 0; k < 5; ++k) hands.MouseWheelY(1);
+        robot.frames(3);
+        const ImPlotRange near = range();
+        CHECK(near.Size() < 0.8 * all.Size());
+        robot.picture("plots_zoomed");
+        // Half of the width is half of the range; the zoom stays while nothing is fitted.
+        hands.MouseDragWithDelta({-area.GetWidth() / 4, 0});
+        robot.frames(3);
+        CHECK(range().Min == doctest::Approx(near.Min + near.Size() / 4).epsilon(0.02));
+        CHECK(range().Size() == doctest::Approx(near.Size()));
+        // A click goes to the iteration under it; a drag went nowhere.
+        CHECK(robot.now().shown_iteration == 30);
+        const double wanted = range().Min + range().Size() / 2;
+        hands.MouseMoveToPos(area.GetCenter());
+        hands.MouseClick();
+        CHECK(robot.wait([&] {
+            return robot.now().shown_iteration ==
+                   std::clamp<std::int64_t>(std::llround(wanted), 0, 30);
+        }));
+        hands.MouseDoubleClick();
+        robot.frames(4);
+        CHECK(range().Min == doctest::Approx(all.Min));
+        CHECK(range().Max == doctest::Approx(all.Max));
+        for (int k = 0; k < 5; ++k) hands.MouseWheelY(1);
+        robot.frames(3);
+        CHECK(range().Size() < 0.8 * all.Size());
+        hands.ItemClick("//###Plots/\xef\x81\x9b##fit");
+        robot.frames(4);
+        CHECK(range().Size() == doctest::Approx(all.Size()));
+    });
+}
+
+TEST_CASE("gui editing: the table of launches is sorted by each of its columns") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "slingshot.json");
+        robot.work().send(session::Profile{true});
+        robot.work().focus_panel = "Launches";
+        robot.work().optimise(session::Optimise::What::start);
+        REQUIRE(robot.wait(
+            [&] { return last_iteration(robot) >= 1 && !robot.now().launches.empty(); }));
+        robot.work().optimise(session::Optimise::What::stop);
+        robot.work().play(false);
+        REQUIRE(robot.wait([&] {
+            return !robot.work().is_optimising() &&
+                   robot.now().activity == session::Activity::idle && !robot.now().playing;
+        }));
+        robot.frames(10);
+        const auto launches = robot.now().launches;
+        REQUIRE(launches.size() > 3);
+        robot.picture("launches");
+        // From the top of the table to the bottom.
+        const auto order = [&] {
+            std::vector<std::pair<float, const session::LaunchInfo*>> rows;
+            for (const session::LaunchInfo& l : launches) {
+                const ImGuiTestItemInfo info = hands.ItemInfo(
+                    ("//###Launches/**/" + l.name + "##" + name_of(l.direction)).c_str(),
+                    ImGuiTestOpFlags_NoError);
+                if (info.ID != 0) rows.emplace_back(info.RectFull.Min.y, &l);
+            }
+            std::ranges::sort(rows);
+            std::vector<const session::LaunchInfo*> list;
+            for (const auto& [y, l] : rows) list.push_back(l);
+            return list;
+        };
+        const auto bandwidth = [](const session::LaunchInfo& l) {
+            return l.seconds > 0 ? l.bytes * static_cast<double>(l.runs) / l.seconds : 0;
+        };
+        const auto bytes = [](const session::LaunchInfo& l) { return l.bytes; };
+        const auto seconds = [](const session::LaunchInfo& l) { return l.seconds; };
+        const auto runs = [](const session::LaunchInfo& l) { return static_cast<double>(l.runs); };
+        const auto sorted = [&](const std::string& header, int column, auto&& key) {
+            CAPTURE(header);
+            hands.ItemClick(
+                ("//###Launches/**/$$" + std::to_string(column) + "/" + header).c_str());
+            robot.frames(4);
+            const auto rows = order();
+            REQUIRE(rows.size() > 2);  // those in sight: the first of all
+            std::vector<double> expected;
+            for (const session::LaunchInfo& l : launches) expected.push_back(key(l));
+            std::ranges::sort(expected, std::greater());
+            for (std::size_t k = 0; k < rows.size(); ++k) CHECK(key(*rows[k]) == expected[k]);
+        };
+        sorted("GB\\/s", 7, bandwidth);
+        sorted("Bytes", 6, bytes);
+        sorted("Share", 5, seconds);
+        sorted("Runs", 2, runs);
+    });
+}
+
+TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edit") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        REQUIRE(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
+        const std::vector<double> written = *robot.now().values;
+        const double loss = robot.now().loss;
+        optimise(robot);
+        REQUIRE(*robot.now().values != written);
+        const auto reverted = [&](const std::vector<double>& values) {
+            hands.ItemClick("//###Optimiser/\xef\x83\xa2##revert");
+            return robot.wait([&] {
+                return robot.now().values && *robot.now().values == values &&
+                       robot.now().shown_iteration < 0 &&
+                       robot.now().steps_computed == robot.now().steps;
+            });
+        };
+        robot.work().focus_panel = "Optimiser";
+        robot.frames(3);
+        CHECK(reverted(written));
+        CHECK(robot.now().loss == loss);
+        CHECK_FALSE(robot.work().editor().can_undo());
+        CHECK_FALSE(robot.work().editor().unsaved());
+        // What was found is not lost: its iterations are there, and are accepted from there.
+        robot.work().send(session::ShowIteration{30});
+        REQUIRE(robot.wait([&] {
+            return robot.now().shown_iteration == 30 &&
+                   robot.now().steps_computed == robot.now().steps;
+        }));
+        const std::vector<double> found = *robot.now().values;
+        CHECK(found != written);
+        robot.work().accept();
+        REQUIRE(robot.wait([&] { return robot.work().editor().can_undo(); }));
+        CHECK(robot.work().editor().undo_name() == "Accept iteration 30");
+        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        // Now the scene has these; with Ctrl+Z it has the first ones, and revert goes there.
+        CHECK(reverted(found));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK_FALSE(robot.work().editor().unsaved());
+        CHECK(robot.wait([&] { return robot.now().revision == robot.now().applied_revision; }));
+        CHECK(reverted(written));
+        CHECK(robot.now().loss == loss);
+    });
+}
+
+TEST_CASE("gui editing: no button of the plots is cut, with large text neither") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().play(false);
+        optimise(robot);
+        for (const double scale : {1.0, 1.5}) {
+            robot.work().settings.font_scale = scale;
+            robot.work().save_settings();
+            const std::string tail = scale > 1 ? "_large" : "";
+            for (const char* panel : {"Objective", "Optimiser", "Plots", "Launches"}) {
+                robot.work().focus_panel = panel;
+                robot.frames(4);
+            }
+            for (const char* pointer :
+                 {"", "/forces/0", "/bodies/0", "/parameters/0", "/optimizer", "/objective/0"}) {
+                select(robot, pointer);
+                robot.work().focus_panel = "Plots";
+                robot.frames(3);
+                std::string name = std::string("text") + pointer + tail;
+                std::ranges::replace(name, '/', '_');
+                robot.picture(name);
+            }
+            for (const char* button : {"Loss", "Gradient", "Parameters", "Series", "Adjoint norm",
+                                       "CSV", "SVG", "PNG"}) {
+                CAPTURE(std::string(button));
+                const ImGuiTestItemInfo info =
+                    hands.ItemInfo((std::string("//###Plots/") + button).c_str());
+                CHECK(info.RectFull.GetWidth() > ImGui::CalcTextSize(button).x);
+                CHECK(info.RectClipped.GetWidth() == info.RectFull.GetWidth());
+                CHECK(info.RectClipped.GetHeight() == info.RectFull.GetHeight());
+            }
+            robot.work().focus_panel = "Objective";
+            robot.frames(4);
+            robot.picture("text_objective_panel" + tail);
+        }
+        robot.work().settings.font_scale = 1;
+        robot.work().save_settings();
+    });
+}

@@ -7,7 +7,7 @@
 
 namespace hindcast {
 
-struct Launch::State : std::enable_shared_from_this<Launch::State> {
+struct Launch::State {
     std::shared_ptr<Device> device;
     std::shared_ptr<const backend::cuda::Stream> stream;  // of a CUDA device; nullptr: its own
     ir::Kernel kernel;
@@ -18,6 +18,8 @@ struct Launch::State : std::enable_shared_from_this<Launch::State> {
     // Numbers passed by value live in small arrays, so that they have gradients and tangents like
     // everything else.
     std::vector<Array> arrays;
+    // While it is, arguments_text() can be asked: also by executables, which go first.
+    std::shared_ptr<const bool> alive = std::make_shared<const bool>(true);
     std::uint64_t bindings_version = 1;
     std::vector<std::uint64_t>
         left;  // per ReadWrite parameter: the version that the last forward run left

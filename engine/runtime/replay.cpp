@@ -5,6 +5,7 @@
 
 #include "engine/ad/differentiate.hpp"
 #include "engine/backend/cuda_context.hpp"
+#include "engine/backend/launch_error.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
 
@@ -228,6 +229,9 @@ void Launch::Replay::run() const {
         else if (Memory::any_on_device())
             b.find_memory();
         b.executable->run(b.bindings.data(), b.items, b.options);
+    } catch (const backend::LaunchError&) {  // of one before
+        b.spoil();
+        throw;
     } catch (Error& e) {
         b.spoil();
         const backend::LaunchWords words{b.launch.description(),

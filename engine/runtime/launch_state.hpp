@@ -65,8 +65,9 @@ struct Launch::Replay::Bound {
     Memory::Context cuda;  // of the device, if it is one
     std::int64_t items = 0;
     std::vector<backend::Binding> bindings;
-    std::vector<backend::Binding> host;  // see RunOptions::host
-    std::vector<int> read_on_host;       // the parameters that it is of use for
+    std::vector<backend::Binding> host;                 // see RunOptions::host
+    std::vector<int> read_on_host;                      // the parameters that it is of use for
+    std::vector<std::vector<std::byte>> given_on_host;  // of these, copies of given memory
     bool knows_read_on_host = false;
     std::vector<Array> arrays;
     std::vector<void*> given;  // by bind_memory()

@@ -427,6 +427,7 @@ void Context::find(Function& function, ModuleHandle module) const {
 
 void Context::make_code() {
     if (declared_.empty()) return;
+    if (look_at_code_) look_at_code_(declared_);
     std::string text = prelude;
     for (const auto& [name, own] : declared_) text += own;
     const ModuleHandle module = load(text);

@@ -238,6 +238,9 @@ public:
     const Function& declare(const std::string& name, const std::string& text,
                             const std::string& item = {});
     void make_code();
+    // Told of what is about to be compiled, by name; an Error that it throws goes through.
+    using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
+    void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
     const Function& phase(const std::string& name);  // one of cuda_phases.hpp
     // A function whose code is made alone, now. Throws Error.
     const Function& program(const std::string& name, const std::string& text);
@@ -298,6 +301,7 @@ private:
 
     std::map<std::string, std::unique_ptr<Function>> functions_;
     std::map<std::string, std::string> declared_;  // texts without code yet
+    LookAtCode look_at_code_;
     std::vector<ModuleHandle> modules_;
     ModuleHandle phases_ = nullptr;
     char* staging_ = nullptr;   // pinned memory of the host, for small downloads

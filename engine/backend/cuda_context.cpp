@@ -12,7 +12,7 @@
 
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/machine_code.hpp"
-#include "engine/backend/nvrtc.hpp"
+#include "engine/backend/nvrtc_required.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::backend::cuda {
@@ -143,6 +143,7 @@ void Semaphore::raise(std::uint64_t value) {
 
 std::shared_ptr<Context> Context::open(int ordinal) {
     driver();  // or an error
+    require(nvrtc().info());
     const auto count = static_cast<int>(cuda_info().devices.size());
     if (ordinal < 0 || ordinal >= count)
         throw Error(fmt::format("there is no CUDA device {}", ordinal))

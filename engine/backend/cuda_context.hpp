@@ -167,7 +167,7 @@ int item_count(std::int64_t count);
 
 class Context : public std::enable_shared_from_this<Context> {
 public:
-    // Throws Error: no driver, no such device, or no memory.
+    // Throws Error: no driver, no NVRTC, no such device, or no memory.
     static std::shared_ptr<Context> open(int ordinal);
     static constexpr std::size_t most_watches = std::size_t{1} << 14;
     ~Context();

@@ -7,6 +7,7 @@
 #include "engine/backend/cpu_emit.hpp"
 #include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/gather.hpp"
+#include "engine/backend/launch_error.hpp"
 #include "engine/backend/machine_code.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
@@ -78,6 +79,7 @@ public:
         context_.launch(*function_, items, arguments, stream, words_, uses);
     }
     const Address& fault() const { return fault_; }
+    const Words& words() const { return words_; }
 
     Plan plan;
     KernelText text;
@@ -90,10 +92,8 @@ private:
         context.fault_index = fault.index;
         try {
             cpu::raise_fault(plan, context, bindings_.data());
-        } catch (Error& e) {
-            if (const std::string note = words_->note(plan.kernel.name); !note.empty())
-                e.note(note);
-            throw;
+        } catch (const Error& e) {
+            throw LaunchError(e, words_->note(plan.kernel.name));
         }
     }
 
@@ -176,15 +176,17 @@ public:
     }
     int symbol() const { return symbol_; }
 
-    void set_scale(std::int64_t items, Context& context, StreamHandle stream) const {
+    void set_scale(std::int64_t items, Context& context, StreamHandle stream,
+                   const Words& words) const {
         const long long terms = how_.counted ? -1 : static_cast<long long>(items * how_.sites);
         const int two_limbs = wide(), one = 1;
         Arguments arguments(*header_.argument(), terms, two_limbs, one);
         const Use use = header_.use();
-        context.launch(context.phase("fixed_scale"), 1, arguments.view(), stream, {}, {&use, 1});
+        context.launch(context.phase("fixed_scale"), 1, arguments.view(), stream, words, {&use, 1});
     }
 
-    void take(const Binding& target, Context& context, StreamHandle stream) const {
+    void take(const Binding& target, Context& context, StreamHandle stream,
+              const Words& words) const {
         if (target.count == 0) return;
         const long long stride = target.element_stride, plane = target.component_stride;
         const int components = parameter_.components, defines = defines_,
@@ -194,7 +196,7 @@ public:
         const Use uses[] = {header_.use(), sums_.use(), kinds_.use(),
                             use_of(target, components, wide() ? 8 : 4, true)};
         context.launch(context.phase(wide() ? "fixed_f64" : "fixed_f32"), targets, arguments.view(),
-                       stream, {}, uses);
+                       stream, words, uses);
     }
 
 private:
@@ -266,12 +268,13 @@ public:
         if (context_->capturing()) note_uses(bindings);
         if (measuring_) {
             measuring_->launch(bindings, items, measuring_arguments_.view(), stream_, uses_);
-            for (const auto& f : fixed_) f->set_scale(items, *context_, stream_);
+            for (const auto& f : fixed_) f->set_scale(items, *context_, stream_, main_.words());
         }
         main_.launch(bindings, items, main_arguments_.view(), stream_, uses_);
         for (const auto& g : gathers_) gather(*g, bindings, real);
         for (const auto& f : fixed_)
-            f->take(bindings[static_cast<std::size_t>(f->symbol())], *context_, stream_);
+            f->take(bindings[static_cast<std::size_t>(f->symbol())], *context_, stream_,
+                    main_.words());
         if (plan.total_count > 0) reduce(bindings);
     }
 
@@ -339,7 +342,7 @@ private:
             rest.data = static_cast<char*>(b.data) +
                         static_cast<std::size_t>(from * b.element_stride) * size;
             rest.count -= from;
-            context_->put_fill(rest, parameter.components, size, 0, stream_);
+            context_->put_fill(rest, parameter.components, size, 0, stream_, main_.words());
         }
     }
 
@@ -362,7 +365,7 @@ private:
         from.writes = false;
         const Use uses[] = {from, use_of(target, components, real, true)};
         context_->launch(context_->phase(real == 4 ? "gather_f32" : "gather_f64"), targets,
-                         arguments.view(), stream_, {}, uses);
+                         arguments.view(), stream_, main_.words(), uses);
     }
 
     void reduce(const Binding* bindings) {
@@ -373,11 +376,11 @@ private:
         totals_.grow(context_, static_cast<std::size_t>(all) * 8);
         Arguments lanes(*reduced_.argument(), items_, chunks, *lanes_.argument(), threads);
         const Use uses[] = {reduced_.use(), lanes_.use(), totals_.use()};
-        context_->launch(context_->phase("reduce_lanes"), threads, lanes.view(), stream_, {},
-                         {uses, 2});
+        context_->launch(context_->phase("reduce_lanes"), threads, lanes.view(), stream_,
+                         main_.words(), {uses, 2});
         Arguments of_chunks(*lanes_.argument(), *totals_.argument(), all);
-        context_->launch(context_->phase("reduce_chunks"), all, of_chunks.view(), stream_, {},
-                         {uses + 1, 2});
+        context_->launch(context_->phase("reduce_chunks"), all, of_chunks.view(), stream_,
+                         main_.words(), {uses + 1, 2});
         for (std::size_t p = 0; p < plan.kernel.parameters.size(); ++p) {
             if (plan.totals[p] < 0 || bindings[p].data == nullptr) continue;
             const Address from = totals_.address() + static_cast<std::size_t>(plan.totals[p]) *
@@ -386,8 +389,8 @@ private:
             Arguments total(from, chunks, bindings[p].data, components);
             const Use both[] = {{from, from + static_cast<std::size_t>(components * chunks) * 8},
                                 use_of({bindings[p].data, 1, components, 1}, components, 8, true)};
-            context_->launch(context_->phase("reduce_total"), components, total.view(), stream_, {},
-                             both);
+            context_->launch(context_->phase("reduce_total"), components, total.view(), stream_,
+                             main_.words(), both);
         }
     }
 

@@ -12,7 +12,7 @@
 
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/machine_code.hpp"
-#include "engine/backend/nvrtc.hpp"
+#include "engine/backend/nvrtc_required.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::backend::cuda {
@@ -20,8 +20,6 @@ namespace hindcast::backend::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{1} << 16;
-constexpr std::size_t most_watches = std::size_t{1} << 14;
-constexpr std::size_t recent_launches = 16;
 // A handle may come again for another context when one was released.
 std::atomic<std::uint64_t> contexts_released{0};
 constexpr unsigned mapped_memory = 2;  // for MemHostAlloc: at the same address for the device
@@ -145,6 +143,7 @@ void Semaphore::raise(std::uint64_t value) {
 
 std::shared_ptr<Context> Context::open(int ordinal) {
     driver();  // or an error
+    require(nvrtc().info());
     const auto count = static_cast<int>(cuda_info().devices.size());
     if (ordinal < 0 || ordinal >= count)
         throw Error(fmt::format("there is no CUDA device {}", ordinal))
@@ -207,15 +206,6 @@ const Driver& Context::here() const {
         released = now;
     }
     return d;
-}
-
-void Context::check(int result, std::string_view asked) const {
-    if (result == success) return;
-    Error error(fmt::format("CUDA device {} was asked for {}: {}", ordinal_, asked,
-                            driver().words_for(result)));
-    if (result == out_of_memory)
-        error.remedy("use --device cpu, a smaller scene, or a limit of gradient memory");
-    throw error;
 }
 
 // ---------------------------------------------------------------- memory
@@ -307,13 +297,14 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
 }
 
 void Context::put_fill(const Binding& to, int components, std::size_t scalar_bytes,
-                       std::uint64_t bits, StreamHandle stream) {
+                       std::uint64_t bits, StreamHandle stream,
+                       const std::shared_ptr<const LaunchWords>& words) {
     if (to.count == 0) return;
     const long long stride = to.element_stride, plane = to.component_stride;
     const int items = item_count(to.count);
     Arguments arguments(to.data, stride, plane, components, bits, items);
     const Use use = use_of(to, components, scalar_bytes, true);
-    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.view(), stream, {},
+    launch(phase(scalar_bytes == 4 ? "fill_4" : "fill_8"), items, arguments.view(), stream, words,
            {&use, 1});
 }
 
@@ -380,9 +371,10 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     if (measures)
         end_measuring(stream, [tuner, items](double seconds) { tuner->note(items, seconds); });
     if (capturing_) pieces_.add(function, items, arguments, uses);
+    if (!capturing_) ++calls_.launches;
     ++launches_;
     ++noted_;
-    if (recent_.size() < recent_launches) recent_.push_back({&function.name, words});
+    note_work({&function.name, words});
 }
 
 void Context::begin_measuring(StreamHandle stream) {
@@ -401,24 +393,6 @@ void Context::note_measured() {
     if (!measured_.note || d.EventQuery(measured_.end) != success) return;
     check(d.EventElapsedTime(&milliseconds, measured_.begin, measured_.end), "a time");
     std::exchange(measured_.note, {})(1e-3 * static_cast<double>(milliseconds));
-}
-
-void Context::synchronize() {
-    const int result = here().CtxSynchronize();
-    if (result != success) {
-        Error error(fmt::format("a launch on CUDA device {} failed: {}", ordinal_,
-                                driver().words_for(result)));
-        std::string names;
-        for (const Recent& r : recent_) {
-            names += (names.empty() ? "" : ", ") + *r.function;
-            if (r.words) names += " (" + r.words->text() + ")";
-        }
-        if (!names.empty()) error.note("launched since the last synchronisation: " + names);
-        throw error;
-    }
-    recent_.clear();
-    unsettled_ = false;
-    raise_faults();
 }
 
 // ---------------------------------------------------------------- code
@@ -454,6 +428,7 @@ void Context::find(Function& function, ModuleHandle module) const {
 
 void Context::make_code() {
     if (declared_.empty()) return;
+    if (look_at_code_) look_at_code_(declared_);
     std::string text = prelude;
     for (const auto& [name, own] : declared_) text += own;
     const ModuleHandle module = load(text);
@@ -485,52 +460,6 @@ const Function& Context::program(const std::string& name, const std::string& tex
         known = std::move(fresh);
     }
     return *known;
-}
-
-// ---------------------------------------------------------------- faults
-
-int Context::watch_faults(Raise raise) {
-    if (!free_watches_.empty()) {
-        const int watch = free_watches_.back();
-        free_watches_.pop_back();
-        watches_[static_cast<std::size_t>(watch)] = {std::move(raise), 0};
-        return watch;
-    }
-    if (watches_.size() == most_watches)
-        throw Error("there are more kernels on one CUDA device than it can watch")
-            .remedy(fmt::format("{} is the most", most_watches));
-    watches_.push_back({std::move(raise), 0});
-    return static_cast<int>(watches_.size()) - 1;
-}
-
-void Context::forget_faults(int watch) noexcept {
-    here().CtxSynchronize();  // it may still be written to
-    watches_[static_cast<std::size_t>(watch)] = {};
-    faults_[watch] = {};
-    free_watches_.push_back(watch);
-}
-
-Address Context::fault_address(int watch) const { return address_of(faults_ + watch); }
-
-void Context::fault_may_come(int watch) {
-    std::int64_t& since = watches_[static_cast<std::size_t>(watch)].since;
-    if (since == 0) since = launches_ + 1;
-    (capturing_ ? captured_unsettled_ : unsettled_) = true;
-}
-
-void Context::raise_faults() {
-    Raise raise;
-    Fault fault;
-    std::int64_t since = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t k = 0; k < watches_.size(); ++k) {
-        Watch& w = watches_[k];
-        if (faults_[k].key != Fault{}.key) {
-            if (w.since < since) raise = w.raise, fault = faults_[k], since = w.since;
-            faults_[k] = {};
-        }
-        w.since = 0;
-    }
-    if (raise) raise(fault);
 }
 
 }  // namespace hindcast::backend::cuda

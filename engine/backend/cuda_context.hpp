@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -103,6 +104,15 @@ private:
     ExternalSemaphore handle_ = nullptr;
 };
 
+// What errors say of something that was put on a stream: a function and the launch that it is for,
+// or what a graph holds, each once.
+struct Work {
+    const std::string* function = nullptr;
+    std::shared_ptr<const LaunchWords> words = {};
+    std::shared_ptr<const std::vector<Work>> graph = {};
+    bool operator==(const Work&) const = default;
+};
+
 // A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
 // program of one block (cuda_block.hpp).
 class Graph {
@@ -123,7 +133,8 @@ private:
     std::shared_ptr<SingleBlock> block_;
     GraphExecHandle handle_ = nullptr;
     std::size_t nodes_ = 0;
-    bool may_fault_ = false;
+    std::vector<int> watches_;  // see Context::fault_may_come()
+    std::shared_ptr<const std::vector<Work>> work_;
     std::vector<std::shared_ptr<const void>> kept_;
 };
 
@@ -156,8 +167,9 @@ int item_count(std::int64_t count);
 
 class Context : public std::enable_shared_from_this<Context> {
 public:
-    // Throws Error: no driver, no such device, or no memory.
+    // Throws Error: no driver, no NVRTC, no such device, or no memory.
     static std::shared_ptr<Context> open(int ordinal);
+    static constexpr std::size_t most_watches = std::size_t{1} << 14;
     ~Context();
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -181,7 +193,7 @@ public:
     void fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits);
     // The same as a launch.
     void put_fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits,
-                  StreamHandle stream);
+                  StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {});
     // Sets `flag` to 1 if a scalar is not finite; else leaves it alone. f32 or f64 by their size.
     void find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count, Address flag);
     // to += from, f32 or f64 by their size.
@@ -192,7 +204,8 @@ public:
     void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
                 StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {},
                 std::span<const Use> uses = {});
-    // Waits for all streams. Throws the Error of the launch that failed first.
+    // Waits for all streams. Throws the Error of the launch that failed first; where the driver
+    // does not say which that was, the Error names what was put on streams since the last time.
     void synchronize();
     // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
     // waited for meanwhile; the work of one stream only.
@@ -210,6 +223,14 @@ public:
         if (capturing_) kept_.push_back(std::move(used));
     }
 
+    // What was put on streams so far, and how long the host has waited for it.
+    struct Calls {
+        std::int64_t launches = 0;  // functions, programs of one block
+        std::int64_t graphs = 0, nodes = 0;
+        double waited_s = 0;
+    };
+    const Calls& calls() const { return calls_; }
+
     // --- code ---
     // The function of this name (cuda_emit.hpp), its code made with the next make_code(), together
     // with all others declared until then. Names stand for texts: what is known keeps its first.
@@ -217,13 +238,17 @@ public:
     const Function& declare(const std::string& name, const std::string& text,
                             const std::string& item = {});
     void make_code();
+    // Told of what is about to be compiled, by name; an Error that it throws goes through.
+    using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
+    void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
     const Function& phase(const std::string& name);  // one of cuda_phases.hpp
     // A function whose code is made alone, now. Throws Error.
     const Function& program(const std::string& name, const std::string& text);
 
     // --- faults ---
     // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
-    // the Error. Of several the first launch's is raised.
+    // the Error. Of several the first launch's is raised. What is noted at a place that is
+    // forgotten is raised all the same.
     using Raise = std::function<void(const Fault&)>;
     int watch_faults(Raise raise);
     void forget_faults(int watch) noexcept;
@@ -252,6 +277,8 @@ private:
     void join_others();
     void hold_others();
     void raise_faults();
+    void note_work(Work work);
+    std::string put_since() const;  // the last synchronisation; in words
     void note_measured();
     void begin_measuring(StreamHandle stream);
     void end_measuring(StreamHandle stream, std::function<void(double seconds)> note);
@@ -274,25 +301,27 @@ private:
 
     std::map<std::string, std::unique_ptr<Function>> functions_;
     std::map<std::string, std::string> declared_;  // texts without code yet
+    LookAtCode look_at_code_;
     std::vector<ModuleHandle> modules_;
     ModuleHandle phases_ = nullptr;
-    char* staging_ = nullptr;  // pinned memory of the host, for small downloads
-    struct Recent {            // a launch that nobody has waited for
-        const std::string* function = nullptr;
-        std::shared_ptr<const LaunchWords> words;
-    };
-    std::vector<Recent> recent_;
+    char* staging_ = nullptr;   // pinned memory of the host, for small downloads
+    std::vector<Work> recent_;  // the last that nobody has waited for, in a ring
+    std::int64_t put_ = 0;      // since the last synchronisation
+    std::vector<Work> held_;    // by what is being captured
 
     struct Watch {
         Raise raise;
-        std::int64_t since = 0;  // launches before the first since the last look; 0: unknown
+        std::int64_t since = 0;  // the number of the first launch since the last look; 0: none
     };
     Fault* faults_ = nullptr;  // of the host, and written by the device
     std::vector<Watch> watches_;
-    std::vector<int> free_watches_;
+    std::vector<int> free_watches_, captured_watches_;
+    std::exception_ptr forgotten_;  // a fault whose place was forgotten
+    std::int64_t forgotten_since_ = 0;
     std::int64_t launches_ = 0;
     std::int64_t noted_ = 0;
-    bool unsettled_ = false, captured_unsettled_ = false;
+    Calls calls_;
+    bool unsettled_ = false;
 };
 
 }  // namespace hindcast::backend::cuda

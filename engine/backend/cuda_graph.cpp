@@ -18,7 +18,8 @@ Graph& Graph::operator=(Graph&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(nodes_, other.nodes_);
     std::swap(kept_, other.kept_);
-    std::swap(may_fault_, other.may_fault_);
+    std::swap(watches_, other.watches_);
+    std::swap(work_, other.work_);
     return *this;
 }
 
@@ -33,7 +34,8 @@ void Context::begin_capture() {
     join_others();
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
     capturing_ = true;
-    captured_unsettled_ = false;
+    captured_watches_.clear();
+    held_.clear();
     noted_ = 0;
     pieces_ = {};
 }
@@ -72,7 +74,8 @@ void Context::end_capture(Graph& graph) {
     fresh.block_ = std::make_shared<SingleBlock>(
         std::exchange(pieces_, {}), info().name + " sm_" + std::to_string(info().architecture));
     fresh.kept_ = kept;
-    fresh.may_fault_ = captured_unsettled_;
+    fresh.watches_ = std::exchange(captured_watches_, {});
+    fresh.work_ = std::make_shared<const std::vector<Work>>(std::exchange(held_, {}));
     fresh.context_ = shared_from_this();
     fresh.handle_ = made;
     fresh.nodes_ = nodes;
@@ -91,14 +94,17 @@ void Context::launch(const Graph& graph, SingleBlockUse use) {
     if (as_block)
         block->put(*this, stream_);
     else
-        check(here().GraphLaunch(graph.handle_, stream_), "running a graph");
+        check(here().GraphLaunch(graph.handle_, stream_),
+              fmt::format("running a graph of {} nodes", graph.nodes_));
     if (measures)
         end_measuring(stream_, [weak = std::weak_ptr(block), as_block](double seconds) {
             if (const auto measured = weak.lock()) measured->note(as_block, seconds);
         });
     hold_others();
-    ++launches_;
-    unsettled_ |= graph.may_fault_;
+    ++(as_block ? calls_.launches : calls_.graphs);
+    if (!as_block) calls_.nodes += static_cast<std::int64_t>(graph.nodes_);
+    note_work({.graph = graph.work_});
+    for (const int watch : graph.watches_) fault_may_come(watch);
 }
 
 }  // namespace hindcast::backend::cuda

@@ -1,4 +1,4 @@
-#include "engine/backend/nvrtc.hpp"
+#include "engine/backend/nvrtc_required.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -166,13 +166,17 @@ std::optional<Cubin> cubin_of(const std::string& entry) {
 
 }  // namespace
 
-// An entry of the cache.
-std::string Nvrtc::make(const std::string& text, int architecture) const {
-    if (!info_.available)
-        throw Error("CUDA code cannot be compiled: " + info_.problem)
+void require(const NvrtcInfo& nvrtc) {
+    if (!nvrtc.available)
+        throw Error("CUDA code cannot be compiled: " + nvrtc.problem)
             .remedy(
                 "install the CUDA 13 toolkit or PyPI's nvidia-cuda-nvrtc, or set HINDCAST_NVRTC "
                 "to the library");
+}
+
+// An entry of the cache.
+std::string Nvrtc::make(const std::string& text, int architecture) const {
+    require(info_);
     const Functions& nvrtc = *functions_;
     const auto check = [&](int status, const char* what) {
         if (status != 0)

@@ -46,9 +46,8 @@ std::string Launch::State::arguments_text() const {
 
 std::shared_ptr<backend::Executable> Launch::State::compile_for(
     const std::shared_ptr<Device>& where, const ir::Kernel& of) {
-    return where->compile(of, description, [weak = weak_from_this()] {
-        const auto state = weak.lock();
-        return state ? state->arguments_text() : std::string();
+    return where->compile(of, description, [this, living = std::weak_ptr(alive)] {
+        return living.expired() ? std::string() : arguments_text();
     });
 }
 

@@ -7,7 +7,7 @@
 
 namespace hindcast {
 
-struct Launch::State : std::enable_shared_from_this<Launch::State> {
+struct Launch::State {
     std::shared_ptr<Device> device;
     std::shared_ptr<const backend::cuda::Stream> stream;  // of a CUDA device; nullptr: its own
     ir::Kernel kernel;
@@ -18,6 +18,8 @@ struct Launch::State : std::enable_shared_from_this<Launch::State> {
     // Numbers passed by value live in small arrays, so that they have gradients and tangents like
     // everything else.
     std::vector<Array> arrays;
+    // While it is, arguments_text() can be asked: also by executables, which go first.
+    std::shared_ptr<const bool> alive = std::make_shared<const bool>(true);
     std::uint64_t bindings_version = 1;
     std::vector<std::uint64_t>
         left;  // per ReadWrite parameter: the version that the last forward run left
@@ -63,8 +65,9 @@ struct Launch::Replay::Bound {
     Memory::Context cuda;  // of the device, if it is one
     std::int64_t items = 0;
     std::vector<backend::Binding> bindings;
-    std::vector<backend::Binding> host;  // see RunOptions::host
-    std::vector<int> read_on_host;       // the parameters that it is of use for
+    std::vector<backend::Binding> host;                 // see RunOptions::host
+    std::vector<int> read_on_host;                      // the parameters that it is of use for
+    std::vector<std::vector<std::byte>> given_on_host;  // of these, copies of given memory
     bool knows_read_on_host = false;
     std::vector<Array> arrays;
     std::vector<void*> given;  // by bind_memory()

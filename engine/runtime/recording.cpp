@@ -45,6 +45,7 @@ void Recording::go_to(const State& state) {
     open_window(state.begin);
     stack_ = state.stack;
     final_saved_ = state.final_saved;
+    complete_ = state.complete;
     next_stored_ = state.next_stored;
     end_ = state.end;
 }

@@ -57,11 +57,11 @@ public:
     // runs, from the state that it was noted in; go_to() says what it came to.
     struct State {
         CheckpointStack stack;
-        bool final_saved = false;
+        bool final_saved = false, complete = false;
         std::int64_t next_stored = -1, begin = 0, end = -1;
         bool operator==(const State&) const = default;
     };
-    State state() const { return {stack_, final_saved_, next_stored_, begin_, end_}; }
+    State state() const { return {stack_, final_saved_, complete_, next_stored_, begin_, end_}; }
     void go_to(const State& state);
 
 private:

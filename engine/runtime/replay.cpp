@@ -1,10 +1,12 @@
 // One direction of a launch: its kernel, what it is bound to, and how it runs.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <utility>
 
 #include "engine/ad/differentiate.hpp"
 #include "engine/backend/cuda_context.hpp"
+#include "engine/backend/launch_error.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
 
@@ -157,9 +159,22 @@ void Launch::Replay::Bound::find_memory_on_device() {
     options.host = bindings.data();
     if (read_on_host.empty()) return;
     host = bindings;
-    for (const int p : read_on_host)
-        host[static_cast<std::size_t>(p)].data =
-            arrays[static_cast<std::size_t>(p)].memory().host();
+    given_on_host.resize(arrays.size());
+    for (const int parameter : read_on_host) {
+        const auto p = static_cast<std::size_t>(parameter);
+        if (given[p] == nullptr) {
+            host[p].data = arrays[p].memory().host();
+            continue;
+        }
+        // Older values, which lie on the device: each time they may be those of another step.
+        static std::atomic<std::uint64_t> copies{0};
+        constexpr std::uint64_t of_copies = std::uint64_t{1} << 63;  // no version of an array
+        given_on_host[p].resize(arrays[p].bytes());
+        cuda->download(given_on_host[p].data(), backend::cuda::address_of(given[p]),
+                       given_on_host[p].size());
+        host[p].data = given_on_host[p].data();
+        host[p].version = of_copies | ++copies;
+    }
     options.host = host.data();
 }
 
@@ -228,6 +243,9 @@ void Launch::Replay::run() const {
         else if (Memory::any_on_device())
             b.find_memory();
         b.executable->run(b.bindings.data(), b.items, b.options);
+    } catch (const backend::LaunchError&) {  // of one before
+        b.spoil();
+        throw;
     } catch (Error& e) {
         b.spoil();
         const backend::LaunchWords words{b.launch.description(),

@@ -69,12 +69,14 @@ Result run(std::uint64_t seed, const DeviceOptions& options, Precision precision
     const auto number = [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1; };
     const ir::Type real = ir::real_type(precision);
     std::vector<Array> arrays;
+    std::vector<std::vector<double>> start;
     for (int k = 0; k < 3; ++k) {
         arrays.emplace_back(real, std::vector<std::int64_t>{items, 2},
                             random() % 2 == 0 ? Layout::planar : Layout::contiguous);
         std::vector<double> values;
         for (int j = 0; j < 2 * items; ++j) values.push_back(number());
         arrays.back().assign(values);
+        start.push_back(values);
     }
     Array k(ir::Type::f64, {1}), loss(ir::Type::f64, {1});
     k.fill(0.3);
@@ -93,7 +95,11 @@ Result run(std::uint64_t seed, const DeviceOptions& options, Precision precision
     Rollout rollout(device, std::move(parts));
     if (segment > 0) rollout.force_plan(segment, 2);
     Result result;
-    rollout.forward(true);
+    // Then once more, as a graph where there are graphs: the steps go on from where they are.
+    for (int round = 0; round < (device->cuda() ? 2 : 1); ++round) {
+        for (std::size_t j = 0; j < arrays.size(); ++j) arrays[j].assign(start[j]);
+        rollout.forward(true);
+    }
     const auto append = [](std::vector<double>& to, const Array& array) {
         for (const double x : array.to_doubles()) to.push_back(x);
     };
@@ -145,6 +151,32 @@ TEST_CASE("fusion: random programs have the bits of their launches one by one") 
     CHECK(joined > launches / 4);
 }
 
+TEST_CASE("fusion: random programs on a CUDA device, as graphs too") {
+    if (!test::has_cuda_device()) HINDCAST_SKIP("there is no CUDA device");
+    std::size_t launches = 0, joined = 0;
+    for (std::uint64_t seed = 41; seed <= 52; ++seed) {
+        CAPTURE(seed);
+        const Precision precision = seed % 2 == 0 ? Precision::f32 : Precision::f64;
+        const std::int64_t segment = seed % 3 == 0 ? 2 : 0;
+        const int items = seed % 4 == 0 ? 3000 : 11;
+        const Result defined =
+            run(seed, {.kind = DeviceKind::interpreter}, precision, items, segment);
+        for (const WholeProgramUse use : {WholeProgramUse::never, WholeProgramUse::automatic})
+            for (const bool fuse : {true, false}) {
+                CAPTURE(fuse);
+                const Result found =
+                    run(seed, {.kind = DeviceKind::cuda, .whole_program = use, .fuse = fuse},
+                        precision, items, segment);
+                CHECK(found.state == defined.state);
+                CHECK(found.gradients == defined.gradients);
+                CHECK(found.products == defined.products);
+                if (fuse) launches += found.launches, joined += found.joined;
+            }
+    }
+    CHECK(joined < launches);
+    CHECK(joined > launches / 4);
+}
+
 TEST_CASE("fusion: as one function, too") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (std::uint64_t seed = 31; seed <= 36; ++seed) {
@@ -160,29 +192,32 @@ TEST_CASE("fusion: as one function, too") {
 
 TEST_CASE("fusion: a joined launch follows its launches to other arrays") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
-    const auto device = test::cpu_device();
-    const auto vectors = [](double x) {
-        Array a(ir::Type::f64, {4, 2});
-        a.fill(x);
-        return a;
-    };
-    const Array a = vectors(1), b = vectors(2), c = vectors(3), d = vectors(10);
-    Launch first(device, kernels[0], Precision::f64, 4, {a, b, c, 1.0});
-    const Launch second(device, kernels[1], Precision::f64, 4, {a, b, c, 0.0});
-    Rollout::Parts parts;
-    parts.steps = 1;
-    parts.step.add(first);
-    parts.step.add(second);
-    Rollout rollout(device, std::move(parts));
-    CHECK(rollout.joined_launches_per_step() == 1);
-    rollout.forward(false);
-    CHECK(a.value(0) == doctest::Approx(1 + 2 + 0.3));
-    first.set("b", d);
-    first.set("k", 2.0);
-    rollout.forward(false);
-    CHECK(a.value(0) == doctest::Approx(3.3 + 20 + 0.3));
-    // What a launch alone would say about values that it has overwritten holds for joined ones.
-    CHECK_THROWS_AS(second.adjoint().run(), Error);
+    for (const auto& device : test::devices()) {
+        if (device == test::interpreter_device()) continue;  // it joins nothing
+        CAPTURE(device->describe());
+        const auto vectors = [](double x) {
+            Array a(ir::Type::f64, {4, 2});
+            a.fill(x);
+            return a;
+        };
+        const Array a = vectors(1), b = vectors(2), c = vectors(3), d = vectors(10);
+        Launch first(device, kernels[0], Precision::f64, 4, {a, b, c, 1.0});
+        const Launch second(device, kernels[1], Precision::f64, 4, {a, b, c, 0.0});
+        Rollout::Parts parts;
+        parts.steps = 1;
+        parts.step.add(first);
+        parts.step.add(second);
+        Rollout rollout(device, std::move(parts));
+        CHECK(rollout.joined_launches_per_step() == 1);
+        rollout.forward(false);
+        CHECK(a.value(0) == doctest::Approx(1 + 2 + 0.3));
+        first.set("b", d);
+        first.set("k", 2.0);
+        rollout.forward(false);
+        CHECK(a.value(0) == doctest::Approx(3.3 + 20 + 0.3));
+        // What a launch alone would say about values that it has overwritten holds for joined ones.
+        CHECK_THROWS_AS(second.adjoint().run(), Error);
+    }
 }
 // Enough items that sums are pulled, enough steps that a launch runs twice.
 TEST_CASE("compiled programs of any two launches have the gradients of the interpreter") {

@@ -8,6 +8,7 @@
 
 #include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 
@@ -55,4 +56,26 @@ TEST_CASE("CUDA driver: why it cannot be used") {
     const std::string half = with_driver("devices=2,fail=cuDeviceTotalMem_v2:2");
     CHECK(contains(half, "a device's memory: out of memory (CUDA_ERROR_OUT_OF_MEMORY)"));
     CHECK(!contains(half, "software device"));
+}
+
+TEST_CASE("CUDA driver: without NVRTC auto is the CPU, and cuda one clear error") {
+    HINDCAST_NEEDS_PROGRAM();
+    const test::Environment driver("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER),
+        nvrtc("HINDCAST_NVRTC", "/no/such/file");
+    const test::TemporaryFolder folder;
+    const auto run = [&](const char* device) {
+        return test::run_program({"run",
+                                  std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json",
+                                  "--device", device, "--output", folder.path().string()});
+    };
+    const test::Finished automatic = run("auto");
+    CHECK(automatic.status == 0);
+    CHECK(contains(automatic.out, "device      cpu, "));
+    const test::Finished cuda = run("cuda");
+    CHECK(cuda.status != 0);
+    CHECK(cuda.out == "");
+    CHECK(cuda.err ==
+          "hindcast: CUDA code cannot be compiled: '/no/such/file' cannot be opened; install the "
+          "CUDA 13 toolkit or PyPI's nvidia-cuda-nvrtc, or set HINDCAST_NVRTC to the library\n");
+    CHECK(contains(info_with({}), "NVRTC        '/no/such/file' cannot be opened"));
 }

@@ -86,10 +86,11 @@ def main():
     parser.add_argument("--no-llvm", action="store_true", help="leave LLVM out in any case")
     parser.add_argument("--most", type=float, default=60, help="largest size in MiB (60)")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one command (600)")
+    parser.add_argument("--programs", default=",".join(PROGRAMS), help="which go along (all)")
     options = parser.parse_args()
 
     build = ROOT / "build" / "release"
-    programs = [build / name for name in PROGRAMS if (build / name).exists()]
+    programs = [build / name for name in options.programs.split(",") if (build / name).exists()]
     hindcast = build / "hindcast"
     folder = options.folder
     marker = folder / "reference.json"

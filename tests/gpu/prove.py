@@ -32,7 +32,7 @@ import time
 
 import outcome
 from outcome import Failed
-from report import SOFTWARE, Part, markdown, smi
+from report import (BENCH_COLUMNS, SOFTWARE, Part, bench_cells, markdown, ordinal_of, smi)
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -45,7 +45,12 @@ DRAWN = ("spring_cage", "hanging_net", "soft_beam", "wave_image")
 SMALL = ("accumulated_sensitivity", "flag", "free_flight", "hanging_net", "marionette",
          "mass_spring_simple", "slingshot", "spring_cage", "thrown_ball", "two_body_spring")
 BLOCK_ITERATIONS = 400  # so many that graphs are measured against blocks
-SANITIZED = ("spring_cage", "thrown_ball", "hanging_net", "mass_spring_simple")
+# For compute-sanitizer, with what is added to the command: a few steps are enough, and it is slow.
+# Graphs and programs of one block come with the second iteration.
+SHORT = ("--set", "time.steps=3")
+SANITIZED = {"spring_cage": (), "thrown_ball": (), "hanging_net": (), "mass_spring_simple": (),
+             "mpm_launch": SHORT, "soft_beam": (), "wave_image": SHORT}
+SANITIZED_BLOCK = "spring_cage"
 MIB = 1024 * 1024
 
 
@@ -73,6 +78,7 @@ class Place:
         self.environment = {**os.environ, "LD_LIBRARY_PATH": f"{self.root / 'lib'}:" +
                             os.environ.get("LD_LIBRARY_PATH", ""),
                             "HINDCAST_CACHE": str(pathlib.Path(temporary, "cache"))}
+        self.ordinal = ordinal_of(options.device)
         self.scenes = outcome.scenes(self.root / "scenes", options.scenes.split(","))
         self.info = self.call([self.hindcast, "info"])
         self.driver = self.found("driver")
@@ -310,29 +316,38 @@ def sanitizer(place):
         tool = tool or shutil.which("compute-sanitizer", path=folder)
     if tool is None:
         raise NotMeasured("compute-sanitizer is not in the path or /usr/local/cuda")
-    part = Part(["scene", "tool", "verdict", "words"])
+    part = Part(["scene", "as", "tool", "verdict", "words"])
     for scene in [s for s in place.scenes if s.stem in SANITIZED]:
-        for check in ("memcheck", "racecheck"):
-            output = place.work / "sanitizer"
-            try:
-                text = place.call([tool, "--tool", check, "--error-exitcode", 99,
-                                   place.hindcast, "optimize", scene, "--iterations", 1, "--device",
-                                   place.options.device, "--output", output, "--quiet"])
-                summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", text)
-                if summary:
-                    part.row(True, scene.stem, check, "clean", summary[-1])
-                else:
-                    part.row(None, scene.stem, check, "not measured: it printed no summary",
-                             text.strip()[-200:])
-            except Failed as error:
-                summary = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: .*", str(error))
-                if summary:
-                    part.row(False, scene.stem, check, "errors", summary[-1])
-                    part.notes.append(f"{scene.stem} {check}: {error}")
-                else:  # the tool itself: too slow, or it refuses the device
-                    part.row(None, scene.stem, check, "not measured", str(error)[-300:])
-            shutil.rmtree(output, ignore_errors=True)
+        runs = [("graphs", "never")]
+        if scene.stem == SANITIZED_BLOCK:
+            runs.append(("one block", "always"))
+        for name, use in runs:
+            for check in ("memcheck", "racecheck"):
+                sanitize(place, part, [tool, "--tool", check, "--error-exitcode", 99], scene,
+                         [scene.stem, name, check],
+                         ["--single-block", use, *SANITIZED[scene.stem]])
     return part
+
+
+def sanitize(place, part, tool, scene, cells, arguments):
+    output = place.work / "sanitizer"
+    summaries = r"(?:ERROR|RACECHECK) SUMMARY: .*"
+    try:
+        text = place.call([*tool, place.hindcast, "optimize", scene, "--iterations", 3, "--device",
+                           place.options.device, "--output", output, "--quiet", *arguments])
+        summary = re.findall(summaries, text)
+        if summary:
+            part.row(True, *cells, "clean", summary[-1])
+        else:
+            part.row(None, *cells, "not measured: it printed no summary", text.strip()[-200:])
+    except Failed as error:
+        summary = re.findall(summaries, str(error))
+        if summary:
+            part.row(False, *cells, "errors", summary[-1])
+            part.notes.append(f"{' '.join(cells)}: {error}")
+        else:  # the tool itself: too slow, or it refuses the device
+            part.row(None, *cells, "not measured", str(error)[-300:])
+    shutil.rmtree(output, ignore_errors=True)
 
 
 def draw(place):
@@ -370,7 +385,7 @@ def draw(place):
     return part
 
 
-def copy_bandwidth(library, size=512 * MIB, repeats=20):
+def copy_bandwidth(library, ordinal, size=512 * MIB, repeats=20):
     """Bytes read and written per second by copies within the device, by the driver itself."""
     cuda = ctypes.CDLL(library)
     address, handle = ctypes.c_uint64, ctypes.c_void_p
@@ -381,7 +396,7 @@ def copy_bandwidth(library, size=512 * MIB, repeats=20):
             raise Failed(f"the driver's result {status}")
 
     check(cuda.cuInit(0))
-    check(cuda.cuDeviceGet(ctypes.byref(device), 0))
+    check(cuda.cuDeviceGet(ctypes.byref(device), ordinal))
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
     check(cuda.cuCtxSetCurrent(context))
     for block in blocks:
@@ -401,12 +416,11 @@ def copy_bandwidth(library, size=512 * MIB, repeats=20):
 
 
 def bench(place):
-    part = Part(["workload", "forward", "forward + backward", "GB/s forward",
-                 "GB/s forward + backward", "share of copy", "launch", "adjoint launch",
-                 "compile", "loss"])
+    part = Part(BENCH_COLUMNS)
     part.lines = []
     try:
-        copy = copy_bandwidth(os.environ.get("HINDCAST_CUDA_DRIVER", "libcuda.so.1"))
+        copy = copy_bandwidth(os.environ.get("HINDCAST_CUDA_DRIVER", "libcuda.so.1"),
+                              place.ordinal)
         part.notes.append(f"a copy within the device: {copy * 1e-9:.1f} GB/s, read and written")
     except (Failed, OSError, AttributeError, ctypes.ArgumentError) as error:
         copy = None
@@ -420,27 +434,17 @@ def bench(place):
         except (Failed, json.JSONDecodeError) as error:
             slow = str(error).startswith("longer than")
             part.row(None if slow else False, workload,
-                     f"{'not measured' if slow else 'failed'}: {str(error)[-300:]}", *[""] * 8)
+                     f"{'not measured' if slow else 'failed'}: {str(error)[-300:]}",
+                     *[""] * (len(BENCH_COLUMNS) - 2))
             continue
         for line in lines:
             line["copy_gb_s"] = copy and copy * 1e-9
-            forward = line.get("forward_bytes_per_step", 0) * line["steps"]
-            both = forward + line.get("backward_bytes_per_step", 0) * line["steps"]
-            rates = [forward / line["forward_s"], both / line["forward_backward_s"]]
-
-            def micro(key):
-                return f"{line[key] * 1e6:.2f} µs" if key in line else ""
-            part.row(True, f"{workload} {line['precision']}, n {line['n']}",
-                     f"{line['forward_s'] * 1e3:.4g} ms",
-                     f"{line['forward_backward_s'] * 1e3:.4g} ms",
-                     f"{rates[0] * 1e-9:.4g}" if forward else "",
-                     f"{rates[1] * 1e-9:.4g}" if forward else "",
-                     f"{100 * rates[0] / copy:.0f} %, {100 * rates[1] / copy:.0f} %"
-                     if forward and copy else "", micro("launch_s"), micro("adjoint_s"),
-                     f"{line['compile_s']:.3g} s", f"{line['loss']:.9g}")
+            part.row(True, *bench_cells(workload, line, copy))
         part.lines += lines
-    part.notes.append("GB/s: the traffic that the launches of a step imply, by the time; host time "
-                      "per replay of a graph: not measured: hindcast bench does not report it")
+    part.notes.append("GB/s: the traffic that the launches of a step imply, by the time")
+    part.notes.append("host: how long the calls of one iteration keep the host busy, without "
+                      "waiting for the device; by each launch, or node of a graph, that they put "
+                      "there. An iteration ends with the loss or the gradient on the host.")
     return part
 
 
@@ -515,9 +519,8 @@ def main():
 def prove(place):
     chosen = place.options.parts.split(",") if place.options.parts else BY_DEFAULT
     device = place.devices[0] if place.devices else "no device"
-    index = place.options.device.partition(":")[2]
-    if index.isdigit() and int(index) < len(place.devices):
-        device = place.devices[int(index)]
+    if place.ordinal < len(place.devices):
+        device = place.devices[place.ordinal]
     print(f"{device}\ndriver {place.driver}\nNVRTC {place.nvrtc}")
     if place.software:
         print(SOFTWARE)

@@ -38,6 +38,42 @@ class Part:
                 "rows": [dict(zip(self.columns, row)) for row in self.rows]}
 
 
+BENCH_COLUMNS = ["workload", "forward", "forward + backward", "GB/s forward",
+                 "GB/s forward + backward", "share of copy", "host", "host by node", "launches",
+                 "launch", "adjoint launch", "compile", "loss"]
+
+
+def bench_cells(workload, line, copy):
+    """One line of hindcast bench --json as a row; copy: bytes per second, or None."""
+    steps = line.get("program_steps", line["steps"])  # "steps": as other programs count them
+    forward = line.get("forward_bytes_per_step", 0) * steps
+    both = forward + line.get("backward_bytes_per_step", 0) * steps
+    rates = [forward / line["forward_s"] if line["forward_s"] else 0,
+             both / line["forward_backward_s"] if line["forward_backward_s"] else 0]
+
+    def micro(seconds):
+        return "" if seconds is None else f"{seconds * 1e6:.2f} µs"
+
+    host = line.get("host_s")
+    put = [int(line.get(key, 0)) for key in ("host_launches", "host_graphs", "host_graph_nodes")]
+    work = put[0] + put[2]
+    return [f"{workload} {line['precision']}, n {line['n']}", f"{line['forward_s'] * 1e3:.4g} ms",
+            f"{line['forward_backward_s'] * 1e3:.4g} ms",
+            f"{rates[0] * 1e-9:.4g}" if forward else "", f"{rates[1] * 1e-9:.4g}" if forward else "",
+            f"{100 * rates[0] / copy:.0f} %, {100 * rates[1] / copy:.0f} %"
+            if forward and copy else "",
+            micro(host), micro(host / work if host is not None and work else None),
+            "" if host is None else f"{put[0]} + {put[2]} in {put[1]} graphs",
+            micro(line.get("launch_s")), micro(line.get("adjoint_s")),
+            f"{line['compile_s']:.3g} s", f"{line['loss']:.9g}"]
+
+
+def ordinal_of(device):
+    """cuda: 0, cuda:N: N."""
+    index = device.partition(":")[2]
+    return int(index) if index.isdigit() else 0
+
+
 def smi():
     fields = "name,driver_version,memory.total,clocks.max.sm,clocks.max.memory"
     try:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/runtime/rollout.hpp"
+#include "tests/support/devices.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;
@@ -30,8 +31,7 @@ struct Run {
         e{ir::Type::f64, {1}};
     std::unique_ptr<Rollout> rollout;
 
-    explicit Run(bool again) {
-        const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    Run(const std::shared_ptr<Device>& device, bool again) {
         const auto launch = [&](const KernelDef& k, std::vector<Argument> arguments) {
             return Launch(device, k, ir::Precision::f64, 8, std::move(arguments));
         };
@@ -56,36 +56,39 @@ struct Run {
 }  // namespace
 
 TEST_CASE("roll-out: what is made again is not kept, and gradients have the same bits") {
-    Run kept(false), again(true);
-    const std::vector<double> expected = kept.gradient();
-    CHECK(again.gradient() == expected);
-    CHECK(again.gradient() == expected);  // a second time
-    const auto keeps = [](Run& run, const Array& array) {
-        for (const Rollout::KeptValue& value : run.rollout->kept_values())
-            if (value.array.same_memory(array)) return true;
-        return false;
-    };
-    CHECK(keeps(kept, kept.s));
-    CHECK(!keeps(again, again.s));
-    CHECK(keeps(again, again.x));
-    // Against central differences.
-    for (int k = 0; k < 8; ++k) {
-        const double p = again.p.value(k, 0), step = 1e-6;
-        const auto value = [&](double at) {
-            again.p.set_value(k, 0, at);
-            again.rollout->forward(false);
-            return again.e.value(0);
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        Run kept(device, false), again(device, true);
+        const std::vector<double> expected = kept.gradient();
+        CHECK(again.gradient() == expected);
+        CHECK(again.gradient() == expected);  // a second time
+        const auto keeps = [](Run& run, const Array& array) {
+            for (const Rollout::KeptValue& value : run.rollout->kept_values())
+                if (value.array.same_memory(array)) return true;
+            return false;
         };
-        CHECK((value(p + step) - value(p - step)) / (2 * step) ==
-              doctest::Approx(expected[static_cast<std::size_t>(k)]).epsilon(1e-7));
-        again.p.set_value(k, 0, p);
+        CHECK(keeps(kept, kept.s));
+        CHECK(!keeps(again, again.s));
+        CHECK(keeps(again, again.x));
+        // Against central differences.
+        for (int k = 0; k < 8; ++k) {
+            const double p = again.p.value(k, 0), step = 1e-6;
+            const auto value = [&](double at) {
+                again.p.set_value(k, 0, at);
+                again.rollout->forward(false);
+                return again.e.value(0);
+            };
+            CHECK((value(p + step) - value(p - step)) / (2 * step) ==
+                  doctest::Approx(expected[static_cast<std::size_t>(k)]).epsilon(1e-7));
+            again.p.set_value(k, 0, p);
+        }
     }
 }
 
 TEST_CASE("roll-out: what is made again is kept where most of it is zero") {
     // 1024 numbers, 128 cache lines, of which each of 8 items touches `lines`: a quarter is kept.
-    const auto run = [](int lines, bool again, std::int64_t segment) {
-        const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    const auto run = [](const std::shared_ptr<Device>& device, int lines, bool again,
+                        std::int64_t segment) {
         const auto cell = [](const Int& i, int k) { return i * 128 + 16 * k; };
         const KernelDef scatter =
             kernel("scatter", {"x", "s"}, [=](Int i, Read<Float> x, Sum<Float> s) {
@@ -127,23 +130,27 @@ TEST_CASE("roll-out: what is made again is kept where most of it is zero") {
                 scatters += entry.runs;
         return std::pair{gradient, scatters};
     };
-    for (const int lines : {4, 5}) {  // 32 lines fit, 40 do not
-        const auto [expected, runs] = run(lines, false, 0);
-        CHECK(runs == 20);
-        for (const std::int64_t segment : {0, 4}) {
-            const std::int64_t recomputed = segment > 0 ? run(lines, false, segment).second : 20;
-            const auto [gradient, scatters] = run(lines, true, segment);
-            CHECK(gradient == expected);
-            CHECK(scatters == recomputed + (lines == 4 ? 0 : 20));
+    for (const auto& device : test::devices())
+        for (const int lines : {4, 5}) {  // 32 lines fit, 40 do not
+            CAPTURE(device->describe());
+            const auto [expected, runs] = run(device, lines, false, 0);
+            CHECK(runs == 20);
+            for (const std::int64_t segment : {0, 4}) {
+                const std::int64_t recomputed =
+                    segment > 0 ? run(device, lines, false, segment).second : 20;
+                const auto [gradient, scatters] = run(device, lines, true, segment);
+                CHECK(gradient == expected);
+                // What is mostly zero a host keeps without the zeros.
+                CHECK(scatters == recomputed + (lines == 4 && !device->cuda() ? 0 : 20));
+            }
         }
-    }
 }
 
 TEST_CASE("roll-out: only what a launch alone defines can be made again") {
-    Run run(false);
+    const auto device = test::interpreter_device();
+    Run run(device, false);
     Rollout::Parts parts;
     parts.steps = 2;
-    const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
     Launch moves(device, move, ir::Precision::f64, 8, {run.s, run.p, 0.05, run.x});
     moves.make_again();
     parts.step.add(moves);

@@ -419,3 +419,46 @@ TEST_CASE("roll-out: several seeds") {
         CHECK(s.p.gradient().value(0) == 7);
     }
 }
+
+TEST_CASE("roll-out: adjoints scatter by the indices of their own step") {
+    // x'_i = (i + 1) x[k_i] with k_i = (i + t) % 3: the indices change from step to step.
+    const KernelDef pick = kernel(
+        "pick", {"k", "x", "y"},
+        [](Int i, Read<Int> k, Read<Float> x, Write<Float> y) { y[i] = x[k[i]] * Float(i + 1); });
+    const KernelDef take =
+        kernel("take", {"y", "x"}, [](Int i, Read<Float> y, Write<Float> x) { x[i] = y[i]; });
+    const KernelDef turn =
+        kernel("turn", {"k"}, [](Int i, ReadWrite<Int> k) { k[i] = (k[i] + 1) % 3; });
+    const KernelDef count = kernel("count", {"k"}, [](Int i, Write<Int> k) { k[i] = i; });
+    for (const auto& device : test::devices())
+        for (const std::int64_t segment : {0, 2}) {
+            CAPTURE(device->describe());
+            CAPTURE(segment);
+            System s(device, {0.5, -2, 3});
+            const Array y = array({0, 0, 0}), k(Type::i32, {3});
+            Launch counts = s.make(count, {k}), turns = s.make(turn, {k});
+            for (Launch* const launch : {&counts, &turns}) launch->differentiate_only({});
+            s.parts.prologue.add(counts);
+            s.parts.steps = 5;
+            s.parts.step.add(s.make(pick, {k, s.x, y}));
+            s.parts.step.add(s.make(take, {y, s.x}));
+            s.parts.step.add(turns);
+            Rollout rollout(device, s.parts);
+            if (segment > 0) rollout.force_plan(segment, 1);
+            Values by = {1, 1, 1};  // d(x_0 + x_1 + x_2) by the state, from the last step back
+            for (int t = 4; t >= 0; --t) {
+                Values before = {0, 0, 0};
+                for (int i = 0; i < 3; ++i)
+                    before[static_cast<std::size_t>((i + t) % 3)] +=
+                        (i + 1) * by[static_cast<std::size_t>(i)];
+                by = before;
+            }
+            for (int round = 0; round < 3; ++round) {  // later ones as a graph, where it can be one
+                rollout.forward(true);
+                for (int times = 0; times < 2; ++times) {
+                    rollout.backward({{s.x, 1}});
+                    CHECK(s.p.gradient().to_doubles() == by);
+                }
+            }
+        }
+}

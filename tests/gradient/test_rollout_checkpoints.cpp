@@ -1,11 +1,8 @@
-// A roll-out under any checkpoint plan has the bits of one that stores everything: random programs
-// (sums, partial writes, integer state, sums that steps read, events that change the state) on
-// random plans, in first and second order.
+// Roll-outs under checkpoint plans: what they take, what is found when it changes, horizons, norms
+// of adjoints. Their bits are compared in test_rollout_random.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
-#include <random>
 #include <string>
 
 #include "engine/base/aligned.hpp"
@@ -23,202 +20,13 @@ using ir::Type;
 
 namespace {
 
-constexpr std::int64_t n = 5;
-
-const KernelDef mix = kernel("mix", {"y", "x"}, [](Int i, Read<Float> y, ReadWrite<Float> x) {
-    x[i] = x[i] * 0.7 + sin(y[i] * x[i]) * 0.3;
-});
-const KernelDef square = kernel(
-    "square", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i] * x[i] * 0.5; });
-const KernelDef scatter = kernel("scatter", {"x", "z"}, [](Int i, Read<Float> x, Sum<Float> z) {
-    z[(i * 3 + 1) % 5] += cos(x[i]);
-});
-const KernelDef add_to =
-    kernel("add_to", {"x", "z"},
-           [](Int i, Read<Float> x, Accumulate<Float> z) { z[(i + 2) % 5] += sin(x[i]) * 0.1; });
 const KernelDef total = kernel("total", {"x", "sum"},
                                [](Int i, Read<Float> x, Reduce<Float> sum) { sum += x[i] * x[i]; });
-const KernelDef use_total =
-    kernel("use_total", {"sum", "x"}, [](Int i, Param<Float> sum, ReadWrite<Float> x) {
-        x[i] = x[i] * 0.9 + sin(sum.value()) * 0.1;
-    });
-const KernelDef turn = kernel("turn", {"p", "x"}, [](Int i, Param<Float> p, ReadWrite<Float> x) {
-    x[i] = x[i] * cos(p.value());
-});
-const KernelDef tick =
-    kernel("tick", {"step", "x"}, [](Int i, Param<Int> step, ReadWrite<Float> x) {
-        x[i] = x[i] + sin(Float(step.value()) + x[i]) * 0.2;
-    });
-const KernelDef shuffle =
-    kernel("shuffle", {"k"}, [](Int i, ReadWrite<Int> k) { k[i] = (k[i] * 3 + 1) % 5; });
-const KernelDef pick =
-    kernel("pick", {"k", "x", "y"},
-           [](Int i, Read<Int> k, Read<Float> x, Write<Float> y) { y[i] = x[k[i]] * 0.9; });
-const KernelDef give = kernel(
-    "give", {"k", "x", "z"},
-    [](Int i, Read<Int> k, Read<Float> x, Accumulate<Float> z) { z[k[i]] += x[i] * x[i] * 0.05; });
-const KernelDef begin =
-    kernel("begin", {"p", "k", "x"}, [](Int i, Param<Float> p, Write<Int> k, Write<Float> x) {
-        k[i] = i;
-        x[i] = sin(p.value() * Float(i + 1));
-    });
-const KernelDef copy =
-    kernel("copy", {"x", "y"}, [](Int i, Read<Float> x, Write<Float> y) { y[i] = x[i]; });
 
-struct Case {
-    std::shared_ptr<Device> device;
-    std::vector<Array> x;  // real state
-    Array k{Type::i32, {n}}, sum{Type::f64, {1}}, loss{Type::f64, {1}};
-    Array p{Type::f64, {1}}, q{Type::f64, {1}};
-    Array counter = Rollout::make_step_counter();
-    Rollout::Parts parts;
-
-    Launch make(const KernelDef& def, const std::vector<Argument>& arguments,
-                std::int64_t items = n) const {
-        return Launch(device, def, Precision::f64, items, arguments);
-    }
-
-    static Launch integers(Launch launch) {
-        launch.differentiate_only({});
-        return launch;
-    }
-
-    Case(std::shared_ptr<Device> d, unsigned seed) : device(std::move(d)) {
-        std::mt19937 random(seed);
-        const auto below = [&](std::size_t limit) { return random() % limit; };
-        for (int a = 0; a < 4; ++a) x.emplace_back(Type::f64, std::vector<std::int64_t>{n});
-        p.fill(0.8);
-        q.fill(0.3);
-        for (const Array& a : x) parts.prologue.add(make(begin, {p, k, a}));
-        const auto random_launch = [&]() -> Launch {
-            const Array& a = x[below(4)];
-            Array b = x[below(4)];
-            while (b.same_memory(a)) b = x[below(4)];
-            switch (below(11)) {
-                case 0: return make(mix, {a, b});
-                case 1: return make(square, {a, b});
-                case 2: return make(square, {a, b}, n - 2);  // some elements stay
-                case 3: return make(scatter, {a, b});
-                case 4: return make(add_to, {a, b});
-                case 5: return make(total, {a, sum});
-                case 6: return make(use_total, {sum, a});
-                case 7: return make(turn, {q, a});
-                case 8: return make(tick, {counter, a});
-                case 9:
-                    if (below(2) == 0)
-                        return make(pick, {k, a, b});
-                    else
-                        return integers(make(shuffle, {k}));
-                default: return make(give, {k, a, b});
-            }
-        };
-        const auto some = [&](std::size_t launches) {
-            Program program;
-            for (std::size_t l = 0; l < launches; ++l) program.add(random_launch());
-            return program;
-        };
-        parts.step = some(1 + below(6));
-        parts.steps = static_cast<std::int64_t>(1 + below(17));
-        Program often;  // several launches, with values between them
-        often.add(make(square, {x[0], x[3]}));
-        often.add(make(total, {x[3], loss}));
-        if (below(2) == 0) often = some(2);
-        for (std::int64_t t = 0; t <= parts.steps; ++t)
-            if (below(3) == 0) parts.events[t].append(often);
-        if (below(2) == 0)
-            parts
-                .events[static_cast<std::int64_t>(below(static_cast<std::size_t>(parts.steps) + 1))]
-                .append(some(2));
-        for (const Array& a : x) parts.events[parts.steps].add(make(total, {a, loss}));
-    }
-    Rollout rollout() const {
-        Rollout r(device, parts);
-        r.set_step_counter(counter);
-        return r;
-    }
-};
-
-std::string bytes(const Array& a) {
-    return std::string(static_cast<const char*>(a.data()), a.bytes());
+Launch integers(Launch launch) {
+    launch.differentiate_only({});
+    return launch;
 }
-
-// Everything that a run leaves behind.
-std::vector<std::string> outcome(const Case& c, Rollout& r, RolloutMode mode, std::int64_t stop,
-                                 int times) {
-    std::vector<std::string> all;
-    c.p.tangent().fill(0.5);
-    c.q.tangent().fill(-1.25);
-    c.p.gradient().clear();
-    c.q.gradient().clear();
-    const Rollout::Watch watch = [&](std::int64_t t) { return t < stop; };
-    r.forward(true, watch, mode);
-    for (int k = 0; k < times; ++k) {
-        r.backward({{c.loss, 1}, {c.x[1], 0.5}, {c.sum, 2}}, mode);
-        for (const Array& a : {c.p, c.q}) {
-            all.push_back(bytes(a.gradient()));
-            if (mode == RolloutMode::second) all.push_back(bytes(a.gradient().tangent()));
-        }
-        for (const Array& a : c.x) {
-            all.push_back(bytes(a));
-            all.push_back(bytes(a.gradient()));
-        }
-        for (const Array& a : {c.k, c.sum, c.loss, c.counter}) all.push_back(bytes(a));
-    }
-    return all;
-}
-
-}  // namespace
-
-TEST_CASE("roll-out checkpoints: random programs have the same bits under random plans") {
-    std::mt19937 random(7);
-    int plans = 0, gradients = 0;
-    for (unsigned seed = 1; seed <= 150; ++seed) {
-        CAPTURE(seed);
-        const auto device = test::interpreter_device();
-        const Case c(device, seed);
-        for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
-            Rollout all = c.rollout();
-            const std::int64_t stop =
-                random() % 3 == 0 ? static_cast<std::int64_t>(random() % 12) : c.parts.steps;
-            CAPTURE(stop);
-            const auto expected = outcome(c, all, mode, stop, 2);
-            CHECK(all.plan(mode).kind == PlanKind::store_all);
-            gradients += c.p.gradient().value(0) != 0;
-            for (int trial = 0; trial < 4; ++trial) {
-                Rollout r = c.rollout();
-                const auto segment = static_cast<std::int64_t>(1 + random() % 7),
-                           checkpoints = static_cast<std::int64_t>(1 + random() % 4);
-                CAPTURE(segment);
-                CAPTURE(checkpoints);
-                r.force_plan(segment, checkpoints);
-                CHECK((outcome(c, r, mode, stop, 2) == expected));
-                plans += r.plan(mode).kind != PlanKind::store_all;
-            }
-        }
-    }
-    CHECK(plans > 700);
-    CHECK(gradients > 150);
-}
-
-TEST_CASE("roll-out checkpoints: the compiled program, and checkpoints in a file") {
-    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
-    const test::TemporaryFolder folder;
-    for (unsigned seed = 201; seed <= 206; ++seed) {
-        CAPTURE(seed);
-        const Case c(test::cpu_device(), seed);
-        Rollout all = c.rollout();
-        const auto expected = outcome(c, all, RolloutMode::first, c.parts.steps, 1);
-        for (const bool spill : {false, true}) {
-            Rollout r = c.rollout();
-            if (spill) r.limit_memory({.spill = folder.path()});
-            r.force_plan(2, 2);
-            CHECK((outcome(c, r, RolloutMode::first, c.parts.steps, 1) == expected));
-            CHECK(std::filesystem::is_empty(folder.path()));
-        }
-    }
-}
-
-namespace {
 
 // x <- x + h v, v <- v - h k sin(x) for many points; loss: sum of x^2 at the end.
 const KernelDef swing = kernel("swing", {"k", "v", "x"},
@@ -312,71 +120,78 @@ TEST_CASE("roll-out checkpoints: iterations after the first allocate nothing und
 }
 
 TEST_CASE("roll-out checkpoints: what only recomputing reads must not change either") {
-    // x <- x + g: the adjoint reads nothing, but a step run again reads g.
-    const KernelDef drift = kernel(
-        "drift", {"g", "x"}, [](Int i, Param<Float> g, ReadWrite<Float> x) { x[i] += g.value(); });
-    const auto device = test::interpreter_device();
-    const Array g(Type::f64, {1}), x(Type::f64, {3}), loss(Type::f64, {1});
-    g.fill(0.5);
-    Rollout::Parts parts;
-    parts.prologue.add(Launch(device,
-                              kernel("zero", {"x"}, [](Int i, Write<Float> y) { y[i] = 0.0; }),
-                              Precision::f64, 3, {x}));
-    parts.step.add(Launch(device, drift, Precision::f64, 3, {g, x}, "drift along"));
-    parts.steps = 8;
-    for (const std::int64_t t : {4, 8})
-        parts.events[t].add(Launch(device, total, Precision::f64, 3, {x, loss}));
-    Rollout rollout(device, parts);
-    rollout.forward(true);
-    rollout.backward({{loss, 1}});
-    // d/dg of 3 (4g)^2 + 3 (8g)^2 = 6 g (16 + 64)
-    CHECK(g.gradient().value(0) == 6 * 0.5 * 80);
-    rollout.force_plan(2, 1);
-    rollout.forward(true);
-    rollout.backward({{loss, 1}});
-    CHECK(g.gradient().value(0) == 6 * 0.5 * 80);
-    g.fill(0.25);
-    CHECK_THROWS_WITH_AS(rollout.backward({{loss, 1}}),
-                         "in kernel 'drift along': 'g' was changed between forward and backward; "
-                         "run forward(true) again before backward(), and change nothing in between",
-                         Error);
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        // x <- x + g: the adjoint reads nothing, but a step run again reads g.
+        const KernelDef drift =
+            kernel("drift", {"g", "x"},
+                   [](Int i, Param<Float> g, ReadWrite<Float> x) { x[i] += g.value(); });
+        const Array g(Type::f64, {1}), x(Type::f64, {3}), loss(Type::f64, {1});
+        g.fill(0.5);
+        Rollout::Parts parts;
+        parts.prologue.add(Launch(device,
+                                  kernel("zero", {"x"}, [](Int i, Write<Float> y) { y[i] = 0.0; }),
+                                  Precision::f64, 3, {x}));
+        parts.step.add(Launch(device, drift, Precision::f64, 3, {g, x}, "drift along"));
+        parts.steps = 8;
+        for (const std::int64_t t : {4, 8})
+            parts.events[t].add(Launch(device, total, Precision::f64, 3, {x, loss}));
+        Rollout rollout(device, parts);
+        rollout.forward(true);
+        rollout.backward({{loss, 1}});
+        // d/dg of 3 (4g)^2 + 3 (8g)^2 = 6 g (16 + 64)
+        CHECK(g.gradient().value(0) == 6 * 0.5 * 80);
+        rollout.force_plan(2, 1);
+        rollout.forward(true);
+        rollout.backward({{loss, 1}});
+        CHECK(g.gradient().value(0) == 6 * 0.5 * 80);
+        g.fill(0.25);
+        CHECK_THROWS_WITH_AS(
+            rollout.backward({{loss, 1}}),
+            "in kernel 'drift along': 'g' was changed between forward and backward; "
+            "run forward(true) again before backward(), and change nothing in between",
+            Error);
+    }
 }
 
 TEST_CASE("roll-out checkpoints: a fault on the way back leaves the final state, and no gradient") {
-    // The adjoint of the power loops n times as well; n is raised beyond max_trips in between.
-    const KernelDef power =
-        kernel("power", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Float> x) {
-            Float p = 1;
-            for_(
-                0, trips[0], [&](Int) { p *= x[i]; }, 8);
-            x[i] = p;
-        });
-    const KernelDef grow = kernel(
-        "grow", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Int> k) { k[i] += trips[i]; });
-    const auto device = test::interpreter_device();
-    const Array p(Type::f64, {1}), x(Type::f64, {1}), trips(Type::i32, {1}), one(Type::i32, {1});
-    p.fill(1.01);
-    one.fill(0);
-    Rollout::Parts parts;
-    parts.prologue.add_copy(device, x, p);
-    parts.prologue.add(
-        Case::integers(Launch(device, kernel("two", {"k"}, [](Int i, Write<Int> k) { k[i] = 2; }),
-                              Precision::f64, 1, {trips})));
-    parts.step.add(Launch(device, power, Precision::f64, 1, {trips, x}, "raise it"));
-    parts.step.add(Case::integers(Launch(device, grow, Precision::f64, 1, {one, trips})));
-    parts.steps = 4;
-    Rollout rollout(device, parts);
-    rollout.force_plan(1, 1);
-    rollout.forward(true);
-    const double final_x = x.value(0);
-    CHECK(final_x == doctest::Approx(std::pow(1.01, 16)));
-    rollout.backward({{x, 1}});
-    CHECK(p.gradient().value(0) == doctest::Approx(16 * std::pow(1.01, 15)));
-    CHECK(x.value(0) == final_x);
-    // A file system that fails is not at hand: a launch that fails when it runs again is.
-    one.fill(5);
-    CHECK_THROWS_AS(rollout.backward({{x, 1}}), Error);
-    CHECK(x.value(0) == final_x);
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        // The adjoint of the power loops n times as well; n is raised beyond max_trips in between.
+        const KernelDef power =
+            kernel("power", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Float> x) {
+                Float p = 1;
+                for_(
+                    0, trips[0], [&](Int) { p *= x[i]; }, 8);
+                x[i] = p;
+            });
+        const KernelDef grow = kernel(
+            "grow", {"n", "x"}, [](Int i, Read<Int> trips, ReadWrite<Int> k) { k[i] += trips[i]; });
+        const Array p(Type::f64, {1}), x(Type::f64, {1}), trips(Type::i32, {1}),
+            one(Type::i32, {1});
+        p.fill(1.01);
+        one.fill(0);
+        Rollout::Parts parts;
+        parts.prologue.add_copy(device, x, p);
+        parts.prologue.add(
+            integers(Launch(device, kernel("two", {"k"}, [](Int i, Write<Int> k) { k[i] = 2; }),
+                            Precision::f64, 1, {trips})));
+        parts.step.add(Launch(device, power, Precision::f64, 1, {trips, x}, "raise it"));
+        parts.step.add(integers(Launch(device, grow, Precision::f64, 1, {one, trips})));
+        parts.steps = 4;
+        Rollout rollout(device, parts);
+        rollout.force_plan(1, 1);
+        rollout.forward(true);
+        const double final_x = x.value(0);
+        CHECK(final_x == doctest::Approx(std::pow(1.01, 16)));
+        rollout.backward({{x, 1}});
+        CHECK(p.gradient().value(0) == doctest::Approx(16 * std::pow(1.01, 15)));
+        CHECK(x.value(0) == final_x);
+        // A file system that fails is not at hand: a launch that fails when it runs again is.
+        one.fill(5);
+        CHECK_THROWS_AS(rollout.backward({{x, 1}}), Error);
+        CHECK(x.value(0) == final_x);
+    }
 }
 
 TEST_CASE("roll-out checkpoints: plans by measured costs leave the arrays alone") {
@@ -399,116 +214,126 @@ TEST_CASE("roll-out checkpoints: plans by measured costs leave the arrays alone"
 }
 
 TEST_CASE("roll-out checkpoints: a horizon takes the state before it as given") {
-    // x <- a x, n times; loss = x_n (+ x_m): with horizon K the first n - K factors are constants.
-    const KernelDef grow = kernel(
-        "grow", {"a", "x"}, [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a.value(); });
-    const KernelDef sum_up = kernel("sum_up", {"x", "loss"},
-                                    [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i]; });
-    const KernelDef from =
-        kernel("from", {"x0", "b", "x", "m"},
-               [](Int i, Read<Float> x0, Read<Float> b, Write<Float> x, Write<Float> m) {
-                   x[i] = x0[i];
-                   m[i] = b[i] * b[i];
-               });
-    const KernelDef push =
-        kernel("push", {"m", "x"}, [](Int i, Read<Float> m, ReadWrite<Float> x) { x[i] += m[i]; });
-    const auto device = test::interpreter_device();
-    const std::int64_t steps = 12;
-    for (const std::int64_t horizon : {0, 1, 5, 11, 12, 40})
-        for (const std::int64_t segment : {0, 1, 2, 3}) {
-            CAPTURE(horizon);
-            CAPTURE(segment);
-            const double a = 1.1, b = 0.5, x0 = 2;
-            const auto scalar = [](double value) {
-                const Array s(Type::f64, {1});
-                s.fill(value);
-                return s;
-            };
-            const Array a_array = scalar(a), b_array = scalar(b), x0_array = scalar(x0);
-            const Array x = scalar(0), m = scalar(0), loss = scalar(0);
-            const auto one = [&](const KernelDef& def, const std::vector<Argument>& arguments) {
-                return Launch(device, def, Precision::f64, 1, arguments);
-            };
-            Rollout::Parts parts;
-            parts.prologue.add(one(from, {x0_array, b_array, x, m}));
-            parts.step.add(one(grow, {a_array, x}));
-            parts.step.add(one(push, {m, x}));
-            parts.steps = steps;
-            for (const std::int64_t t : {std::int64_t{3}, std::int64_t{9}, steps})
-                parts.events[t].add(one(sum_up, {x, loss}));
-            Rollout rollout(device, parts);
-            rollout.set_horizon(horizon);
-            if (segment > 0) rollout.force_plan(segment, 2);
-            rollout.forward(true);
-            rollout.backward({{loss, 1}});
-            // By hand: d x_t / d(a, m, x0), restarted from zero at the cut.
-            const std::int64_t cut = horizon == 0 ? 0 : std::max<std::int64_t>(steps - horizon, 0);
-            double value = x0, by_a = 0, by_m = 0, by_x0 = cut == 0 ? 1 : 0;
-            double sum_a = 0, sum_m = 0, sum_x0 = 0;
-            for (std::int64_t t = 1; t <= steps; ++t) {
-                by_a = a * by_a + value;
-                by_m = a * by_m + 1;
-                by_x0 = a * by_x0;
-                value = a * value + b * b;
-                if (t <= cut) by_a = by_m = by_x0 = 0;
-                if (t > cut && (t == 3 || t == 9 || t == steps)) {
-                    sum_a += by_a;
-                    sum_m += by_m;
-                    sum_x0 += by_x0;
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        // x <- a x, n times; loss = x_n (+ x_m): with horizon K the first n - K factors are
+        // constants.
+        const KernelDef grow =
+            kernel("grow", {"a", "x"},
+                   [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a.value(); });
+        const KernelDef sum_up =
+            kernel("sum_up", {"x", "loss"},
+                   [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i]; });
+        const KernelDef from =
+            kernel("from", {"x0", "b", "x", "m"},
+                   [](Int i, Read<Float> x0, Read<Float> b, Write<Float> x, Write<Float> m) {
+                       x[i] = x0[i];
+                       m[i] = b[i] * b[i];
+                   });
+        const KernelDef push = kernel(
+            "push", {"m", "x"}, [](Int i, Read<Float> m, ReadWrite<Float> x) { x[i] += m[i]; });
+        const std::int64_t steps = 12;
+        for (const std::int64_t horizon : {0, 1, 5, 11, 12, 40})
+            for (const std::int64_t segment : {0, 1, 2, 3}) {
+                CAPTURE(horizon);
+                CAPTURE(segment);
+                const double a = 1.1, b = 0.5, x0 = 2;
+                const auto scalar = [](double value) {
+                    const Array s(Type::f64, {1});
+                    s.fill(value);
+                    return s;
+                };
+                const Array a_array = scalar(a), b_array = scalar(b), x0_array = scalar(x0);
+                const Array x = scalar(0), m = scalar(0), loss = scalar(0);
+                const auto one = [&](const KernelDef& def, const std::vector<Argument>& arguments) {
+                    return Launch(device, def, Precision::f64, 1, arguments);
+                };
+                Rollout::Parts parts;
+                parts.prologue.add(one(from, {x0_array, b_array, x, m}));
+                parts.step.add(one(grow, {a_array, x}));
+                parts.step.add(one(push, {m, x}));
+                parts.steps = steps;
+                for (const std::int64_t t : {std::int64_t{3}, std::int64_t{9}, steps})
+                    parts.events[t].add(one(sum_up, {x, loss}));
+                Rollout rollout(device, parts);
+                rollout.set_horizon(horizon);
+                if (segment > 0) rollout.force_plan(segment, 2);
+                rollout.forward(true);
+                rollout.backward({{loss, 1}});
+                // By hand: d x_t / d(a, m, x0), restarted from zero at the cut.
+                const std::int64_t cut =
+                    horizon == 0 ? 0 : std::max<std::int64_t>(steps - horizon, 0);
+                double value = x0, by_a = 0, by_m = 0, by_x0 = cut == 0 ? 1 : 0;
+                double sum_a = 0, sum_m = 0, sum_x0 = 0;
+                for (std::int64_t t = 1; t <= steps; ++t) {
+                    by_a = a * by_a + value;
+                    by_m = a * by_m + 1;
+                    by_x0 = a * by_x0;
+                    value = a * value + b * b;
+                    if (t <= cut) by_a = by_m = by_x0 = 0;
+                    if (t > cut && (t == 3 || t == 9 || t == steps)) {
+                        sum_a += by_a;
+                        sum_m += by_m;
+                        sum_x0 += by_x0;
+                    }
+                }
+                CHECK(a_array.gradient().value(0) == doctest::Approx(sum_a).epsilon(1e-13));
+                CHECK(b_array.gradient().value(0) == doctest::Approx(sum_m * 2 * b).epsilon(1e-13));
+                CHECK(x0_array.gradient().value(0) == doctest::Approx(sum_x0).epsilon(1e-13));
+                if (cut > 0) {  // the run must reach into the horizon
+                    rollout.forward(true, [&](std::int64_t t) { return t < cut; });
+                    CHECK_THROWS_AS(rollout.backward({{loss, 1}}), Error);
                 }
             }
-            CHECK(a_array.gradient().value(0) == doctest::Approx(sum_a).epsilon(1e-13));
-            CHECK(b_array.gradient().value(0) == doctest::Approx(sum_m * 2 * b).epsilon(1e-13));
-            CHECK(x0_array.gradient().value(0) == doctest::Approx(sum_x0).epsilon(1e-13));
-            if (cut > 0) {  // the run must reach into the horizon
-                rollout.forward(true, [&](std::int64_t t) { return t < cut; });
-                CHECK_THROWS_AS(rollout.backward({{loss, 1}}), Error);
-            }
-        }
-    Rollout::Parts none;
-    CHECK_THROWS_AS(Rollout(device, none).set_horizon(-1), Error);
+        Rollout::Parts none;
+        CHECK_THROWS_AS(Rollout(device, none).set_horizon(-1), Error);
+    }
 }
 
 TEST_CASE("roll-out checkpoints: norms of adjoints, and the first that is not finite") {
-    // x <- a x: the adjoint of x after t steps is a^(n - t) for a loss x_n.
-    const KernelDef grow = kernel(
-        "grow", {"a", "x"}, [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a.value(); });
-    const KernelDef sum_up = kernel("sum_up", {"x", "loss"},
-                                    [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i]; });
-    const auto device = test::interpreter_device();
-    const Array a(Type::f64, {1}), x(Type::f64, {4}), loss(Type::f64, {1});
-    Rollout::Parts parts;
-    parts.step.add(Launch(device, grow, Precision::f64, 4, {a, x}));
-    parts.steps = 30;
-    parts.events[30].add(Launch(device, sum_up, Precision::f64, 4, {x, loss}));
-    Rollout rollout(device, parts);
-    rollout.record_adjoint_norms(true);
-    for (const double factor : {1.5, 1e-20, 1e20}) {
-        CAPTURE(factor);
-        a.fill(factor);
-        x.fill(0);
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        // x <- a x: the adjoint of x after t steps is a^(n - t) for a loss x_n.
+        const KernelDef grow =
+            kernel("grow", {"a", "x"},
+                   [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a.value(); });
+        const KernelDef sum_up =
+            kernel("sum_up", {"x", "loss"},
+                   [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i]; });
+        const Array a(Type::f64, {1}), x(Type::f64, {4}), loss(Type::f64, {1});
+        Rollout::Parts parts;
+        parts.step.add(Launch(device, grow, Precision::f64, 4, {a, x}));
+        parts.steps = 30;
+        parts.events[30].add(Launch(device, sum_up, Precision::f64, 4, {x, loss}));
+        Rollout rollout(device, parts);
+        rollout.record_adjoint_norms(true);
+        for (const double factor : {1.5, 1e-20, 1e20}) {
+            CAPTURE(factor);
+            a.fill(factor);
+            x.fill(0);
+            rollout.forward(true);
+            rollout.backward({{loss, 1}});
+            const Rollout::AdjointNorms& n = rollout.adjoint_norms();
+            REQUIRE(n.norms.size() == 31);
+            CHECK(n.first == 0);
+            for (std::size_t t = 0; t <= 30; ++t) {
+                CAPTURE(t);
+                const double expected = 2 * std::pow(factor, 30.0 - static_cast<double>(t));
+                if (std::isfinite(expected) && expected > 1e-300)
+                    CHECK(n.norms[t] == doctest::Approx(expected).epsilon(1e-12));
+            }
+            // 1e20 to the 16th leaves the range of f64: 16 steps before the end.
+            CHECK(n.not_finite == (factor == 1e20 ? 14 : -1));
+            if (factor == 1e20) CHECK(n.culprit.same_memory(x));
+        }
+        rollout.set_horizon(10);
+        a.fill(2);
         rollout.forward(true);
         rollout.backward({{loss, 1}});
-        const Rollout::AdjointNorms& n = rollout.adjoint_norms();
-        REQUIRE(n.norms.size() == 31);
-        CHECK(n.first == 0);
-        for (std::size_t t = 0; t <= 30; ++t) {
-            CAPTURE(t);
-            const double expected = 2 * std::pow(factor, 30.0 - static_cast<double>(t));
-            if (std::isfinite(expected) && expected > 1e-300)
-                CHECK(n.norms[t] == doctest::Approx(expected).epsilon(1e-12));
-        }
-        // 1e20 to the 16th leaves the range of f64: 16 steps before the end.
-        CHECK(n.not_finite == (factor == 1e20 ? 14 : -1));
-        if (factor == 1e20) CHECK(n.culprit.same_memory(x));
+        CHECK(rollout.adjoint_norms().first == 20);
+        CHECK(rollout.adjoint_norms().norms.size() == 11);
+        CHECK(rollout.adjoint_norms().norms[0] == 2 * std::pow(2.0, 10));
     }
-    rollout.set_horizon(10);
-    a.fill(2);
-    rollout.forward(true);
-    rollout.backward({{loss, 1}});
-    CHECK(rollout.adjoint_norms().first == 20);
-    CHECK(rollout.adjoint_norms().norms.size() == 11);
-    CHECK(rollout.adjoint_norms().norms[0] == 2 * std::pow(2.0, 10));
 }
 
 TEST_CASE("rollout: the adjoint of the state is shown at every step, under every plan") {

@@ -1,5 +1,5 @@
 // A kernel over members (ir/batch.hpp) gives each member the bits of a launch of its own, in the
-// interpreter and in code of every width.
+// interpreter, in code of every width and on the CUDA device.
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
@@ -10,6 +10,7 @@
 #include "engine/ir/batch.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/support/batch_places.hpp"
+#include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/random_kernel.hpp"
 
@@ -80,6 +81,8 @@ std::vector<std::pair<std::string, Compile>> back_ends() {
             list.emplace_back("width " + std::to_string(width), [width](const ir::Kernel& kernel) {
                 return backend::compile_cpu(kernel, {.width = width});
             });
+    if (has_cuda_device())
+        list.emplace_back("CUDA", [](const ir::Kernel& kernel) { return cuda_kernel(kernel); });
     return list;
 }
 
@@ -92,7 +95,13 @@ bool can_be_batched(const ir::Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("batch: random kernels, their adjoints and tangents") {
-    int batched = 0;
+    struct Run {
+        std::uint64_t seed;
+        ir::Kernel kernel;
+        std::int64_t items;
+        std::vector<Data> members;
+    };
+    std::vector<Run> runs;
     for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64})
         for (std::uint64_t seed = 1; seed <= 12; ++seed) {
             const Case c = random_case(seed, precision);
@@ -100,9 +109,6 @@ TEST_CASE("batch: random kernels, their adjoints and tangents") {
                 const ir::Kernel kernel = derivative == 0   ? c.kernel
                                           : derivative == 1 ? ad::adjoint(c.kernel)
                                                             : ad::tangent(c.kernel);
-                CAPTURE(seed);
-                CAPTURE(kernel.name);
-                CAPTURE((precision == ir::Precision::f64));
                 if (!can_be_batched(kernel)) continue;
                 std::vector<Data> members;
                 for (std::uint64_t m = 0; m < 5; ++m) {
@@ -111,14 +117,27 @@ TEST_CASE("batch: random kernels, their adjoints and tangents") {
                     std::mt19937_64 random(seed + m);
                     add_derivative_inputs(kernel, members.back(), random);
                 }
-                for (const auto& [name, compile] : back_ends()) {
-                    CAPTURE(name);
-                    CHECK(difference(kernel, members, c.items, compile) == "");
-                }
-                ++batched;
+                runs.push_back({seed, kernel, c.items, std::move(members)});
             }
         }
-    CHECK(batched > 30);
+    CHECK(runs.size() > 30);
+    if (has_cuda_device())  // all are compiled together
+        for (const Run& r : runs) {
+            const auto executable = cuda_kernel(ir::batch(
+                r.kernel, r.items, static_cast<std::int64_t>(r.members.size()), places(r.kernel)));
+            std::vector<backend::Binding> shapes;
+            for (const ir::Parameter& p : executable->kernel().parameters)
+                shapes.push_back({nullptr, 0, p.components, 1});
+            executable->prepare(shapes.data(), 1);
+        }
+    for (const Run& r : runs)
+        for (const auto& [name, compile] : back_ends()) {
+            CAPTURE(r.seed);
+            CAPTURE(r.kernel.name);
+            CAPTURE((r.kernel.precision == ir::Precision::f64));
+            CAPTURE(name);
+            CHECK(difference(r.kernel, r.members, r.items, compile) == "");
+        }
 }
 
 TEST_CASE("batch: reductions of one chunk have the bits of the tree") {

@@ -1,6 +1,6 @@
 // The CUDA text of kernels, compiled by the host's compiler, has the bits of the interpreter:
 // random kernels with their adjoints and tangents, and every launch of the bundled scenes in every
-// direction. NVRTC accepts it for two architectures, and fuses no multiply-add by itself.
+// direction. (What NVRTC makes of it: test_cuda_library.cpp.)
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/system_nvrtc.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -66,25 +67,6 @@ test::Data for_members(const ir::Kernel& kernel, const test::Data& one, int memb
     return all;
 }
 
-// Every launch of a scene in every direction.
-std::vector<Launch::Replay> replays_of(Simulation& simulation) {
-    model::Model& model = simulation.model();
-    std::vector<Launch> launches = model.prologue().launches();
-    for (const Launch& launch : model.step_program().launches()) launches.push_back(launch);
-    if (!model.events().empty())
-        for (const Launch& launch : model.events().rbegin()->second.launches())
-            launches.push_back(launch);
-    std::vector<Launch::Replay> replays;
-    for (const Launch& launch : launches) {
-        replays.push_back(launch.forward());
-        if (!launch.has_derivative()) continue;
-        for (const Direction d :
-             {Direction::adjoint, Direction::tangent, Direction::adjoint_tangent})
-            replays.push_back(launch.replay(d));
-    }
-    return replays;
-}
-
 // Compiles all executables together, for C-contiguous arrays.
 template <class Run>
 void prepare(const std::vector<Run>& runs) {
@@ -94,16 +76,6 @@ void prepare(const std::vector<Run>& runs) {
             shapes.push_back({nullptr, 0, p.components, 1});
         run.executable->prepare(shapes.data(), 1);
     }
-}
-
-// NVIDIA's, not that in software: the machine's, or the one that HINDCAST_TEST_NVRTC names
-// (tests/run sets it where the machine has none).
-const backend::Nvrtc& system_nvrtc() {
-    static const backend::Nvrtc instance([] {
-        const char* const named = std::getenv("HINDCAST_TEST_NVRTC");
-        return std::string(named != nullptr ? named : "");
-    }());
-    return instance;
 }
 
 // All NaNs are one.
@@ -195,7 +167,7 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
                 std::make_unique<Simulation>(Scene::load(file), test::all_modules(), options));
             for (const Launch& launch : simulations.back()->model().prologue().launches())
                 launch.forward().run();
-            for (const Launch::Replay& replay : replays_of(*simulations.back())) {
+            for (const Launch::Replay& replay : test::replays_of(*simulations.back())) {
                 // The interpreter is slow, under a sanitizer very.
                 if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
                 replays.emplace_back(test::cuda_kernel(replay.kernel()), replay);
@@ -233,42 +205,8 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
     CHECK(compared > (test::has_cpu_device() ? 300 : 100));
 }
 
-TEST_CASE("CUDA text: NVRTC makes code of every launch of the scenes, for two architectures") {
-    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
-    std::string text = std::string(backend::cuda::prelude) + backend::cuda::phase_functions +
-                       backend::cuda::phases;
-    std::set<std::string> seen;
-    std::size_t functions = 0;
-    for (std::size_t at = 0; (at = text.find("__global__", at)) != std::string::npos; ++at)
-        ++functions;
-    for (const auto& file : test::bundled_scenes()) {
-        SimulationOptions options;
-        options.device = test::interpreter_device();
-        Simulation simulation(Scene::load(file), test::all_modules(), options);
-        for (const Launch::Replay& replay : replays_of(simulation)) {
-            if (replay.direction() == Direction::adjoint_tangent) continue;
-            const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
-            const std::string body = backend::cuda::emit(plan, "NAME").text;
-            if (!seen.insert(body).second) continue;
-            text += backend::cuda::emit(plan, "kernel_" + std::to_string(functions++)).text;
-        }
-    }
-    for (const int architecture : {75, 90}) {
-        const backend::Cubin cubin = system_nvrtc().compile(text, architecture);
-        CHECK(cubin.functions.size() == functions);
-        int most = 0, spilled = 0;
-        for (const auto& [name, f] : cubin.functions) {
-            CHECK(f.registers > 0);
-            most = std::max(most, f.registers);
-            spilled += f.spilled_bytes > 0 ? 1 : 0;
-        }
-        MESSAGE("sm_" << architecture << ": " << functions << " functions, at most " << most
-                      << " registers, " << spilled << " spill, " << cubin.code.size() << " bytes");
-    }
-}
-
 TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two architectures") {
-    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
+    if (!test::system_nvrtc().info().available) HINDCAST_SKIP(test::system_nvrtc().info().problem);
     // Springs; contact; elements; a stencil.
     for (const char* const name :
          {"spring_cage", "mass_spring_simple", "soft_beam", "wave_image"}) {
@@ -278,7 +216,7 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
             Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json"),
             test::all_modules(), options);
         std::map<std::string, backend::cuda::Function> functions;  // by text
-        for (const Launch::Replay& replay : replays_of(simulation)) {
+        for (const Launch::Replay& replay : test::replays_of(simulation)) {
             if (replay.direction() != Direction::forward &&
                 replay.direction() != Direction::adjoint)
                 continue;
@@ -296,7 +234,7 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
         const std::string text =
             backend::cuda::prelude + backend::cuda::BlockProgram::text("program", list);
         for (const int architecture : {75, 90}) {
-            const backend::Cubin cubin = system_nvrtc().compile(text, architecture);
+            const backend::Cubin cubin = test::system_nvrtc().compile(text, architecture);
             REQUIRE(cubin.functions.size() == 1);
             const backend::CubinFunction& f = cubin.functions.at("program");
             CHECK(f.registers > 0);
@@ -311,18 +249,18 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
 }
 
 TEST_CASE("CUDA text: code is cached by its text, architecture by architecture") {
-    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
+    if (!test::system_nvrtc().info().available) HINDCAST_SKIP(test::system_nvrtc().info().problem);
     const test::Cache cache;
     const std::string text = "extern \"C\" __global__ void twice(float* x) { x[0] = x[0] * 2; }\n";
-    const backend::Cubin first = system_nvrtc().compile(text, 90);
+    const backend::Cubin first = test::system_nvrtc().compile(text, 90);
     REQUIRE(cache.entries().size() == 1);
     const auto written = std::filesystem::last_write_time(cache.entries()[0]);
-    const backend::Cubin again = system_nvrtc().compile(text, 90);
+    const backend::Cubin again = test::system_nvrtc().compile(text, 90);
     CHECK(std::filesystem::last_write_time(cache.entries()[0]) == written);
     CHECK(again.code == first.code);
     CHECK(again.functions.size() == 1);
     CHECK(again.functions.at("twice").registers == first.functions.at("twice").registers);
-    CHECK(system_nvrtc().compile(text, 75).code != first.code);
+    CHECK(test::system_nvrtc().compile(text, 75).code != first.code);
     CHECK(cache.entries().size() == 2);
     // What is no cubin is made again.
     for (const std::string_view bad : {"", "7", "9999\nabc", "3\nabcdef"}) {
@@ -332,14 +270,14 @@ TEST_CASE("CUDA text: code is cached by its text, architecture by architecture")
                                    std::stoull(key.substr(16), nullptr, 16)},
                                   bad);
         }
-        CHECK(system_nvrtc().compile(text, 90).code == first.code);
+        CHECK(test::system_nvrtc().compile(text, 90).code == first.code);
     }
 }
 
 TEST_CASE("CUDA text: a refusal by NVRTC is an error with its words and the place") {
-    if (!system_nvrtc().info().available) HINDCAST_SKIP(system_nvrtc().info().problem);
+    if (!test::system_nvrtc().info().available) HINDCAST_SKIP(test::system_nvrtc().info().problem);
     try {
-        system_nvrtc().compile("#line 7 \"springs.cpp\"\nnonsense;\n", 90);
+        test::system_nvrtc().compile("#line 7 \"springs.cpp\"\nnonsense;\n", 90);
         FAIL("no error");
     } catch (const Error& e) {
         CHECK(std::string(e.what()).find("springs.cpp(7)") != std::string::npos);

@@ -24,6 +24,26 @@ inline std::vector<std::filesystem::path> bundled_scenes() {
     return list;
 }
 
+// Every launch of a scene in every direction.
+inline std::vector<hindcast::Launch::Replay> replays_of(Simulation& simulation) {
+    model::Model& model = simulation.model();
+    std::vector<hindcast::Launch> launches = model.prologue().launches();
+    for (const hindcast::Launch& launch : model.step_program().launches())
+        launches.push_back(launch);
+    if (!model.events().empty())
+        for (const hindcast::Launch& launch : model.events().rbegin()->second.launches())
+            launches.push_back(launch);
+    std::vector<hindcast::Launch::Replay> replays;
+    for (const hindcast::Launch& launch : launches) {
+        replays.push_back(launch.forward());
+        if (!launch.has_derivative()) continue;
+        for (const Direction d :
+             {Direction::adjoint, Direction::tangent, Direction::adjoint_tangent})
+            replays.push_back(launch.replay(d));
+    }
+    return replays;
+}
+
 // Several runs of the scene take seconds: everything on compiled code, on the interpreter (where a
 // sanitizer makes it twenty times slower still) what goes over few items in all.
 inline bool affordable(Simulation& simulation) {

@@ -15,7 +15,8 @@ namespace {
 
 // Steps made of three while an array holds this value in one place.
 template <class T>
-std::int64_t steps_with(Layout layout, std::int64_t element, int component, T value) {
+std::int64_t steps_with(const std::shared_ptr<Device>& device, Layout layout, std::int64_t element,
+                        int component, T value) {
     static const KernelDef grow =
         kernel("grow", {"x"}, [](Int i, ReadWrite<Float> x) { x[i] += 1.0; });
     const Array x(Type::f64, {1});
@@ -23,7 +24,6 @@ std::int64_t steps_with(Layout layout, std::int64_t element, int component, T va
     watched.fill(-1);
     static_cast<T*>(watched.data())[element * watched.element_stride() +
                                     component * watched.component_stride()] = value;
-    const std::shared_ptr<Device> device = test::interpreter_device();
     Rollout::Parts parts;
     parts.steps = 3;
     parts.step.add(Launch(device, grow, Precision::f64, 1, {x}));
@@ -36,22 +36,25 @@ std::int64_t steps_with(Layout layout, std::int64_t element, int component, T va
 }
 
 template <class T>
-void check_all() {
+void check_all(const std::shared_ptr<Device>& device) {
     using Limits = std::numeric_limits<T>;
     for (const Layout layout : {Layout::contiguous, Layout::planar})
         for (const std::int64_t element : {0, 17, 34})
             for (const int component : {0, 1}) {
                 for (const T value : {Limits::max(), Limits::lowest(), Limits::denorm_min(), T(0)})
-                    CHECK(steps_with(layout, element, component, value) == 3);
+                    CHECK(steps_with(device, layout, element, component, value) == 3);
                 for (const T value : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
                                       -Limits::quiet_NaN(), Limits::signaling_NaN()})
-                    CHECK(steps_with(layout, element, component, value) == 1);
+                    CHECK(steps_with(device, layout, element, component, value) == 1);
             }
 }
 
 }  // namespace
 
 TEST_CASE("roll-out: infinities and NaNs stop it, the largest and smallest numbers do not") {
-    check_all<float>();
-    check_all<double>();
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        check_all<float>(device);
+        check_all<double>(device);
+    }
 }

@@ -79,6 +79,7 @@ std::string json_line(const BenchResult& r, const BenchOptions& options, const D
     const auto add = [&](const std::string& name, double value) {
         line += fmt::format(R"(, "{}": {:.17g})", name, value);
     };
+    if (r.program_steps > 0) add("program_steps", static_cast<double>(r.program_steps));
     add("launches_per_step", static_cast<double>(r.traffic.launches));
     add("adjoints_per_step", static_cast<double>(r.traffic.adjoints));
     if (r.traffic.joined > 0)

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/cli/bench/bench.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/sim/descent.hpp"
 
 namespace hindcast::cli {
@@ -35,6 +36,30 @@ Traffic traffic_of(Simulation& simulation) {
     }
     for (const auto& [key, bytes] : resident) traffic.resident_bytes += bytes;
     return traffic;
+}
+
+// Of one iteration on a CUDA device: how long the host is busy, without its waits for the device,
+// and what it puts there.
+void measure_host(const Device& device, int repeats, const std::function<void()>& iteration,
+                  BenchResult& result) {
+    using Calls = backend::cuda::Context::Calls;
+    double best = 1e300;
+    Calls last;
+    for (int r = 0; r < std::max(repeats, 5); ++r) {
+        device.synchronize();
+        const Calls before = device.cuda()->calls();
+        const double t = now();
+        iteration();
+        const double seconds = now() - t;
+        const Calls& after = device.cuda()->calls();
+        best = std::min(best, seconds - (after.waited_s - before.waited_s));
+        last = {after.launches - before.launches, after.graphs - before.graphs,
+                after.nodes - before.nodes};
+    }
+    result.more.emplace_back("host_s", best);
+    result.more.emplace_back("host_launches", static_cast<double>(last.launches));
+    result.more.emplace_back("host_graphs", static_cast<double>(last.graphs));
+    result.more.emplace_back("host_graph_nodes", static_cast<double>(last.nodes));
 }
 
 }  // namespace
@@ -95,7 +120,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         descent = std::make_unique<Descent>(simulation, *rule, 0);
         descent->start_at(start);
     }
-    result.forward_backward_s = fastest(*so.device, options.repeats, bench.batch, [&] {
+    const auto iterate = [&] {
         if (descent) {
             descent->evaluate();
             descent->update();
@@ -108,7 +133,9 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         if (++iterations % 30 == 0) p = start;  // stay where the work is the same
         for (std::size_t k = 0; k < p.size(); ++k) p[k] -= bench.rate * g[k];
         parameters.set_values(p);
-    });
+    };
+    result.forward_backward_s = fastest(*so.device, options.repeats, bench.batch, iterate);
+    if (so.device->cuda()) measure_host(*so.device, options.repeats, iterate, result);
     result.compile_s = so.device->statistics().seconds;  // of functions of whole runs too
     result.traffic.joined =
         static_cast<std::int64_t>(simulation.rollout().joined_launches_per_step());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <regex>
+#include <utility>
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
@@ -111,6 +112,7 @@ private:
 
     void draw_object(Context& context, const std::string& pointer) {
         Workspace& work = context.work;
+        if (!std::exchange(watches_gradients_, true)) work.send(session::WatchGradients{});
         const std::string name = work.name_at(pointer);
         const Node* type = work.document().find(pointer + "/type");
         const std::string kind = type != nullptr && type->is_string() ? type->string() : "";
@@ -193,6 +195,8 @@ private:
         else if (rows != nullptr)
             edit_by_schema(work, pointer, *rows, nullptr);
     }
+
+    bool watches_gradients_ = false;  // those of what is not optimised are asked for
 };
 
 }  // namespace

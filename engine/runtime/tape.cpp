@@ -150,11 +150,13 @@ void Tape::backward() {
         const Entry& entry = entries_[e];
         if (!entry.differentiable) continue;
         check_needs(entry);  // an adjoint may have changed what another one reads
+        const auto& cuda = entry.backward.launch().device()->cuda();
         for (std::size_t n = 0; n < entry.needs.size(); ++n)
-            if (entry.kept[n] >= 0)
-                entry.backward.bind_memory(
-                    entry.needs[n].parameter,
-                    kept_[static_cast<std::size_t>(entry.kept[n])].copy.data());
+            if (entry.kept[n] >= 0) {
+                const Array& copy = kept_[static_cast<std::size_t>(entry.kept[n])].copy;
+                entry.backward.bind_memory(entry.needs[n].parameter,
+                                           cuda ? copy.memory().on(cuda) : copy.data());
+            }
         try {
             entry.backward.run();
             entry.backward.launch().device()->settle();

@@ -16,6 +16,10 @@ bool Context::is_pinned(const void* host, std::size_t bytes) const {
     return offset <= found->second && bytes <= found->second - offset;
 }
 
+bool Context::reaches(const void* pointer) const {
+    return memory.in_range(pointer) || is_pinned(pointer, 0);
+}
+
 bool Context::is_pageable(const void* host, std::size_t bytes) const {
     const auto at = reinterpret_cast<std::uintptr_t>(host);
     auto found = pinned.lower_bound(at + bytes);

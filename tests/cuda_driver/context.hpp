@@ -29,6 +29,8 @@ struct Context {
     bool is_pinned(const void* host, std::size_t bytes) const;
     // No byte of it is pinned.
     bool is_pageable(const void* host, std::size_t bytes) const;
+    // Kernels can follow it: memory of the device, or pinned memory of the host.
+    bool reaches(const void* pointer) const;
     std::shared_ptr<Stream> shared(const Stream& stream) const;
 };
 

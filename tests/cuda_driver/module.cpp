@@ -91,8 +91,13 @@ std::shared_ptr<Function> Module::find(const std::string& name) {
         return nullptr;
     }
     const unsigned* const numbers = sizes();
-    made->sizes.assign(numbers + 1, numbers + 1 + numbers[0]);
-    for (const unsigned bytes : made->sizes) made->slots += (bytes + 7) / 8;
+    for (unsigned k = 1; k <= numbers[0]; ++k) {
+        constexpr unsigned pointer = 0x80000000u;
+        const unsigned bytes = numbers[k] & ~pointer;
+        if (numbers[k] != bytes) made->pointers.push_back(made->slots);
+        made->sizes.push_back(bytes);
+        made->slots += (bytes + 7) / 8;
+    }
     return known = made;
 }
 

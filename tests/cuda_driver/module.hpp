@@ -15,6 +15,7 @@ struct Function {
     void (*run)(const unsigned char* arguments, const Grid* grid) = nullptr;  // null: unloaded
     std::vector<unsigned> sizes;  // of the arguments, which lie in slots of 8 bytes
     std::size_t slots = 0;
+    std::vector<std::size_t> pointers = {};  // the slots that hold one
 };
 
 class Module {

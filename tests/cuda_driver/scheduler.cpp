@@ -205,9 +205,14 @@ void Scheduler::finish(Context& context, int result) {
         fail(context, device_unavailable);
 }
 
-int Scheduler::launch(const Work& work) {
+int Scheduler::launch(const Context& context, const Work& work) {
     if (++counters_.executed_launches == settings_.sticky || work.function->run == nullptr)
         return illegal_address;
+    for (const std::size_t slot : work.function->pointers) {
+        const void* argument = nullptr;
+        std::memcpy(&argument, work.data.get() + slot, sizeof argument);
+        if (argument != nullptr && !context.reaches(argument)) return illegal_address;
+    }
     Grid grid;
     std::copy_n(work.blocks, 3, grid.blocks);
     std::copy_n(work.threads, 3, grid.threads);
@@ -241,7 +246,7 @@ int Scheduler::perform(Context& context, const Work& work) {
         return !work.pinned || context.is_pinned(work.host, work.bytes);
     };
     switch (work.kind) {
-        case Work::Kind::launch: return launch(work);
+        case Work::Kind::launch: return launch(context, work);
         case Work::Kind::stamp: *work.time = counters_.microseconds; break;
         case Work::Kind::raise:
             return work.semaphore->raise(work.semaphore_value) ? success : illegal_address;

@@ -45,7 +45,7 @@ private:
     void step_towards(const Point& point);
     void step_any();
     int perform(Context& context, const Work& work);
-    int launch(const Work& work);
+    int launch(const Context& context, const Work& work);
     void finish(Context& context, int result);
     void forget_destroyed();
 

@@ -72,9 +72,12 @@ template <class T> struct Same { using type = T; };
 template <unsigned... K> struct Indices {};
 template <unsigned N, unsigned... K> struct Up : Up<N - 1, N - 1, K...> {};
 template <unsigned... K> struct Up<0, K...> { using type = Indices<K...>; };
+template <class T> struct Flag { static constexpr unsigned of_pointer = 0; };
+template <class T> struct Flag<T*> { static constexpr unsigned of_pointer = 0x80000000u; };
 template <auto kernel> struct Entry;
 template <class... A, void (*kernel)(A...)> struct Entry<kernel> {
     static constexpr unsigned sizes[] = {sizeof...(A), (unsigned)sizeof(A)...};
+    static constexpr unsigned described[] = {sizeof...(A), ((unsigned)sizeof(A) | Flag<A>::of_pointer)...};
     static constexpr unsigned offset(unsigned k) {
         unsigned at = 0;
         for (unsigned j = 0; j < k; ++j) at += (sizes[j + 1] + 7) / 8 * 8;
@@ -124,7 +127,7 @@ extern "C" __attribute__((visibility("default"))) void hindcast_run_@(const unsi
     hindcast_software::Entry<&@>::run(a, *g);
 }
 extern "C" __attribute__((visibility("default"))) const unsigned* hindcast_sizes_@() {
-    return hindcast_software::Entry<&@>::sizes;
+    return hindcast_software::Entry<&@>::described;
 }
 )";
 

@@ -59,6 +59,20 @@ TEST_CASE("Software CUDA: a launch that fails when it is executed, for good") {
     CHECK(m.driver.MemFreeHost(out) == 0);
 }
 
+TEST_CASE("Software CUDA: a kernel is given memory of the host") {
+    HINDCAST_NEEDS_COMPILER();
+    int pageable = 0;
+    Machine m("");
+    const StreamHandle s = m.stream();
+    int* const pinned = m.host<int>(1);
+    CHECK(m.one_thread("put", s, reinterpret_cast<Address>(pinned), 3) == 0);
+    CHECK(m.driver.StreamSynchronize(s) == 0);
+    CHECK(*pinned == 3);
+    CHECK(m.one_thread("put", s, reinterpret_cast<Address>(&pageable), 3) == 0);
+    CHECK(m.driver.StreamSynchronize(s) == 700);
+    CHECK(pageable == 0);
+}
+
 TEST_CASE("Software CUDA: a device that is lost") {
     HINDCAST_NEEDS_COMPILER();
     Machine m("lost=3");

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "app/gui/gestures.hpp"
+#include "app/gui/picking.hpp"
 
 namespace hindcast::gui {
 
@@ -173,8 +174,12 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
             const Node* written = work.document().find(q.scene_pointer);
             const std::size_t shown = std::min(count, most_rows * components);
             std::size_t first = 0;
-            if (work.selection().element > 0)
-                first = std::min(static_cast<std::size_t>(work.selection().element) * components,
+            // The list begins with what was picked in the picture, if it is a list of such.
+            const std::int64_t row =
+                selected_row(context.picture.stage(), work.name_at(work.selection().pointer),
+                             work.selection().part(), q.rows);
+            if (row > 0)
+                first = std::min(static_cast<std::size_t>(row) * components,
                                  count > shown ? count - shown : 0);
             const float number = px(14) + ImGui::CalcTextSize("88888 x").x;
             for (std::size_t k = first; k < first + shown; ++k) {

@@ -4,6 +4,7 @@
 //   mode 0   the numbers of `values`, for the colours
 //   mode 1   the lengths of the vectors of `values`, for arrows
 //   mode 2   the places, for the shadow map
+//   mode 3   the places that `indices` name, for framing a thing
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define MEASURING
@@ -16,10 +17,11 @@ const uint each = 16u;  // numbers per work item
 void main() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     const uint from = gl_GlobalInvocationID.x;
-    if (draw.mode == 2u) {
+    if (draw.mode >= 2u) {
         vec3 low = vec3(3.4e38), high = vec3(-3.4e38);
         for (uint k = from; k < draw.count; k += stride) {
-            const vec3 p = place_of(draw.first + k);
+            const uint i = draw.first + k;
+            const vec3 p = place_of(draw.mode == 3u ? indices[i] : i);
             if (!finite(p)) continue;
             low = min(low, p - draw.radius);
             high = max(high, p + draw.radius);

@@ -52,7 +52,10 @@ render::Image Photographer::take(const render::View& view, const session::Snapsh
                                  {gui::colour_title(snapshot.colours, colour_),
                                   view.range ? *view.range : renderer_.colour_range(), view.map});
         if (options_.time_stamp && frame)
-            gui::draw_time(at, view.height, gui::time_text(frame->time, frame->iteration));
+            gui::draw_time(
+                at, view.height,
+                gui::time_text(frame->time, frame->iteration,
+                               static_cast<double>(snapshot.steps) * snapshot.step_seconds));
     });
 }
 

@@ -55,12 +55,22 @@ std::string Actions::key_name(ImGuiKeyChord key) {
     replace("Minus", "-");
     replace("Comma", ",");
     replace("Period", ".");
+    replace("Keypad", "Numpad ");
     return name;
 }
 
 void Actions::draw_menu(const char* menu, Workspace& work) const {
+    const std::string group_of = std::string(menu) + "/";
     bool first = true;
+    std::string group;  // the last one that was drawn
     for (const Action& action : all_) {
+        if (action.menu.starts_with(group_of) && action.menu != group) {
+            group = action.menu;
+            if (ImGui::BeginMenu(group.c_str() + group_of.size())) {
+                draw_menu(group.c_str(), work);
+                ImGui::EndMenu();
+            }
+        }
         if (action.menu != menu) continue;
         if (action.starts_group && !first) ImGui::Separator();
         first = false;

@@ -15,7 +15,7 @@ namespace hindcast::gui {
 
 struct Action {
     std::string id;    // "play"
-    std::string menu;  // "Simulation"; a following '/' opens a group in it
+    std::string menu;  // "Simulation"; "View/Look from": in a group of the menu
     const char* icon = nullptr;
     std::string name;
     ImGuiKeyChord key = 0;
@@ -25,10 +25,14 @@ struct Action {
     std::function<bool(const Workspace&)> checked;  // none: no tick
     bool repeats = false;                           // while its key is held
     bool starts_group = false;                      // a line above it in its menu
+
+    // In the menu, or in a group of it.
+    bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
 };
 
 std::vector<Action> all_actions();     // actions_table.cpp
 std::vector<Action> camera_actions();  // camera_keys.cpp: those of the camera path
+std::vector<Action> side_actions();    // camera_sides.cpp: from where the camera looks
 
 class Actions {
 public:

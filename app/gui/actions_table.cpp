@@ -252,31 +252,21 @@ std::vector<Action> view_actions() {
     const auto is = [](bool render::View::*member) {
         return [member](const Workspace& w) { return w.view.*member; };
     };
+    // These stay as they are from one start to the next.
+    const auto keep = [](bool render::View::*member, bool Settings::*kept) {
+        return [member, kept](Workspace& w) {
+            w.settings.*kept = w.view.*member = !(w.view.*member);
+            w.save_settings();
+        };
+    };
     return {
-        {"frame",
-         "View",
-         icon::frame,
-         "Frame the scene",
-         ImGuiKey_F,
-         "Moves the camera so that everything is in view",
-         runs,
-         [](Workspace& w) { w.frame_requested = true; },
-         {}},
-        {"camera",
-         "View",
-         icon::camera,
-         "The scene's camera",
-         ImGuiMod_Shift | ImGuiKey_F,
-         "Looks from where the scene file says",
-         runs,
-         [](Workspace& w) { w.camera_is_set = false; },
-         {}},
         {"floor", "View", nullptr, "Floor grid", ImGuiKey_G, "A grid on the floor, in metres", runs,
-         toggle(&render::View::floor), is(&render::View::floor), false, true},
+         keep(&render::View::floor, &Settings::floor), is(&render::View::floor), false, true},
         {"shadows", "View", nullptr, "Shadows", 0, "Shadows on the floor and on each other", runs,
-         toggle(&render::View::shadows), is(&render::View::shadows)},
+         keep(&render::View::shadows, &Settings::shadows), is(&render::View::shadows)},
         {"occlusion", "View", nullptr, "Ambient occlusion", 0, "Darkens corners and contacts", runs,
-         toggle(&render::View::ambient_occlusion), is(&render::View::ambient_occlusion)},
+         keep(&render::View::ambient_occlusion, &Settings::ambient_occlusion),
+         is(&render::View::ambient_occlusion)},
         {"labels", "View", nullptr, "Names", ImGuiKey_N, "The objects' names in the picture", runs,
          [](Workspace& w) { w.show_labels = !w.show_labels; },
          [](const Workspace& w) { return w.show_labels; }},
@@ -292,7 +282,17 @@ std::vector<Action> view_actions() {
          is(&render::View::trails)},
         {"heights", "View", nullptr, "Fields as heights", ImGuiKey_H,
          "Shows a field of the plane as a landscape instead of an image", runs,
-         toggle(&render::View::heights), is(&render::View::heights)},
+         [](Workspace& w) {
+             w.view.heights = !w.view.heights;
+             // From the side there, from above here.
+             if (w.now().stage->dimension == 2) w.camera_is_set = false;
+         },
+         is(&render::View::heights)},
+        {"smooth_fields", "View", nullptr, "Smooth fields", 0,
+         "Images of fields show values between the nodes, interpolated", runs,
+         toggle(&render::View::smooth_fields), is(&render::View::smooth_fields)},
+        {"edges", "View", nullptr, "Triangle edges", 0, "The edges of the triangles of surfaces",
+         runs, toggle(&render::View::edges), is(&render::View::edges)},
         {"look_tool", "View", icon::pointer, "Select", ImGuiKey_Q,
          "A click selects; dragging turns the view", runs,
          [](Workspace& w) { w.tool = Tool::look; },
@@ -302,7 +302,7 @@ std::vector<Action> view_actions() {
          [](Workspace& w) { w.tool = Tool::move; },
          [](const Workspace& w) { return w.tool == Tool::move; }},
         {"rotate_tool", "View", icon::rotate, "Rotate", ImGuiKey_E,
-         "Rings at the selected thing turn it in the scene file", runs,
+         "Rings at the selected thing turn it in the scene file: lists of places, and planes", runs,
          [](Workspace& w) { w.tool = Tool::rotate; },
          [](const Workspace& w) { return w.tool == Tool::rotate; }},
         {"panels",
@@ -568,8 +568,8 @@ std::vector<Action> help_actions() {
 
 std::vector<Action> all_actions() {
     std::vector<Action> all;
-    for (auto part : {file_actions(), edit_actions(), view_actions(), camera_actions(),
-                      simulation_actions(), optimise_actions(), help_actions()})
+    for (auto part : {file_actions(), edit_actions(), side_actions(), view_actions(),
+                      camera_actions(), simulation_actions(), optimise_actions(), help_actions()})
         for (Action& action : part) all.push_back(std::move(action));
     return all;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/gui/actions.hpp"
+#include "app/gui/labels.hpp"
 
 namespace hindcast::gui {
 
@@ -52,7 +53,7 @@ void Workspace::set_camera_key() {
             : set("/view", document::Node::object({{"camera_path", path.to_node()}}), "Camera key"))
         tell(path.keys().size() == 1
                  ? "First key of the camera path: move time and camera, and set the next one"
-                 : "Camera key at " + number_text(shown_time(), 4) + " s");
+                 : "Camera key at " + moment_text(shown_time(), duration()));
 }
 
 void Workspace::remove_camera_key() {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "app/render/uses.hpp"
+
 namespace hindcast::gui {
 
 namespace {
@@ -96,6 +98,7 @@ Canvas::Canvas(render::VulkanContext& context, int width, int height)
         pool.queueFamilyIndex = context.queue_family();
         context.check(functions_.CreateCommandPool(context.device(), &pool, nullptr, &slot.pool),
                       "make a command pool");
+        context.name(VK_OBJECT_TYPE_COMMAND_POOL, slot.pool, "window");
         VkCommandBufferAllocateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
         info.commandPool = slot.pool;
@@ -191,6 +194,7 @@ Canvas::Buffer Canvas::make_buffer(std::size_t bytes, VkBufferUsageFlags usage,
     context_.check(functions_.MapMemory(device, buffer.memory, 0, VK_WHOLE_SIZE, 0, &buffer.mapped),
                    "map a picture's memory");
     context_.name(VK_OBJECT_TYPE_BUFFER, buffer.buffer, name);
+    context_.name(VK_OBJECT_TYPE_DEVICE_MEMORY, buffer.memory, name);
     return buffer;
 }
 
@@ -277,17 +281,8 @@ render::Image Canvas::read() {
                           1};
     functions_.CmdCopyImageToBuffer(commands, target_.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                                     buffer.buffer, 1, &region);
-    VkMemoryBarrier2 to_host{};
-    to_host.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
-    to_host.srcStageMask = VK_PIPELINE_STAGE_2_COPY_BIT;
-    to_host.srcAccessMask = VK_ACCESS_2_TRANSFER_WRITE_BIT;
-    to_host.dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT;
-    to_host.dstAccessMask = VK_ACCESS_2_HOST_READ_BIT;
-    VkDependencyInfo dependency{};
-    dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
-    dependency.memoryBarrierCount = 1;
-    dependency.pMemoryBarriers = &to_host;
-    functions_.CmdPipelineBarrier2(commands, &dependency);
+    render::record_barrier(context_, commands, buffer.buffer, render::Use::transfer_write,
+                           render::Use::host_read);
     context_.check(functions_.EndCommandBuffer(commands), "end a command buffer");
     slots_[current_slot_].value =
         context_.submit({.commands = commands, .waits = {}, .signals = {}});
@@ -324,20 +319,16 @@ ImTextureID Canvas::upload(const render::Image& image) {
         make_buffer(image.pixels.size(), VK_BUFFER_USAGE_TRANSFER_SRC_BIT, "picture upload");
     std::memcpy(buffer.mapped, image.pixels.data(), image.pixels.size());
     VkCommandBuffer commands = begin();
-    functions_.transition(commands, picture.image, VK_IMAGE_LAYOUT_UNDEFINED,
-                          VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_NONE,
-                          VK_ACCESS_2_NONE, VK_PIPELINE_STAGE_2_COPY_BIT,
-                          VK_ACCESS_2_TRANSFER_WRITE_BIT);
+    render::record_barrier(context_, commands, picture.image, render::Use::nothing,
+                           render::Use::transfer_write);
     VkBufferImageCopy region{};
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     region.imageExtent = {static_cast<std::uint32_t>(image.width),
                           static_cast<std::uint32_t>(image.height), 1};
     functions_.CmdCopyBufferToImage(commands, buffer.buffer, picture.image,
                                     VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
-    functions_.transition(commands, picture.image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
-                          VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
-                          VK_ACCESS_2_SHADER_READ_BIT);
+    render::record_barrier(context_, commands, picture.image, render::Use::transfer_write,
+                           render::Use::fragment_sample);
     context_.check(functions_.EndCommandBuffer(commands), "end a command buffer");
     slots_[current_slot_].value =
         context_.submit({.commands = commands, .waits = {}, .signals = {}});

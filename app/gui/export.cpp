@@ -232,7 +232,7 @@ render::Image picture_of_view(Plan& plan, Context& context) {
                              view.range ? *view.range : context.picture.colour_range(), view.map});
         if (const render::Frame* frame = context.picture.frame();
             work.show_time && frame != nullptr)
-            draw_time(at, view.height, time_text(frame->time, frame->iteration));
+            draw_time(at, view.height, time_text(frame->time, frame->iteration, work.duration()));
     });
 }
 

@@ -18,7 +18,6 @@ namespace hindcast::gui {
     X(CmdCopyBufferToImage)        \
     X(CmdCopyImageToBuffer)        \
     X(CmdEndRenderPass)            \
-    X(CmdPipelineBarrier2)         \
     X(CreateBuffer)                \
     X(CreateCommandPool)           \
     X(CreateFramebuffer)           \
@@ -68,29 +67,6 @@ struct Functions {
     HINDCAST_GUI_FUNCTIONS(HINDCAST_MEMBER)
     HINDCAST_GUI_INSTANCE_FUNCTIONS(HINDCAST_MEMBER)
 #undef HINDCAST_MEMBER
-
-    // A barrier on a colour image: what `from` wrote comes before what `to` does, in another
-    // layout.
-    void transition(VkCommandBuffer commands, VkImage image, VkImageLayout before,
-                    VkImageLayout after, VkPipelineStageFlags2 from, VkAccessFlags2 wrote,
-                    VkPipelineStageFlags2 to, VkAccessFlags2 accesses) const {
-        VkImageMemoryBarrier2 barrier{};
-        barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
-        barrier.srcStageMask = from;
-        barrier.srcAccessMask = wrote;
-        barrier.dstStageMask = to;
-        barrier.dstAccessMask = accesses;
-        barrier.oldLayout = before;
-        barrier.newLayout = after;
-        barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-        barrier.image = image;
-        barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-        VkDependencyInfo dependency{};
-        dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
-        dependency.imageMemoryBarrierCount = 1;
-        dependency.pImageMemoryBarriers = &barrier;
-        CmdPipelineBarrier2(commands, &dependency);
-    }
 
     // The first type of memory among `types` that has the properties.
     std::uint32_t memory_type(VkPhysicalDevice device, std::uint32_t types,

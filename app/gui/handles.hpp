@@ -2,8 +2,8 @@
 // target of an objective, the positions of a body, the plane of a collider. Pure functions of the
 // document, so that they can be tested without a window.
 //
-// Which fields are places is read off the registry's rows: vectors in metres. Planes are the one
-// special case: a normal and an offset.
+// Which fields are places is read off the registry's rows: vectors in metres. Special cases are
+// planes, a normal and an offset, and solids that start at rest, where their mesh is.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ struct Handle {
     enum class Kind {
         place,   // one vector
         places,  // a list of vectors, moved together
-        origin,  // of a generator that is a grid or a box
+        origin,  // of a grid
+        box,     // corners "min" and "max" of a generator or a mesh
         plane    // normal and offset of the object
     };
     Kind kind = Kind::place;
@@ -37,9 +38,16 @@ struct Handle {
     bool turns = false;  // rotation changes something
 };
 
-// For "/objective/0" and so on. `element` chooses one vector of a list; -1: all of them.
-std::vector<Handle> handles_of(const document::Document& scene, const Registry& registry,
-                               const std::string& object, std::int64_t element, int dimension);
+struct Handles {
+    std::vector<Handle> all;
+    // Why the object cannot be moved, or turned: "its positions are written as a formula, ...".
+    // Empty where it can, and of what is no object of the scene.
+    std::string not_moved, not_turned;
+};
+// For "/objective/0" and so on. A part that is a point of a body, or a place of a force or an
+// objective, chooses one vector of a list; without one, all of them are taken.
+Handles handles_of(const document::Document& scene, const Registry& registry,
+                   const std::string& object, const render::Element& part, int dimension);
 
 // The values after the change `by` (translation and rotation in the world), each with its pointer.
 struct Change {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "app/gui/handles.hpp"
 #include "app/gui/widgets.hpp"
@@ -48,8 +49,8 @@ std::vector<PlacedName> names_in(const render::Stage& stage,
             const std::string name = object_name(document, pointer);
             if (name.empty() || std::ranges::find(names, name, &PlacedName::text) != names.end())
                 continue;
-            const auto handles = handles_of(document, registry, pointer, -1, stage.dimension);
-            if (!handles.empty()) names.push_back({handles.front().centre, name});
+            const Handles handles = handles_of(document, registry, pointer, {}, stage.dimension);
+            if (!handles.all.empty()) names.push_back({handles.all.front().centre, name});
         }
     }
     return names;
@@ -61,9 +62,21 @@ std::string colour_title(const std::vector<session::ShownField>& fields, const s
                                                         : fmt::format("{} ({})", name, field->unit);
 }
 
-std::string time_text(double seconds, std::int64_t iteration) {
-    return iteration >= 0 ? fmt::format("{:.3f} s, iteration {}", seconds, iteration)
-                          : fmt::format("{:.3f} s", seconds);
+std::string moment_text(double seconds, double duration) {
+    struct Unit {
+        const char* name;
+        double seconds;
+    };
+    // Three decimals of the unit tell at least a hundredth of the whole apart.
+    static constexpr Unit units[] = {{"s", 1}, {"ms", 1e-3}, {"\u00b5s", 1e-6}, {"ns", 1e-9}};
+    const Unit* unit = &units[0];
+    while (duration > 0 && duration < 0.1 * unit->seconds && unit != std::end(units) - 1) ++unit;
+    return fmt::format("{:.3f} {}", seconds / unit->seconds, unit->name);
+}
+
+std::string time_text(double seconds, std::int64_t iteration, double duration) {
+    const std::string moment = moment_text(seconds, duration);
+    return iteration >= 0 ? fmt::format("{}, iteration {}", moment, iteration) : moment;
 }
 
 void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,

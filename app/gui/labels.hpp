@@ -36,8 +36,10 @@ struct ColourBar {
 };
 // "speed (m/s)"; the name alone if the field has no unit or is not there.
 std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name);
+// A moment of a scene that lasts so many seconds, in a unit that fits: "0.500 s", "0.850 ms".
+std::string moment_text(double seconds, double duration);
 // "0.500 s", "0.500 s, iteration 12".
-std::string time_text(double seconds, std::int64_t iteration);
+std::string time_text(double seconds, std::int64_t iteration, double duration);
 
 // `at` is the picture's upper left corner, width and height its size, all in pixels. What does not
 // fit is left out.

@@ -159,7 +159,7 @@ void draw_help(Context& context) {
                 bool titled = false;
                 for (const Action& action : context.actions.all()) {
                     const std::string key = Actions::key_name(action.key);
-                    if (action.menu != menu ||
+                    if (!action.is_in(menu) ||
                         !matches(action.name + " " + key + " " + action.help, search))
                         continue;
                     if (!titled) title(menu);

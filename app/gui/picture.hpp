@@ -31,6 +31,12 @@ public:
     // Numbers of a thing in the drawn moment: centre and radius and so on.
     const std::vector<double>* numbers(int thing) const;
     std::array<double, 2> colour_range() const { return renderer_.colour_range(); }
+    render::Renderer::Longest longest_arrow() const { return renderer_.longest_arrow(); }
+    // The box around things of the drawn moment, m; none if they are nowhere.
+    std::optional<render::Bounds> bounds_of(const std::vector<int>& things,
+                                            const render::Element& part = {}) {
+        return renderer_.bounds_of(things, part);
+    }
     bool expects() const;  // whether a frame is on its way
     // The picture alone, at a size of its own.
     render::Image image(const render::View& view);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gui/gestures.hpp"
+#include "app/gui/picking.hpp"
 
 namespace hindcast::gui {
 
@@ -26,25 +27,6 @@ Vec3 in_plane(const render::Camera& camera, const Vec3& place, ImVec2 mouse, int
     Vec3 result{};
     for (std::size_t k = 0; k < 3; ++k) result[k] = ray.origin[k] + reach * ray.direction[k];
     return result;
-}
-
-// The points of the scene that what was picked consists of.
-std::vector<std::int64_t> points_of(const render::Stage& stage, const render::Pick& pick) {
-    std::vector<std::int64_t> points;
-    if (pick.thing < 0 || pick.element < 0) return points;
-    const render::Thing& thing = stage.things[static_cast<std::size_t>(pick.thing)];
-    const auto element = static_cast<std::size_t>(pick.element);
-    using Kind = render::Thing::Kind;
-    if (thing.kind == Kind::points) {
-        points.push_back(pick.element);
-    } else if (thing.kind == Kind::segments) {
-        points = {thing.indices[2 * element], thing.indices[2 * element + 1]};
-    } else if (thing.kind == Kind::surface) {
-        for (std::size_t k = 0; k < thing.indices.size(); ++k)
-            if ((thing.element_of.empty() ? k / 3 : thing.element_of[k / 3]) == element)
-                points.push_back(thing.indices[k]);
-    }
-    return points;
 }
 
 }  // namespace
@@ -85,7 +67,7 @@ void Pulling::begin(Context& context, ImVec2 at, int width, int height) {
     const ImVec2 mouse{ImGui::GetIO().MousePos.x - at.x, ImGui::GetIO().MousePos.y - at.y};
     const render::Pick pick =
         context.picture.pick(static_cast<int>(mouse.x), static_cast<int>(mouse.y));
-    std::vector<std::int64_t> points = points_of(*stage, pick);
+    std::vector<std::int64_t> points = scene_points(*stage, pick);
     if (points.empty()) return;
     on_ = true;
     given_up_ = false;

@@ -24,7 +24,7 @@ void draw_status_bar(Context& context) {
     ImGui::PopStyleVar(4);
     if (open) {
         const std::string right =
-            fmt::format("{:.2f}x  |  frame {}  |  draw {}", now.speed_measured,
+            fmt::format("{}x  |  frame {}  |  draw {}", number_text(now.speed_measured, 3),
                         duration_text(measured.frame_seconds),
                         duration_text(measured.device_seconds > 0 ? measured.device_seconds
                                                                   : measured.draw_seconds));

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gui/labels.hpp"
 #include "app/gui/shell.hpp"
 
 namespace hindcast::gui {
 
 namespace {
+
+constexpr float speed_width = 64;
 
 struct Mark {
     double at;  // 0 .. 1
@@ -72,6 +75,52 @@ struct Held {
     }
 };
 
+std::string speed_text(double speed) {
+    return speed == 0 ? "fastest" : number_text(speed, 3) + "x";
+}
+
+// Simulated seconds for each second: any number, and those that are wanted most.
+void speed(Workspace& work) {
+    const session::Snapshot& now = work.now();
+    const auto lasts = [&](double at) {
+        return now.steps > 0 ? "\nThe scene lasts " + duration_text(work.duration() / at) : "";
+    };
+    const double asked = work.speed();
+    NumberField field{
+        .value = asked == 0 ? 1 : asked,
+        .low = 1e-5,
+        .high = 1e3,
+        .width = px(speed_width),
+        .tooltip = fmt::format("Speed: simulated seconds for each second of yours{}\nMeasured: {}x",
+                               asked == 0 ? "" : lasts(asked), number_text(now.speed_measured, 3)),
+        .logarithmic = true,
+        .shown = speed_text(asked)};
+    if (const Edited edited = number_field("##speed", field); edited != Edited::no) {
+        // Dragged, to three digits.
+        const double digits = std::pow(10, std::floor(std::log10(field.value)) - 2);
+        work.set_speed(edited == Edited::dragging ? std::round(field.value / digits) * digits
+                                                  : field.value);
+    }
+    ImGui::SameLine(0, 0);
+    if (ImGui::BeginCombo("##speeds", "", ImGuiComboFlags_NoPreview)) {
+        const double fitting = session::fitting_speed(work.duration());
+        std::vector<double> all{0.1, 0.25, 0.5, 1, 2, 4};
+        if (std::ranges::find(all, fitting) == all.end())
+            all.insert(std::ranges::upper_bound(all, fitting), fitting);
+        all.push_back(0);
+        for (const double s : all) {
+            if (ImGui::Selectable(s == 0 ? "as fast as possible" : speed_text(s).c_str(),
+                                  s == asked))
+                work.set_speed(s);
+            tip(s == 0 ? "Shows what is computed as it comes; a complete run passes in a second at "
+                         "most, and never slower than in real time"
+                       : "Simulated seconds for each second of yours" + lasts(s));
+        }
+        ImGui::EndCombo();
+    }
+    tip("Speeds to choose from");
+}
+
 void time_axis(Context& context, float label_width) {
     Workspace& work = context.work;
     const session::Snapshot& now = work.now();
@@ -87,20 +136,7 @@ void time_axis(Context& context, float label_width) {
     ImGui::SameLine(0, px(2));
     context.actions.button("camera_key", work);
     ImGui::SameLine(0, px(6));
-    static constexpr double speeds[] = {0.1, 0.25, 0.5, 1, 2, 4, 0};
-    const auto speed_name = [](double s) {
-        return s == 0 ? std::string("as fast as possible") : fmt::format("{:g}x", s);
-    };
-    ImGui::SetNextItemWidth(px(72));
-    if (ImGui::BeginCombo("##speed",
-                          now.speed_asked == 0 ? "fastest" : speed_name(now.speed_asked).c_str())) {
-        for (const double s : speeds)
-            if (ImGui::Selectable(speed_name(s).c_str(), s == now.speed_asked))
-                work.send(session::SetSpeed{s});
-        ImGui::EndCombo();
-    }
-    tip(fmt::format("Simulated seconds for each second of yours\nMeasured: {:.2f}x",
-                    now.speed_measured));
+    speed(work);
     ImGui::SameLine();
 
     static Held held;
@@ -110,7 +146,8 @@ void time_axis(Context& context, float label_width) {
     // A step that is not kept is computed; until then the one before it stands in the picture.
     const std::string text =
         between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
-                : fmt::format("{:.3f} s  |  step {} of {}", seconds, step, now.steps);
+                : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.duration()), step,
+                              now.steps);
     const float slider = ImGui::GetContentRegionAvail().x - label_width - px(10);
     ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
@@ -118,12 +155,13 @@ void time_axis(Context& context, float label_width) {
         now.steps > 0 ? static_cast<double>(now.steps_computed) / static_cast<double>(now.steps)
                       : 0;
     std::vector<Mark> keys;
-    const double end = static_cast<double>(now.steps) * now.step_seconds;
+    const double end = work.duration();
     for (const session::CameraKey& key : work.camera_path().keys())
         if (end > 0 && key.time <= end) keys.push_back({key.time / end, look().palette().warn});
     if (scrub("time slider", step, 0, now.steps, computed, keys,
-              fmt::format("Simulated time (s)\nDrag to any moment. Computed up to {:.3g} s.{}",
-                          static_cast<double>(now.steps_computed) * now.step_seconds,
+              fmt::format("Simulated time\nDrag to any moment. Computed up to {}.{}",
+                          moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
+                                      work.duration()),
                           keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
         held.set(step);
         if (now.playing) work.play(false);
@@ -216,8 +254,9 @@ void draw_timeline(Context& context) {
             ImGuiWindowFlags_NoScrollWithMouse);
     ImGui::PopStyleVar(3);
     if (open) {
-        const float label = ImGui::CalcTextSize("88.888 s  |  step 888888 of 888888").x;
-        const float left = px(8) + 7 * (row + px(4)) + 6 * px(2) + px(6) + px(72) + px(8);
+        const float label = ImGui::CalcTextSize("888.888 ms  |  step 888888 of 888888").x;
+        const float left =
+            px(8) + 7 * (row + px(4)) + 6 * px(2) + px(6) + px(speed_width) + row + px(8);
         time_axis(context, label);
         iteration_axis(context, label, left);
     }

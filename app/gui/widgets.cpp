@@ -211,25 +211,30 @@ Edited number_field(const char* id, NumberField& field) {
     if (typing.id == own) return type_into(id, field);
 
     const std::string shown =
-        field.mixed   ? "-"
-        : field.whole ? fmt::format("{:.0f}", field.value)
+        !field.shown.empty() ? field.shown
+        : field.mixed        ? "-"
+        : field.whole        ? fmt::format("{:.0f}", field.value)
                       : number_text(field.value, 6) + (field.unit.empty() ? "" : " " + field.unit);
     // ImGui formats with printf: what is shown is literal text.
     std::string format;
     for (const char c : shown) format += c == '%' ? std::string("%%") : std::string(1, c);
-    double value = field.value;
-    const bool bounded = std::isfinite(field.low) && std::isfinite(field.high);
-    const double reach = bounded            ? (field.high - field.low) / 300
+    const bool logarithmic = field.logarithmic;
+    const auto on_drag = [&](double x) { return logarithmic ? std::log10(x) : x; };
+    double dragged = on_drag(std::clamp(field.value, field.low, field.high));
+    const double low_end = on_drag(field.low), high_end = on_drag(field.high);
+    const bool bounded = std::isfinite(low_end) && std::isfinite(high_end);
+    const double reach = bounded            ? (high_end - low_end) / 300
                          : field.value != 0 ? std::abs(field.value) / 200
                                             : 0.01;
     const auto speed = static_cast<float>(field.whole ? std::max(reach, 0.1) : reach);
     const bool moved = ImGui::DragScalar(
-        id, ImGuiDataType_Double, &value, speed, &field.low, &field.high, format.c_str(),
+        id, ImGuiDataType_Double, &dragged, speed, &low_end, &high_end, format.c_str(),
         ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_AlwaysClamp);
+    double value = !moved ? field.value : logarithmic ? std::pow(10, dragged) : dragged;
     // The drag marks a bounded value by how far it is along its range.
-    if (bounded && field.high > field.low && !field.mixed) {
-        const auto part = static_cast<float>(
-            std::clamp((value - field.low) / (field.high - field.low), 0.0, 1.0));
+    if (bounded && high_end > low_end && !field.mixed) {
+        const auto part =
+            static_cast<float>(std::clamp((dragged - low_end) / (high_end - low_end), 0.0, 1.0));
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
         ImVec4 colour = look().palette().accent;
         colour.w = 0.7F;

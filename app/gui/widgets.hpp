@@ -60,7 +60,9 @@ struct NumberField {
     float width = 0;  // 0: what is left
     bool whole = false;
     std::string tooltip = {};
-    bool mixed = false;  // shows a dash
+    bool mixed = false;        // shows a dash
+    bool logarithmic = false;  // dragged by factors; `low` must be positive
+    std::string shown = {};    // instead of the number and its unit
 };
 enum class Edited { no, dragging, done };
 // Throws nothing: a wrong input is shown in the field and kept there.

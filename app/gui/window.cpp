@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/render/uses.hpp"
+
 // GLFW declares these only if its header finds Vulkan's prototypes.
 extern "C" {
 VkResult glfwCreateWindowSurface(VkInstance instance, GLFWwindow* window,
@@ -88,6 +90,7 @@ void Window::connect(render::VulkanContext& context) {
     functions_ = std::make_unique<Functions>(context);
     context.check(glfwCreateWindowSurface(context.instance(), window_, nullptr, &surface_),
                   "make the window's surface");
+    // The surface has no name: Mesa 22.3 takes it for an object of its own then, and crashes.
     ImGui_ImplGlfw_InitForVulkan(window_, true);
 }
 
@@ -200,7 +203,10 @@ void Window::make_swapchain(Canvas& canvas) {
         context_->name(VK_OBJECT_TYPE_SEMAPHORE, made, name);
         return made;
     };
-    for (VkImage image : images) images_.push_back({image, semaphore("window image drawn")});
+    for (VkImage image : images) {
+        context_->name(VK_OBJECT_TYPE_IMAGE, image, "window on the screen");
+        images_.push_back({image, semaphore("window image drawn")});
+    }
     // One more than can be acquired at once: a semaphore is used again only after its wait.
     for (VkSemaphore old : acquired_) vk.DestroySemaphore(device, old, nullptr);
     acquired_.clear();
@@ -232,10 +238,8 @@ void Window::show(Canvas& canvas, ImDrawData& data) {
     Canvas::Screen screen;
     screen.record = [&](VkCommandBuffer commands, VkImage drawn) {
         const VkImage shown = images_[index].image;
-        vk.transition(commands, shown, VK_IMAGE_LAYOUT_UNDEFINED,
-                      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_BLIT_BIT,
-                      VK_ACCESS_2_NONE, VK_PIPELINE_STAGE_2_BLIT_BIT,
-                      VK_ACCESS_2_TRANSFER_WRITE_BIT);
+        render::record_barrier(*context_, commands, shown, render::Use::acquired,
+                               render::Use::transfer_write);
         VkImageBlit region{};
         region.srcSubresource = region.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
         region.srcOffsets[1] = {canvas.width(), canvas.height(), 1};
@@ -243,14 +247,13 @@ void Window::show(Canvas& canvas, ImDrawData& data) {
                                 1};
         vk.CmdBlitImage(commands, drawn, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, shown,
                         VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region, VK_FILTER_NEAREST);
-        vk.transition(commands, shown, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-                      VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_BLIT_BIT,
-                      VK_ACCESS_2_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_2_NONE, VK_ACCESS_2_NONE);
+        render::record_barrier(*context_, commands, shown, render::Use::transfer_write,
+                               render::Use::present);
     };
     VkSemaphoreSubmitInfo wait{};
     wait.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
     wait.semaphore = acquired;
-    wait.stageMask = VK_PIPELINE_STAGE_2_BLIT_BIT;
+    wait.stageMask = VK_PIPELINE_STAGE_2_TRANSFER_BIT;  // as render::Use::acquired has it
     VkSemaphoreSubmitInfo signal = wait;
     signal.semaphore = images_[index].drawn;
     signal.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;

@@ -72,6 +72,7 @@ const Document& Workspace::document() const {
 
 void Workspace::update() {
     snapshot_ = link_.snapshot();
+    if (speed_ == now().speed_asked) speed_.reset();
     finish_opening();
     take_answer();
     take_pulled();
@@ -257,11 +258,14 @@ void Workspace::finish_opening() {
     show_gallery = false;
     colour.clear();
     arrows.clear();
+    hidden.clear();
+    fit_arrows = true;
     if (const Node* wanted = document().find("/view/color_by");
         wanted != nullptr && wanted->is_string())
         colour = wanted->string();
     look();
     send(session::Repeat{looping});
+    set_speed(session::fitting_speed(duration()));
     send(session::Play{true});
 }
 
@@ -370,6 +374,12 @@ void Workspace::request_quit() {
 // ---- simulation ---------------------------------------------------------------------------------
 
 void Workspace::play(bool on) { send(session::Play{on}); }
+
+void Workspace::set_speed(double seconds_per_second) {
+    speed_ = seconds_per_second;
+    send(session::SetSpeed{seconds_per_second});
+}
+
 void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
 
 void Workspace::accept() {
@@ -459,7 +469,12 @@ std::string Workspace::pointer_of(const std::string& name) const {
 
 void Workspace::reset_camera(double aspect) {
     if (!now().stage) return;
-    view.camera = render::default_camera(*now().stage, aspect);
+    render::Stage seen;
+    seen.dimension = is_flat() ? 2 : 3;  // a field's heights are looked at from the side
+    seen.up = now().stage->up;
+    seen.low = now().stage->low;
+    seen.high = now().stage->high;
+    view.camera = render::default_camera(seen, aspect);
     const auto vector = [&](const char* pointer, render::Vec3& place) {
         const Node* node = document().find(pointer);
         if (node == nullptr || !node->is_array() || node->size() != 3) return;
@@ -469,15 +484,11 @@ void Workspace::reset_camera(double aspect) {
                 place[k] = n.is_integer() ? static_cast<double>(n.integer()) : n.real();
         }
     };
-    if (!view.camera.orthographic) {
+    if (now().stage->dimension == 3) {
         vector("/view/camera/eye", view.camera.eye);
         vector("/view/camera/target", view.camera.target);
     }
     camera_is_set = true;
-}
-
-void Workspace::frame_view(double aspect) {
-    if (now().stage) render::frame_box(view.camera, now().stage->low, now().stage->high, aspect);
 }
 
 // ---- settings -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,10 +60,16 @@ struct Question {
 
 enum class Tool { look, move, rotate };
 
+// What the camera is to be moved to.
+enum class Framing { nothing, selection, scene };
+
 struct Selection {
     std::string pointer;        // "/forces/0", "/optimizer", "": nothing
-    std::int64_t element = -1;  // of what was picked
+    std::int64_t element = -1;  // of what was picked; -1: all of it
     std::string field;          // where the scene file's text is shown from, or empty
+    render::ElementKind kind = render::ElementKind::none;  // what `element` counts
+
+    render::Element part() const { return {kind, element}; }
 };
 
 class Workspace {
@@ -122,6 +129,8 @@ public:
     bool is_optimising() const { return now().activity == session::Activity::optimising; }
     bool has_run() const { return now().stage != nullptr; }
     void play(bool on);
+    void set_speed(double seconds_per_second);  // 0: as fast as possible
+    double speed() const { return speed_.value_or(now().speed_asked); }
     void optimise(session::Optimise::What what);
     void accept();
     // From that iteration, and optimises on. One of an older scene brings that scene back, as an
@@ -164,12 +173,22 @@ public:
     bool show_time = false;    // a time stamp
     bool follow_path = false;  // the camera moves along the scene's camera path
     Tool tool = Tool::look;
+    // Why the tool finds nothing to take hold of at what is selected; empty if it does.
+    std::string tool_problem;
+    bool fit_arrows = true;        // their scale follows what is shown, until it is chosen by hand
+    std::set<std::string> hidden;  // names of objects that are not drawn, of this scene
+    // Seen as a plane, from above alone.
+    bool is_flat() const {
+        return now().stage != nullptr && now().stage->dimension == 2 && !view.heights;
+    }
+    double duration() const {  // s, of a whole run
+        return static_cast<double>(now().steps) * now().step_seconds;
+    }
     bool looping = true;  // playing begins again at the end
     Settings settings;
     bool settings_are_kept = false;  // from an earlier session
     bool settings_changed = true;
     void save_settings();
-    void frame_view(double aspect);
     void reset_camera(double aspect);
 
     // ---- requests, taken by those who can do them ----
@@ -178,8 +197,9 @@ public:
     std::optional<std::string> plot_only;  // a path: the plots show its parameters alone
     bool reset_layout = false, hide_panels = false;
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
-    bool show_tour = false, show_gallery = false, show_export = false, frame_requested = false;
+    bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
+    Framing framing = Framing::nothing;
     int tour_step = 0;
 
     // ---- what the machine does: for the status bar ----
@@ -213,6 +233,7 @@ private:
     std::uint64_t opening_number_ = 0;
     // What was sent: each document has a number of its own, whichever editor it is from.
     std::uint64_t number_ = 0, sent_revision_ = 0, accept_number_ = 0, answered_ = 0;
+    std::optional<double> speed_;  // that was asked for, until the session says the same
     std::optional<std::int64_t> branch_asked_,
         branch_to_;                               // until answered; until the scene is sent
     std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written

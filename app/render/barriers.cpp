@@ -46,6 +46,8 @@ Meaning meaning_of(Use use) {
             return {Stage::eTransfer, Access::eTransferRead, Layout::eTransferSrcOptimal, false};
         case Use::transfer_write:
             return {Stage::eTransfer, Access::eTransferWrite, Layout::eTransferDstOptimal, true};
+        case Use::acquired: return {Stage::eTransfer, Access::eNone, Layout::eUndefined, false};
+        case Use::present: return {Stage::eNone, Access::eNone, Layout::ePresentSrcKHR, false};
         case Use::compute_read:
             return {Stage::eComputeShader, Access::eShaderStorageRead, Layout::eUndefined, false};
         case Use::compute_write:
@@ -70,6 +72,37 @@ Meaning meaning_of(Use use) {
 }
 
 }  // namespace
+
+namespace {
+
+void record_one(VulkanContext& context, VkCommandBuffer commands, const vk::DependencyInfo& info) {
+    vk::CommandBuffer(commands).pipelineBarrier2(info, *context.state().device->getDispatcher());
+}
+
+}  // namespace
+
+void record_barrier(VulkanContext& context, VkCommandBuffer commands, VkImage image, Use before,
+                    Use after) {
+    const Meaning from = meaning_of(before), to = meaning_of(after);
+    const vk::ImageMemoryBarrier2 barrier(
+        from.stages, from.writes ? from.access : vk::AccessFlags2(), to.stages, to.access,
+        from.layout, to.layout, VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, image,
+        {vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1});
+    vk::DependencyInfo info;
+    info.setImageMemoryBarriers(barrier);
+    record_one(context, commands, info);
+}
+
+void record_barrier(VulkanContext& context, VkCommandBuffer commands, VkBuffer buffer, Use before,
+                    Use after) {
+    const Meaning from = meaning_of(before), to = meaning_of(after);
+    const vk::BufferMemoryBarrier2 barrier(
+        from.stages, from.writes ? from.access : vk::AccessFlags2(), to.stages, to.access,
+        VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, buffer, 0, VK_WHOLE_SIZE);
+    vk::DependencyInfo info;
+    info.setBufferMemoryBarriers(barrier);
+    record_one(context, commands, info);
+}
 
 void Barriers::use(ImageState& image, Use use, bool discard) {
     const Meaning before = meaning_of(image.last_), after = meaning_of(use);

@@ -9,31 +9,12 @@
 // Submissions to the one queue run in their order, so states carry over from one to the next.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include "app/render/uses.hpp"
 #include "app/render/vulkan.hpp"
 
 namespace hindcast::render {
-
-enum class Use : std::uint8_t {
-    nothing,
-    colour_attachment,  // drawn to, or resolved to
-    depth_attachment,
-    depth_resolve,
-    fragment_sample,  // read by a fragment shader
-    compute_sample,
-    storage_image,  // read and written by a compute shader
-    transfer_read,
-    transfer_write,
-    compute_read,  // buffers from here on
-    compute_write,
-    draw_read,    // by vertex and fragment shaders
-    shader_read,  // by these and compute shaders
-    copy_and_draw_read,
-    table_read,  // indices too
-    host_read,
-};
 
 class ImageState {
 public:

@@ -123,6 +123,35 @@ Camera default_camera(const Stage& stage, double aspect) {
     return camera;
 }
 
+void look_from(Camera& camera, Side side, char up) {
+    const glm::dvec3 above = up == 'y' ? glm::dvec3(0, 1, 0) : glm::dvec3(0, 0, 1);
+    const glm::dvec3 front = up == 'y' ? glm::dvec3(0, 0, 1) : glm::dvec3(0, -1, 0);
+    // From above and below the horizon is that of a camera which came over the front.
+    constexpr double beside_the_pole = 1e-4;
+    glm::dvec3 direction = front;
+    switch (side) {
+        case Side::front: break;
+        case Side::back: direction = -front; break;
+        case Side::right: direction = glm::dvec3(1, 0, 0); break;
+        case Side::left: direction = glm::dvec3(-1, 0, 0); break;
+        case Side::top: direction = glm::normalize(above + beside_the_pole * front); break;
+        case Side::bottom: direction = glm::normalize(-above + beside_the_pole * front); break;
+    }
+    const double distance = glm::distance(of(camera.eye), of(camera.target));
+    camera.eye = to(of(camera.target) + direction * std::max(distance, tiny));
+    camera.up = to(above);
+}
+
+void set_orthographic(Camera& camera, bool on) {
+    const double height = height_at_target(camera);
+    if (on == camera.orthographic) return;
+    const Axes axes = axes_of(camera);
+    camera.orthographic = on;
+    camera.height = height;
+    if (!on)
+        camera.eye = to(of(camera.target) - of(axes.forward) * (height / 2 / axes.half_tangent));
+}
+
 std::array<double, 16> view_matrix(const Camera& camera) {
     const Axes axes = axes_of(camera);
     const glm::dvec3 r = of(axes.right), u = of(axes.up), f = of(axes.forward), e = of(camera.eye);

@@ -257,7 +257,7 @@ void Maker::measure(const Thing& thing, int number, const DrawConstants& constan
         }
         list_.measurements.push_back(range);
     }
-    if (thing.kind == Thing::Kind::arrows && view_.arrow_log) {
+    if (thing.kind == Thing::Kind::arrows) {
         Measurement longest{number, constants};
         longest.constants.mode = 1;
         list_.measurements.push_back(longest);

@@ -94,7 +94,12 @@ Pick Renderer::State::pick(int x, int y) {
         if (best == std::numeric_limits<int>::max()) return pick;
         const PickedPixel& hit = pixels[at_y * size + at_x];
         pick.thing = static_cast<int>(hit.thing_and_one) - 1;
-        pick.element = hit.element;
+        const Thing& thing = exchange->stage().things[static_cast<std::size_t>(pick.thing)];
+        pick.element.kind = elements_of(thing.kind);
+        // The shaders count points through all of the places.
+        if (pick.element.kind != ElementKind::none)
+            pick.element.number =
+                hit.element - (pick.element.kind == ElementKind::point ? thing.first : 0);
         const Camera& camera = last_view->camera;
         const Ray ray = ray_through(camera, x + at_x - middle + 0.5, y + at_y - middle + 0.5,
                                     last_view->width, last_view->height);

@@ -75,35 +75,37 @@ void Renderer::State::record(FrameMemory& memory, const View& view) {
     commands.end();
 }
 
-void Renderer::State::record_measurements(const vk::raii::CommandBuffer& commands,
-                                          FrameMemory& memory) {
-    const bool wide = exchange && exchange->stage().real == RealType::f64;
-    Barriers barriers;
-    const auto settle = [&](std::uint32_t mode) {
-        DrawConstants constants;
-        constants.mode = mode;
-        barriers.use(*measured, measured.state(), Use::compute_write);
-        barriers.record(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                              pipelines.compute("settle.comp", false));
-        bind(commands, vk::PipelineBindPoint::eCompute, memory, -1, true);
-        commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, constants);
-        commands.dispatch(1, 1, 1);
-    };
-    settle(0);
+void Renderer::State::settle(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
+                             Barriers& barriers, std::uint32_t mode) {
+    DrawConstants constants;
+    constants.mode = mode;
     barriers.use(*measured, measured.state(), Use::compute_write);
     barriers.record(commands);
-    for (const Measurement& one : list.measurements) {
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                              pipelines.compute("measure.comp", wide));
-        bind(commands, vk::PipelineBindPoint::eCompute, memory, one.thing, false);
-        commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, one.constants);
-        constexpr std::uint32_t per_group = 64 * 16, most_groups = 1024;
-        commands.dispatch(std::clamp(groups(one.constants.count, per_group), 1U, most_groups), 1,
-                          1);
-    }
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipelines.compute("settle.comp", false));
+    bind(commands, vk::PipelineBindPoint::eCompute, memory, -1, true);
+    commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, constants);
+    commands.dispatch(1, 1, 1);
+}
+
+void Renderer::State::measure(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
+                              const Measurement& one) {
+    const bool wide = exchange && exchange->stage().real == RealType::f64;
+    commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipelines.compute("measure.comp", wide));
+    bind(commands, vk::PipelineBindPoint::eCompute, memory, one.thing, false);
+    commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, one.constants);
+    constexpr std::uint32_t per_group = 64 * 16, most_groups = 1024;
+    commands.dispatch(std::clamp(groups(one.constants.count, per_group), 1U, most_groups), 1, 1);
+}
+
+void Renderer::State::record_measurements(const vk::raii::CommandBuffer& commands,
+                                          FrameMemory& memory) {
+    Barriers barriers;
+    settle(commands, memory, barriers, 0);
+    barriers.use(*measured, measured.state(), Use::compute_write);
+    barriers.record(commands);
+    for (const Measurement& one : list.measurements) measure(commands, memory, one);
     barriers.use(*settled, settled.state(), Use::compute_write);
-    settle(1);
+    settle(commands, memory, barriers, 1);
     barriers.use(*settled, settled.state(), Use::copy_and_draw_read);
     barriers.use(*memory.settled, memory.settled.state(), Use::transfer_write);
     barriers.record(commands);
@@ -218,7 +220,11 @@ void Renderer::State::record_mask(const vk::raii::CommandBuffer& commands, Frame
         set_area(commands, targets->mask.width(), targets->mask.height());
         for (Item item : list.items) {
             if (item.thing < 0 || item.thing != view.selected_thing) continue;
-            item.constants.only = static_cast<std::int32_t>(view.selected_element);
+            const Thing& thing = exchange->stage().things[static_cast<std::size_t>(item.thing)];
+            const bool points = elements_of(thing.kind) == ElementKind::point;
+            if (view.selected_element >= 0)
+                item.constants.only =
+                    static_cast<std::int32_t>(view.selected_element + (points ? thing.first : 0));
             record_item(commands, memory, item, {Pass::mask});
         }
         commands.endRenderPass();

@@ -29,8 +29,8 @@ void retire(VulkanContext& context, T& object) {
 
 Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
     using Usage = vk::BufferUsageFlagBits;
-    measured =
-        Buffer(context, measured_bytes, Usage::eStorageBuffer, Residence::device, "measured");
+    measured = Buffer(context, measured_bytes, Usage::eStorageBuffer | Usage::eTransferSrc,
+                      Residence::device, "measured");
     settled = Buffer(context, sizeof(SettledBlock),
                      Usage::eStorageBuffer | Usage::eUniformBuffer | Usage::eTransferSrc,
                      Residence::device, "settled");
@@ -164,6 +164,7 @@ void Renderer::State::finish(FrameMemory& memory) {
     context.wait(memory.value);
     const auto& found = *memory.settled.as<SettledBlock>();
     colour_range = {found.colour_range[0], found.colour_range[1]};
+    longest = {memory.arrows, static_cast<double>(found.colour_range[2])};
     if (memory.timed) {
         const auto [result, times] = memory.timestamps.getResults<std::uint64_t>(
             0, 2, 2 * sizeof(std::uint64_t), sizeof(std::uint64_t),
@@ -173,6 +174,15 @@ void Renderer::State::finish(FrameMemory& memory) {
                              static_cast<double>(context.state().timestamp_period) * 1e-9;
     }
     memory.value = 0;
+}
+
+// The oldest first: what the newest found stays.
+void Renderer::State::finish_done(bool wait) {
+    const std::uint64_t done = wait ? 0 : context.completed();
+    for (std::size_t k = 0; k < frames.size(); ++k) {
+        FrameMemory& memory = frames[(drawn + k) % frames.size()];
+        if (wait || memory.value <= done) finish(memory);
+    }
 }
 
 bool Renderer::State::draw(const View& view) {
@@ -185,12 +195,15 @@ bool Renderer::State::draw(const View& view) {
     View wanted = view;
     wanted.samples = view.samples > 1 ? 4 : 1;
     const bool newer = exchange && exchange->serial() != (frame ? frame->serial : 0);
-    if (!newer && !changed && last_view && *last_view == wanted) return false;
+    if (!newer && !changed && last_view && *last_view == wanted) {
+        context.state().guarded([&] { finish_done(false); });
+        return false;
+    }
     return context.state().guarded([&] {
         FrameMemory& memory = frames[drawn % frames.size()];
         if (newer) {
             // The slot that is given back must not be read any more.
-            for (FrameMemory& each : frames) finish(each);
+            finish_done(true);
             frame = exchange->acquire();
             changed = true;
         }
@@ -212,6 +225,7 @@ bool Renderer::State::draw(const View& view) {
             submission.waits = complete;
         }
         memory.value = context.submit(submission);
+        memory.arrows = frame ? frame->arrows : "";
         ++drawn;
         ++counters.frames;
         last_view = std::move(wanted);
@@ -247,7 +261,7 @@ Image Renderer::State::read_image() {
             barriers.use(picture.state(), Use::fragment_sample);
             barriers.record(commands);
         });
-        for (FrameMemory& each : frames) finish(each);
+        finish_done(true);
         const auto* const first = readback.as<std::uint8_t>();
         image.pixels.assign(first, first + bytes);
         return image;
@@ -285,6 +299,8 @@ std::shared_ptr<Exchange> Renderer::share(
         state.exchange = made;
         state.stage = std::move(memory);
         state.frame.reset();
+        state.longest = {};
+        for (FrameMemory& each : state.frames) each.arrows.clear();
         state.changed = true;
         return std::static_pointer_cast<Exchange>(made);
     });
@@ -300,6 +316,10 @@ Image Renderer::picture(const View& view) {
 }
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
 std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
+Renderer::Longest Renderer::longest_arrow() const { return state_->longest; }
+std::optional<Bounds> Renderer::bounds_of(const std::vector<int>& things, const Element& part) {
+    return state_->bounds_of(things, part);
+}
 double Renderer::device_seconds() const { return state_->device_seconds; }
 double Renderer::record_seconds() const { return state_->record_seconds; }
 Renderer::Counters Renderer::counters() const { return state_->counters; }

@@ -48,6 +48,17 @@ public:
     Pick pick(int x, int y);  // in pixels of the last draw, from the top left
     // The range of colours in use in the last draw that has finished: for the colour bar.
     std::array<double, 2> colour_range() const;
+    // The longest arrow in the last draw that has finished, in the unit of its field
+    // (Frame::arrows); 0 where there are none. Also without View::arrow_log.
+    struct Longest {
+        std::string arrows;
+        double length = 0;
+    };
+    Longest longest_arrow() const;
+    // The box around these things at the moment drawn last, measured on the device; `part` chooses
+    // an element of each, if they have such. None if they have no places: planes, and what is not
+    // finite. Waits for the device.
+    std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part = {});
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.
@@ -81,6 +92,12 @@ void zoom(Camera& camera, double factor, double cursor_x, double cursor_y,
 // The whole box in view, from where the camera stands.
 void frame_box(Camera& camera, const Vec3& low, const Vec3& high, double aspect);
 Camera default_camera(const Stage& stage, double aspect);
+// From that side of what is looked at, as far away as before. `up` is the axis that points up in
+// the scene, 'y' or 'z'; seen from the front, x points to the right.
+enum class Side : std::uint8_t { front, back, right, left, top, bottom };
+void look_from(Camera& camera, Side side, char up);
+// What is looked at stays as large as it is.
+void set_orthographic(Camera& camera, bool on);
 // Column-major 4x4, Vulkan's clip space (depth 0 .. 1, y down).
 std::array<double, 16> view_matrix(const Camera& camera);
 std::array<double, 16> projection_matrix(const Camera& camera, double aspect);

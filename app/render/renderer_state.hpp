@@ -1,5 +1,5 @@
 // What a Renderer holds. renderer.cpp: the public functions; record.cpp: the commands of a draw;
-// pick.cpp: what is under a pixel.
+// pick.cpp: what is under a pixel; bounds.cpp: where things are.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@ struct FrameMemory {
     Buffer scene, lines, settled;
     std::uint64_t value = 0;  // of the timeline, when its last draw is done
     bool timed = false;
+    std::string arrows;  // Frame::arrows of that draw
 };
 
 // A few pixels around the cursor: thing, element and depth.
@@ -45,9 +46,15 @@ struct Renderer::State {
     bool draw(const View& view);
     Image read_image();
     Pick pick(int x, int y);
+    std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part);
 
     // record.cpp
     void record(FrameMemory& memory, const View& view);
+    // Nothing measured yet (mode 0), or all (mode 1).
+    void settle(const vk::raii::CommandBuffer& commands, FrameMemory& memory, Barriers& barriers,
+                std::uint32_t mode);
+    void measure(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
+                 const Measurement& one);
     void record_measurements(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
     void record_normals(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
     void record_shadows(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
@@ -69,6 +76,7 @@ struct Renderer::State {
     void prepare_targets(const View& view);
     void write_lines(FrameMemory& memory);
     void finish(FrameMemory& memory);  // reads what a done draw left for the host
+    void finish_done(bool wait);       // all of them, or those that are done
 
     VulkanContext& context;
     Pipelines pipelines;
@@ -92,6 +100,8 @@ struct Renderer::State {
     Buffer readback;
 
     std::array<double, 2> colour_range{0, 1};
+    Longest longest;
+    Buffer box;  // what bounds_of() reads back
     double device_seconds = 0, record_seconds = 0;
     Counters counters;
 };

@@ -67,6 +67,38 @@ struct Thing {
     Colour colour{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
 };
 
+// What can be told apart of a thing: its number counts within the thing.
+enum class ElementKind : std::uint8_t {
+    none,     // nothing: a plane, a ball, a frame
+    point,    // 0 is the thing's first one
+    segment,  // between two points
+    cell,     // the owner's element that a triangle of a surface belongs to
+    node,     // of a field: row * columns + column
+    marker    // one of the places
+};
+
+struct Element {
+    ElementKind kind = ElementKind::none;
+    std::int64_t number = -1;  // -1: the whole thing
+
+    bool operator==(const Element&) const = default;
+};
+
+constexpr ElementKind elements_of(Thing::Kind kind) {
+    switch (kind) {
+        case Thing::Kind::points:
+        case Thing::Kind::arrows: return ElementKind::point;
+        case Thing::Kind::segments: return ElementKind::segment;
+        case Thing::Kind::surface: return ElementKind::cell;
+        case Thing::Kind::field: return ElementKind::node;
+        case Thing::Kind::markers: return ElementKind::marker;
+        case Thing::Kind::half_space:
+        case Thing::Kind::ball:
+        case Thing::Kind::box_edges: break;
+    }
+    return ElementKind::none;
+}
+
 struct Stage {
     int dimension = 3;  // of the places; the plane's y is drawn upwards
     RealType real = RealType::f32;
@@ -83,6 +115,7 @@ struct Frame {
     std::int64_t step = 0;
     std::int64_t iteration = -1;               // of the optimisation; -1: none
     double time = 0;                           // s
+    std::string arrows;                        // the field that the arrows show; empty: none
     std::vector<std::vector<double>> numbers;  // for each thing; empty where its kind has none
 };
 
@@ -96,6 +129,10 @@ struct Camera {
 };
 
 enum class ColourMap : std::uint8_t { viridis, magma, turbo, coolwarm };
+
+struct Bounds {
+    Vec3 low{}, high{};  // m
+};
 
 struct Label {
     Vec3 place{};
@@ -120,7 +157,7 @@ struct View {
                                // nothing for a millionth of it
     std::vector<bool> hidden;  // by number of the thing; shorter: the rest is shown
     int selected_thing = -1;   // outlined
-    std::int64_t selected_element = -1;  // of it, or -1: all of it
+    std::int64_t selected_element = -1;  // of it (Element::number), or -1: all of it
     bool trails = false;
     std::vector<std::vector<Vec3>> trail_lines;
     std::vector<Label> labels;
@@ -138,8 +175,7 @@ struct Image {
 
 struct Pick {
     int thing = -1;  // -1: nothing there
-    // Point (of `places`), segment, the owner's element of a triangle, node, marker.
-    std::int64_t element = -1;
+    Element element;
     Vec3 place{};  // on its surface, m
 };
 

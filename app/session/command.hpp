@@ -40,9 +40,14 @@ struct Seek {
 struct StepBy {
     std::int64_t steps = 1;  // negative: back, from the frames that are kept
 };
+// 0: as fast as possible, which shows what is computed as it comes, and passes through a complete
+// run in a second at most and never slower than real time.
 struct SetSpeed {
-    double seconds_per_second = 1;  // 0: as fast as possible
+    double seconds_per_second = 1;
 };
+// The speed that a scene of this duration (s) is played with at first: 1, or, for one of less than
+// a second, the round number (1, 2 or 5 times a power of ten) at which it lasts about four seconds.
+double fitting_speed(double duration);
 struct Repeat {
     bool on = true;  // playing begins again at the end
 };

@@ -199,6 +199,7 @@ render::Frame FrameJob::frame() const {
     f.step = moment.frame->step;
     f.iteration = trajectory->iteration;
     f.time = static_cast<double>(f.step) * world->step_seconds;
+    f.arrows = moment.look.arrows;
     f.numbers = world->thing_numbers(*base, parameters);
     const std::vector<render::Thing>& things = world->plan.stage->things;
     if (moment.look.arrows.empty())  // none are drawn

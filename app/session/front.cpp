@@ -12,6 +12,8 @@ constexpr auto tick = 8ms;                // between frames while playing
 constexpr auto snapshot_interval = 8ms;   // at least, between snapshots
 constexpr auto patience = 250ms;          // then a trajectory is shown that is behind the cursor
 constexpr auto measure_interval = 500ms;  // of the speed
+constexpr double longest_stall = 0.25;    // s; of what takes longer, no more is caught up
+constexpr double longest_replay = 1;      // s, of a complete run as fast as possible
 
 template <class... F>
 struct Overloaded : F... {
@@ -36,6 +38,18 @@ HandInfo hand_info(const Hand& hand, const Trajectory& t, const KeptFrame* frame
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
 }  // namespace
+
+double fitting_speed(double duration) {
+    constexpr double wanted = 4;         // s
+    constexpr double second = 1 - 1e-9;  // 30 steps of 1/30 s are one
+    if (!(duration > 0) || duration >= second) return 1;
+    const double exact = duration / wanted, decade = std::pow(10, std::floor(std::log10(exact)));
+    double best = decade;
+    for (const double digit : {2.0, 5.0, 10.0})  // next in the logarithm
+        if (std::abs(std::log(digit * decade / exact)) < std::abs(std::log(best / exact)))
+            best = digit * decade;
+    return best;
+}
 
 Front::Front(Desk& desk, const Device& solver, Publish publish, std::function<void()> wake)
     : desk_(desk), publish_(std::move(publish)), wake_(std::move(wake)) {
@@ -247,6 +261,16 @@ void Front::choose_ghost() {
                                            " cannot be drawn: " + desk_.draft.ghost_problem);
 }
 
+// As fast as possible is with the solver, at what it has computed last. What is complete passes
+// before the eyes: in real time or faster, in a second at most, and with each frame another one.
+double Front::fastest(const Trajectory& t, double passed) const {
+    const auto reached = static_cast<double>(t.steps_done());
+    if (!t.complete) return std::max(cursor_, reached);
+    const double steps_per_second = std::max(1 / cursor_seconds_, reached / longest_replay);
+    return cursor_ + std::max(std::min(passed, longest_stall) * steps_per_second,
+                              static_cast<double>(t.every));
+}
+
 void Front::move_cursor(Clock::time_point now) {
     const double passed = seconds(now - ticked_);
     ticked_ = now;
@@ -254,10 +278,8 @@ void Front::move_cursor(Clock::time_point now) {
     const Trajectory& t = *desk_.shown;
     if (t.world->step_seconds != cursor_seconds_) return;  // one of other steps comes
     const double before = cursor_, reached = static_cast<double>(t.steps_done());
-    if (speed_ > 0)
-        cursor_ += std::min(passed, 0.25) * speed_ / cursor_seconds_;
-    else
-        cursor_ += static_cast<double>(t.every);
+    cursor_ = speed_ > 0 ? cursor_ + std::min(passed, longest_stall) * speed_ / cursor_seconds_
+                         : fastest(t, passed);
     bool wrapped = false;
     if (cursor_ >= reached) {
         if (t.complete && repeat_ && reached > 0 && before >= reached) {

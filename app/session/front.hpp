@@ -40,6 +40,7 @@ private:
     void choose_shown(Clock::time_point now);
     void choose_ghost();
     void move_cursor(Clock::time_point now);
+    double fastest(const Trajectory& t, double passed) const;  // the next cursor
     bool write_frame(Lock& lock);
     bool fits();
     void fill_draft(Clock::time_point now);

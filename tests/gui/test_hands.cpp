@@ -139,12 +139,14 @@ TEST_CASE("gui: arrows of the loss by forces, linear and by the logarithm") {
             return robot.now().gradient && robot.now().activity == session::Activity::idle &&
                    robot.now().step > 0;
         }));
+        robot.work().fit_arrows = false;
         robot.work().view.arrow_scale = 5;
         robot.frames(6);
         robot.picture("arrows_linear");
-        robot.work().view.arrow_scale = 0.3;
         hands.ItemClick("//###View/log");
         CHECK(robot.work().view.arrow_log);
+        robot.work().fit_arrows = false;
+        robot.work().view.arrow_scale = 0.3;
         robot.frames(6);
         robot.picture("arrows_log");
     });

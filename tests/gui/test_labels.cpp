@@ -26,7 +26,7 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
                              {view.camera.eye, "behind"}});
             gui::draw_colour_bar(at, view.width, view.height,
                                  {"speed (m/s)", {-1, 3}, render::ColourMap::coolwarm});
-            gui::draw_time(at, view.height, gui::time_text(0.5, 12));
+            gui::draw_time(at, view.height, gui::time_text(0.5, 12, 1));
         };
         const render::Image image = sheet.annotated(studio.renderer, view, labels);
         compare_golden(image, dark ? "labels_dark" : "labels_light", same);
@@ -40,8 +40,19 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
             for (int x = 0; x < 200; ++x) different += !(pixel(image, x, y) == pixel(bare, x, y));
         CHECK(different == 0);
     }
-    CHECK(gui::time_text(0.5, 12) == "0.500 s, iteration 12");
-    CHECK(gui::time_text(1, -1) == "1.000 s");
+    CHECK(gui::time_text(0.5, 12, 1) == "0.500 s, iteration 12");
+    CHECK(gui::time_text(1, -1, 30) == "1.000 s");
     CHECK(gui::colour_title({{"speed", "m/s", false}}, "speed") == "speed (m/s)");
     CHECK(gui::colour_title({}, "speed") == "speed");
+}
+
+TEST_CASE("labels: times have a unit that fits what the scene lasts") {
+    CHECK(gui::moment_text(12.5, 300) == "12.500 s");
+    CHECK(gui::moment_text(0.25, 0.3) == "0.250 s");
+    CHECK(gui::moment_text(0.05, 0.09) == "50.000 ms");
+    CHECK(gui::moment_text(0.00085, 0.0017) == "0.850 ms");
+    CHECK(gui::moment_text(1.5e-6, 2e-5) == "1.500 \u00b5s");
+    CHECK(gui::moment_text(3e-9, 5e-9) == "3.000 ns");
+    CHECK(gui::moment_text(0, 0) == "0.000 s");
+    CHECK(gui::time_text(0.00085, 3, 0.0017) == "0.850 ms, iteration 3");
 }

@@ -172,3 +172,65 @@ TEST_CASE("colour maps: ends and middle as published") {
     CHECK(colour_at(ColourMap::viridis, -3) == colour_at(ColourMap::viridis, 0));
     CHECK(colour_at(ColourMap::viridis, std::nan("")) == colour_at(ColourMap::viridis, 0));
 }
+
+TEST_CASE("camera: from each side x, y and z point where they should, from as far as before") {
+    struct Row {
+        Side side;
+        char up;
+        Vec3 right, above;  // the directions that point right and up in the picture
+    };
+    const Row rows[] = {
+        {Side::front, 'z', {1, 0, 0}, {0, 0, 1}},  {Side::back, 'z', {-1, 0, 0}, {0, 0, 1}},
+        {Side::right, 'z', {0, 1, 0}, {0, 0, 1}},  {Side::left, 'z', {0, -1, 0}, {0, 0, 1}},
+        {Side::top, 'z', {1, 0, 0}, {0, 1, 0}},    {Side::bottom, 'z', {1, 0, 0}, {0, -1, 0}},
+        {Side::front, 'y', {1, 0, 0}, {0, 1, 0}},  {Side::back, 'y', {-1, 0, 0}, {0, 1, 0}},
+        {Side::right, 'y', {0, 0, -1}, {0, 1, 0}}, {Side::left, 'y', {0, 0, 1}, {0, 1, 0}},
+        {Side::top, 'y', {1, 0, 0}, {0, 0, -1}},   {Side::bottom, 'y', {1, 0, 0}, {0, 0, 1}}};
+    for (const Row& row : rows) {
+        Camera camera = straight();
+        camera.eye = {2, -5, 3};
+        camera.target = {1, 1, 1};
+        const double far = distance(camera.eye, camera.target);
+        look_from(camera, row.side, row.up);
+        CAPTURE(static_cast<int>(row.side));
+        CAPTURE(row.up);
+        CHECK(camera.target == Vec3{1, 1, 1});
+        CHECK(distance(camera.eye, camera.target) == doctest::Approx(far));
+        const auto pixels = [&](const Vec3& direction) {
+            const auto at =
+                project(camera, {1 + direction[0], 1 + direction[1], 1 + direction[2]}, 200, 200);
+            REQUIRE(at);
+            return *at;
+        };
+        // Half a thousandth of a degree beside the pole is nothing to see.
+        const auto right = pixels(row.right), above = pixels(row.above);
+        CHECK(right[0] > 120);
+        CHECK(right[1] == doctest::Approx(100).epsilon(0.001));
+        CHECK(above[1] < 80);
+        CHECK(above[0] == doctest::Approx(100).epsilon(0.001));
+        // And from there it is turned as always: up is up.
+        orbit(camera, 30, 20);
+        CHECK(pixels(row.up == 'y' ? Vec3{0, 1, 0} : Vec3{0, 0, 1})[0] ==
+              doctest::Approx(100).epsilon(0.001));
+    }
+}
+
+TEST_CASE("camera: without perspective what is looked at is as large as with it") {
+    Camera camera = straight();
+    const Camera before = camera;
+    const auto seen = [&] { return *project(camera, {0.4, 0, 0.3}, 300, 200); };
+    const auto with = seen();
+    set_orthographic(camera, true);
+    CHECK(camera.orthographic);
+    CHECK(seen()[0] == doctest::Approx(with[0]));
+    CHECK(seen()[1] == doctest::Approx(with[1]));
+    // What is behind is as large as what is in front.
+    const auto front = project(camera, {0.4, -1, 0}, 300, 200),
+               behind = project(camera, {0.4, 1, 0}, 300, 200);
+    CHECK((*front)[0] == doctest::Approx((*behind)[0]));
+    zoom(camera, 2, 0, 0, 1.5);
+    set_orthographic(camera, false);
+    CHECK_FALSE(camera.orthographic);
+    CHECK(distance(camera.eye, camera.target) ==
+          doctest::Approx(distance(before.eye, before.target) / 2));
+}

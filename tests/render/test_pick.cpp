@@ -33,20 +33,21 @@ TEST_CASE("pick: point, segment and triangle by their numbers") {
         };
         const Pick ball = pick_at({0.8, 0, 0});
         CHECK(ball.thing == 0);
-        CHECK(ball.element == 3);
+        // Point 3 of the places is the third of the thing's.
+        CHECK(ball.element == Element{ElementKind::point, 2});
         // On the ball's side that faces the camera, half a pixel (8 mm) off.
         CHECK(ball.place[0] == doctest::Approx(0.8).epsilon(0.02));
         CHECK(ball.place[1] == doctest::Approx(-0.1).epsilon(0.1));
         CHECK(std::abs(ball.place[2]) < 0.02);
         const Pick spring = pick_at({0.4, 0, 0});
         CHECK(spring.thing == 1);
-        CHECK(spring.element == 1);
-        CHECK(pick_at({0.8, 0, 0.3}).element == 2);
+        CHECK(spring.element == Element{ElementKind::segment, 1});
+        CHECK(pick_at({0.8, 0, 0.3}).element == Element{ElementKind::segment, 2});
         const Pick triangle = pick_at({0.5, 1, -0.9});
         CHECK(triangle.thing == 2);
-        CHECK(triangle.element == 7);
+        CHECK(triangle.element == Element{ElementKind::cell, 7});
         CHECK(triangle.place[1] == doctest::Approx(1).epsilon(0.01));
-        CHECK(pick_at({-0.5, 1, -0.6}).element == 5);
+        CHECK(pick_at({-0.5, 1, -0.6}).element == Element{ElementKind::cell, 5});
         CHECK(studio.renderer.pick(2, 2).thing == -1);
         CHECK(studio.renderer.pick(-5, 100).thing == -1);
         CHECK(studio.renderer.pick(300, 100).thing == -1);
@@ -79,12 +80,14 @@ TEST_CASE("pick: node of a field, obstacles, markers") {
                                     60 - static_cast<int>((y - 1) * 20));
     };
     CHECK(at(2.1, 1.2).thing == 0);
-    CHECK(at(2.1, 1.2).element == 2 * 3 + 1);
+    CHECK(at(2.1, 1.2).element == Element{ElementKind::node, 2 * 3 + 1});
     CHECK(at(2.1, 1.2).place[0] == doctest::Approx(2.1).epsilon(0.03));
     CHECK(at(0, -1.5).thing == 1);
+    CHECK(at(0, -1.5).element == Element{});
     CHECK(at(4.5, 0.1).thing == 2);
+    CHECK(at(4.5, 0.1).element == Element{});
     CHECK(at(-2, 2).thing == 3);
-    CHECK(at(-2, 2).element == 1);
+    CHECK(at(-2, 2).element == Element{ElementKind::marker, 1});
 }
 
 TEST_CASE("pick: the gallery's things, each where it is") {

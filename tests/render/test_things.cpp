@@ -291,6 +291,7 @@ TEST_CASE("render: arrows start at their places and are as long as their vectors
     CHECK_FALSE(pixel(image, 117, 100).black());
     CHECK(pixel(image, 122, 100).black());
     CHECK(pixel(image, 30, 50).black());
+    CHECK(studio.renderer.longest_arrow().length == 2);
     // By the logarithm the longest is arrow_scale long, a thousandth of it half as long.
     view.arrow_log = true;
     image = studio.draw(maker, view);
@@ -400,7 +401,8 @@ TEST_CASE("render: hidden things are not drawn, and an empty stage is the backgr
 TEST_CASE("render: what is selected has an outline") {
     Studio studio;
     StageMaker maker = in_plane();
-    maker.points(maker.channel("position", 2, {-0.5, 0, 0.5, 0}), 2, 0.2);
+    // Its own points are the second and third of all places.
+    maker.points(maker.channel("position", 2, {9, 9, -0.5, 0, 0.5, 0}), 2, 0.2).first = 1;
     View view = plane_view(maker, 200, 100, 2);
     view.selected_thing = 0;
     view.selected_element = 1;

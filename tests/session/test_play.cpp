@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/session/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using test::OpenScene;
@@ -58,4 +59,41 @@ TEST_CASE("session: playing moves to the end, and begins again if that is wanted
     scene.wait([](const Snapshot& s) { return s.playing && s.step < 10; });
     scene.session.send(Play{false});
     scene.wait([](const Snapshot& s) { return !s.playing; });
+}
+
+TEST_CASE("session: as fast as possible is with the solver, and never slower than real time") {
+    // 20 s in steps of a millisecond: frame by frame this would take minutes.
+    const auto document = document::Document::parse(R"({
+        "format": 1, "name": "long fall", "time": {"step": "1/1000", "steps": 20000},
+        "gravity": [0, 0, -9.81],
+        "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 0]]}]})");
+    const test::TemporaryFolder folder;
+    document.save(folder.path() / "fall.json");
+    OpenScene scene(folder.path() / "fall.json");
+    scene.session.send(SetSpeed{0});
+    scene.session.send(Play{true});
+    // While it is computed, what is shown is the newest; and so time ends with the run.
+    const auto end = scene.wait([](const Snapshot& s) { return s.step == 20000 && !s.playing; });
+    CHECK(end->steps_computed == 20000);
+    CHECK(end->speed_asked == 0);
+    // What is there passes at least as fast as real time.
+    scene.session.send(Repeat{true});
+    scene.session.send(Play{true});
+    scene.wait([](const Snapshot& s) { return s.playing && s.speed_measured >= 1; });
+    scene.session.send(Play{false});
+}
+
+TEST_CASE("session: a scene that is over in an instant is played slowly at first") {
+    CHECK(fitting_speed(1) == 1);
+    CHECK(fitting_speed(30 * (1.0 / 30)) == 1);
+    CHECK(fitting_speed(1000) == 1);
+    CHECK(fitting_speed(0) == 1);
+    CHECK(fitting_speed(127 * 1.326632052365868e-05) == doctest::Approx(0.0005));  // 1.7 ms
+    CHECK(fitting_speed(0.3) == doctest::Approx(0.1));
+    CHECK(fitting_speed(4e-9) == doctest::Approx(1e-9));
+    for (double duration = 1e-9; duration < 1; duration *= 1.3) {
+        const double lasts = duration / fitting_speed(duration);
+        CHECK(lasts > 4 / 1.6);
+        CHECK(lasts < 4 * 1.6);
+    }
 }

@@ -12,6 +12,7 @@
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/picking.hpp"
 #include "engine/sim/schema.hpp"
 
 namespace hindcast::gui {
@@ -129,7 +130,7 @@ private:
         tip(module->documentation);
         if (work.selection().element >= 0) {
             ImGui::SameLine();
-            quiet_text(fmt::format("element {}", work.selection().element));
+            quiet_text(element_text(work.selection().part()));
         }
         const bool objective = pointer.starts_with("/objective/");
         ImGui::Spacing();

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "app/gui/gestures.hpp"
+#include "app/gui/picking.hpp"
 
 namespace hindcast::gui {
 

@@ -9,6 +9,7 @@
 
 #include "app/gui/gestures.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
+#include "app/gui/picking.hpp"
 
 namespace hindcast::gui {
 
@@ -238,8 +239,9 @@ void lock(Workspace& work, const session::QuantityInfo& q) {
 }
 
 // A list: how large its numbers are, and all of them on request.
-void list(Workspace& work, const session::QuantityInfo& q, float start, const std::string& help,
+void list(Context& context, const session::QuantityInfo& q, float start, const std::string& help,
           ImGuiID menu) {
+    Workspace& work = context.work;
     const std::size_t count = q.values.size();
     const auto components = static_cast<std::size_t>(std::max(q.components, 1));
     const bool open =
@@ -270,8 +272,12 @@ void list(Workspace& work, const session::QuantityInfo& q, float start, const st
     const Node* written = document->find(q.scene_pointer);
     const std::size_t shown = std::min(count, most_rows * components);
     std::size_t first = 0;
-    if (work.selection().element > 0)
-        first = std::min(static_cast<std::size_t>(work.selection().element) * components,
+    // The list begins with what was picked in the picture, if it is a list of such.
+    const std::int64_t row =
+        selected_row(context.picture.stage(), work.name_at(work.selection().pointer),
+                     work.selection().part(), q.rows);
+    if (row > 0)
+        first = std::min(static_cast<std::size_t>(row) * components,
                          count > shown ? count - shown : 0);
     const float number = px(14) + ImGui::CalcTextSize("88888 x").x;
     for (std::size_t k = first; k < first + shown; ++k) {
@@ -346,7 +352,7 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
             ImGui::PopID();
         }
     } else if (is_list) {
-        list(work, q, start, help, menu);
+        list(context, q, start, help, menu);
     }
     context_menu(context, q, menu);
     if (const std::vector<std::string> parameters = work.editor().parameters_of(q.path);

@@ -231,17 +231,12 @@ private:
     static void visibility(Context& context, const std::string& name) {
         const render::Stage* stage = context.picture.stage();
         if (stage == nullptr) return;
-        std::vector<bool>& hidden = context.work.view.hidden;
-        hidden.resize(stage->things.size());
-        bool is_hidden = false, any = false;
-        for (std::size_t k = 0; k < stage->things.size(); ++k)
-            if (stage->things[k].name == name) {
-                is_hidden |= hidden[k];
-                any = true;
-            }
-        if (any && ImGui::MenuItem(is_hidden ? "Show in the picture" : "Hide in the picture"))
-            for (std::size_t k = 0; k < stage->things.size(); ++k)
-                if (stage->things[k].name == name) hidden[k] = !is_hidden;
+        const bool any = std::ranges::any_of(
+            stage->things, [&](const render::Thing& thing) { return thing.name == name; });
+        std::set<std::string>& hidden = context.work.hidden;
+        if (any &&
+            ImGui::MenuItem(hidden.contains(name) ? "Show in the picture" : "Hide in the picture"))
+            if (hidden.erase(name) == 0) hidden.insert(name);
         if (any) tip("Only the picture changes, not the scene");
     }
 

@@ -1,5 +1,5 @@
-// The picture of the scene: camera by mouse, selection by a click, the gizmo at what is selected,
-// and what the picture is coloured by.
+// The picture of the scene: camera by mouse, selection by a click, the gizmo at what is selected.
+// What is chosen on the picture itself is in view_controls.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -13,15 +13,16 @@
 #include "app/gui/handles.hpp"
 #include "app/gui/labels.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/panels/view_controls.hpp"
+#include "app/gui/picking.hpp"
 #include "app/gui/pulling.hpp"
 
 namespace hindcast::gui {
 
 namespace {
 
-using render::ColourMap;
-
-constexpr const char* map_names[] = {"viridis", "magma", "turbo", "coolwarm"};
+// What the camera is moved to has some room around it: this part of the scene's size at least.
+constexpr double least_framed = 0.05;
 
 class Viewport final : public Panel {
 public:
@@ -37,7 +38,7 @@ public:
         const int height = std::max(static_cast<int>(room.y), 1);
         aspect_ = static_cast<double>(width) / height;
         if (!work.camera_is_set && work.now().stage) work.reset_camera(aspect_);
-        if (std::exchange(work.frame_requested, false)) work.frame_view(aspect_);
+        frame(context);
         select_in_view(context);
         const std::vector<PlacedName> placed = names(context);
         const auto picture = context.picture.draw(work, width, height);
@@ -64,12 +65,11 @@ public:
         draw_names(at, width, height, work.view.camera, placed);
         if (const render::Frame* frame = context.picture.frame();
             work.show_time && frame != nullptr)
-            draw_time(at, height, time_text(frame->time, frame->iteration));
+            draw_time(at, height, time_text(frame->time, frame->iteration, work.duration()));
         const bool busy = gizmo(context, at, width, height);
         if (!busy && !pulling_.update(context, at, width, height, pressed, active))
             mouse(context, at, width, height, hovered, active);
-        overlay(context, at, width);
-        colour_bar(context, at, width, height);
+        controls_.draw(context, at, width, height);
     }
 
 private:
@@ -88,7 +88,7 @@ private:
         Workspace& work = context.work;
         render::Camera& camera = work.view.camera;
         const ImGuiIO& io = ImGui::GetIO();
-        const bool flat = camera.orthographic;
+        const bool flat = work.is_flat();
         if (active && happens(Gesture::move, flat)) {
             render::pan(camera, static_cast<double>(io.MouseDelta.x),
                         static_cast<double>(-io.MouseDelta.y), height);
@@ -122,26 +122,71 @@ private:
                 work.select({});
                 return;
             }
-            const std::string& name = stage->things[static_cast<std::size_t>(found.thing)].name;
-            work.select({work.pointer_of(name), found.element, ""});
+            const Picked picked = picked_of(*stage, found);
+            work.select({work.pointer_of(picked.name), picked.part.number, "", picked.part.kind});
         }
     }
 
-    // What is selected is outlined.
+    // Moves the camera to what is selected or, if that is not in the picture, to all that is drawn,
+    // where it is now.
+    void frame(Context& context) const {
+        Workspace& work = context.work;
+        const Framing wanted = std::exchange(work.framing, Framing::nothing);
+        const std::shared_ptr<const render::Stage> stage = work.now().stage;
+        if (wanted == Framing::nothing || !stage) return;
+        std::vector<int> all, selected;
+        const std::string name = work.name_at(work.selection().pointer);
+        for (std::size_t k = 0; k < stage->things.size(); ++k) {
+            const render::Thing& thing = stage->things[k];
+            if (thing.ghost || work.hidden.contains(thing.name)) continue;
+            all.push_back(static_cast<int>(k));
+            if (!name.empty() && thing.name == name) selected.push_back(static_cast<int>(k));
+        }
+        std::optional<render::Bounds> box;
+        if (context.picture.stage() == stage.get()) {
+            if (wanted == Framing::selection && !selected.empty())
+                box = context.picture.bounds_of(selected, work.selection().part());
+            if (!box) box = context.picture.bounds_of(all);
+        }
+        if (!box) box = {stage->low, stage->high};  // nothing is drawn yet
+        double own = 0, whole = 0;
+        for (std::size_t c = 0; c < 3; ++c) {
+            own += std::pow(box->high[c] - box->low[c], 2);
+            whole += std::pow(stage->high[c] - stage->low[c], 2);
+        }
+        const double least = least_framed * std::sqrt(whole);
+        if (std::sqrt(own) < least)
+            for (std::size_t c = 0; c < 3; ++c) {
+                box->low[c] -= least / 2;
+                box->high[c] += least / 2;
+            }
+        render::frame_box(work.view.camera, box->low, box->high, aspect_);
+    }
+
+    // What is selected is outlined, what is hidden is not drawn.
     static void select_in_view(Context& context) {
         Workspace& work = context.work;
         work.view.selected_thing = -1;
         work.view.selected_element = -1;
+        work.view.hidden.clear();
         const render::Stage* stage = context.picture.stage();
-        if (stage == nullptr || work.selection().pointer.empty()) return;
+        if (stage == nullptr) return;
+        for (const render::Thing& thing : stage->things)
+            work.view.hidden.push_back(work.hidden.contains(thing.name));
+        if (work.selection().pointer.empty()) return;
         const std::string name = work.name_at(work.selection().pointer);
-        if (name.empty()) return;
-        for (std::size_t k = 0; k < stage->things.size(); ++k)
-            if (!stage->things[k].ghost && stage->things[k].name == name) {
-                work.view.selected_thing = static_cast<int>(k);
-                work.view.selected_element = work.selection().element;
-                return;
-            }
+        const render::Element part = work.selection().part();
+        // Of several things of the object, the one that has such elements.
+        for (std::size_t k = 0; k < stage->things.size() && !name.empty(); ++k) {
+            const render::Thing& thing = stage->things[k];
+            if (thing.ghost || thing.name != name) continue;
+            const bool has_part = part.number >= 0 && render::elements_of(thing.kind) == part.kind;
+            if (work.view.selected_thing >= 0 && !has_part) continue;
+            work.view.selected_thing = static_cast<int>(k);
+            if (!has_part) continue;
+            work.view.selected_element = part.number;
+            return;
+        }
     }
 
     static std::vector<PlacedName> names(Context& context) {
@@ -156,15 +201,26 @@ private:
     bool gizmo(Context& context, ImVec2 at, int width, int height) {
         Workspace& work = context.work;
         const render::Stage* stage = context.picture.stage();
+        work.tool_problem.clear();
         if (work.tool == Tool::look || stage == nullptr || work.selection().pointer.empty()) {
             dragged_ = false;
             return false;
         }
         const int dimension = stage->dimension;
-        const auto handles = handles_of(work.document(), work.registry(), work.selection().pointer,
-                                        work.selection().element, dimension);
-        if (handles.empty()) return false;
-        const Handle& handle = handles.front();
+        const std::string& object = work.selection().pointer;
+        const render::Element part = work.selection().part();
+        const bool turning = work.tool == Tool::rotate;
+        const Handles handles =
+            handles_of(work.document(), work.registry(), object, part, dimension);
+        const std::string& problem = turning ? handles.not_turned : handles.not_moved;
+        if (!problem.empty())
+            work.tool_problem = fmt::format("{} cannot be {} here: {}", work.name_at(object),
+                                            turning ? "turned" : "moved", problem);
+        if (!problem.empty() || handles.all.empty()) {
+            dragged_ = false;
+            return false;
+        }
+        const Handle& handle = handles.all.front();
         if (!dragged_) matrix_ = translation(handle.centre);
         Matrix view{}, projection{};
         const auto view_d = render::view_matrix(work.view.camera);
@@ -179,7 +235,6 @@ private:
         ImGuizmo::SetGizmoSizeClipSpace(0.22F);
         ImGuizmo::SetDrawlist();
         ImGuizmo::SetRect(at.x, at.y, static_cast<float>(width), static_cast<float>(height));
-        const bool turning = work.tool == Tool::rotate && handle.turns;
         const ImGuizmo::OPERATION operation =
             turning          ? (dimension == 2 ? ImGuizmo::ROTATE_Z : ImGuizmo::ROTATE)
             : dimension == 2 ? ImGuizmo::TRANSLATE_X | ImGuizmo::TRANSLATE_Y
@@ -211,114 +266,10 @@ private:
         return using_it || ImGuizmo::IsOver();
     }
 
-    // What the picture is coloured by, on the picture itself.
-    void overlay(Context& context, ImVec2 at, int width) {
-        Workspace& work = context.work;
-        const session::Snapshot& now = work.now();
-        ImGui::SetCursorScreenPos({at.x + px(10), at.y + px(10)});
-        ImVec4 back = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
-        back.w = 0.8F;
-        ImGui::PushStyleColor(ImGuiCol_FrameBg, back);
-        const auto fields = [](const std::vector<session::ShownField>& all) {
-            std::vector<std::string> names;
-            for (const session::ShownField& field : all) names.push_back(field.name);
-            return names;
-        };
-        if (!now.colours.empty()) {
-            if (choice("##colour", fields(now.colours), work.colour,
-                       "Colour: what the elements are coloured by; gradients are of the loss",
-                       px(168), "plain colours")) {
-                work.look();
-                const auto field =
-                    std::ranges::find(now.colours, work.colour, &session::ShownField::name);
-                const bool gradient = field != now.colours.end() && field->gradient;
-                work.view.symmetric = gradient;
-                work.view.map = gradient ? ColourMap::coolwarm : ColourMap::viridis;
-                work.view.range.reset();
-            }
-            ImGui::SameLine(0, px(6));
-        }
-        if (!now.arrows.empty() && static_cast<float>(width) > px(420)) {
-            if (choice("##arrows", fields(now.arrows), work.arrows,
-                       "Arrows: a vector field at the points; gradients are of the loss\nforce "
-                       "gradient (1/N): by a force that is held for one step, where no constraint "
-                       "changes velocities",
-                       px(168), "no arrows"))
-                work.look();
-            if (!work.arrows.empty()) {
-                ImGui::SameLine(0, px(6));
-                ImGui::SetNextItemWidth(px(80));
-                auto scale = static_cast<float>(work.view.arrow_scale);
-                if (ImGui::DragFloat("##arrow scale", &scale, scale / 50, 1e-9F, 1e9F, "x %.3g",
-                                     ImGuiSliderFlags_Logarithmic))
-                    work.view.arrow_scale = static_cast<double>(scale);
-                tip("Length of the arrows: metres for each unit of the field");
-                ImGui::SameLine(0, px(6));
-                ImGui::Checkbox("log", &work.view.arrow_log);
-                tip("Length by the logarithm: small arrows stay visible beside large ones");
-            }
-        }
-        ImGui::PopStyleColor();
-        float line = at.y + px(14) + ImGui::GetFrameHeight();
-        const auto say = [&](const ImVec4& text_colour, const std::string& text) {
-            ImGui::SetCursorScreenPos({at.x + px(12), line});
-            ImGui::TextColored(text_colour, "%s", text.c_str());
-            line += ImGui::GetTextLineHeightWithSpacing();
-        };
-        if (now.ghost_iteration >= 0)
-            say(look().palette().ghost,
-                fmt::format(
-                    "ghost: iteration {}{}", now.ghost_iteration,
-                    now.ghost_problem.empty() ? "" : " is not drawn: " + now.ghost_problem));
-        if (now.shows_older_scene())
-            say(look().palette().warn,
-                fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
-    }
-
-    void colour_bar(Context& context, ImVec2 at, int width, int height) {
-        Workspace& work = context.work;
-        if (work.colour.empty() || work.now().colours.empty()) return;
-        const auto range = work.view.range ? *work.view.range : context.picture.colour_range();
-        const BarPlace bar =
-            draw_colour_bar(at, width, height,
-                            {colour_title(work.now().colours, work.colour), range, work.view.map});
-        if (bar.size.y <= 0) return;
-        ImGui::SetCursorScreenPos(bar.at);
-        if (ImGui::InvisibleButton("colour bar", bar.size)) ImGui::OpenPopup("colours");
-        tip("Colour map and range: click to change");
-        if (ImGui::BeginPopup("colours")) {
-            for (int k = 0; k < 4; ++k)
-                if (ImGui::RadioButton(map_names[k], static_cast<int>(work.view.map) == k))
-                    work.view.map = static_cast<ColourMap>(k);
-            ImGui::Separator();
-            ImGui::Checkbox("Symmetric about 0", &work.view.symmetric);
-            tip("For numbers of both signs, such as gradients");
-            bool fixed = work.view.range.has_value();
-            if (ImGui::Checkbox("Fixed range", &fixed)) {
-                if (fixed)
-                    work.view.range = range;
-                else
-                    work.view.range.reset();
-            }
-            tip("Otherwise the range is that of what is shown");
-            if (work.view.range) {
-                for (std::size_t k = 0; k < 2; ++k) {
-                    NumberField end{.value = (*work.view.range)[k],
-                                    .unit = "",
-                                    .width = px(120),
-                                    .tooltip = k == 0 ? "Least value of the range"
-                                                      : "Largest value of the range"};
-                    if (number_field(k == 0 ? "##low" : "##high", end) != Edited::no)
-                        (*work.view.range)[k] = end.value;
-                }
-            }
-            ImGui::EndPopup();
-        }
-    }
-
     double aspect_ = 1;
     bool dragged_ = false;
     Pulling pulling_;
+    ViewControls controls_;
     Matrix matrix_{};
 };
 

@@ -1,0 +1,168 @@
+// The box around things as they were drawn last. Places that the solver wrote are measured where
+// they lie, by measure.comp; what the host knows, it adds.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "app/render/renderer_state.hpp"
+
+namespace hindcast::render {
+
+namespace {
+
+// As `ordered` in shaders/include/scene.glsl made it.
+float from_ordered(std::uint32_t x) {
+    return std::bit_cast<float>((x & 0x80000000U) != 0 ? x & 0x7fffffffU : ~x);
+}
+
+class Box {
+public:
+    void add(const Vec3& place) {
+        for (const double x : place)
+            if (!std::isfinite(x)) return;
+        for (std::size_t c = 0; c < 3; ++c) {
+            box_.low[c] = std::min(box_.low[c], place[c]);
+            box_.high[c] = std::max(box_.high[c], place[c]);
+        }
+    }
+    void add(const Vec3& centre, double radius) {
+        for (const double r : {-radius, radius}) add({centre[0] + r, centre[1] + r, centre[2] + r});
+    }
+    std::optional<Bounds> get() const {
+        return box_.low[0] <= box_.high[0] ? std::optional(box_) : std::nullopt;
+    }
+
+private:
+    static constexpr double far = std::numeric_limits<double>::infinity();
+    Bounds box_{{far, far, far}, {-far, -far, -far}};
+};
+
+// What the host knows: obstacles, places that something is wanted at, grids.
+void add_known(Box& box, const Thing& thing, const std::vector<double>& numbers,
+               const Element& part, const std::array<double, 2>& heights) {
+    const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
+    switch (thing.kind) {
+        case Thing::Kind::ball:
+            if (numbers.size() >= 4) box.add({numbers[0], numbers[1], numbers[2]}, numbers[3]);
+            break;
+        case Thing::Kind::box_edges:
+        case Thing::Kind::markers:
+            for (std::size_t k = 0; 3 * k + 2 < numbers.size(); ++k)
+                if (!chosen || static_cast<std::int64_t>(k) == part.number)
+                    box.add({numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]});
+            break;
+        case Thing::Kind::field: {
+            const std::int64_t columns = std::max<std::int64_t>(thing.columns, 1);
+            const auto at = [&](std::int64_t row, std::int64_t column, double z) {
+                box.add({static_cast<double>(row) * thing.spacing,
+                         static_cast<double>(column) * thing.spacing, z});
+            };
+            for (const double z : heights)
+                if (chosen) {
+                    at(part.number / columns, part.number % columns, z);
+                } else {
+                    at(0, 0, z);
+                    at(thing.rows - 1, thing.columns - 1, z);
+                }
+            break;
+        }
+        default: break;
+    }
+}
+
+// What the device must look at: places by their numbers, or by the indices of lines and triangles.
+void add_measurements(std::vector<Measurement>& all, const Stage& stage, int number,
+                      const Element& part) {
+    const Thing& thing = stage.things[static_cast<std::size_t>(number)];
+    const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
+    const auto add = [&](std::uint32_t mode, std::int64_t first, std::int64_t count) {
+        Measurement one;
+        one.thing = number;
+        one.constants.mode = mode;
+        one.constants.first = static_cast<std::uint32_t>(first);
+        one.constants.count = static_cast<std::uint32_t>(count);
+        one.constants.radius = static_cast<float>(thing.radius);
+        one.constants.flags = stage.dimension == 2 ? in_plane : 0U;
+        all.push_back(one);
+    };
+    const auto indices = static_cast<std::int64_t>(thing.indices.size());
+    switch (thing.kind) {
+        case Thing::Kind::points:
+            if (!chosen)
+                add(2, thing.first, thing.count);
+            else if (part.number < thing.count)
+                add(2, thing.first + part.number, 1);
+            break;
+        case Thing::Kind::segments:
+            if (!chosen)
+                add(3, 0, indices);
+            else if (2 * part.number < indices)
+                add(3, 2 * part.number, 2);
+            break;
+        case Thing::Kind::surface:
+            for (std::int64_t t = 0; chosen && t < indices / 3; ++t) {
+                const std::int64_t owner =
+                    thing.element_of.empty()
+                        ? t
+                        : std::int64_t{thing.element_of[static_cast<std::size_t>(t)]};
+                if (owner == part.number) add(3, 3 * t, 3);
+            }
+            if (!chosen) add(3, 0, indices);
+            break;
+        default: break;
+    }
+}
+
+}  // namespace
+
+std::optional<Bounds> Renderer::State::bounds_of(const std::vector<int>& things,
+                                                 const Element& part) {
+    if (!exchange || !frame || !last_view) return std::nullopt;
+    return context.state().guarded([&]() -> std::optional<Bounds> {
+        const Stage& shown = exchange->stage();
+        finish_done(true);
+        std::array<double, 2> heights{0, 0};
+        if (last_view->heights && !last_view->range)
+            for (std::size_t k = 0; k < 2; ++k)
+                heights[k] = colour_range[k] * last_view->height_scale;
+        Box around;
+        std::vector<Measurement> measurements;
+        static const std::vector<double> none;
+        for (const int number : things) {
+            const auto n = static_cast<std::size_t>(number);
+            if (number < 0 || n >= shown.things.size()) continue;
+            add_known(around, shown.things[n], n < frame->numbers.size() ? frame->numbers[n] : none,
+                      part, heights);
+            add_measurements(measurements, shown, number, part);
+        }
+        if (measurements.empty()) return around.get();
+        if (!box)
+            box = Buffer(context, measured_bytes, vk::BufferUsageFlagBits::eTransferDst,
+                         Residence::readback, "box around things");
+        FrameMemory& memory = frames[(drawn + frames.size() - 1) % frames.size()];
+        run_once(context, "box around things", [&](const vk::raii::CommandBuffer& commands) {
+            Barriers barriers;
+            settle(commands, memory, barriers, 0);
+            barriers.use(*measured, measured.state(), Use::compute_write);
+            barriers.record(commands);
+            for (const Measurement& one : measurements) measure(commands, memory, one);
+            barriers.use(*measured, measured.state(), Use::transfer_read);
+            barriers.use(*box, box.state(), Use::transfer_write);
+            barriers.record(commands);
+            commands.copyBuffer(*measured, *box, vk::BufferCopy(0, 0, measured_bytes));
+            barriers.use(*box, box.state(), Use::host_read);
+            barriers.record(commands);
+        });
+        // low, high, longest, unused, box_low[4], box_high[4]
+        const auto* const found = box.as<std::uint32_t>();
+        if (found[4] <= found[8])
+            for (const std::size_t at : {4UL, 8UL})
+                around.add({static_cast<double>(from_ordered(found[at])),
+                            static_cast<double>(from_ordered(found[at + 1])),
+                            static_cast<double>(from_ordered(found[at + 2]))});
+        return around.get();
+    });
+}
+
+}  // namespace hindcast::render

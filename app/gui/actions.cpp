@@ -58,7 +58,8 @@ std::string Actions::key_name(ImGuiKeyChord key) {
     return name;
 }
 
-void Actions::draw_menu(const char* menu, Workspace& work) const {
+void Actions::draw_menu(const char* menu, Workspace& work,
+                        const std::function<void(const std::string&)>& after) const {
     bool first = true;
     for (const Action& action : all_) {
         if (action.menu != menu) continue;
@@ -74,6 +75,7 @@ void Actions::draw_menu(const char* menu, Workspace& work) const {
         if (ImGui::MenuItem(name.c_str(), key_name(action.key).c_str(), ticked, enabled))
             action.run(work);
         tip(action.help);
+        if (after) after(action.id);
     }
 }
 

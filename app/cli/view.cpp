@@ -72,8 +72,7 @@ int draw_without_window(gui::App& app, const Options& options) {
     const Clock::time_point end = Clock::now() + std::chrono::seconds(120);
     int left = options.frames;
     bool failed = false;
-    while (left > 0 && Clock::now() < end && !interrupted()) {
-        app.frame();
+    while (left > 0 && Clock::now() < end && !interrupted() && app.frame()) {
         const gui::Workspace& work = app.workspace();
         failed = work.now().error != nullptr;
         const bool building =
@@ -95,6 +94,7 @@ int view(const Options& options) {
     app_options.tour = !options.no_tour && options.screenshot.empty();
     app_options.width = width;
     app_options.height = height;
+    app_options.interrupted = interrupted;
     std::unique_ptr<gui::Window> window;
     if (options.screenshot.empty())
         window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
@@ -102,7 +102,10 @@ int view(const Options& options) {
     if (!options.scene.scene.empty()) app.workspace().open(options.scene.scene);
     if (window == nullptr) return draw_without_window(app, options);
     app.run();
-    return 0;
+    if (!interrupted()) return 0;
+    if (app.workspace().left_autosave())
+        fmt::print(stderr, "hindcast: what was not saved is kept; the next start offers it\n");
+    return interrupted_status();
 }
 
 }  // namespace
@@ -150,7 +153,10 @@ Command add_view(CLI::App& app) {
         ->group("Window");
     command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
         ->group("Window");
-    command->footer("Example: hindcast view scenes/spring_cage.json");
+    command->footer(
+        "Ctrl-C and SIGTERM end it without questions; what is not saved is kept, with what the "
+        "optimisation has found, and offered at the next start.\n"
+        "Example: hindcast view scenes/spring_cage.json");
     return {command, [options] { return view(*options); }};
 }
 

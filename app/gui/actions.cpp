@@ -59,7 +59,8 @@ std::string Actions::key_name(ImGuiKeyChord key) {
     return name;
 }
 
-void Actions::draw_menu(const char* menu, Workspace& work) const {
+void Actions::draw_menu(const char* menu, Workspace& work,
+                        const std::function<void(const std::string&)>& after) const {
     const std::string group_of = std::string(menu) + "/";
     bool first = true;
     std::string group;  // the last one that was drawn
@@ -67,7 +68,7 @@ void Actions::draw_menu(const char* menu, Workspace& work) const {
         if (action.menu.starts_with(group_of) && action.menu != group) {
             group = action.menu;
             if (ImGui::BeginMenu(group.c_str() + group_of.size())) {
-                draw_menu(group.c_str(), work);
+                draw_menu(group.c_str(), work, after);
                 ImGui::EndMenu();
             }
         }
@@ -84,6 +85,7 @@ void Actions::draw_menu(const char* menu, Workspace& work) const {
         if (ImGui::MenuItem(name.c_str(), key_name(action.key).c_str(), ticked, enabled))
             action.run(work);
         tip(action.help);
+        if (after) after(action.id);
     }
 }
 

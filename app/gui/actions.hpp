@@ -46,7 +46,9 @@ public:
     // The keys that were pressed, unless something takes text.
     void dispatch(Workspace& work) const;
 
-    void draw_menu(const char* menu, Workspace& work) const;
+    // `after` may add more behind the item of an action.
+    void draw_menu(const char* menu, Workspace& work,
+                   const std::function<void(const std::string& id)>& after = {}) const;
     // A square button for the toolbar; its tooltip is name, key and help.
     void button(const std::string& id, Workspace& work) const;
 

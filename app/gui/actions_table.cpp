@@ -68,7 +68,8 @@ std::vector<Action> file_actions() {
          icon::save,
          "Save",
          ImGuiMod_Ctrl | ImGuiKey_S,
-         "Writes the scene as it is edited now into its file",
+         "Writes the scene as it is edited now into its file. Values that the optimisation has "
+         "found are in it once they are accepted (Ctrl+Enter)",
          has_scene,
          [](Workspace& w) { w.save(); },
          {},
@@ -316,6 +317,21 @@ std::vector<Action> view_actions() {
          [](const Workspace& w) { return w.hide_panels; },
          false,
          true},
+        {"text_beside",
+         "View",
+         nullptr,
+         "Scene text beside the view",
+         ImGuiMod_Ctrl | ImGuiKey_J,
+         "The scene file's text in the right half of the view's place instead of behind it, so "
+         "that "
+         "both are seen while it is edited",
+         {},
+         [](Workspace& w) {
+             w.settings.text_beside = !w.settings.text_beside;
+             w.text_beside_changed = true;
+             w.save_settings();
+         },
+         [](const Workspace& w) { return w.settings.text_beside; }},
         {"layout",
          "View",
          nullptr,

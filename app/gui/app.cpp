@@ -161,8 +161,7 @@ void App::recover(const Error& loss) {
     frames_since_loss_ = 0;
     const auto give_up = [&](const Error& error) {
         std::string saved = "nothing was unsaved";
-        if (work_->has_scene() && work_->editor().unsaved()) {
-            work_->editor().autosave();
+        if (work_->has_scene() && work_->editor().leave_autosave()) {
             saved = "unsaved edits are in the autosave, which the next start offers";
         }
         return Error(std::string("the graphics device is lost and cannot be had back: ") +
@@ -204,13 +203,15 @@ void App::resize(int width, int height) {
     options_.height = height;
 }
 
+void App::rescale(double content_scale) { options_.content_scale = content_scale; }
+
 // What moves is drawn sixty times a second; otherwise the window sleeps until something happens.
 double App::wait_seconds() const {
     const session::Snapshot& now = work_->now();
     const bool moves = now.playing || now.activity == session::Activity::optimising ||
                        now.activity == session::Activity::building ||
                        now.activity == session::Activity::simulating || work_->is_opening() ||
-                       (picture_ && picture_->expects());
+                       (picture_ && picture_->expects()) || shell_->exporter().is_running();
     return moves || lively_ > 0 ? frame_seconds : idle_seconds;
 }
 
@@ -237,6 +238,8 @@ void App::run() {
 bool App::frame() {
     try {
         if (frames_since_loss_ >= 0) ++frames_since_loss_;
+        if (options_.interrupted && options_.interrupted())
+            work_->end_without_asking(window_ != nullptr && !window_->has_area());
         return draw_frame();
     } catch (const Error& error) {
         if (!vulkan_->lost()) throw;
@@ -283,10 +286,12 @@ bool App::draw_frame() {
     }
     const bool events = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
     if (before_panels) before_panels();
-    if (work_->settings_changed) {
+    // The window may have come to a monitor of another scale.
+    const double scale = window_ != nullptr ? window_->content_scale() : options_.content_scale;
+    if (work_->settings_changed || scale != content_scale_) {
         work_->settings_changed = false;
-        const double dpi = window_ != nullptr ? window_->content_scale() : 1;
-        theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * dpi));
+        content_scale_ = scale;
+        theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * scale));
         set_look(theme_.get());
         render::View& view = work_->view;
         view.dark = work_->settings.dark;

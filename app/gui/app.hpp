@@ -26,7 +26,9 @@ struct AppOptions {
     std::optional<render::TransportKind> transport;  // none: the best one that works
     bool tour = true;                                // at the first start
     int width = 1280, height = 800;                  // without a window
+    double content_scale = 1;                        // of the monitor, without a window
     bool validation = false;
+    std::function<bool()> interrupted;  // true: the program is to end, without questions
     std::function<void(const std::string&)> on_message;  // of the validation layers
 };
 
@@ -50,6 +52,7 @@ public:
     // opened.
     bool frame();
     void resize(int width, int height);  // without a window
+    void rescale(double content_scale);  // the same: as on another monitor
     render::Image screenshot();          // of the last frame
 
     Workspace& workspace() { return *work_; }
@@ -84,6 +87,7 @@ private:
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
+    double content_scale_ = 0;             // that the theme was made for
     std::uint64_t seen_ = 0;               // serial of the snapshot that the last frame showed
     int lively_ = 3;                       // frames to draw before waiting again
     std::int64_t frames_since_loss_ = -1;  // -1: the device was never lost

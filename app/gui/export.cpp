@@ -47,6 +47,8 @@ struct Exporter::Plan {
     std::int64_t before = 0, iteration_before = -1;
     render::Camera camera_before;
     bool capturing = false;  // this frame of the window is a picture of the export
+    bool ending = false;     // all pictures are made; ffmpeg is at the film
+    double ending_since = 0;
     std::unique_ptr<Sheet> sheet;
 };
 
@@ -87,22 +89,37 @@ void add(Plan& plan, const render::Image& image) {
         if (!plan.film)
             plan.film = std::make_unique<render::Video>(plan.target, image.width, image.height,
                                                         plan.frames_per_second);
-        plan.film->add(image);
+        plan.film->offer(image);
     }
     ++plan.next;
 }
 
 bool is_film(const Plan& plan) { return plan.kind == "MP4" || plan.kind == "GIF"; }
 
-void start(Plan& plan, Workspace& work) {
+// The pictures of an earlier sequence in a folder.
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const fs::directory_entry& item : fs::directory_iterator(folder, error)) {
+        const std::string name = item.path().stem().string();
+        if (item.path().extension() == ".png" && name.size() == 5 &&
+            name.find_first_not_of("0123456789") == std::string::npos)
+            found.push_back(item.path());
+    }
+    return found;
+}
+
+bool is_there_already(const Plan& plan, const fs::path& target) {
+    std::error_code error;
+    return plan.kind == "PNG sequence" ? !pictures_in(target).empty() : fs::exists(target, error);
+}
+
+void begin(Plan& plan, Workspace& work) {
     const session::Snapshot& now = work.now();
-    plan.target =
-        fs::path(plan.folder) / (work.title() + (plan.kind == "MP4"           ? ".mp4"
-                                                 : plan.kind == "GIF"         ? ".gif"
-                                                 : plan.kind == "One picture" ? ".png"
-                                                                              : "_frames"));
     try {
         fs::create_directories(plan.kind == "PNG sequence" ? plan.target : fs::path(plan.folder));
+        if (plan.kind == "PNG sequence")  // more than the new ones would stay among them
+            for (const fs::path& old : pictures_in(plan.target)) fs::remove(old);
     } catch (const std::exception& error) {
         work.fail(error);
         return;
@@ -128,20 +145,50 @@ void start(Plan& plan, Workspace& work) {
     work.play(false);
 }
 
-void stop(Plan& plan, Workspace& work) {
-    plan.running = plan.capturing = false;
+void start(Plan& plan, Workspace& work) {
+    const std::string ending = plan.kind == "MP4"           ? ".mp4"
+                               : plan.kind == "GIF"         ? ".gif"
+                               : plan.kind == "One picture" ? ".png"
+                                                            : "_frames";
+    plan.target = fs::path(plan.folder) / (work.title() + ending);
+    if (!is_there_already(plan, plan.target)) {
+        begin(plan, work);
+        return;
+    }
+    fs::path other = plan.target;
+    for (int k = 2; is_there_already(plan, other); ++k)
+        other = fs::path(plan.folder) / fmt::format("{}_{}{}", work.title(), k, ending);
+    work.ask({"Replace what is there?",
+              plan.target.filename().string() + " is there already.",
+              plan.target.string(),
+              {{"Replace", "Writes over it", [&plan, &work] { begin(plan, work); }},
+               {"Keep both", "Writes " + other.filename().string() + " beside it",
+                [&plan, &work, other] {
+                    plan.target = other;
+                    begin(plan, work);
+                }},
+               {"Cancel", "Nothing is written", [] {}}}});
+}
+
+// All pictures are made, or none is wanted any more: the window is the user's again.
+void give_back(Plan& plan, Workspace& work) {
+    plan.capturing = false;
     plan.sheet.reset();
     work.view.camera = plan.camera_before;
+    if (plan.kind == "One picture") return;
+    if (plan.axis == iterations && plan.iteration_before >= 0)
+        work.send(session::ShowIteration{plan.iteration_before});
+    work.send(session::Seek{plan.before});
+}
+
+void stop(Plan& plan, Workspace& work) {
+    if (!plan.ending) give_back(plan, work);
+    plan.running = plan.ending = false;
 }
 
 void finish(Plan& plan, Context& context, bool whole) {
     Workspace& work = context.work;
     stop(plan, work);
-    if (plan.kind != "One picture") {
-        if (plan.axis == iterations && plan.iteration_before >= 0)
-            work.send(session::ShowIteration{plan.iteration_before});
-        work.send(session::Seek{plan.before});
-    }
     if (!whole) {
         plan.film.reset();
         work.tell(is_film(plan) ? std::string("Export cancelled")
@@ -149,13 +196,8 @@ void finish(Plan& plan, Context& context, bool whole) {
                                               plan.target.string()));
         return;
     }
-    try {
-        if (plan.film) plan.film->finish();
-        work.tell("Exported " + plan.target.string(), Notice::Kind::success);
-    } catch (const std::exception& error) {
-        work.fail(error);
-    }
     plan.film.reset();
+    work.tell("Exported " + plan.target.string(), Notice::Kind::success);
 }
 
 void fail(Plan& plan, Context& context, const std::exception& error) {
@@ -238,11 +280,25 @@ render::Image picture_of_view(Plan& plan, Context& context) {
 
 // One picture, as soon as the moment that it is of has arrived.
 void make_next(Plan& plan, Context& context) {
-    if (plan.next >= plan.count) {
-        finish(plan, context, true);
-        return;
-    }
+    constexpr double patience = 0.008;  // s: half a frame
     try {
+        if (plan.ending) {
+            if (plan.film->complete()) finish(plan, context, true);
+            return;
+        }
+        // ffmpeg may still be at the picture before.
+        if (plan.film && !plan.film->take(patience)) return;
+        if (plan.next >= plan.count) {
+            if (!plan.film) {
+                finish(plan, context, true);
+                return;
+            }
+            plan.film->end();
+            give_back(plan, context.work);
+            plan.ending = true;
+            plan.ending_since = ImGui::GetTime();
+            return;
+        }
         if (!is_there(plan, context)) return;
         move_camera(plan, context.work);
         if (takes_window(plan))
@@ -267,6 +323,8 @@ void Exporter::abandon(Context& context) {
     if (!plan_->running) return;
     fail(*plan_, context, Error("the export has ended: the graphics device was lost"));
 }
+
+bool Exporter::is_running() const { return plan_->running; }
 
 bool Exporter::takes_frame() const { return plan_->capturing; }
 
@@ -349,12 +407,21 @@ void Exporter::draw(Context& context) {
     ImGui::EndDisabled();
     ImGui::Spacing();
     if (plan.running) {
-        ImGui::ProgressBar(
-            plan.count > 0 ? static_cast<float>(plan.next) / static_cast<float>(plan.count) : 0,
-            {-px(96), 0}, fmt::format("{} of {}", plan.next, plan.count).c_str());
+        if (plan.ending) {  // how much is left only ffmpeg knows
+            ImGui::ProgressBar(static_cast<float>(-0.5 * ImGui::GetTime()), {-px(96), 0},
+                               fmt::format("ffmpeg writes the film, {:.0f} s",
+                                           ImGui::GetTime() - plan.ending_since)
+                                   .c_str());
+        } else {
+            ImGui::ProgressBar(
+                plan.count > 0 ? static_cast<float>(plan.next) / static_cast<float>(plan.count) : 0,
+                {-px(96), 0}, fmt::format("{} of {}", plan.next, plan.count).c_str());
+        }
         ImGui::SameLine();
-        if (text_button(nullptr, "Cancel", "Stops; the pictures so far are kept", true, false,
-                        px(88)))
+        if (text_button(nullptr, "Cancel",
+                        is_film(plan) ? "Stops; nothing of the film is left"
+                                      : "Stops; the pictures so far are kept",
+                        true, false, px(88)))
             finish(plan, context, false);
     } else {
         if (text_button(icon::export_out, "Export", "Makes the files", true, true, px(110))) {

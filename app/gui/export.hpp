@@ -25,6 +25,8 @@ public:
     bool takes_frame() const;
     void take_frame(Context& context, const render::Image& image);
 
+    bool is_running() const;
+
     // Ends an export that runs, before the device goes; says so.
     void abandon(Context& context);
 

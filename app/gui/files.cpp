@@ -195,8 +195,10 @@ void FileDialog::draw(Workspace& work) {
         choose(work);
     ImGui::SameLine();
     if (text_button(nullptr, "Cancel", "Closes this", true, false, width) ||
-        ImGui::IsKeyPressed(ImGuiKey_Escape, false))
+        ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+        work.forget_name();
         ImGui::CloseCurrentPopup();
+    }
     ImGui::EndPopup();
 }
 
@@ -355,10 +357,11 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
                 rescued->when)
                 .c_str());
         ImGui::SameLine();
-        if (text_button(nullptr, "Open it", "Opens what was kept", true, true)) work.open_rescued();
+        if (text_button(nullptr, "Open it", "Opens what was kept", true, true))
+            work.open_rescued(*rescued);
         ImGui::SameLine();
         if (text_button(nullptr, "Throw it away", "Deletes what was kept"))
-            work.edit([](session::Editor& e) { e.discard_rescued(); });
+            session::Editor::discard_rescued(*rescued);
     }
     const auto recent = work.editor().recent();
     if (!recent.empty()) {

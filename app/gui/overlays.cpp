@@ -3,6 +3,7 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "app/gui/gestures.hpp"
 #include "app/gui/shell.hpp"
@@ -24,6 +25,36 @@ bool begin_modal(const char* id, float width) {
     return open;
 }
 
+// The answer that a key has taken, or null. Tab and arrows move what Enter takes.
+const Question::Answer* answer_by_keys(Question& question) {
+    const std::vector<Question::Answer>& answers = question.answers;
+    // The key that has brought the question is not its answer.
+    if (answers.empty() || ImGui::IsWindowAppearing()) return nullptr;
+    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key, false); };
+    if (pressed(ImGuiKey_Escape)) return &answers.back();
+    const std::size_t count = answers.size();
+    question.chosen = std::min(question.chosen, count - 1);
+    const bool back = ImGui::GetIO().KeyShift && pressed(ImGuiKey_Tab);
+    if (back || pressed(ImGuiKey_LeftArrow) || pressed(ImGuiKey_UpArrow))
+        question.chosen = (question.chosen + count - 1) % count;
+    else if (pressed(ImGuiKey_Tab) || pressed(ImGuiKey_RightArrow) || pressed(ImGuiKey_DownArrow))
+        question.chosen = (question.chosen + 1) % count;
+    if (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter) || pressed(ImGuiKey_Space))
+        return &answers[question.chosen];
+    if (ImGui::GetIO().KeyCtrl || ImGui::GetIO().KeyAlt) return nullptr;
+    const auto letter = [](const Question::Answer& answer) {
+        return answer.label.empty()
+                   ? ' '
+                   : static_cast<char>(std::toupper(static_cast<unsigned char>(answer.label[0])));
+    };
+    for (const Question::Answer& answer : answers)
+        if (letter(answer) >= 'A' && letter(answer) <= 'Z' &&
+            std::ranges::count(answers, letter(answer), letter) == 1 &&
+            pressed(static_cast<ImGuiKey>(ImGuiKey_A + (letter(answer) - 'A'))))
+            return &answer;
+    return nullptr;
+}
+
 }  // namespace
 
 void draw_question(Workspace& work) {
@@ -31,7 +62,13 @@ void draw_question(Workspace& work) {
     const auto asked = work.question();  // a copy: an answer may bring the next one
     if (asked && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
     const std::string title = asked ? asked->title + id : id;
-    if (!begin_modal(title.c_str(), px(460))) return;
+    const auto button_width = [](const Question::Answer& answer) {
+        return std::max(px(88), ImGui::CalcTextSize(answer.label.c_str()).x + px(20));
+    };
+    float width = 0;
+    if (asked)
+        for (const Question::Answer& answer : asked->answers) width += button_width(answer) + px(8);
+    if (!begin_modal(title.c_str(), std::max(px(460), width + px(2 * 18)))) return;
     if (!asked) {
         ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
@@ -45,23 +82,25 @@ void draw_question(Workspace& work) {
         wrapped_text(question.detail, look().palette().quiet);
     }
     ImGui::Dummy({0, px(6)});
-    const Question::Answer* chosen = nullptr;
-    float width = -ImGui::GetStyle().ItemSpacing.x;
-    for (const Question::Answer& answer : question.answers)
-        width += std::max(px(88), ImGui::CalcTextSize(answer.label.c_str()).x + px(20)) +
-                 ImGui::GetStyle().ItemSpacing.x;
+    const Question::Answer* chosen = answer_by_keys(*work.question());
+    if (chosen != nullptr)  // in the copy
+        chosen =
+            &question.answers[static_cast<std::size_t>(chosen - work.question()->answers.data())];
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
-                         std::max(ImGui::GetContentRegionAvail().x - width, 0.0F));
-    for (const Question::Answer& answer : question.answers) {
-        const bool first = &answer == question.answers.data();
-        if (!first) ImGui::SameLine();
-        if (text_button(nullptr, answer.label, answer.tooltip, true, first,
-                        std::max(px(88), ImGui::CalcTextSize(answer.label.c_str()).x + px(20))))
+                         std::max(ImGui::GetContentRegionAvail().x - width + px(8), 0.0F));
+    for (std::size_t k = 0; k < question.answers.size(); ++k) {
+        const Question::Answer& answer = question.answers[k];
+        if (k > 0) ImGui::SameLine(0, px(8));
+        if (text_button(nullptr, answer.label, answer.tooltip, true, k == 0, button_width(answer)))
             chosen = &answer;
-        if (first && ImGui::IsWindowAppearing()) ImGui::SetItemDefaultFocus();
+        if (k != work.question()->chosen) continue;
+        // The one that Enter takes.
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        const float out = px(2);
+        ImGui::GetWindowDrawList()->AddRect(
+            {low.x - out, low.y - out}, {high.x + out, high.y + out},
+            ImGui::GetColorU32(ImGuiCol_Text), ImGui::GetStyle().FrameRounding + out, px(1));
     }
-    if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && !question.answers.empty())
-        chosen = &question.answers.back();
     if (chosen != nullptr) {
         work.question().reset();
         ImGui::CloseCurrentPopup();

@@ -35,6 +35,18 @@ void Shell::draw(Context& context) {
     first_ = false;
 }
 
+void Shell::draw_recent_menu(Workspace& work) {
+    const std::vector<std::filesystem::path> recent = work.editor().recent();
+    if (!ImGui::BeginMenu("Open recent", !recent.empty())) return;
+    constexpr std::size_t most = 12;
+    for (std::size_t k = 0; k < recent.size() && k < most; ++k) {
+        const std::string label = recent[k].filename().string() + "##" + std::to_string(k);
+        if (ImGui::MenuItem(label.c_str())) work.open(recent[k]);
+        tip(recent[k].string());
+    }
+    ImGui::EndMenu();
+}
+
 void Shell::draw_menu_bar(Context& context) {
     Workspace& work = context.work;
     if (!ImGui::BeginMainMenuBar()) return;
@@ -50,7 +62,9 @@ void Shell::draw_menu_bar(Context& context) {
             }
             ImGui::EndMenu();
         }
-        context.actions.draw_menu(menu, work);
+        context.actions.draw_menu(menu, work, [&](const std::string& id) {
+            if (id == "open") draw_recent_menu(work);
+        });
         ImGui::EndMenu();
     }
     // What is open, in the middle; a dot says that it is not saved.
@@ -67,6 +81,12 @@ void Shell::draw_menu_bar(Context& context) {
             ImGui::SameLine(0, px(6));
             ImGui::TextColored(look().palette().warn, "unsaved");
             tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
+        }
+        if (work.has_unaccepted()) {
+            ImGui::SameLine(0, px(6));
+            ImGui::TextColored(look().palette().warn, "not accepted");
+            tip("The optimisation has found values that are not in the scene; Ctrl+Enter writes "
+                "them into it, Ctrl+S then saves it");
         }
     }
     ImGui::EndMainMenuBar();
@@ -144,7 +164,31 @@ void Shell::draw_toolbar(Context& context) {
     ImGui::End();
 }
 
-void Shell::default_layout(unsigned dock) const {
+// The scene's text goes to the right half of the view's place, or behind the view. False: again at
+// the next frame.
+bool Shell::place_text(Workspace& work, bool beside) const {
+    const auto window = [&](const char* title) {
+        const auto panel =
+            std::ranges::find_if(panels_, [&](const auto& p) { return p->title() == title; });
+        *(*panel)->open() = true;
+        return ImGui::FindWindowByName((*panel)->label().c_str());
+    };
+    ImGuiWindow *view = window("View"), *text = window("Scene file");
+    if (view == nullptr || view->DockNode == nullptr || text == nullptr || !text->WasActive)
+        return false;
+    ImGuiContext* const context = ImGui::GetCurrentContext();
+    if (!beside && text->DockNode == view->DockNode) return true;
+    if (text->DockNode != nullptr) {  // that takes a frame, in which places may join
+        ImGui::DockContextQueueUndockWindow(context, text);
+        return false;
+    }
+    ImGui::DockContextQueueDock(context, view->DockNode->HostWindow, view->DockNode, text,
+                                beside ? ImGuiDir_Right : ImGuiDir_None, 0.46F, false);
+    if (!beside) work.focus_panel = "View";
+    return true;
+}
+
+void Shell::default_layout(unsigned dock, bool text_beside) const {
     const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
     ImGui::DockBuilderRemoveNode(dock);
     ImGui::DockBuilderAddNode(dock, ImGuiDockNodeFlags_DockSpace);
@@ -156,6 +200,8 @@ void Shell::default_layout(unsigned dock) const {
     ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
     ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
     ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.50F, &left_bottom, &left);
+    ImGuiID text = centre;
+    if (text_beside) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, 0.46F, &text, &centre);
     // The first panel of each place is in front; panels are closed by their tabs alone.
     std::vector<ImGuiID> begun;
     for (const auto& panel : panels_) {
@@ -163,6 +209,7 @@ void Shell::default_layout(unsigned dock) const {
                              : panel->place() == Place::left_bottom ? left_bottom
                              : panel->place() == Place::bottom      ? bottom
                              : panel->place() == Place::right       ? right
+                             : panel->title() == "Scene file"       ? text
                                                                     : centre;
         ImGui::DockBuilderDockWindow(panel->label().c_str(), node);
         if (std::ranges::find(begun, node) != begun.end()) continue;
@@ -173,6 +220,19 @@ void Shell::default_layout(unsigned dock) const {
                              ImGuiDockNodeFlags_NoWindowMenuButton);
     }
     ImGui::DockBuilderFinish(dock);
+}
+
+// A file that does not load, where no scene has the window: its text instead of the gallery.
+void Shell::draw_text_alone(Context& context) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
+    ImGui::BeginChild("text alone", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
+    heading((context.work.mended->filename().string() + " does not load").c_str());
+    quiet_text("Put it right here: Apply writes the file and opens it.");
+    ImGui::Spacing();
+    for (auto& panel : panels_)
+        if (panel->title() == "Scene file") panel->draw(context);
+    ImGui::EndChild();
 }
 
 void Shell::draw_dock_space(Context& context) {
@@ -192,7 +252,10 @@ void Shell::draw_dock_space(Context& context) {
     ImGui::PopStyleVar(3);
     const ImGuiID dock = ImGui::GetID("dock");
     const bool gallery = !work.has_scene() || work.show_gallery;
-    if (gallery || work.hide_panels) {
+    if (gallery && work.mends_another()) {
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+        draw_text_alone(context);
+    } else if (gallery || work.hide_panels) {
         // The layout stays as it is while something else is shown.
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
         if (gallery) gallery_->draw(work, context.picture, *gallery_->canvas());
@@ -201,8 +264,11 @@ void Shell::draw_dock_space(Context& context) {
         if (work.reset_layout || node == nullptr || !node->IsSplitNode()) {
             work.reset_layout = false;
             for (auto& panel : panels_) *panel->open() = true;
-            default_layout(dock);
+            default_layout(dock, work.settings.text_beside);
+            work.text_beside_changed = false;
         }
+        if (work.text_beside_changed)
+            work.text_beside_changed = !place_text(work, work.settings.text_beside);
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
     }
     ImGui::End();

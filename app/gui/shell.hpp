@@ -29,7 +29,10 @@ private:
     void draw_toolbar(Context& context);
     void draw_dock_space(Context& context);
     void draw_panels(Context& context);
-    void default_layout(unsigned dock) const;
+    void draw_recent_menu(Workspace& work);
+    void draw_text_alone(Context& context);
+    bool place_text(Workspace& work, bool beside) const;
+    void default_layout(unsigned dock, bool text_beside) const;
 
     std::vector<std::unique_ptr<Panel>> panels_;
     std::unique_ptr<Gallery> gallery_;

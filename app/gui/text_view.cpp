@@ -42,12 +42,23 @@ std::filesystem::path beside_scene(const Workspace& work, const std::string& fil
 
 void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text) {
     const std::filesystem::path target = beside_scene(work, file_name);
-    try {
-        write_file_atomically(target, text);
-        work.tell("Saved " + target.string(), Notice::Kind::success);
-    } catch (const Error& error) {
-        work.fail(error);
+    const auto write = [&work, target, text] {
+        try {
+            write_file_atomically(target, text);
+            work.tell("Saved " + target.string(), Notice::Kind::success);
+        } catch (const Error& error) {
+            work.fail(error);
+        }
+    };
+    std::error_code error;
+    if (!std::filesystem::exists(target, error)) {
+        write();
+        return;
     }
+    work.ask({"Replace what is there?",
+              target.filename().string() + " is there already.",
+              target.string(),
+              {{"Replace", "Writes over it", write}, {"Cancel", "Nothing is written", [] {}}}});
 }
 
 TextView::TextView() {

@@ -36,7 +36,7 @@ private:
 // Where a file of this name goes that belongs to the open scene: beside the scene, or into the
 // current folder. What cannot be in a file's name becomes '_'.
 std::filesystem::path beside_scene(const Workspace& work, const std::string& file_name);
-// Writes it there, and tells the user so, or why not.
+// Writes it there, and tells the user so, or why not. Asks before it writes over another file.
 void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text);
 
 }  // namespace hindcast::gui

@@ -39,7 +39,8 @@ const std::array<Step, steps>& all_steps() {
          [](const Workspace&) { return false; }},
         {"Change what is wanted",
          "Click the target in the scene tree, press W and drag its arrows: the optimisation goes "
-         "on towards the new place. Ctrl+S saves the scene.",
+         "on towards the new place. What it finds is not in the scene yet: Ctrl+Enter accepts it, "
+         "Ctrl+S saves the scene.",
          [](const Workspace&) { return false; }},
     }};
     return all;

@@ -19,7 +19,6 @@ using document::Document;
 using document::Node;
 
 constexpr double autosave_interval = 5;  // s
-constexpr double notice_seconds = 4;
 
 }  // namespace
 
@@ -73,11 +72,13 @@ const Document& Workspace::document() const {
 void Workspace::update() {
     snapshot_ = link_.snapshot();
     if (speed_ == now().speed_asked) speed_.reset();
+    if (now().error && now().error != shown_error_) after_accept_ = {};
     finish_opening();
     take_answer();
     take_pulled();
     take_added();
     apply();
+    go_on_ending();
     watch_files();
     // What failed in the simulation is said once; the panels show it as long as it is so.
     if (!opening_ && now().error && now().error != shown_error_) {
@@ -101,6 +102,7 @@ void Workspace::apply() {
     if (opening_ || !editor_->has_scene() || editor_->revision() == sent_revision_) return;
     sent_revision_ = editor_->revision();
     send(session::Apply{editor_->document(), ++number_, editor_->file(), false});
+    if (std::exchange(accepted_waits_, false)) accepted_in_ = number_;
     if (const auto branch = std::exchange(branch_to_, std::nullopt)) {
         send(session::Branch{*branch});
         optimise(session::Optimise::What::start);
@@ -112,8 +114,15 @@ void Workspace::take_answer() {
     answered_ = now().answer_to;
     const std::string name = now().answer_name.empty() ? "Accept parameters" : now().answer_name;
     const auto branch = std::exchange(branch_asked_, std::nullopt);
+    const std::function<void()> next = std::exchange(after_accept_, {});
+    const std::uint64_t before = editor_->revision();
     if (!edit([&](session::Editor& e) { e.replace(*now().answer, name); })) return;
     if (branch) branch_to_ = branch;  // once the scene is sent
+    accepted_waits_ = !branch && editor_->revision() != before;
+    if (next) {
+        next();
+        return;
+    }
     tell(branch ? name + ": the scene is as it was then. Ctrl+Z brings the newer one back."
                 : name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back.",
          Notice::Kind::success);
@@ -151,13 +160,13 @@ void Workspace::watch_files() {
     try {
         if (editor_->changed_on_disk()) {
             if (!editor_->unsaved()) {
-                reload();
+                reload(false);
             } else {
                 Notice notice;
                 notice.text = editor_->file().filename().string() + " was changed elsewhere";
                 notice.detail = "You have unsaved changes here. Reloading can be undone.";
                 notice.button = "Reload";
-                notice.action = [this] { reload(); };
+                notice.action = [this] { reload(false); };
                 tell(std::move(notice));
             }
         }
@@ -194,183 +203,6 @@ void Workspace::add(model::Section section, const std::string& type) {
     });
 }
 
-// ---- scenes and files ---------------------------------------------------------------------------
-
-void Workspace::open(const fs::path& file) {
-    when_saved([this, file] {
-        auto fresh = std::make_unique<session::Editor>(registry_);
-        fresh->keep_in(state_folder_);
-        try {
-            fresh->open(file);
-        } catch (const Error& error) {
-            failed_load(file, error);
-            return;
-        }
-        begin_opening(std::move(fresh));
-    });
-}
-
-void Workspace::make_new() {
-    when_saved([this] {
-        auto fresh = std::make_unique<session::Editor>(registry_);
-        fresh->keep_in(state_folder_);
-        fresh->make_new();
-        begin_opening(std::move(fresh));
-    });
-}
-
-void Workspace::open_rescued() {
-    auto fresh = std::make_unique<session::Editor>(registry_);
-    fresh->keep_in(state_folder_);
-    try {
-        fresh->open_rescued();
-    } catch (const Error& error) {
-        fail(error);
-        return;
-    }
-    begin_opening(std::move(fresh));
-}
-
-void Workspace::begin_opening(std::unique_ptr<session::Editor> fresh) {
-    opening_ = std::move(fresh);
-    opening_number_ = ++number_;
-    error_before_ = now().error;
-    send(session::Apply{opening_->document(), opening_number_, opening_->file(), true});
-}
-
-fs::path Workspace::opening_file() const { return opening_ ? opening_->file() : fs::path(); }
-
-void Workspace::finish_opening() {
-    if (!opening_ || now().applied_revision < opening_number_) return;
-    if (now().revision < opening_number_) {
-        // While it is being built there is no error yet, or one of something before.
-        if (!now().error || now().error == error_before_) return;
-        const std::unique_ptr<session::Editor> refused = std::move(opening_);
-        shown_error_ = now().error;
-        failed_load(refused->file(), *now().error);
-        return;
-    }
-    std::unique_ptr<session::Editor> fresh = std::move(opening_);
-    editor_ = std::move(fresh);
-    sent_revision_ = editor_->revision();
-    selection_ = {};
-    camera_is_set = false;
-    show_gallery = false;
-    colour.clear();
-    arrows.clear();
-    hidden.clear();
-    fit_arrows = true;
-    if (const Node* wanted = document().find("/view/color_by");
-        wanted != nullptr && wanted->is_string())
-        colour = wanted->string();
-    look();
-    send(session::Repeat{looping});
-    set_speed(session::fitting_speed(duration()));
-    send(session::Play{true});
-}
-
-void Workspace::failed_load(const fs::path& file, const Error& error) {
-    Question question;
-    question.title = "This scene cannot be opened";
-    question.text = file.empty() ? "" : file.filename().string();
-    question.detail = error.what();
-    if (!file.empty()) {
-        question.answers.push_back({"Show in the file",
-                                    "Shows the text with the fault marked, to be put right here",
-                                    [this, file, error] {
-                                        try {
-                                            broken = Broken{file, read_file(file), error};
-                                            focus_panel = "Scene file";
-                                        } catch (const Error& unreadable) {
-                                            fail(unreadable);
-                                        }
-                                    }});
-    }
-    question.answers.push_back(
-        {"Close", has_scene() ? "What was open stays open" : "Nothing is opened", [] {}});
-    ask(std::move(question));
-}
-
-void Workspace::when_saved(std::function<void()> next) {
-    if (!editor_->has_scene() || !editor_->unsaved()) {
-        next();
-        return;
-    }
-    Question question;
-    question.title = "Unsaved changes";
-    question.text = fmt::format(
-        "Save the changes to {}?",
-        editor_->file().empty() ? "the new scene" : editor_->file().filename().string());
-    question.answers = {{"Save", "Writes the scene's file, then goes on",
-                         [this, next] {
-                             if (save()) next();
-                         }},
-                        {"Discard", "The changes are lost", next},
-                        {"Cancel", "Everything stays as it is", [] {}}};
-    ask(std::move(question));
-}
-
-void Workspace::close() {
-    when_saved([this] {
-        edit([](session::Editor& e) { e.close(); });
-        selection_ = {};
-        show_gallery = true;
-        send(session::Play{false});
-        send(session::ShowIteration{});
-        send(session::Ghost{});
-    });
-}
-
-bool Workspace::save() {
-    if (editor_->file().empty()) {
-        show_save_as = true;
-        return false;
-    }
-    if (!edit([](session::Editor& e) { e.save(); })) return false;
-    tell("Saved " + editor_->file().filename().string(), Notice::Kind::success);
-    return true;
-}
-
-bool Workspace::save_as(const fs::path& file) {
-    if (!edit([&](session::Editor& e) { e.save_as(file); })) return false;
-    tell("Saved " + file.string(), Notice::Kind::success);
-    return true;
-}
-
-void Workspace::reload() {
-    try {
-        editor_->reload();
-        tell(editor_->file().filename().string() + " was changed elsewhere and is shown anew");
-    } catch (const Error& error) {
-        // What runs stays; the text is shown where it is wrong.
-        try {
-            broken = Broken{editor_->file(), read_file(editor_->file()), error};
-        } catch (const Error&) {
-            broken.reset();
-        }
-        Notice notice;
-        notice.kind = Notice::Kind::error;
-        notice.text = editor_->file().filename().string() + " was changed and does not load";
-        notice.detail = error.what();
-        notice.button = "Show in the file";
-        notice.action = [this] { focus_panel = "Scene file"; };
-        tell(std::move(notice));
-    }
-}
-
-std::string Workspace::title() const {
-    if (!has_scene()) return "no scene";
-    const Node* name = document().find("/name");
-    std::string text = name != nullptr && name->is_string() ? name->string()
-                       : editor_->file().empty()            ? "new scene"
-                                                            : editor_->file().stem().string();
-    return text;
-}
-
-void Workspace::request_quit() {
-    when_saved([this] { quit_ = true; });
-}
-
 // ---- simulation ---------------------------------------------------------------------------------
 
 void Workspace::play(bool on) { send(session::Play{on}); }
@@ -382,12 +214,22 @@ void Workspace::set_speed(double seconds_per_second) {
 
 void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
 
-void Workspace::accept() {
+void Workspace::accept() { accept_and({}); }
+
+void Workspace::accept_and(std::function<void()> next, bool newest) {
     branch_asked_.reset();
-    send(session::Accept{++accept_number_});
+    after_accept_ = std::move(next);
+    send(session::Accept{++accept_number_, newest});
+}
+
+void Workspace::accept_and_save(std::function<void()> next) {
+    if (is_optimising()) tell("Accepting at the end of this iteration");
+    accept_and(
+        next ? std::move(next) : [this] { save_as_it_is(); }, now().shows_older_scene());
 }
 
 void Workspace::branch(std::int64_t iteration) {
+    after_accept_ = {};
     branch_asked_ = iteration;
     send(session::Branch{iteration, ++accept_number_});
     if (!now().shows_older_scene()) optimise(session::Optimise::What::start);
@@ -508,6 +350,7 @@ void Workspace::load_settings() {
         flag("/shadows", settings.shadows);
         flag("/ambient_occlusion", settings.ambient_occlusion);
         flag("/floor", settings.floor);
+        flag("/text_beside", settings.text_beside);
         if (const Node* n = kept.find("/font_scale"); n != nullptr && n->is_real())
             settings.font_scale = std::clamp(n->real(), 0.6, 3.0);
         if (const Node* n = kept.find("/samples"); n != nullptr && n->is_integer())
@@ -528,6 +371,7 @@ void Workspace::save_settings() {
         kept.set("/ambient_occlusion", settings.ambient_occlusion);
         kept.set("/floor", settings.floor);
         kept.set("/samples", settings.samples);
+        kept.set("/text_beside", settings.text_beside);
         kept.save(state_folder_ / "settings.json");
     } catch (const Error& error) {
         fail(error);

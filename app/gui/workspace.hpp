@@ -3,6 +3,7 @@
 // and never waits for the simulation.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -36,6 +37,7 @@ struct Settings {
     bool tour_done = false;
     bool shadows = true, ambient_occlusion = true, floor = true;
     int samples = 4;
+    bool text_beside = false;  // the scene's text beside the view, not behind it
 };
 
 // A message that goes by itself, or stays until it is answered.
@@ -48,7 +50,9 @@ struct Notice {
     std::function<void()> action;
 };
 
-// A question in front of everything else. The last answer is what Escape means.
+// A question in front of everything else. The first answer is what Enter means, the last one what
+// Escape means; Tab and the arrows go from one to the next, and an answer's first letter takes it
+// where no other begins with it.
 struct Question {
     std::string title, text, detail;
     struct Answer {
@@ -56,6 +60,7 @@ struct Question {
         std::function<void()> action;
     };
     std::vector<Answer> answers;
+    std::size_t chosen = 0;  // by the keyboard
 };
 
 enum class Tool { look, move, rotate };
@@ -104,19 +109,30 @@ public:
 
     // ---- scenes and files ----
     void open(const std::filesystem::path& file);  // asks about unsaved changes first
-    void open_rescued();
+    void open_rescued(const session::Editor::Rescued& found);
     void make_new();
     void close();
-    bool save();  // false: needs a name, or failed
+    // Writes the document. What the optimisation has found is not in it before it is accepted: then
+    // the user is told, with a button that accepts and saves. False: needs a name, or failed.
+    bool save();
     bool save_as(const std::filesystem::path& file);
-    void reload();
-    // Runs `next` at once, or after the user has decided about unsaved changes.
+    void forget_name();  // the user has not given the name that was asked for
+    void reload(bool by_user = true);
+    // Runs `next` at once, or after the user has decided about unsaved changes and about values
+    // that the optimisation has found and that were not accepted.
     void when_saved(std::function<void()> next);
+    // Whether the optimisation has found values that are not in the document.
+    bool has_unaccepted() const;
     bool is_opening() const { return opening_ != nullptr; }
     std::filesystem::path opening_file() const;
     std::string title() const;  // "spring cage*"
     void request_quit();
+    // Ends without a question, as on a signal: what is unsaved stays in the autosave, with what the
+    // optimisation has found (for which the current iteration's end is waited for, for two seconds
+    // at most; not at all with `now`). To be called once or more.
+    void end_without_asking(bool now = false);
     bool quit() const { return quit_; }
+    bool left_autosave() const { return left_autosave_; }
     // A text that does not load, to be shown where it is wrong; taken by the JSON panel.
     struct Broken {
         std::filesystem::path file;
@@ -124,6 +140,10 @@ public:
         Error error{""};
     };
     std::optional<Broken> broken;
+    // The file whose text is being put right there.
+    std::optional<std::filesystem::path> mended;
+    // It is not that of the scene: where no scene is shown, it has the window to itself.
+    bool mends_another() const { return mended && *mended != editor_->file(); }
 
     // ---- simulation and optimisation ----
     bool is_optimising() const { return now().activity == session::Activity::optimising; }
@@ -133,6 +153,7 @@ public:
     double speed() const { return speed_.value_or(now().speed_asked); }
     void optimise(session::Optimise::What what);
     void accept();
+    void accept_and_save(std::function<void()> next = {});  // then does the next thing
     // From that iteration, and optimises on. One of an older scene brings that scene back, as an
     // edit.
     void branch(std::int64_t iteration);
@@ -200,6 +221,7 @@ public:
     bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
     Framing framing = Framing::nothing;
+    bool text_beside_changed = false;  // Settings::text_beside, by hand
     int tour_step = 0;
 
     // ---- what the machine does: for the status bar ----
@@ -208,6 +230,9 @@ public:
         std::string transport, device;
     };
     Measured measured;
+
+    // How long a message stays that goes by itself.
+    static constexpr double notice_seconds = 4;
 
 private:
     void read_camera_path();
@@ -220,6 +245,12 @@ private:
     void watch_files();
     void load_settings();
     void failed_load(const std::filesystem::path& file, const Error& error);
+    void show_broken(const std::filesystem::path& file, const Error& error);
+    void offer_rescued();
+    std::string results_text() const;
+    void accept_and(std::function<void()> next, bool newest = false);
+    bool save_as_it_is();
+    void go_on_ending();
 
     const Registry& registry_;
     Link link_;
@@ -237,6 +268,9 @@ private:
     std::optional<std::int64_t> branch_asked_,
         branch_to_;                               // until answered; until the scene is sent
     std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written
+    bool accepted_waits_ = false;                 // for being sent
+    std::uint64_t accepted_in_ = 0;  // the number of the document in which the last was accepted
+    std::function<void()> after_accept_, after_name_;
     std::shared_ptr<const Error> shown_error_, error_before_;
     Selection selection_;
     std::deque<Notice> notices_;
@@ -245,7 +279,8 @@ private:
     std::shared_ptr<const document::Document> path_of_;  // the document that path_ was read from
     session::CameraPath path_;
     std::optional<render::Camera> followed_;
-    bool quit_ = false;
+    bool quit_ = false, left_autosave_ = false;
+    std::optional<std::chrono::steady_clock::time_point> ends_by_;
 };
 
 // The name of the object at this pointer of a document; what has no name is called by its type and

@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <system_error>
@@ -23,6 +25,8 @@ extern char** environ;
 namespace hindcast::render {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr const char* program = "ffmpeg";
 
@@ -93,6 +97,8 @@ void Video::start(const std::vector<std::string>& arguments) {
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[0]);
     pipe_ = ends[1];
+    ::fcntl(pipe_, F_SETFL, ::fcntl(pipe_, F_GETFL) | O_NONBLOCK);
+    ::fcntl(pipe_, F_SETPIPE_SZ, 1 << 20);  // fewer turns; smaller where that is not allowed
     if (failed != 0) {
         stop();
         throw Error(
@@ -108,7 +114,7 @@ Video::~Video() { stop(); }
 void Video::stop() noexcept {
     if (pipe_ >= 0) ::close(std::exchange(pipe_, -1));
     if (process_ >= 0) {
-        ::kill(process_, SIGTERM);
+        ::kill(process_, SIGKILL);  // what it has written goes too
         ::waitpid(std::exchange(process_, -1), nullptr, 0);
     }
     std::error_code ignored;
@@ -134,23 +140,41 @@ void Video::fail() {
 }
 
 void Video::add(const Image& image) {
+    offer(image);
+    while (!take(1)) {
+    }
+}
+
+void Video::offer(Image image) {
     if (image.width != width_ || image.height != height_)
         throw Error("internal: the pictures of a film differ in size");
+    if (taken_ < offered_.pixels.size())
+        throw Error("internal: a picture of a film is still on its way");
+    offered_ = std::move(image);
+    taken_ = 0;
+}
+
+bool Video::take(double seconds) {
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(seconds));
     // A broken pipe is an error here, not a signal.
     sigset_t broken, before;
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &broken, &before);
-    const std::uint8_t* from = image.pixels.data();
-    std::size_t left = image.pixels.size();
-    bool closed = false;
-    while (left > 0 && !closed) {
-        const ssize_t written = ::write(pipe_, from, left);
-        if (written < 0 && errno == EINTR) continue;
-        closed = written <= 0;
-        if (closed) break;
-        from += written;
-        left -= static_cast<std::size_t>(written);
+    bool closed = false, late = false;
+    while (taken_ < offered_.pixels.size() && !closed && !late) {
+        const ssize_t written =
+            ::write(pipe_, offered_.pixels.data() + taken_, offered_.pixels.size() - taken_);
+        if (written > 0) {
+            taken_ += static_cast<std::size_t>(written);
+        } else if (written < 0 && errno == EAGAIN) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+            pollfd room{pipe_, POLLOUT, 0};
+            late = left.count() <= 0 || ::poll(&room, 1, static_cast<int>(left.count())) == 0;
+        } else {
+            closed = written == 0 || errno != EINTR;
+        }
     }
     if (closed) {
         const timespec at_once{};
@@ -158,18 +182,39 @@ void Video::add(const Image& image) {
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (closed) fail();
+    return taken_ == offered_.pixels.size();
+}
+
+void Video::end() {
+    if (taken_ < offered_.pixels.size())
+        throw Error("internal: a picture of a film is still on its way");
+    ::close(std::exchange(pipe_, -1));
+}
+
+bool Video::complete() {
+    if (complete_) return true;
+    int status = 0;
+    const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+    has_ended(status);
+    return true;
 }
 
 void Video::finish() {
-    ::close(std::exchange(pipe_, -1));
+    end();
     int status = 0;
     while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
+    has_ended(status);
+}
+
+void Video::has_ended(int status) {
     process_ = -1;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail();
     std::error_code failed;
     std::filesystem::rename(part_, file_, failed);
     if (failed) fail();
+    complete_ = true;
     stop();
 }
 

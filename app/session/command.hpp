@@ -70,9 +70,10 @@ struct Branch {
     std::uint64_t number = 0;
 };
 // Answers with the document in which the shown iteration's parameters are written. Of an older
-// scene it is an error.
+// scene it is an error. `newest`: the parameters that stand, whatever is shown.
 struct Accept {
     std::uint64_t number = 0;
+    bool newest = false;
 };
 struct Revert {};  // to the parameters of the document
 

@@ -34,10 +34,16 @@ constexpr const char* new_scene = R"({
     "optimizer": { "type": "adam", "rate": 0.2, "iterations": 100 }
 })";
 
-Document parsed_scene(const fs::path& file) {
-    Document document = Document::load(file);
+struct Read {
+    Document document;
+    LayoutPointer layout;
+};
+
+Read read_scene(const fs::path& file) {
+    std::string text = read_file(file, document::Limits{}.bytes);
+    Document document = Document::parse(text, file.string());
     Scene::of(document, file);  // its global keys and its objects' names are right
-    return document;
+    return {std::move(document), std::make_shared<const document::Layout>(std::move(text))};
 }
 
 // The value without the places of the text that it was read from: they are none of this document.
@@ -95,17 +101,24 @@ Editor::State::Stamp Editor::State::stamp_of(const fs::path& file) {
 
 // ---------------------------------------------------------------- edits
 
-// Every change goes through here.
 void Editor::replace(Document whole, const std::string& name) {
+    become(std::move(whole), state_->layout, name);
+}
+
+// Every change goes through here.
+void Editor::become(Document whole, LayoutPointer layout, const std::string& name) {
     auto next = std::make_shared<const Document>(std::move(whole));
-    if (document_ && *next == *document_ && next->to_text() == document_->to_text()) return;
     State& s = *state_;
+    if (document_ && *next == *document_ && next->to_text() == document_->to_text() &&
+        (layout == s.layout || (layout && layout->with(*next) == text())))
+        return;
     if (document_) {
-        s.undo.push_back({document_, name});
+        s.undo.push_back({document_, name, s.layout});
         if (s.undo.size() > most_steps) s.undo.pop_front();
     }
     s.redo.clear();
     s.merge.clear();
+    s.layout = std::move(layout);
     document_ = std::move(next);
     ++revision_;
 }
@@ -142,7 +155,8 @@ void Editor::erase(const std::string& pointer, const std::string& name) {
 }
 
 void Editor::replace_text(const std::string& text, const std::string& name) {
-    replace(Document::parse(text, file_.empty() ? "scene" : file_.string()), name);
+    Document whole = Document::parse(text, file_.empty() ? "scene" : file_.string());
+    become(std::move(whole), std::make_shared<const document::Layout>(text), name);
 }
 
 void Editor::end_merge() { state_->merge.clear(); }
@@ -160,8 +174,9 @@ void Editor::undo() {
     State::Step step = std::move(s.undo.back());
     s.undo.pop_back();
     s.merge.clear();
-    s.redo.push_back({document_, step.name});
+    s.redo.push_back({document_, step.name, s.layout});
     document_ = std::move(step.document);
+    s.layout = std::move(step.layout);
     ++revision_;
 }
 
@@ -171,8 +186,9 @@ void Editor::redo() {
     State::Step step = std::move(s.redo.back());
     s.redo.pop_back();
     s.merge.clear();
-    s.undo.push_back({document_, step.name});
+    s.undo.push_back({document_, step.name, s.layout});
     document_ = std::move(step.document);
+    s.layout = std::move(step.layout);
     ++revision_;
 }
 
@@ -185,22 +201,32 @@ std::vector<std::string> Editor::undo_names() const {
 
 // ---------------------------------------------------------------- files
 
-bool Editor::unsaved() const {
+const std::string& Editor::text() const {
     const State& s = *state_;
-    if (!document_ || document_ == s.saved) return false;
-    if (!s.saved) return true;
-    if (s.compared_revision != revision_) {
-        s.compared_revision = revision_;
-        s.differs = document_->to_text() != s.saved->to_text();
+    if (s.written_revision != revision_) {
+        s.written_revision = revision_;
+        s.written = !document_ ? "" : s.layout ? s.layout->with(*document_) : document_->to_text();
     }
-    return s.differs;
+    return s.written;
 }
 
+std::string Editor::readable_text() const {
+    if (document_->root().levels() > document::max_depth)
+        throw Error("the scene has more than " + std::to_string(document::max_depth) +
+                    " levels of nesting, and could not be read again")
+            .remedy("write it flatter");
+    return text();
+}
+
+bool Editor::unsaved() const { return document_ && state_->saved != text(); }
+
 void Editor::open(const fs::path& file) {
-    auto opened = std::make_shared<const Document>(parsed_scene(file));
+    Read read = read_scene(file);
     close();
     State& s = *state_;
-    document_ = s.saved = std::move(opened);
+    document_ = std::make_shared<const Document>(std::move(read.document));
+    s.saved = read.layout->text();
+    s.layout = std::move(read.layout);
     file_ = file;
     s.on_disk = State::stamp_of(file);
     ++revision_;
@@ -210,7 +236,9 @@ void Editor::open(const fs::path& file) {
 void Editor::make_new() {
     auto made = std::make_shared<const Document>(Document::parse(new_scene, "new scene"));
     close();
-    document_ = state_->saved = std::move(made);
+    document_ = std::move(made);
+    state_->layout = std::make_shared<const document::Layout>(std::string(new_scene) + "\n");
+    state_->saved = state_->layout->text();
     ++revision_;
 }
 
@@ -220,7 +248,8 @@ void Editor::close() {
     s.undo.clear();
     s.redo.clear();
     s.merge.clear();
-    s.saved = nullptr;
+    s.saved.reset();
+    s.layout = nullptr;
     s.on_disk = {};
     document_ = nullptr;
     file_.clear();
@@ -236,9 +265,9 @@ void Editor::save_as(const fs::path& file) {
     if (!document_) throw Error("there is no scene to save");
     if (!file_.empty() && file.parent_path() != file_.parent_path())
         copy_named_files(document_->root(), file_.parent_path(), file.parent_path());
-    document_->save(file);
+    write_file_atomically(file, readable_text());
     State& s = *state_;
-    s.saved = document_;
+    s.saved = text();
     s.on_disk = State::stamp_of(file);
     s.merge.clear();
     file_ = file;
@@ -260,8 +289,10 @@ bool Editor::changed_on_disk() {
 void Editor::reload() {
     if (file_.empty()) throw Error("the scene has no file to reload");
     const State::Stamp stamp = State::stamp_of(file_);
-    replace(parsed_scene(file_), "Reload " + file_.filename().string());
-    state_->saved = document_;
+    Read read = read_scene(file_);
+    std::string text = read.layout->text();
+    become(std::move(read.document), std::move(read.layout), "Reload " + file_.filename().string());
+    state_->saved = std::move(text);
     state_->on_disk = stamp;
 }
 

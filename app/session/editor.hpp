@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/document/document.hpp"
+#include "engine/document/layout.hpp"
 #include "engine/model/registry.hpp"
 
 namespace hindcast::session {
@@ -30,6 +31,8 @@ public:
     const std::filesystem::path& file() const { return file_; }  // empty: never saved
     bool has_scene() const { return document_ != nullptr; }
     bool unsaved() const;
+    // As it is saved: comments and layout of the text that was read stay where the content did.
+    const std::string& text() const;
 
     // ---- files; each throws Error and then changes nothing ----
     void open(const std::filesystem::path& file);
@@ -50,7 +53,8 @@ public:
     void insert(const std::string& pointer, document::Node value, const std::string& name);
     void erase(const std::string& pointer, const std::string& name);
     void replace(document::Document whole, const std::string& name);
-    void replace_text(const std::string& text, const std::string& name);  // parsed; strict
+    // Parsed; strict. A change of comments or layout alone is an edit too.
+    void replace_text(const std::string& text, const std::string& name);
     void end_merge();
 
     // ---- objects of sections, by the registry's rows ----
@@ -125,13 +129,20 @@ public:
         std::filesystem::path file, original;  // `original` may be empty
         std::string when;
     };
-    std::optional<Rescued> rescued() const;
-    void open_rescued();
-    void discard_rescued();
+    // The newest of all, or of those of this file.
+    std::optional<Rescued> rescued(const std::filesystem::path& original = {}) const;
+    void open_rescued(const Rescued& found);
+    static void discard_rescued(const Rescued& found);
+    // Writes what is unsaved once more and leaves it behind, as a crash would; the editor is not to
+    // be used after. False: there was nothing unsaved.
+    bool leave_autosave();
     std::vector<std::filesystem::path> recent() const;  // newest first, those that exist
 
 private:
     struct State;
+    std::string readable_text() const;  // throws Error where it is too deep to be read again
+    void become(document::Document next, std::shared_ptr<const document::Layout> layout,
+                const std::string& name);
     std::shared_ptr<State> state_;
     std::shared_ptr<const document::Document> document_;
     std::uint64_t revision_ = 0;

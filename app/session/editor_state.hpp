@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "app/session/editor.hpp"
+#include "engine/document/layout.hpp"
 
 namespace hindcast::session {
 
 using DocumentPointer = std::shared_ptr<const document::Document>;
+using LayoutPointer = std::shared_ptr<const document::Layout>;
 
 struct Editor::State {
     explicit State(const Registry& r) : registry(r) {}
@@ -27,13 +29,15 @@ struct Editor::State {
     struct Step {
         DocumentPointer document;  // before the edit (undo), or after it (redo)
         std::string name;
+        LayoutPointer layout = {};  // that it is written with
     };
     std::deque<Step> undo, redo;
     std::string merge;  // of the last edit; empty: the next one is a step of its own
 
-    DocumentPointer saved;  // as the file has it; null: differs from any document
-    mutable std::uint64_t compared_revision = 0;
-    mutable bool differs = false;
+    LayoutPointer layout;              // of the document: the text that it was read from
+    std::optional<std::string> saved;  // the file's text; none: differs from any document
+    mutable std::uint64_t written_revision = 0;
+    mutable std::string written;  // the text of the document of that revision
 
     struct Stamp {
         std::filesystem::file_time_type time;

@@ -94,16 +94,31 @@ void Editor::autosave() {
             static_cast<ssize_t>(original.size()))
             throw Error("no autosave can be written to " + s.folder.string());
     }
-    document_->save(s.autosave_file);
+    write_file_atomically(s.autosave_file, readable_text());
     s.autosaved_revision = revision_;
 }
 
-std::optional<Editor::Rescued> Editor::rescued() const {
+bool Editor::leave_autosave() {
+    State& s = *state_;
+    if (s.folder.empty() || !document_ || !unsaved()) return false;
+    autosave();
+    if (s.lock >= 0) ::close(s.lock);
+    s.lock = -1;
+    s.autosave_file.clear();
+    s.autosaved_revision = revision_;
+    return true;
+}
+
+std::optional<Editor::Rescued> Editor::rescued(const fs::path& original) const {
     const State& s = *state_;
     std::optional<Rescued> newest;
     fs::file_time_type newest_time;
     std::error_code error;
     if (s.folder.empty()) return newest;
+    const auto place = [&](const fs::path& path) {
+        return fs::weakly_canonical(fs::absolute(path, error), error);
+    };
+    const fs::path wanted = original.empty() ? fs::path() : place(original);
     for (const auto& entry : fs::directory_iterator(s.folder, error)) {
         const fs::path& file = entry.path();
         const std::string name = file.filename().string();
@@ -113,35 +128,35 @@ std::optional<Editor::Rescued> Editor::rescued() const {
         ::close(lock);
         const auto time = fs::last_write_time(file, error);
         if (newest && time < newest_time) continue;
-        newest_time = time;
-        newest = Rescued{file, {}, when_written(file)};
+        Rescued found{file, {}, when_written(file)};
         try {
-            newest->original = read_file(info_of(file), 1 << 16);
+            found.original = read_file(info_of(file), 1 << 16);
         } catch (const Error&) {
-            newest->original.clear();
+            found.original.clear();
         }
+        if (!wanted.empty() && (found.original.empty() || place(found.original) != wanted))
+            continue;
+        newest_time = time;
+        newest = std::move(found);
     }
     return newest;
 }
 
-void Editor::open_rescued() {
-    const std::optional<Rescued> found = rescued();
-    if (!found) throw Error("there is nothing to rescue");
-    auto opened = std::make_shared<const Document>(
-        Document::parse(read_file(found->file), found->original.string()));
+void Editor::open_rescued(const Rescued& found) {
+    const std::string text = read_file(found.file, document::Limits{}.bytes);
+    auto opened = std::make_shared<const Document>(Document::parse(text, found.original.string()));
     close();
     document_ = std::move(opened);
-    file_ = found->original;
-    state_->saved = nullptr;  // it differs from what the file has
+    file_ = found.original;
+    state_->layout = std::make_shared<const document::Layout>(text);
+    state_->saved.reset();  // it differs from what the file has
     state_->on_disk = State::stamp_of(file_);
     ++revision_;
     autosave();  // before the older one goes
-    remove_files(found->file);
+    remove_files(found.file);
 }
 
-void Editor::discard_rescued() {
-    if (const std::optional<Rescued> found = rescued()) remove_files(found->file);
-}
+void Editor::discard_rescued(const Rescued& found) { remove_files(found.file); }
 
 // ---------------------------------------------------------------- recent files
 

@@ -127,6 +127,8 @@ bool Runner::take_commands() {
             }
         guarded([&] { take(commands[k]); });
     }
+    const Lock lock(desk_.mutex);
+    note_unaccepted();
     return !commands.empty();
 }
 
@@ -144,7 +146,7 @@ void Runner::take(Command& command) {
     if (std::holds_alternative<Reset>(command)) reset();
     if (auto* c = std::get_if<Optimise>(&command)) steer(c->what);
     if (auto* c = std::get_if<Branch>(&command)) branch(*c);
-    if (auto* c = std::get_if<Accept>(&command)) accept(c->number);
+    if (auto* c = std::get_if<Accept>(&command)) accept(*c);
     if (std::holds_alternative<Revert>(command)) revert();
     if (auto* c = std::get_if<Grab>(&command)) pull(*c);
     if (std::holds_alternative<CheckGradient>(command)) check_gradient();

@@ -131,8 +131,9 @@ private:
     void steer(Optimise::What what);
     void branch(const Branch& command);
     void revert();
-    void accept(std::uint64_t number);
+    void accept(const Accept& command);
     void bound_rows();
+    void note_unaccepted();  // under the desk's lock
     bool looks_elsewhere();
     const IterationInfo* row_of(std::int64_t iteration) const;
 

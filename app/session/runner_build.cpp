@@ -62,6 +62,7 @@ void Runner::apply(const Apply& command) {
     file_ = command.file;
     revision_ = command.revision;
     const Lock lock(desk_.mutex);
+    note_unaccepted();
     desk_.draft.revision = desk_.draft.applied_revision = revision_;
     desk_.draft.error = nullptr;
     desk_.mark();

@@ -142,6 +142,7 @@ bool Runner::add_row(const Optimization::Row& row) {
         desk_.editions.push_back(of);
         bound_rows();
     }
+    note_unaccepted();
     desk_.growing = nullptr;
     desk_.rows_changed = true;
     desk_.draft.activity_text = "iteration " + std::to_string(row.iteration) + " of " +
@@ -252,6 +253,7 @@ void Runner::optimise() {
         desk_.fail(Error(reason).remedy("use a smaller rate, or bounds"));
     }
     const Lock lock(desk_.mutex);
+    note_unaccepted();
     desk_.growing = nullptr;
     desk_.draft.stop_reason = reason;
     desk_.say(LogLine::Level::information, "the optimisation has ended: " + reason);
@@ -305,18 +307,26 @@ void Runner::revert() {
     show_current();
 }
 
+void Runner::note_unaccepted() {
+    const bool unaccepted = values_ && written_ && *values_ != *written_;
+    if (desk_.draft.unaccepted == unaccepted) return;
+    desk_.draft.unaccepted = unaccepted;
+    desk_.mark();
+}
+
 // The document with the parameters of what is shown. Only what they change is written anew.
-void Runner::accept(std::uint64_t number) {
+void Runner::accept(const Accept& command) {
     Numbers parameters;
     std::int64_t iteration = -1;
     {
         const Lock lock(desk_.mutex);
-        const TrajectoryPointer& t = desk_.shown ? desk_.shown : desk_.current;
-        if (t && t->world != now_.world)
+        const TrajectoryPointer& shown = desk_.shown ? desk_.shown : desk_.current;
+        const TrajectoryPointer& t = command.newest ? desk_.current : shown;
+        if (t && !command.newest && t->world != now_.world)
             throw Error("what is shown belongs to the scene before an edit")
                 .remedy("branch from it (B), which goes back to that scene, and accept then");
-        parameters = t && t->parameters ? t->parameters : values_;
-        iteration = t ? t->iteration : -1;
+        parameters = t && t->parameters && !command.newest ? t->parameters : values_;
+        iteration = t && t->parameters && *t->parameters == *parameters ? t->iteration : -1;
     }
     document::Document answer = *document_;
     std::vector<std::size_t> quantities;
@@ -344,9 +354,10 @@ void Runner::accept(std::uint64_t number) {
     }
     const Lock lock(desk_.mutex);
     desk_.draft.answer = std::make_shared<const document::Document>(std::move(answer));
-    desk_.draft.answer_to = number;
-    desk_.draft.answer_name = iteration >= 0 ? "Accept iteration " + std::to_string(iteration)
-                                             : "Accept the parameters shown";
+    desk_.draft.answer_to = command.number;
+    desk_.draft.answer_name = iteration >= 0   ? "Accept iteration " + std::to_string(iteration)
+                              : command.newest ? "Accept the newest parameters"
+                                               : "Accept the parameters shown";
     desk_.mark();
 }
 

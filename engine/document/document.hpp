@@ -6,7 +6,7 @@
 //
 // Writing uses the house form: what fits into 100 columns stands on one line, the rest is broken;
 // keys keep their order, numbers that were read keep their text, all others are written with the
-// fewest digits that read back to the same bits. Comments are not kept.
+// fewest digits that read back to the same bits. Comments are not kept; layout.hpp does.
 //
 //     Document scene = Document::load("scene.json");
 //     scene.set("/gravity/2", -1.62);

@@ -11,6 +11,7 @@
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/version.hpp"
+#include "engine/document/layout.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
 
@@ -208,7 +209,8 @@ void save_scene(const Simulation& simulation, const fs::path& folder, const std:
     const Scene& scene = simulation.scene();
     if (!scene.file().empty())
         copy_files(scene.document().root(), scene.file().parent_path(), folder);
-    simulation.scene_with_parameters(folder).save(folder / name);
+    write_file_atomically(
+        folder / name, document::text_like(simulation.scene_with_parameters(folder), scene.file()));
 }
 
 // ---------------------------------------------------------------- resume

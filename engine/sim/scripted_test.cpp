@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/files.hpp"
+#include "engine/document/layout.hpp"
 #include "engine/sim/results.hpp"
 #include "engine/sim/test_runner.hpp"
 
@@ -180,7 +182,8 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
             });
         if (!done) return;
     }
-    if (options.update && !(script->document == before)) script->document.save(file);
+    if (options.update && !(script->document == before))
+        write_file_atomically(file, document::text_like(script->document, file));
     if (!script->determinism.wanted) return;
     for (const ir::Precision precision : script->determinism.precisions) {
         if (!in_scope(precision)) continue;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cctype>
 #include <chrono>
 #include <thread>
 
@@ -26,9 +27,48 @@ const Registry& all_modules() {
     return registry;
 }
 
+Robot* the_living = nullptr;
+
+// Takes a picture at the first check of a test case that fails: the last frame that was drawn.
+class Watcher : public doctest::IReporter {
+public:
+    explicit Watcher(const doctest::ContextOptions&) {}
+    void test_case_start(const doctest::TestCaseData& data) override {
+        name_ = data.m_name;
+        taken_ = false;
+    }
+    void log_assert(const doctest::AssertData& data) override {
+        if (data.m_failed) take();
+    }
+    void test_case_exception(const doctest::TestCaseException&) override { take(); }
+    void report_query(const doctest::QueryData&) override {}
+    void test_run_start() override {}
+    void test_run_end(const doctest::TestRunStats&) override {}
+    void test_case_reenter(const doctest::TestCaseData&) override {}
+    void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+    void subcase_start(const doctest::SubcaseSignature&) override {}
+    void subcase_end() override {}
+    void log_message(const doctest::MessageData&) override {}
+    void test_case_skipped(const doctest::TestCaseData&) override {}
+
+private:
+    void take() {
+        if (taken_ || Robot::living() == nullptr) return;
+        taken_ = true;
+        Robot::living()->picture_of_failure(name_);
+    }
+
+    std::string name_;
+    bool taken_ = false;
+};
+
+REGISTER_LISTENER("pictures of failures", 2, Watcher);
+
 }  // namespace
 
-Robot::Robot(Options options) {
+Robot* Robot::living() { return the_living; }
+
+Robot::Robot(Options options) : in_window_(options.window) {
     fs::copy(fs::path(HINDCAST_SOURCE_DIR) / "scenes", scenes(), fs::copy_options::recursive);
     gui::AppOptions app;
     DeviceOptions device;
@@ -41,6 +81,7 @@ Robot::Robot(Options options) {
     app.width = options.width;
     app.height = options.height;
     app.validation = true;
+    app.interrupted = [this] { return interrupted_; };
     app.on_message = [this](const std::string& message) { messages_.push_back(message); };
     if (options.window)
         window_ = std::make_unique<gui::Window>(
@@ -59,9 +100,11 @@ Robot::Robot(Options options) {
     io.ConfigWatchdogWarning = io.ConfigWatchdogKillTest = 600;
     ImGuiTestEngine_Start(engine_, ImGui::GetCurrentContext());
     app_->after_show = [this] { ImGuiTestEngine_PostSwap(engine_); };
+    the_living = this;
 }
 
 Robot::~Robot() {
+    the_living = nullptr;
     ImGuiTestEngine_Stop(engine_);
     app_->after_show = {};
     app_.reset();
@@ -112,7 +155,21 @@ void Robot::picture(const std::string& name) {
     hands_->Yield(2);
     const fs::path folder = fs::path(HINDCAST_PICTURES);
     fs::create_directories(folder);
-    render::write_png(folder / (name + ".png"), app_->screenshot());
+    render::write_png(folder / ((in_window_ ? "window_" : "") + name + ".png"), app_->screenshot());
+}
+
+void Robot::picture_of_failure(const std::string& test_case) {
+    std::string name = "failed_" + test_case;
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    try {
+        const fs::path folder = fs::path(HINDCAST_PICTURES);
+        fs::create_directories(folder);
+        render::write_png(folder / (name + ".png"), app_->screenshot());
+        MESSAGE("what was on the screen: ", (folder / (name + ".png")).string());
+    } catch (const std::exception& error) {
+        MESSAGE("there is no picture of it: ", error.what());
+    }
 }
 
 }  // namespace hindcast::test

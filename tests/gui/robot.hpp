@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,13 @@ public:
     // Inside a script: frames go by until it is so. False after the time.
     bool wait(const std::function<bool()>& condition, double seconds = 30);
     void frames(int count);
-    // Kept as build/PRESET/gui/NAME.png.
+    // Kept as build/PRESET/gui/NAME.png, window_NAME.png in a real window.
     void picture(const std::string& name);
+    // What the window showed when a test case has failed first: failed_CASE.png.
+    void picture_of_failure(const std::string& test_case);
+    static Robot* living();  // the one that runs a script; null: none does
+    // As Ctrl-C does in the terminal.
+    void interrupt() { interrupted_ = true; }
 
     gui::App& app() { return *app_; }
     gui::Window& window() { return *window_; }  // with Options::window only
@@ -63,6 +69,7 @@ private:
     ImGuiTestEngine* engine_ = nullptr;
     ImGuiTestContext* hands_ = nullptr;
     int scripts_ = 0;
+    bool in_window_ = false, interrupted_ = false;
 };
 
 }  // namespace hindcast::test

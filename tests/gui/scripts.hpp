@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/gui/robot.hpp"
@@ -37,6 +38,22 @@ inline void stop_at(Robot& robot, std::int64_t step) {
 inline std::int64_t last_iteration(Robot& robot) {
     const auto& history = robot.now().history;
     return history && !history->empty() ? history->back().iteration : -1;
+}
+
+// All iterations of a scene that has 30.
+inline void optimise(Robot& robot, ImGuiTestContext& hands) {
+    const std::int64_t before = std::max<std::int64_t>(last_iteration(robot), 0);
+    hands.KeyPress(ImGuiKey_O);
+    CHECK(robot.wait(
+        [&] { return last_iteration(robot) >= before + 30 && !robot.work().is_optimising(); }));
+    robot.frames(2);
+}
+
+// Whether a message of the window has these words.
+inline bool said(Robot& robot, const std::string& text) {
+    return std::ranges::any_of(robot.work().notices(), [&](const gui::Notice& notice) {
+        return notice.text.find(text) != std::string::npos;
+    });
 }
 
 // Where a place of the scene is in the window.

@@ -3,8 +3,8 @@
 #
 #   xvfb-run -a -s "-screen 0 1400x900x24" tests/gui/smoke.sh build/release/hindcast FOLDER
 #
-# FOLDER gets a picture of the window. The last line is "N passed, N failed,
-# N skipped".
+# FOLDER gets pictures of the window. Vulkan's validation layers watch; what they say fails. The
+# last line is "N passed, N failed, N skipped".
 set -euo pipefail
 program=$1 folder=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -24,14 +24,32 @@ check() {
     fi
 }
 
-HINDCAST_VULKAN_VALIDATION=${HINDCAST_VULKAN_VALIDATION-0} "$program" view "$state/scene.json" \
-    --state "$state/state" --no-tour --size 1280x800 >"$folder/smoke.log" 2>&1 &
-pid=$!
+export HINDCAST_VULKAN_VALIDATION=${HINDCAST_VULKAN_VALIDATION-1}
+# Opens the scene in a window: sets pid and window.
+open_window() { # open_window LOG
+    "$program" view "$state/scene.json" \
+        --state "$state/state" --no-tour --size 1280x800 >"$1" 2>&1 &
+    pid=$!
+    window=$(timeout 60 xdotool search --sync --onlyvisible --pid $pid | head -n 1)
+    check "the window opens" test -n "$window"
+    sleep 6
+    xdotool windowfocus "$window" 2>/dev/null || true
+}
+# Width and height of a PNG, from its header.
+size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3*256+$4, $7*256+$8 }'; }
+# F12 writes a picture beside the scene: it goes to FOLDER/NAME.png.
+picture() { # picture NAME
+    rm -f "$state"/*.png
+    xdotool key F12
+    for _ in $(seq 50); do
+        sleep 0.2
+        [[ -n $(find "$state" -maxdepth 1 -name '*.png' -size +0 -print -quit) ]] && break
+    done
+    sleep 0.2
+    mv "$state"/*.png "$folder/$1.png" 2>/dev/null || true
+}
+open_window "$folder/smoke.log"
 trap 'kill $pid 2>/dev/null || true; rm -rf "$state"' EXIT
-window=$(timeout 60 xdotool search --sync --onlyvisible --pid $pid | head -n 1)
-check "the window opens" test -n "$window"
-sleep 6
-xdotool windowfocus "$window" 2>/dev/null || true
 
 xdotool key space; sleep 0.3
 xdotool key Home; sleep 0.3
@@ -47,22 +65,54 @@ xdotool key o; sleep 6
 xdotool key ctrl+Return; sleep 2
 xdotool key ctrl+s; sleep 2
 check "what was optimised is in the file" grep -Eq '"rest_length": \[' "$state/scene.json"
-xdotool key F12; sleep 2  # a screenshot, beside the scene
-cp "$state"/*.png "$folder/smoke.png" || true
+rm -f "$folder"/smoke*.png
+picture smoke
 check "F12 writes a picture" test -s "$folder/smoke.png"
-# Sizes one after the other.
+# Sizes one after the other: the window is drawn at each of them, and not empty.
 for size in "900 600" "1300 850" "700 450" "1280 800"; do
     # shellcheck disable=SC2086
     xdotool windowsize "$window" $size
-    sleep 0.3
+    sleep 1
+    name=smoke_${size/ /x}
+    picture "$name"
+    check "the picture is $size after resizing" \
+        test "$(size_of "$folder/$name.png" 2>/dev/null)" = "$size"
+    check "there is something in the picture of $size" \
+        test "$(stat -c %s "$folder/$name.png" 2>/dev/null || echo 0)" -gt 15000
 done
 check "it lives after resizing" kill -0 $pid
 xdotool key ctrl+q; sleep 2
-check "Ctrl+Q ends it" bash -c "! kill -0 $pid 2>/dev/null"
+check "Ctrl+Q ends it, without a question" bash -c "! kill -0 $pid 2>/dev/null"
 status=0
 wait $pid || status=$?
 check "it ends with status 0" test $status -eq 0
 check "nothing was complained about" test ! -s "$folder/smoke.log"
 cat "$folder/smoke.log"
+
+# What a polite signal ends while there is something unsaved: kept, and offered next time.
+cp "$root/scenes/spring_cage.json" "$state/scene.json"
+open_window "$folder/smoke_signal.log"
+xdotool key o; sleep 6
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+check "SIGTERM ends it with status 143" test $status -eq 143
+check "it says that something is kept" grep -q "what was not saved is kept" \
+    "$folder/smoke_signal.log"
+check "what was found is in the autosave" \
+    bash -c "grep -Eq '\"rest_length\": \\[' '$state'/state/autosave-*.json"
+check "the file is as it was" cmp -s "$root/scenes/spring_cage.json" "$state/scene.json"
+open_window "$folder/smoke_offered.log"
+picture smoke_offered
+xdotool key Return; sleep 3 # Open what was kept
+xdotool key ctrl+s; sleep 2
+check "it is offered at the next start, and opened by Enter" \
+    grep -Eq '"rest_length": \[' "$state/scene.json"
+xdotool key ctrl+q; sleep 2
+check "nothing is left behind then" \
+    test -z "$(find "$state/state" -name 'autosave-*.json' -print -quit)"
+kill $pid 2>/dev/null || true
+check "nothing was complained about there" test ! -s "$folder/smoke_offered.log"
+cat "$folder/smoke_offered.log"
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed -eq 0 ]]

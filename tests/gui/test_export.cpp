@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "app/render/png.hpp"
@@ -120,6 +121,45 @@ TEST_CASE("gui export: cancelled halfway, nothing of the film is left") {
         CHECK_FALSE(fs::exists(robot.folder() / "spring cage.mp4"));
         for (const auto& file : fs::directory_iterator(robot.folder()))
             CHECK(file.path().string().find(".mp4") == std::string::npos);
+    });
+}
+
+TEST_CASE("gui export: what is there is not written over without asking") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        const fs::path folder = robot.folder() / "spring cage_frames";
+        fs::create_directories(folder);
+        std::ofstream(folder / "00000.png") << "mine";
+        std::ofstream(folder / "00999.png") << "mine";
+        std::ofstream(folder / "notes.txt") << "mine";
+        begin_export(robot, hands, "PNG sequence", "simulated time");
+        hands.ItemClick("//Export/###Export");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        robot.picture("export_question");
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(3);
+        CHECK(read_file(folder / "00000.png") == "mine");
+
+        hands.ItemClick("//Export/###Export");
+        robot.frames(3);
+        hands.ItemClick("//###question/Keep both");
+        CHECK(robot.wait([&] { return said(robot, "Exported"); }, 300));
+        CHECK(files_in(robot.folder() / "spring cage_2_frames") == 31);
+        CHECK(read_file(folder / "00000.png") == "mine");
+
+        robot.work().notices().clear();
+        robot.work().show_export = true;
+        robot.frames(3);
+        hands.ItemClick("//Export/###Export");
+        robot.frames(3);
+        hands.ItemClick("//###question/Replace");
+        CHECK(robot.wait([&] { return said(robot, "Exported"); }, 300));
+        // The 31 new ones; of the older ones none is left among them, other files are.
+        CHECK(files_in(folder) == 32);
+        CHECK(render::read_png(folder / "00000.png").width == 640);
+        CHECK(read_file(folder / "notes.txt") == "mine");
     });
 }
 

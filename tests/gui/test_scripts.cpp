@@ -9,33 +9,30 @@
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
+#include "tests/support/patience.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
 using test::last_iteration;
 using test::open;
 using test::opened;
+using test::optimise;
 using test::Robot;
 
 namespace {
 
-// All iterations of a scene that has 30.
-void optimise(Robot& robot, ImGuiTestContext& hands) {
-    hands.KeyPress(ImGuiKey_O);
-    CHECK(robot.wait([&] { return last_iteration(robot) >= 30 && !robot.work().is_optimising(); }));
-}
+// Each of these is run in a window and without one.
 
-// The whole path of a newcomer; the same in a window and without one.
-void newcomers_path(Robot& robot, const std::string& prefix) {
+void looks_around(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
-        robot.picture(prefix + "gallery");
+        robot.picture("gallery");
         hands.ItemClick("//##dock/**/spring cage");
         REQUIRE(opened(robot));
         CHECK(robot.work().title() == "spring cage");
         CHECK_FALSE(robot.work().editor().unsaved());
         CHECK(robot.wait([&] { return robot.now().steps_computed == robot.now().steps; }));
         robot.frames(10);
-        robot.picture(prefix + "opened");
+        robot.picture("opened");
 
         // It plays by itself; Space stops it, Right and Left step, Home goes to the start.
         CHECK(robot.wait([&] { return robot.now().playing; }));
@@ -58,32 +55,18 @@ void newcomers_path(Robot& robot, const std::string& prefix) {
         CHECK(robot.wait([&] { return !robot.work().is_optimising(); }));
         CHECK(robot.now().history->back().loss < 1e-3 * robot.now().history->front().loss);
         robot.frames(10);
-        robot.picture(prefix + "optimised");
+        robot.picture("optimised");
 
         // An earlier iteration, as a ghost too.
         robot.work().send(session::ShowIteration{0});
         CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
         robot.work().send(session::Ghost{30});
         CHECK(robot.wait([&] { return robot.now().ghost_iteration == 30; }));
-        robot.picture(prefix + "ghost");
+        robot.picture("ghost");
     });
 }
 
-}  // namespace
-
-TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back") {
-    Robot robot;
-    newcomers_path(robot, "");
-}
-
-TEST_CASE("gui: the same in a real window") {
-    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
-    Robot robot({.window = true});
-    newcomers_path(robot, "window_");
-}
-
-TEST_CASE("gui: edit a value, undo, redo, save, reload from disk") {
-    Robot robot;
+void edits_and_saves(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.work().select({"/forces/0", -1, ""});
@@ -136,45 +119,7 @@ TEST_CASE("gui: edit a value, undo, redo, save, reload from disk") {
     });
 }
 
-TEST_CASE("gui: a wrong input is refused and says why") {
-    Robot robot;
-    robot.run([&](ImGuiTestContext& hands) {
-        open(robot, "spring_cage.json");
-        robot.work().select({"/forces/0", -1, ""});
-        robot.frames(3);
-        hands.ItemClick("//###Inspector/**/cage.stiffness/##value");
-        robot.frames(2);
-        hands.KeyCharsReplaceEnter("3 kg");
-        robot.frames(2);
-        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
-        robot.picture("wrong_unit");
-        hands.KeyPress(ImGuiKey_Escape);
-        robot.frames(2);
-        CHECK_FALSE(robot.work().editor().unsaved());
-    });
-}
-
-TEST_CASE("gui: a scene that does not load keeps the old one") {
-    Robot robot;
-    robot.run([&](ImGuiTestContext& hands) {
-        open(robot, "free_flight.json");
-        std::ofstream(robot.scenes() / "bad.json")
-            << "{ \"format\": 1, \"time\": { \"step\": 0.1, \"steps\": 3 },\n  \"bodys\": [] }\n";
-        robot.work().open(robot.scenes() / "bad.json");
-        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
-        CHECK(robot.work().title() == "free flight");
-        CHECK(robot.work().question()->detail.find("bad.json:2") != std::string::npos);
-        robot.frames(2);
-        robot.picture("failed_load");
-        hands.ItemClick("//###question/Show in the file");
-        robot.frames(5);
-        robot.picture("failed_load_text");
-        CHECK(robot.work().has_run());
-    });
-}
-
-TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
-    Robot robot;
+void branches(Robot& robot) {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         optimise(robot, hands);
@@ -199,6 +144,104 @@ TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(robot.work().document().find("/forces/0/rest_length")->is_string());
     });
+}
+
+void exports(Robot& robot) {
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+        robot.frames(3);
+        hands.ItemInputValue("//Export/##folder", robot.folder().c_str());
+        robot.picture("export");
+        hands.ItemClick("//Export/###Export");
+        CHECK(robot.wait([&] {
+            return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
+        }));
+        robot.frames(3);
+        robot.picture("exported");
+    });
+}
+
+void opens_a_broken_file(Robot& robot) {
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");
+        std::ofstream(robot.scenes() / "bad.json")
+            << "{ \"format\": 1, \"time\": { \"step\": 0.1, \"steps\": 3 },\n  \"bodys\": [] }\n";
+        robot.work().open(robot.scenes() / "bad.json");
+        CHECK(robot.wait([&] { return robot.work().question().has_value(); }));
+        CHECK(robot.work().title() == "free flight");
+        CHECK(robot.work().question()->detail.find("bad.json:2") != std::string::npos);
+        robot.frames(2);
+        robot.picture("failed_load");
+        hands.ItemClick("//###question/Show in the file");
+        robot.frames(5);
+        robot.picture("failed_load_text");
+        CHECK(robot.work().has_run());
+    });
+}
+
+}  // namespace
+
+TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back") {
+    Robot robot;
+    looks_around(robot);
+}
+
+TEST_CASE("gui: open from the gallery, play, scrub, optimise, look back, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    looks_around(robot);
+}
+
+TEST_CASE("gui: edit a value, undo, redo, save, reload from disk") {
+    Robot robot;
+    edits_and_saves(robot);
+}
+
+TEST_CASE("gui: edit a value, undo, redo, save, reload from disk, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    edits_and_saves(robot);
+}
+
+TEST_CASE("gui: a wrong input is refused and says why") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        robot.work().select({"/forces/0", -1, ""});
+        robot.frames(3);
+        hands.ItemClick("//###Inspector/**/cage.stiffness/##value");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("3 kg");
+        robot.frames(2);
+        CHECK(robot.work().document().find("/forces/0/stiffness")->integer() == 100);
+        robot.picture("wrong_unit");
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+TEST_CASE("gui: a scene that does not load keeps the old one") {
+    Robot robot;
+    opens_a_broken_file(robot);
+}
+
+TEST_CASE("gui: a scene that does not load keeps the old one, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    opens_a_broken_file(robot);
+}
+
+TEST_CASE("gui: branch from an older iteration, accept it, take it back") {
+    Robot robot;
+    branches(robot);
+}
+
+TEST_CASE("gui: branch from an older iteration, accept it, take it back, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    branches(robot);
 }
 
 TEST_CASE("gui: iterations from before an edit, and back to the scene they belong to") {
@@ -439,19 +482,13 @@ TEST_CASE("gui: the target is moved by its gizmo while the optimisation runs") {
 
 TEST_CASE("gui: export a sequence of pictures") {
     Robot robot;
-    robot.run([&](ImGuiTestContext& hands) {
-        open(robot, "spring_cage.json");
-        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
-        robot.frames(3);
-        hands.ItemInputValue("//Export/##folder", robot.folder().c_str());
-        robot.picture("export");
-        hands.ItemClick("//Export/###Export");
-        CHECK(robot.wait([&] {
-            return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
-        }));
-        robot.frames(3);
-        robot.picture("exported");
-    });
+    exports(robot);
+}
+
+TEST_CASE("gui: export a sequence of pictures, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    Robot robot({.window = true});
+    exports(robot);
 }
 
 TEST_CASE("gui: accept while nothing plays") {
@@ -464,5 +501,28 @@ TEST_CASE("gui: accept while nothing plays") {
         optimise(robot, hands);
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
         CHECK(robot.wait([&] { return robot.work().editor().unsaved(); }, 5));
+    });
+}
+
+TEST_CASE("gui: many frames while it plays and optimises, in a real window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    // A thousand under a sanitizer, which is what they are for.
+    const int wanted = test::patience > 1 ? 1000 : 300;
+    Robot robot({.window = true});
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        const int first = ImGui::GetFrameCount();
+        for (int k = 0; ImGui::GetFrameCount() < first + wanted; ++k) {
+            if (k % 4 == 0) hands.KeyPress(ImGuiKey_O);
+            if (k % 4 == 2) hands.KeyPress(ImGuiKey_Tab);
+            if (k % 8 == 5) robot.work().open(robot.scenes() / "flag.json");
+            if (k % 8 == 7) robot.work().open(robot.scenes() / "spring_cage.json");
+            robot.frames(10);
+            if (robot.work().question()) hands.KeyPress(ImGuiKey_D);  // what was found: discarded
+            robot.frames(10);
+        }
+        CHECK(ImGui::GetFrameCount() - first >= wanted);
+        CHECK(robot.messages().empty());
+        CHECK(robot.work().has_run());
     });
 }

@@ -1,11 +1,14 @@
 // PNG pictures and films.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "app/render/png.hpp"
 #include "app/render/video.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/files.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/skip.hpp"
@@ -60,6 +63,43 @@ TEST_CASE("video: mp4 and gif, also of odd sizes") {
         CHECK(std::filesystem::file_size(folder / name) > 500);
     }
     // Nothing else is left.
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("video: in steps, for who must not wait; given up at any of them") {
+    if (!has_ffmpeg()) HINDCAST_SKIP("there is no ffmpeg here");
+    const TemporaryFolder folder;
+    constexpr int width = 320, height = 240, pictures = 12;
+    {
+        Video at_once(folder / "at_once.gif", width, height, 25);
+        for (int k = 0; k < pictures; ++k) at_once.add(gradient(width, height, 9 * k));
+        at_once.finish();
+    }
+    {
+        Video video(folder / "in_steps.gif", width, height, 25);
+        for (int k = 0; k < pictures; ++k) {
+            video.offer(gradient(width, height, 9 * k));
+            if (k == 0)
+                CHECK_THROWS_AS(video.offer(gradient(width, height, 0)), Error);  // one at a time
+            while (!video.take(0.001)) {
+            }
+        }
+        video.end();
+        while (!video.complete()) {
+            CHECK_FALSE(std::filesystem::exists(folder / "in_steps.gif"));
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(video.complete());
+    }
+    CHECK(read_file(folder / "in_steps.gif") == read_file(folder / "at_once.gif"));
+    {
+        Video offered(folder / "a.gif", width, height, 25);
+        offered.offer(gradient(width, height, 0));
+        Video ended(folder / "b.gif", width, height, 25);
+        ended.add(gradient(width, height, 0));
+        ended.end();
+    }
+    // Of those that were given up there is nothing.
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
 }
 

@@ -461,6 +461,58 @@ TEST_CASE("editor: files are saved as they were written, noticed when changed, a
     CHECK_FALSE(editor.has_scene());
 }
 
+TEST_CASE("editor: comments and layout are kept by edits, undo, saving and autosaves") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "scene.json";
+    std::string text = read_all(test::scene_file("spring_cage.json"));
+    text.replace(text.find("\"gravity\""), 0, "// of the earth\n    ");
+    std::ofstream(file) << text;
+    const auto with = [&](const std::string& gravity) {
+        std::string changed = text;
+        const std::string old = "[0, 0, -9.81]";
+        return changed.replace(changed.find(old), old.size(), gravity);
+    };
+    Editor editor(test::all_modules());
+    editor.keep_in(folder / "state");
+    editor.open(file);
+    CHECK(editor.text() == text);
+    editor.set("/gravity/2", -1.62, "Gravity");
+    CHECK(editor.text() == with("[0, 0, -1.62]"));
+    editor.undo();
+    CHECK(editor.text() == text);
+    CHECK_FALSE(editor.unsaved());
+    editor.redo();
+    editor.save();
+    CHECK(read_all(file) == with("[0, 0, -1.62]"));
+    CHECK_FALSE(editor.unsaved());
+    // A comment alone is an edit, which can be undone.
+    std::string noted = with("[0, 0, -1.62]  // of the moon");
+    noted.replace(noted.find("[0, 0, -1.62]  // of the moon,"), 30,
+                  "[0, 0, -1.62],  // of the moon");
+    editor.replace_text(noted, "Text");
+    CHECK(editor.unsaved());
+    CHECK(editor.undo_name() == "Text");
+    CHECK(editor.text() == noted);
+    editor.undo();
+    CHECK_FALSE(editor.unsaved());
+    CHECK(editor.text() == with("[0, 0, -1.62]"));
+    editor.redo();
+    // What is left behind has it too, and is found by its file.
+    CHECK(editor.leave_autosave());
+    Editor next(test::all_modules());
+    next.keep_in(folder / "state");
+    CHECK_FALSE(next.rescued(folder / "other.json"));
+    const auto found = next.rescued(folder / "state" / ".." / "scene.json");
+    REQUIRE(found);
+    next.open_rescued(*found);
+    CHECK(next.text() == noted);
+    CHECK(next.unsaved());
+    next.save();
+    CHECK(read_all(file) == noted);
+    CHECK_FALSE(next.leave_autosave());
+    CHECK_FALSE(next.rescued());
+}
+
 TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
     const test::TemporaryFolder folder;
     const auto file = test::scene_file("spring_cage.json");
@@ -481,7 +533,7 @@ TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
     REQUIRE(rescued);
     CHECK(rescued->original == file);
     CHECK(rescued->when.size() == 16);
-    editor.open_rescued();
+    editor.open_rescued(*rescued);
     CHECK(text_at(editor, "/gravity/2") == "-3");
     CHECK(editor.file() == file);
     CHECK(editor.unsaved());

@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "app/gui/gestures.hpp"
-#include "app/gui/picking.hpp"
 
 namespace hindcast::gui {
 

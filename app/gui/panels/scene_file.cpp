@@ -30,14 +30,23 @@ public:
         take_text(work);
         const bool changed = editor_.GetUndoIndex() != clean_;
         if (text_button(icon::check, "Apply",
-                        "Takes the text over as the scene (Ctrl+Enter); can be undone",
+                        broken_file_
+                            ? "Writes the text into " + broken_file_->string() +
+                                  " and opens it (Ctrl+Enter)"
+                            : "Takes the text over as the scene (Ctrl+Enter); can be undone",
                         changed || broken_file_, changed))
             apply(work);
         ImGui::SameLine();
-        if (text_button(icon::undo, "Discard", "Shows the scene as it is again",
-                        changed || broken_file_)) {
+        if (text_button(
+                icon::undo, "Discard",
+                broken_file_ ? "Leaves the file as it is" : "Shows the scene as it is again",
+                changed || broken_file_)) {
             broken_file_.reset();
+            work.mended.reset();
+            editor_.ClearMarkers();
+            fault_.clear();
             shown_ = nullptr;
+            clean_ = editor_.GetUndoIndex();
         }
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
@@ -54,11 +63,17 @@ public:
         ImGui::PushFont(look().fonts().fixed, 0);
         editor_.SetPalette(look().theme->dark() ? TextEditor::GetDarkPalette()
                                                 : TextEditor::GetLightPalette());
+        // To the text editor these keys mean an empty line: it must not see them.
+        const bool applies = ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
+                             (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Enter) ||
+                              ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_KeypadEnter));
+        holds_ = applies || (holds_ && (ImGui::IsKeyDown(ImGuiKey_Enter) ||
+                                        ImGui::IsKeyDown(ImGuiKey_KeypadEnter)));
+        editor_.SetReadOnlyEnabled(holds_);
         editor_.Render("text", ImGui::GetContentRegionAvail(), false);
+        editor_.SetReadOnlyEnabled(false);
         ImGui::PopFont();
-        if (ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
-            ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Enter))
-            apply(work);
+        if (applies) apply(work);
     }
 
 private:
@@ -66,18 +81,26 @@ private:
     void take_text(Workspace& work) {
         if (work.broken) {
             broken_file_ = work.broken->file;
-            editor_.SetText(work.broken->text);
+            // A text that is being put right keeps its undo.
+            if (editor_.GetText() != work.broken->text) editor_.SetText(work.broken->text);
             clean_ = editor_.GetUndoIndex();
             mark(work.broken->error);
             work.broken.reset();
             shown_ = work.editor().document();
             return;
         }
+        if (broken_file_ && !work.mended) {  // it was opened, or given up
+            broken_file_.reset();
+            shown_ = nullptr;
+            clean_ = editor_.GetUndoIndex();
+            editor_.ClearMarkers();
+            fault_.clear();
+        }
         const auto& document = work.editor().document();
         if (document && document != shown_ && !broken_file_ &&
             (shown_ == nullptr || editor_.GetUndoIndex() == clean_)) {
             shown_ = document;
-            const std::string text = document->to_text();
+            const std::string& text = work.editor().text();
             if (text != editor_.GetText()) editor_.SetText(text);
             clean_ = editor_.GetUndoIndex();
             editor_.ClearMarkers();
@@ -104,18 +127,20 @@ private:
     void mark(const Error& error) {
         fault_ = error.what();
         editor_.ClearMarkers();
-        std::size_t line = static_cast<std::size_t>(std::max(error.place().line - 1, 0));
-        if (error.place().line <= 0) {
-            if (error.json_pointer().empty()) return;
-            try {
+        int found = error.place().line;
+        // The lines of an error in a scene that was edited are those of the text that was read: in
+        // this text it stands where its pointer leads.
+        try {
+            if (!error.json_pointer().empty() && !broken_file_) {
                 const document::Document placed = document::Document::parse(editor_.GetText());
-                const document::Node* node = placed.find(error.json_pointer());
-                if (node == nullptr) return;
-                line = static_cast<std::size_t>(std::max(node->place().line - 1, 0));
-            } catch (const Error&) {
-                return;
+                if (const document::Node* node = placed.find(error.json_pointer()))
+                    found = node->place().line;
             }
+        } catch (const Error&) {  // the text is in the middle of being changed: the line, then
+            found = error.place().line;
         }
+        if (found <= 0) return;
+        const auto line = static_cast<std::size_t>(found - 1);
         const ImVec4 bad = look().palette().bad;
         ImVec4 pale = bad;
         pale.w = 0.25F;
@@ -125,11 +150,16 @@ private:
         editor_.ScrollToLine(line);
     }
 
+    bool is_of_shown(const Workspace& work, const std::string& file) const {
+        return file.empty() || file == (broken_file_ ? *broken_file_ : work.editor().file());
+    }
+
     // What parsed here may still be refused by the simulation.
     void mark_error_of_session(Workspace& work) {
         const auto& error = work.now().error;
         if (error == marked_) return;
         marked_ = error;
+        if (error && !is_of_shown(work, error->place().file)) return;
         if (error)
             mark(*error);
         else if (!broken_file_) {
@@ -146,13 +176,17 @@ private:
                 document::Document::parse(text, broken_file_->string());
                 const std::filesystem::path file = *broken_file_;
                 write_file_atomically(file, text);
-                broken_file_.reset();
+                clean_ = editor_.GetUndoIndex();
                 fault_.clear();
-                shown_ = nullptr;
-                if (file == work.editor().file())
+                editor_.ClearMarkers();
+                if (file == work.editor().file()) {
+                    work.mended.reset();
+                    broken_file_.reset();
+                    shown_ = nullptr;
                     work.reload();
-                else
+                } else {
                     work.open(file);
+                }
                 return;
             }
             work.editor().replace_text(text, "Edit the scene's text");
@@ -169,6 +203,7 @@ private:
     TextEditor editor_;
     std::shared_ptr<const document::Document> shown_;
     std::size_t clean_ = 0;
+    bool holds_ = false;  // the keys of Apply, still
     std::string fault_, sought_;
     std::optional<std::filesystem::path> broken_file_;
     std::shared_ptr<const Error> marked_;

@@ -1,0 +1,327 @@
+// Scenes and files of a workspace: opening, saving, reloading, ending, and what is asked before
+// something would be lost. Lost can be edits of the document that are not in its file, and values
+// that the optimisation has found, which are not in the document before they are accepted.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <utility>
+
+#include "app/gui/workspace.hpp"
+#include "engine/base/files.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+namespace fs = std::filesystem;
+using document::Node;
+
+}  // namespace
+
+void Workspace::open(const fs::path& file) {
+    when_saved([this, file] {
+        auto fresh = std::make_unique<session::Editor>(registry_);
+        fresh->keep_in(state_folder_);
+        try {
+            fresh->open(file);
+        } catch (const Error& error) {
+            failed_load(file, error);
+            return;
+        }
+        begin_opening(std::move(fresh));
+    });
+}
+
+void Workspace::make_new() {
+    when_saved([this] {
+        auto fresh = std::make_unique<session::Editor>(registry_);
+        fresh->keep_in(state_folder_);
+        fresh->make_new();
+        begin_opening(std::move(fresh));
+    });
+}
+
+void Workspace::open_rescued(const session::Editor::Rescued& found) {
+    when_saved([this, found] {
+        auto fresh = std::make_unique<session::Editor>(registry_);
+        fresh->keep_in(state_folder_);
+        try {
+            fresh->open_rescued(found);
+        } catch (const Error& error) {
+            fail(error);
+            return;
+        }
+        begin_opening(std::move(fresh));
+    });
+}
+
+// A session with the file that was opened did not end by itself.
+void Workspace::offer_rescued() {
+    if (editor_->file().empty()) return;
+    const auto found = editor_->rescued(editor_->file());
+    if (!found) return;
+    ask({"Unsaved changes were kept",
+         fmt::format("The last session with {} did not end by itself. Its scene of {}, with what "
+                     "was not saved, was kept.",
+                     editor_->file().filename().string(), found->when),
+         "Without opening it, it stays kept; the gallery offers it too.",
+         {{"Open what was kept", "Opens it in place of what the file has",
+           [this, found] { open_rescued(*found); }},
+          {"Throw it away", "Deletes what was kept",
+           [found] { session::Editor::discard_rescued(*found); }},
+          {"Not now", "Goes on with what the file has", [] {}}}});
+}
+
+void Workspace::begin_opening(std::unique_ptr<session::Editor> fresh) {
+    opening_ = std::move(fresh);
+    opening_number_ = ++number_;
+    error_before_ = now().error;
+    send(session::Apply{opening_->document(), opening_number_, opening_->file(), true});
+}
+
+fs::path Workspace::opening_file() const { return opening_ ? opening_->file() : fs::path(); }
+
+void Workspace::finish_opening() {
+    if (!opening_ || now().applied_revision < opening_number_) return;
+    if (now().revision < opening_number_) {
+        // While it is being built there is no error yet, or one of something before.
+        if (!now().error || now().error == error_before_) return;
+        const std::unique_ptr<session::Editor> refused = std::move(opening_);
+        shown_error_ = now().error;
+        failed_load(refused->file(), *now().error);
+        return;
+    }
+    std::unique_ptr<session::Editor> fresh = std::move(opening_);
+    editor_ = std::move(fresh);
+    sent_revision_ = editor_->revision();
+    accepted_waits_ = false;
+    after_accept_ = after_name_ = {};
+    selection_ = {};
+    camera_is_set = false;
+    show_gallery = false;
+    mended.reset();
+    broken.reset();
+    colour.clear();
+    arrows.clear();
+    hidden.clear();
+    fit_arrows = true;
+    if (const Node* wanted = document().find("/view/color_by");
+        wanted != nullptr && wanted->is_string())
+        colour = wanted->string();
+    look();
+    send(session::Repeat{looping});
+    set_speed(session::fitting_speed(duration()));
+    send(session::Play{true});
+    if (!editor_->unsaved()) offer_rescued();
+}
+
+// The text with the fault marked, in the panel, or in the whole window where there is no panel.
+void Workspace::show_broken(const fs::path& file, const Error& error) {
+    try {
+        broken = Broken{file, read_file(file), error};
+        mended = file;
+        focus_panel = "Scene file";
+    } catch (const Error& unreadable) {
+        fail(unreadable);
+    }
+}
+
+void Workspace::failed_load(const fs::path& file, const Error& error) {
+    if (mended == file && !file.empty()) {  // its text is on the screen
+        show_broken(file, error);
+        return;
+    }
+    Question question;
+    question.title = "This scene cannot be opened";
+    question.text = file.empty() ? "" : file.filename().string();
+    question.detail = error.what();
+    if (!file.empty()) {
+        question.answers.push_back({"Show in the file",
+                                    "Shows the text with the fault marked, to be put right here",
+                                    [this, file, error] { show_broken(file, error); }});
+    }
+    question.answers.push_back(
+        {"Close", has_scene() ? "What was open stays open" : "Nothing is opened", [] {}});
+    ask(std::move(question));
+}
+
+bool Workspace::has_unaccepted() const {
+    return has_scene() && !opening_ && now().unaccepted && !accepted_waits_ &&
+           now().applied_revision >= accepted_in_;
+}
+
+// "iteration 12, which is shown, with the loss 3.4e-05": what would be accepted.
+std::string Workspace::results_text() const {
+    const auto& history = now().history;
+    if (!history || history->empty()) return "the newest ones";
+    const bool shown = now().shown_iteration >= 0 && !now().shows_older_scene();
+    const std::int64_t last = history->back().iteration;
+    const std::int64_t iteration = shown ? now().shown_iteration : last;
+    for (const session::IterationInfo& row : *history)
+        if (row.iteration == iteration)
+            return fmt::format("those of iteration {}{}, with the loss {}", iteration,
+                               iteration != last ? ", which is shown" : "",
+                               number_text(row.loss, 3));
+    return "the newest ones";
+}
+
+void Workspace::when_saved(std::function<void()> next) {
+    const bool unsaved = editor_->has_scene() && editor_->unsaved(), found = has_unaccepted();
+    if (!unsaved && !found) {
+        next();
+        return;
+    }
+    const std::string file =
+        editor_->file().empty() ? "the new scene" : editor_->file().filename().string();
+    const auto save_then = [this, next] {
+        after_name_ = next;
+        if (save_as_it_is()) {
+            forget_name();
+            next();
+        } else if (!show_save_as) {
+            forget_name();
+        }
+    };
+    Question question;
+    question.title = unsaved ? "Unsaved changes" : "Values that are not accepted";
+    if (found) {
+        question.text = std::string(unsaved ? "There are unsaved changes, and the" : "The") +
+                        " optimisation has found values that are not in " + file + " yet.";
+        question.detail = "Accepting writes " + results_text() + ", into the scene.";
+        question.answers.push_back({"Accept and save",
+                                    "Writes the values into the scene and the scene into its file, "
+                                    "then goes on",
+                                    [this, save_then] { accept_and_save(save_then); }});
+    } else {
+        question.text = fmt::format("Save the changes to {}?", file);
+    }
+    if (unsaved)
+        question.answers.push_back({found ? "Save without them" : "Save",
+                                    found ? "Writes the scene as it was edited; the values that "
+                                            "were found are lost"
+                                          : "Writes the scene's file, then goes on",
+                                    save_then});
+    question.answers.push_back(
+        {"Discard", unsaved ? "The changes are lost" : "The values that were found are lost",
+         next});
+    question.answers.push_back({"Cancel", "Everything stays as it is", [] {}});
+    ask(std::move(question));
+}
+
+void Workspace::close() {
+    when_saved([this] {
+        edit([](session::Editor& e) { e.close(); });
+        selection_ = {};
+        show_gallery = true;
+        send(session::Play{false});
+        send(session::ShowIteration{});
+        send(session::Ghost{});
+        if (is_optimising()) optimise(session::Optimise::What::stop);
+    });
+}
+
+bool Workspace::save_as_it_is() {
+    if (editor_->file().empty()) {
+        show_save_as = true;
+        return false;
+    }
+    if (!edit([](session::Editor& e) { e.save(); })) return false;
+    tell("Saved " + editor_->file().filename().string(), Notice::Kind::success);
+    return true;
+}
+
+bool Workspace::save() {
+    after_name_ = {};
+    const bool found = has_unaccepted();
+    if (!save_as_it_is()) return false;
+    if (!found) return true;
+    Notice notice;
+    notice.text = "Saved " + editor_->file().filename().string() + " without what was found";
+    notice.detail =
+        "The optimisation has found values that are not in the scene: accepting "
+        "writes " +
+        results_text() + ".";
+    notice.button = "Accept and save";
+    notice.action = [this] { accept_and_save(); };
+    notice.until = ImGui::GetTime() + 5 * notice_seconds;
+    std::erase_if(notices_, [&](const Notice& n) {
+        return n.text == "Saved " + editor_->file().filename().string();
+    });
+    tell(std::move(notice));
+    return true;
+}
+
+bool Workspace::save_as(const fs::path& file) {
+    if (!edit([&](session::Editor& e) { e.save_as(file); })) return false;
+    tell("Saved " + file.string(), Notice::Kind::success);
+    if (const std::function<void()> next = std::exchange(after_name_, {})) next();
+    return true;
+}
+
+void Workspace::forget_name() { after_name_ = {}; }
+
+void Workspace::reload(bool by_user) {
+    const std::string name = editor_->file().filename().string();
+    try {
+        editor_->reload();
+        broken.reset();
+        mended.reset();
+        tell(by_user ? name + " was read once more"
+                     : name + " was changed elsewhere and is shown anew");
+    } catch (const Error& error) {
+        // What runs stays; the text is shown where it is wrong.
+        try {
+            broken = Broken{editor_->file(), read_file(editor_->file()), error};
+            mended = editor_->file();
+        } catch (const Error&) {
+            broken.reset();
+        }
+        Notice notice;
+        notice.kind = Notice::Kind::error;
+        notice.text = name + (by_user ? " does not load" : " was changed and does not load");
+        notice.detail = error.what();
+        if (broken) {
+            notice.button = "Show in the file";
+            notice.action = [this] { focus_panel = "Scene file"; };
+        }
+        tell(std::move(notice));
+    }
+}
+
+std::string Workspace::title() const {
+    if (!has_scene()) return "no scene";
+    const Node* name = document().find("/name");
+    std::string text = name != nullptr && name->is_string() ? name->string()
+                       : editor_->file().empty()            ? "new scene"
+                                                            : editor_->file().stem().string();
+    return text;
+}
+
+void Workspace::request_quit() {
+    when_saved([this] { quit_ = true; });
+}
+
+void Workspace::end_without_asking(bool now) {
+    using std::chrono::steady_clock;
+    constexpr auto patience = std::chrono::seconds(2);
+    if (!ends_by_) {
+        question_.reset();
+        ends_by_ = steady_clock::now() + (has_unaccepted() && !now ? patience : patience * 0);
+        // The scene as it was edited is safe at once.
+        edit([](session::Editor& e) { e.autosave(); });
+        if (has_unaccepted() && !now)
+            accept_and([this] { ends_by_ = steady_clock::time_point(); }, true);
+    }
+    if (now) {
+        ends_by_ = steady_clock::time_point();
+        go_on_ending();
+    }
+}
+
+void Workspace::go_on_ending() {
+    if (!ends_by_ || quit_ || std::chrono::steady_clock::now() < *ends_by_) return;
+    edit([this](session::Editor& e) { left_autosave_ = e.leave_autosave(); });
+    quit_ = true;
+}
+
+}  // namespace hindcast::gui

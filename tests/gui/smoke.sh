@@ -103,7 +103,6 @@ check "what was found is in the autosave" \
     bash -c "grep -Eq '\"rest_length\": \\[' '$state'/state/autosave-*.json"
 check "the file is as it was" cmp -s "$root/scenes/spring_cage.json" "$state/scene.json"
 open_window "$folder/smoke_offered.log"
-picture smoke_offered
 xdotool key Return; sleep 3 # Open what was kept
 xdotool key ctrl+s; sleep 2
 check "it is offered at the next start, and opened by Enter" \

@@ -154,9 +154,11 @@ void exports(Robot& robot) {
         hands.ItemInputValue("//Export/##folder", robot.folder().c_str());
         robot.picture("export");
         hands.ItemClick("//Export/###Export");
-        CHECK(robot.wait([&] {
-            return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
-        }));
+        CHECK(robot.wait(
+            [&] {
+                return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
+            },
+            300));
         robot.frames(3);
         robot.picture("exported");
     });

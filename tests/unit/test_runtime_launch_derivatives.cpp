@@ -189,7 +189,9 @@ TEST_CASE("launch derivatives: what the launch has overwritten must be given to 
                              Error);
         CHECK_THROWS_AS(launch.replay(Direction::adjoint_tangent).run(), Error);
         const int p = adjoint.kernel().find_parameter("y");
-        adjoint.bind_memory(p, old.data());
+        // In memory of the launch's device.
+        adjoint.bind_memory(
+            p, device->cuda() ? old.memory().on(device->cuda()) : static_cast<void*>(old.data()));
         adjoint.run();
         check();
         adjoint.bind_memory(p, nullptr);

@@ -135,12 +135,12 @@ struct OpenScene {
             return s.activity == session::Activity::idle && !s.stop_reason.empty();
         });
     }
-    // The latest frame once it shows this step.
+    // The latest frame once it shows this step of what is shown.
     render::Frame frame_at(std::int64_t step) const {
         std::optional<render::Frame> frame;
         wait([&](const session::Snapshot& s) {
             frame = exchange->acquire();
-            return frame && frame->step == step && s.step == step;
+            return frame && frame->step == step && s.step == step && !s.frame_waits;
         });
         return *frame;
     }

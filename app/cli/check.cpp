@@ -31,6 +31,7 @@ int run(const Options& options) {
     std::optional<GradientMemory> memory;
     wanted.before_gradient = [&](Simulation& f64) {
         memory.emplace(f64);
+        say(options.quiet, "{}\n{}", scene.name(), order_line(*simulation.device, 14));
         if (!options.quiet) memory->print_plan();
         std::fflush(stdout);
     };
@@ -38,7 +39,6 @@ int run(const Options& options) {
         if (!options.quiet) memory->print_peak();
         memory.reset();
     };
-    say(options.quiet, "{}\n{}", scene.name(), order_line(*simulation.device, 14));
     {
         std::optional<Progress> progress;
         wanted.go_on = [&](std::int64_t done, std::int64_t total) {

@@ -1,9 +1,6 @@
-// The edited document: undo, objects of sections, files, autosave.
+// The edited document: undo, objects of sections, parameters and groups, numbers with units.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -29,11 +26,6 @@ std::shared_ptr<Simulation> built(const Editor& editor) {
 
 std::string text_at(const Editor& editor, const std::string& pointer) {
     return document::to_line(editor.document()->at(pointer));
-}
-
-std::string read_all(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -413,143 +405,6 @@ TEST_CASE("editor: what is added beside the window is what add() adds") {
     const Adding adding(editor, test::all_modules(), Section::forces, "springs");
     CHECK(adding.is_for(editor));
     CHECK_FALSE(adding.is_for(other));
-}
-
-TEST_CASE("editor: files are saved as they were written, noticed when changed, and reloaded") {
-    const test::TemporaryFolder folder;
-    const auto file = folder / "scene.json";
-    std::filesystem::copy_file(test::scene_file("spring_cage.json"), file);
-    Editor editor(test::all_modules());
-    editor.keep_in(folder / "state");
-    editor.open(file);
-    editor.set("/gravity/2", -2, "Gravity");
-    editor.save();
-    CHECK_FALSE(editor.unsaved());
-    const std::string saved = read_all(file);
-    // Numbers that were not touched keep their text.
-    CHECK(saved.find("\"step\": \"1/30\"") != std::string::npos);
-    CHECK(saved.find("[0, 0, -2]") != std::string::npos);
-
-    editor.changed_on_disk();
-    std::string other = saved;
-    other.replace(other.find("-2]"), 3, "-30]");
-    std::ofstream(file) << other;
-    bool changed = false;
-    for (int k = 0; k < 100 && !changed; ++k) {
-        changed = editor.changed_on_disk();
-        ::usleep(50'000);
-    }
-    CHECK(changed);
-    editor.reload();
-    CHECK(text_at(editor, "/gravity/2") == "-30");
-    CHECK_FALSE(editor.unsaved());
-    editor.undo();
-    CHECK(text_at(editor, "/gravity/2") == "-2");
-    CHECK(editor.unsaved());
-
-    std::ofstream(file) << "{ not a scene";
-    const auto document = editor.document();
-    CHECK_THROWS_AS(editor.reload(), Error);
-    CHECK_THROWS_AS(editor.open(folder / "missing.json"), Error);
-    CHECK(editor.document() == document);
-    editor.save_as(folder / "other.json");
-    CHECK(editor.file() == folder / "other.json");
-    const auto recent = editor.recent();
-    REQUIRE(recent.size() == 2);
-    CHECK(recent.front().filename() == "other.json");
-    editor.close();
-    CHECK_FALSE(editor.has_scene());
-}
-
-TEST_CASE("editor: comments and layout are kept by edits, undo, saving and autosaves") {
-    const test::TemporaryFolder folder;
-    const auto file = folder / "scene.json";
-    std::string text = read_all(test::scene_file("spring_cage.json"));
-    text.replace(text.find("\"gravity\""), 0, "// of the earth\n    ");
-    std::ofstream(file) << text;
-    const auto with = [&](const std::string& gravity) {
-        std::string changed = text;
-        const std::string old = "[0, 0, -9.81]";
-        return changed.replace(changed.find(old), old.size(), gravity);
-    };
-    Editor editor(test::all_modules());
-    editor.keep_in(folder / "state");
-    editor.open(file);
-    CHECK(editor.text() == text);
-    editor.set("/gravity/2", -1.62, "Gravity");
-    CHECK(editor.text() == with("[0, 0, -1.62]"));
-    editor.undo();
-    CHECK(editor.text() == text);
-    CHECK_FALSE(editor.unsaved());
-    editor.redo();
-    editor.save();
-    CHECK(read_all(file) == with("[0, 0, -1.62]"));
-    CHECK_FALSE(editor.unsaved());
-    // A comment alone is an edit, which can be undone.
-    std::string noted = with("[0, 0, -1.62]  // of the moon");
-    noted.replace(noted.find("[0, 0, -1.62]  // of the moon,"), 30,
-                  "[0, 0, -1.62],  // of the moon");
-    editor.replace_text(noted, "Text");
-    CHECK(editor.unsaved());
-    CHECK(editor.undo_name() == "Text");
-    CHECK(editor.text() == noted);
-    editor.undo();
-    CHECK_FALSE(editor.unsaved());
-    CHECK(editor.text() == with("[0, 0, -1.62]"));
-    editor.redo();
-    // What is left behind has it too, and is found by its file.
-    CHECK(editor.leave_autosave());
-    Editor next(test::all_modules());
-    next.keep_in(folder / "state");
-    CHECK_FALSE(next.rescued(folder / "other.json"));
-    const auto found = next.rescued(folder / "state" / ".." / "scene.json");
-    REQUIRE(found);
-    next.open_rescued(*found);
-    CHECK(next.text() == noted);
-    CHECK(next.unsaved());
-    next.save();
-    CHECK(read_all(file) == noted);
-    CHECK_FALSE(next.leave_autosave());
-    CHECK_FALSE(next.rescued());
-}
-
-TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
-    const test::TemporaryFolder folder;
-    const auto file = test::scene_file("spring_cage.json");
-    const pid_t child = ::fork();
-    if (child == 0) {  // edits, and ends without leave
-        Editor lost(test::all_modules());
-        lost.keep_in(folder.path());
-        lost.open(file);
-        lost.set("/gravity/2", -3, "Gravity");
-        lost.autosave();
-        ::_exit(0);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    Editor editor(test::all_modules());
-    editor.keep_in(folder.path());
-    const auto rescued = editor.rescued();
-    REQUIRE(rescued);
-    CHECK(rescued->original == file);
-    CHECK(rescued->when.size() == 16);
-    editor.open_rescued(*rescued);
-    CHECK(text_at(editor, "/gravity/2") == "-3");
-    CHECK(editor.file() == file);
-    CHECK(editor.unsaved());
-    CHECK_FALSE(editor.rescued());  // its own does not count
-    editor.close();
-    CHECK_FALSE(editor.rescued());
-
-    {
-        Editor ends(test::all_modules());
-        ends.keep_in(folder.path());
-        ends.open(file);
-        ends.set("/gravity/2", -4, "Gravity");
-        ends.autosave();
-        CHECK_FALSE(editor.rescued());
-    }
-    CHECK_FALSE(editor.rescued());
 }
 
 TEST_CASE("editor: a number is an expression with units that fit") {

@@ -277,8 +277,8 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
         selected_row(context.picture.stage(), work.name_at(work.selection().pointer),
                      work.selection().part(), q.rows);
     if (row > 0)
-        first = std::min(static_cast<std::size_t>(row) * components,
-                         count > shown ? count - shown : 0);
+        first =
+            std::min(static_cast<std::size_t>(row) * components, count > shown ? count - shown : 0);
     const float number = px(14) + ImGui::CalcTextSize("88888 x").x;
     for (std::size_t k = first; k < first + shown; ++k) {
         ImGui::PushID(static_cast<int>(k));

@@ -102,7 +102,7 @@ private:
                                  std::max(now.iterations_planned, last.iteration),
                                  number_text(best->loss, 4), best->iteration),
                      quiet);
-        wrapped_text(fmt::format("|gradient| {}   {} each", number_text(last.gradient_norm, 3),
+        wrapped_text(fmt::format("|gradient| {}   {} so far", number_text(last.gradient_norm, 3),
                                  duration_text(last.seconds)),
                      quiet);
         if (!now.stop_reason.empty() && !work.is_optimising())

@@ -311,7 +311,12 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
     const Parameter& p = kernel_.parameter(symbol);
     const Type type = kernel_.op(index).type;
     const std::string t = scalar_type(p.type), it = scalar_type(type);
-    const auto source = lane_sources_.find(index);
+    // An index that was divided by the components counts them where it comes from.
+    const Op& op = kernel_.op(index);
+    const bool counted = op.code == OpCode::div && lane_sources_.contains(op.operand[0]) &&
+                         kernel_.op(op.operand[1]).code == OpCode::constant &&
+                         kernel_.op(op.operand[1]).bits == static_cast<unsigned>(p.components);
+    const auto source = lane_sources_.find(counted ? op.operand[0] : index);
     const bool from_memory =
         source != lane_sources_.end() && (source->second.padded || mask_ == item_mask_);
     const std::string indices =
@@ -327,7 +332,7 @@ Emitter::Names Emitter::load_by_lane(int symbol, Value index, const std::vector<
             at = pure("extractelement {} {}, i64 {}", lanes_of(it), indices, l);
         }
         at = cast(ir::is_signed(type) ? "sext" : "zext", it, at, "i64");
-        at = pure("mul i64 {}, {}", at, p.components);
+        if (!counted || !from_memory) at = pure("mul i64 {}, {}", at, p.components);
         elements.push_back(pointer(t, component_pointer(symbol, 0), at));
     }
     std::map<int, Names> groups;  // the components of a group

@@ -175,8 +175,15 @@ private:
         const Value first = target_.compare(OpCode::le, target_.integer(0), table(pull_.row_));
         return r == 0 ? first : target_.emit(OpCode::logical_not, Type::boolean, first);
     }
+    // The table holds places of whole elements: the emitter takes them as they are.
     void load_others(Value cell) {
-        const Value other = target_.load(pull_.other_, 0, cell);
+        if (others_.empty()) return;
+        int& components = pull_.other_components_;
+        components = source_.parameter(others_.begin()->first.first).components;
+        for (const auto& [element, slot] : others_)
+            if (source_.parameter(element.first).components != components) components = 1;
+        Value other = target_.load(pull_.other_, 0, cell);
+        if (components > 1) other = target_.binary(OpCode::div, other, target_.integer(components));
         for (const auto& [element, slot] : others_)
             target_.write(slot, target_.load(element.first, element.second, other));
     }
@@ -389,7 +396,8 @@ bool Pull::worth_it() const {
             const Op& op = kernel_.op(v);
             loops +=
                 op.code == OpCode::for_ || op.code == OpCode::while_ || op.code == OpCode::local;
-            const bool slow = op.code == OpCode::div || op.code == OpCode::sqrt;
+            const bool slow =
+                (op.code == OpCode::div && ir::is_real(op.type)) || op.code == OpCode::sqrt;
             const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted();
             work += slow ? 4 : gathers ? 8 : 1;
         }

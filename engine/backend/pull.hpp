@@ -112,6 +112,7 @@ private:
     ir::Kernel kernel_, inner_;
     bool pays_ = false;
     bool pairs_ = false;         // two rows: the table `other`
+    int other_components_ = 1;   // in which its entries are counted, instead of elements
     bool mirrored_ = false;      // mirror.hpp; the table `row` holds the item in row 0, else -1
     int passes_ = 1;             // loops over the entries
     std::vector<Shift> shifts_;  // in the order in which a target meets them; empty: tables

@@ -105,7 +105,7 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
     const double cells = static_cast<double>(most) * static_cast<double>(stride_);
     table.fits = most > 0 && most <= most_slots &&
                  cells <= padding_limit * first[targets_] + 1024 && cells < 0x1p31 &&
-                 items < (1 << 30);
+                 items < (1 << 30) && targets_ * other_components_ < 0x7fffffff;
     if (!table.fits) return;
     const auto size = static_cast<std::size_t>(table.cells(stride_));
     table.most = AlignedBuffer<std::int32_t>(stride_);
@@ -151,7 +151,7 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
     });
     each_cell([&](std::int64_t, std::size_t at) {
         const std::int32_t i = table.item.data()[at];
-        table.other.data()[at] = target[1 - row_of(at)][i];
+        table.other.data()[at] = target[1 - row_of(at)][i] * other_components_;
         table.fits &= seen[i] == 2;  // an index out of range has no cell
     });
 }

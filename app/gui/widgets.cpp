@@ -26,6 +26,15 @@ struct Typing {
 };
 Typing typing;
 
+// The field that is being dragged. It shows where the mouse has brought it: the value that the
+// caller shows may come from a simulation that is not there yet.
+struct Dragging {
+    ImGuiID id = 0;
+    double place = 0;  // in and out of the drag: not rounded, of a logarithmic field its logarithm
+    bool moved = false;
+};
+Dragging dragging;
+
 }  // namespace
 
 const Look& look() { return the_look; }
@@ -210,6 +219,14 @@ Edited number_field(const char* id, NumberField& field) {
     const ImGuiID own = ImGui::GetID(id);
     if (typing.id == own) return type_into(id, field);
 
+    const bool logarithmic = field.logarithmic;
+    const auto on_drag = [&](double x) { return logarithmic ? std::log10(x) : x; };
+    const auto value_at = [&](double place) {
+        const double value = logarithmic ? std::pow(10, place) : place;
+        return field.whole ? std::round(value) : value;
+    };
+    const bool goes_on = dragging.id == own && ImGui::GetActiveID() == own;
+    if (goes_on && dragging.moved) field.value = value_at(dragging.place);
     const std::string shown =
         !field.shown.empty() ? field.shown
         : field.mixed        ? "-"
@@ -218,9 +235,8 @@ Edited number_field(const char* id, NumberField& field) {
     // ImGui formats with printf: what is shown is literal text.
     std::string format;
     for (const char c : shown) format += c == '%' ? std::string("%%") : std::string(1, c);
-    const bool logarithmic = field.logarithmic;
-    const auto on_drag = [&](double x) { return logarithmic ? std::log10(x) : x; };
-    double dragged = on_drag(std::clamp(field.value, field.low, field.high));
+    double dragged =
+        goes_on ? dragging.place : on_drag(std::clamp(field.value, field.low, field.high));
     const double low_end = on_drag(field.low), high_end = on_drag(field.high);
     const bool bounded = std::isfinite(low_end) && std::isfinite(high_end);
     const double reach = bounded            ? (high_end - low_end) / 300
@@ -230,7 +246,6 @@ Edited number_field(const char* id, NumberField& field) {
     const bool moved = ImGui::DragScalar(
         id, ImGuiDataType_Double, &dragged, speed, &low_end, &high_end, format.c_str(),
         ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_AlwaysClamp);
-    double value = !moved ? field.value : logarithmic ? std::pow(10, dragged) : dragged;
     // The drag marks a bounded value by how far it is along its range.
     if (bounded && high_end > low_end && !field.mixed) {
         const auto part =
@@ -242,19 +257,19 @@ Edited number_field(const char* id, NumberField& field) {
                                                   {low.x + (high.x - low.x) * part, high.y},
                                                   ImGui::GetColorU32(colour), px(1));
     }
-    if (field.whole) value = std::round(value);
-    const bool changed = moved && value != field.value;
-    static double before = 0;  // when the mouse went down on the active one
-    if (ImGui::IsItemActivated()) before = field.value;
+    if (ImGui::IsItemActivated()) dragging = {own, dragged};
+    const bool changed = moved && value_at(dragged) != field.value;
+    if (moved) dragging.place = dragged;
+    dragging.moved |= changed;
     const bool ended = ImGui::IsItemDeactivated();
-    if (ended && !changed && field.value == before &&
+    if (ended && !dragging.moved &&
         ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
         typing = {own,
                   field.whole ? fmt::format("{:.0f}", field.value) : fmt::format("{}", field.value),
                   "", true};
     }
-    const bool was_dragged = ended && field.value != before;
-    if (changed) field.value = value;
+    const bool was_dragged = ended && dragging.moved;
+    if (changed) field.value = value_at(dragged);
     std::string help = field.tooltip;
     if (!help.empty()) help += "\n\n";
     help += "Drag sideways, or click and type";

@@ -9,6 +9,7 @@
 #include "engine/backend/llvm.hpp"
 #include "engine/sim/ensemble.hpp"
 #include "engine/sim/gradient_check.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/kernel_harness.hpp"
 #include "tests/support/skip.hpp"
 
@@ -21,15 +22,6 @@ namespace {
 
 using Point = std::vector<double>;
 
-const Registry& registry() {
-    static const Registry modules = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
-    return modules;
-}
-
 std::string number(double value) {
     return " " + std::to_string(std::bit_cast<std::uint64_t>(value));
 }
@@ -40,7 +32,7 @@ std::unique_ptr<Simulation> make(const Scene& scene, ir::Precision precision,
     options.device = std::make_shared<Device>(device);
     options.precision = precision;
     options.steps = steps;
-    return std::make_unique<Simulation>(scene, registry(), options);
+    return std::make_unique<Simulation>(scene, test::all_modules(), options);
 }
 
 Scene load(const std::string& name) {
@@ -191,7 +183,8 @@ TEST_CASE("ensemble: a gradient check has the same table whether its runs are in
             CHECK(done < total);
             return true;
         };
-        const GradientReport report = check_gradients(scene, registry(), s->options(), wanted);
+        const GradientReport report =
+            check_gradients(scene, test::all_modules(), s->options(), wanted);
         CHECK(report.passed());
         CHECK(asked == 2 + 8 * 8 + 3 * 9 * 2 - 1);
         std::string numbers = to_text(report);

@@ -5,6 +5,7 @@
 
 #include "engine/backend/llvm.hpp"
 #include "engine/sim/simulation.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/skip.hpp"
 
@@ -15,22 +16,13 @@ namespace {
 #define HINDCAST_NEEDS_LLVM() \
     if (!backend::llvm_info().available) HINDCAST_SKIP(backend::llvm_info().problem)
 
-const Registry& modules() {
-    static const Registry registry = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
-    return registry;
-}
-
 std::unique_ptr<Simulation> make(const Scene& scene, WholeProgramUse use, ir::Precision precision,
                                  int width = 0, std::int64_t steps = -1) {
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::cpu, 1, width, false, use});
     options.precision = precision;
     options.steps = steps;
-    return std::make_unique<Simulation>(scene, modules(), options);
+    return std::make_unique<Simulation>(scene, test::all_modules(), options);
 }
 
 Scene load(const std::string& name) {

@@ -9,6 +9,7 @@
 
 #include "app/render/png.hpp"
 #include "engine/model/registry.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/patience.hpp"
 
 namespace hindcast::test {
@@ -17,15 +18,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-
-const Registry& all_modules() {
-    static const Registry registry = [] {
-        Registry fresh;
-        register_all_modules(fresh);
-        return fresh;
-    }();
-    return registry;
-}
 
 Robot* the_living = nullptr;
 

@@ -12,6 +12,7 @@
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
+#include "tests/support/all_modules.hpp"
 
 using namespace hindcast;
 using test::last_iteration;
@@ -203,6 +204,52 @@ TEST_CASE("gui editing: a vector that is not written is written by its first edi
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/velocity") == nullptr);
         CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
+// The window goes on while the simulation is busy: what is shown must not depend on its answers.
+TEST_CASE("gui editing: a drag that the simulation answers late goes where the mouse goes") {
+    session::Session session(test::all_modules(), {});
+    auto shown = session.snapshot();
+    bool answers = true;
+    Robot::Options options;
+    options.link = gui::Link{[&](session::Command command) { session.send(std::move(command)); },
+                             [&] { return answers ? shown = session.snapshot() : shown; }};
+    Robot robot(options);
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        stop_at(robot, 0);
+        select(robot, "/bodies/0");
+        robot.frames(3);
+        answers = false;
+        hands.MouseMove("//###Inspector/**/ball.velocity/$$0/##value");
+        hands.MouseDown();
+        const ImVec2 from = ImGui::GetMousePos();
+        double last = 0;
+        for (int k = 1; k <= 5; ++k) {
+            hands.MouseMoveToPos({from.x + 10 * static_cast<float>(k), from.y});
+            robot.frames(2);
+            REQUIRE(at(robot, "/bodies/0/velocity") != nullptr);
+            const double x = at(robot, "/bodies/0/velocity/0")->real();
+            CHECK(x > last);  // it would start from what the simulation knows
+            last = x;
+        }
+        hands.MouseUp();
+        robot.frames(3);
+        CHECK(at(robot, "/bodies/0/velocity/0")->real() == last);
+        // It ended as a drag: no text is typed, and the next one is a step of its own.
+        CHECK_FALSE(ImGui::GetIO().WantTextInput);
+        hands.MouseMove("//###Inspector/**/ball.velocity/$$0/##value");
+        hands.MouseDragWithDelta({20, 0});
+        robot.frames(3);
+        CHECK(at(robot, "/bodies/0/velocity/0")->real() > last);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(at(robot, "/bodies/0/velocity/0")->real() == last);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(at(robot, "/bodies/0/velocity") == nullptr);
+        CHECK_FALSE(robot.work().editor().unsaved());
+        answers = true;
+        CHECK(runs_what_is_edited(robot));
     });
 }
 

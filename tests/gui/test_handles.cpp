@@ -6,6 +6,7 @@
 #include "app/gui/handles.hpp"
 #include "app/gui/picking.hpp"
 #include "app/gui/widgets.hpp"
+#include "tests/support/all_modules.hpp"
 
 using namespace hindcast;
 using namespace hindcast::gui;
@@ -14,22 +15,13 @@ using render::ElementKind;
 
 namespace {
 
-const Registry& modules() {
-    static const Registry registry = [] {
-        Registry fresh;
-        register_all_modules(fresh);
-        return fresh;
-    }();
-    return registry;
-}
-
 Document scene(const std::string& sections) {
     return Document::parse("{\"format\": 1, " + sections + "}");
 }
 
 Handles of(const Document& d, const std::string& object, const render::Element& part = {},
            int dimension = 3) {
-    return handles_of(d, modules(), object, part, dimension);
+    return handles_of(d, test::all_modules(), object, part, dimension);
 }
 
 // Applies it, and gives the scene.

@@ -10,17 +10,9 @@
 #include <vector>
 
 #include "engine/sim/simulation.hpp"
+#include "tests/support/all_modules.hpp"
 
 namespace hindcast::test {
-
-inline const Registry& all_modules() {
-    static const Registry registry = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
-    return registry;
-}
 
 // The text may leave out "format"; it is an object without the outer braces.
 inline std::unique_ptr<Simulation> simulate(const std::string& keys,

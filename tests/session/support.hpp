@@ -10,6 +10,7 @@
 #include "app/session/editor.hpp"
 #include "app/session/session.hpp"
 #include "engine/base/aligned.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/patience.hpp"
 
@@ -57,15 +58,6 @@ private:
     std::shared_ptr<const render::Stage> stage_;
     std::array<std::vector<render::SharedMemory>, 3> slots_;
 };
-
-inline const Registry& all_modules() {
-    static const Registry registry = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
-    return registry;
-}
 
 // One of its own for each session and simulation: a device belongs to one thread at a time.
 inline std::shared_ptr<Device> session_device() {

@@ -112,6 +112,10 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
         if (has_gradient) ImGui::SameLine(left + width + px(8));
     } else {
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
+        // What was edited is shown before the simulation has it.
+        const Node* const edit = work.document().find(place.pointer);
+        if (work.now().revision != work.editor().revision() && edit != nullptr)
+            field.value = plain_number(*edit).value_or(field.value);
         field.width = width;
         field.tooltip = help;
         const Edited edited = number_field("##value", field);

@@ -19,11 +19,6 @@ const Thing* thing_of(const Stage& stage, int number) {
                : &stage.things[static_cast<std::size_t>(number)];
 }
 
-std::uint32_t cell_of(const Thing& surface, std::size_t triangle) {
-    return surface.element_of.empty() ? static_cast<std::uint32_t>(triangle)
-                                      : surface.element_of[triangle];
-}
-
 // How many parts a thing has; of cells, up to the last one that is seen.
 std::int64_t count_of(const Thing& thing) {
     switch (render::elements_of(thing.kind)) {
@@ -33,7 +28,7 @@ std::int64_t count_of(const Thing& thing) {
         case ElementKind::cell: {
             std::int64_t count = 0;
             for (std::size_t t = 0; t < thing.indices.size() / 3; ++t)
-                count = std::max(count, std::int64_t{cell_of(thing, t)} + 1);
+                count = std::max(count, static_cast<std::int64_t>(thing.cell_of(t)) + 1);
             return count;
         }
         case ElementKind::marker:
@@ -73,7 +68,7 @@ std::vector<std::int64_t> scene_points(const Stage& stage, const render::Pick& p
         points = {thing->indices[2 * number], thing->indices[2 * number + 1]};
     } else if (thing->kind == Thing::Kind::surface) {
         for (std::size_t k = 0; k < thing->indices.size(); ++k)
-            if (cell_of(*thing, k / 3) == number) points.push_back(thing->indices[k]);
+            if (thing->cell_of(k / 3) == number) points.push_back(thing->indices[k]);
     }
     return points;
 }

@@ -240,11 +240,13 @@ private:
     void take_answer();
     void take_pulled();
     void take_added();
+    std::unique_ptr<session::Editor> fresh_editor() const;
     void begin_opening(std::unique_ptr<session::Editor> fresh);
     void finish_opening();
     void watch_files();
     void load_settings();
     void failed_load(const std::filesystem::path& file, const Error& error);
+    void mark_broken(const std::filesystem::path& file, const Error& error);
     void show_broken(const std::filesystem::path& file, const Error& error);
     void offer_rescued();
     std::string results_text() const;

@@ -18,10 +18,15 @@ using document::Node;
 
 }  // namespace
 
+std::unique_ptr<session::Editor> Workspace::fresh_editor() const {
+    auto fresh = std::make_unique<session::Editor>(registry_);
+    fresh->keep_in(state_folder_);
+    return fresh;
+}
+
 void Workspace::open(const fs::path& file) {
     when_saved([this, file] {
-        auto fresh = std::make_unique<session::Editor>(registry_);
-        fresh->keep_in(state_folder_);
+        auto fresh = fresh_editor();
         try {
             fresh->open(file);
         } catch (const Error& error) {
@@ -34,8 +39,7 @@ void Workspace::open(const fs::path& file) {
 
 void Workspace::make_new() {
     when_saved([this] {
-        auto fresh = std::make_unique<session::Editor>(registry_);
-        fresh->keep_in(state_folder_);
+        auto fresh = fresh_editor();
         fresh->make_new();
         begin_opening(std::move(fresh));
     });
@@ -43,8 +47,7 @@ void Workspace::make_new() {
 
 void Workspace::open_rescued(const session::Editor::Rescued& found) {
     when_saved([this, found] {
-        auto fresh = std::make_unique<session::Editor>(registry_);
-        fresh->keep_in(state_folder_);
+        auto fresh = fresh_editor();
         try {
             fresh->open_rescued(found);
         } catch (const Error& error) {
@@ -116,10 +119,14 @@ void Workspace::finish_opening() {
 }
 
 // The text with the fault marked, in the panel, or in the whole window where there is no panel.
+void Workspace::mark_broken(const fs::path& file, const Error& error) {
+    broken = Broken{file, read_file(file), error};
+    mended = file;
+}
+
 void Workspace::show_broken(const fs::path& file, const Error& error) {
     try {
-        broken = Broken{file, read_file(file), error};
-        mended = file;
+        mark_broken(file, error);
         focus_panel = "Scene file";
     } catch (const Error& unreadable) {
         fail(unreadable);
@@ -271,8 +278,7 @@ void Workspace::reload(bool by_user) {
     } catch (const Error& error) {
         // What runs stays; the text is shown where it is wrong.
         try {
-            broken = Broken{editor_->file(), read_file(editor_->file()), error};
-            mended = editor_->file();
+            mark_broken(editor_->file(), error);
         } catch (const Error&) {
             broken.reset();
         }

@@ -101,13 +101,10 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, int num
                 add(3, 2 * part.number, 2);
             break;
         case Thing::Kind::surface:
-            for (std::int64_t t = 0; chosen && t < indices / 3; ++t) {
-                const std::int64_t owner =
-                    thing.element_of.empty()
-                        ? t
-                        : std::int64_t{thing.element_of[static_cast<std::size_t>(t)]};
-                if (owner == part.number) add(3, 3 * t, 3);
-            }
+            for (std::int64_t t = 0; chosen && t < indices / 3; ++t)
+                if (static_cast<std::int64_t>(thing.cell_of(static_cast<std::size_t>(t))) ==
+                    part.number)
+                    add(3, 3 * t, 3);
             if (!chosen) add(3, 0, indices);
             break;
         default: break;

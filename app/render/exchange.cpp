@@ -181,10 +181,7 @@ SharedExchange::SharedExchange(VulkanContext& context, std::shared_ptr<const Sta
         }
 }
 
-std::optional<SharedSemaphore> SharedExchange::semaphore() const {
-    if (backing_->semaphore_descriptor < 0) return std::nullopt;
-    return SharedSemaphore{backing_->semaphore_descriptor};
-}
+int SharedExchange::semaphore() const { return backing_->semaphore_descriptor; }
 
 std::uint64_t SharedExchange::raised() const {
     if (!*backing_->semaphore) return 0;

@@ -21,7 +21,7 @@ public:
     const std::vector<SharedMemory>& slot(int slot) const override {
         return slots_.at(static_cast<std::size_t>(slot));
     }
-    std::optional<SharedSemaphore> semaphore() const override;
+    int semaphore() const override;
     std::uint64_t raised() const override;
 
     // ---- for the renderer ----

@@ -65,6 +65,10 @@ struct Thing {
     std::int64_t rows = 0, columns = 0;
     double spacing = 0;
     Colour colour{0.6F, 0.62F, 0.66F, 1};  // where no values are shown
+
+    std::size_t cell_of(std::size_t triangle) const {
+        return element_of.empty() ? triangle : element_of[triangle];
+    }
 };
 
 // What can be told apart of a thing: its number counts within the thing.

@@ -41,11 +41,6 @@ struct SharedMemory {
     std::shared_ptr<void> alive;  // keeps it
 };
 
-// A timeline semaphore of Vulkan, which the solver's device raises.
-struct SharedSemaphore {
-    int descriptor = -1;  // an opaque fd, which stays the renderer's
-};
-
 // The three slots, between one writer (simulation thread) and one reader (renderer). Made by
 // Renderer::share().
 class Exchange {
@@ -56,8 +51,9 @@ public:
     // By channel.
     virtual const std::vector<SharedMemory>& slot(int slot) const = 0;
 
-    // None: the writer waits for its device before it publishes.
-    virtual std::optional<SharedSemaphore> semaphore() const { return std::nullopt; }
+    // A timeline semaphore of Vulkan that the solver's device raises: an opaque fd, which stays the
+    // renderer's. -1: none, and the writer waits for its device before it publishes.
+    virtual int semaphore() const { return -1; }
     // What the semaphore was raised to.
     virtual std::uint64_t raised() const { return 0; }
 

@@ -14,30 +14,22 @@ Adding::Adding(const Editor& editor, const Registry& registry, model::Section se
     begin(editor);
 }
 
-Adding::~Adding() { end(); }
-
 void Adding::begin(const Editor& editor) {
-    end();
+    background_.cancel();
     name_ = editor.name_for(type_->type);
     document_ = editor.document();
     made_.reset();
     problem_.reset();
-    ready_ = cancelled_ = false;
-    thread_ = std::thread([this, file = editor.file()] {
-        try {
-            made_ = with_default_object(*document_, file, registry_, *type_, name_, &cancelled_);
-        } catch (const Error& error) {
-            problem_ = error;
-        } catch (const std::exception& error) {  // of the standard library: memory, threads
-            problem_ = Error(error.what());
-        }
-        ready_ = true;
-    });
-}
-
-void Adding::end() {
-    cancelled_ = true;
-    if (thread_.joinable()) thread_.join();
+    ready_ = false;
+    background_.start(
+        [this, file = editor.file()] {
+            made_ = with_default_object(*document_, file, registry_, *type_, name_,
+                                        &background_.cancelled());
+        },
+        [this](const std::optional<Error>& failure) {
+            problem_ = failure;
+            ready_ = true;
+        });
 }
 
 std::string Adding::finish(Editor& editor) {
@@ -45,7 +37,7 @@ std::string Adding::finish(Editor& editor) {
         begin(editor);
         return "";
     }
-    end();
+    background_.cancel();  // it has come to its end: what it wrote is seen
     if (problem_) throw *problem_;
     return editor.put_added(std::move(*made_), name_);
 }

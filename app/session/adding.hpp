@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "app/session/background.hpp"
 #include "app/session/editor.hpp"
 
 namespace hindcast::session {
@@ -20,9 +20,6 @@ public:
     // Throws Error for a type that is not registered.
     Adding(const Editor& editor, const Registry& registry, model::Section section,
            const std::string& type);
-    ~Adding();  // waits for the try that runs, and makes no other
-    Adding(const Adding&) = delete;
-    Adding& operator=(const Adding&) = delete;
 
     const std::string& type() const { return type_->type; }
     bool is_for(const Editor& editor) const { return &editor == editor_ && editor.has_scene(); }
@@ -34,7 +31,6 @@ public:
 
 private:
     void begin(const Editor& editor);
-    void end();
 
     const Editor* const editor_;
     const Registry& registry_;
@@ -43,8 +39,8 @@ private:
     std::string name_;
     std::optional<document::Document> made_;
     std::optional<Error> problem_;
-    std::atomic<bool> ready_ = false, cancelled_ = false;
-    std::thread thread_;
+    std::atomic<bool> ready_ = false;
+    Background background_;  // last: it ends before what it writes goes
 };
 
 }  // namespace hindcast::session

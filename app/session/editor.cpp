@@ -211,10 +211,7 @@ const std::string& Editor::text() const {
 }
 
 std::string Editor::readable_text() const {
-    if (document_->root().levels() > document::max_depth)
-        throw Error("the scene has more than " + std::to_string(document::max_depth) +
-                    " levels of nesting, and could not be read again")
-            .remedy("write it flatter");
+    document_->require_readable();
     return text();
 }
 

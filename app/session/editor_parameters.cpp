@@ -109,9 +109,20 @@ const Node* factors_of(const Document& document) {
     return factors != nullptr && factors->is_object() ? factors : nullptr;
 }
 
-void rename_factor(Document& document, const std::string& old, const std::string& fresh) {
+bool has_factor(const Document& document, const std::string& group) {
     const Node* const factors = factors_of(document);
-    if (factors == nullptr || factors->find(old) == nullptr) return;
+    return factors != nullptr && factors->find(group) != nullptr;
+}
+
+void erase_factor(Document& document, const std::string& group) {
+    if (!has_factor(document, group)) return;
+    const bool others = factors_of(document)->size() > 1;
+    document.erase(others ? pointer_to_group(group) : "/optimizer/groups");
+}
+
+void rename_factor(Document& document, const std::string& old, const std::string& fresh) {
+    if (!has_factor(document, old)) return;
+    const Node* const factors = factors_of(document);
     Node changed = Node::object();
     for (std::size_t k = 0; k < factors->size(); ++k)
         changed.set(factors->key(k) == old ? fresh : factors->key(k), factors->item(k));
@@ -140,12 +151,8 @@ std::set<std::string> groups_of_parameters(const Document& document) {
 
 void drop_unused_groups(Document& document, const std::set<std::string>& before) {
     const std::set<std::string> after = groups_of_parameters(document);
-    for (const std::string& name : before) {
-        const Node* const factors = factors_of(document);
-        if (factors == nullptr) return;
-        if (after.contains(name) || factors->find(name) == nullptr) continue;
-        document.erase(factors->size() > 1 ? pointer_to_group(name) : "/optimizer/groups");
-    }
+    for (const std::string& name : before)
+        if (!after.contains(name)) erase_factor(document, name);
 }
 
 void remove_parameters(Document& document, const std::vector<std::string>& pointers) {
@@ -263,16 +270,13 @@ std::vector<Editor::Group> Editor::groups() const {
         groups.push_back({name, pointer_to_group(name), std::nullopt, {}});
         return groups.back();
     };
-    const auto has_factor = [&](const std::string& name) {
-        return factors != nullptr && factors->find(name) != nullptr;
-    };
     std::set<std::string> named;
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (const std::string name = text_of(list->item(k), "group"); !name.empty())
             named.insert(name);
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (const std::string name = group_of(list->item(k));
-            named.contains(name) || has_factor(name))
+            named.contains(name) || has_factor(document, name))
             at(name).parameters.push_back(pointer_to(k));
     for (std::size_t k = 0; factors != nullptr && k < factors->size(); ++k) {
         Group& group = at(factors->key(k));
@@ -290,10 +294,7 @@ std::string Editor::add_group(const std::string& parameter) {
     parameter_at(changed, parameter);
     const std::set<std::string> before = groups_of_parameters(changed);
     std::string name = "group";
-    const auto taken = [&] {
-        const Node* const factors = factors_of(changed);
-        return before.contains(name) || (factors != nullptr && factors->find(name) != nullptr);
-    };
+    const auto taken = [&] { return before.contains(name) || has_factor(changed, name); };
     for (int number = 2; taken(); ++number) name = "group_" + std::to_string(number);
     write_group(changed, parameter, name);
     made_groups(changed).set(name, Node::object({{"rate", 1}}));
@@ -315,9 +316,7 @@ std::string Editor::rename_group(const std::string& name, const std::string& fre
     if (fresh == name) return pointer_to_group(name);
     if (fresh.empty()) throw Error("a group needs a name");
     Document changed = need(document_);
-    const Node* const factors = factors_of(changed);
-    if (groups_of_parameters(changed).contains(fresh) ||
-        (factors != nullptr && factors->find(fresh) != nullptr))
+    if (groups_of_parameters(changed).contains(fresh) || has_factor(changed, fresh))
         throw Error("there is a group '" + fresh + "'")
             .remedy("choose another name, or put the parameters into that group");
     const Node* const list = list_of(changed);
@@ -329,8 +328,7 @@ std::string Editor::rename_group(const std::string& name, const std::string& fre
 }
 
 void Editor::set_group_rate(const std::string& name, double rate, const std::string& merge) {
-    const Node* const factors = factors_of(need(document_));
-    if (factors != nullptr && factors->find(name) != nullptr) {
+    if (has_factor(need(document_), name)) {
         set(pointer_to_group(name) + "/rate", Node(rate), "Rate of " + name, merge);
         return;
     }
@@ -345,9 +343,7 @@ void Editor::remove_group(const std::string& name) {
     const Node* const list = list_of(changed);
     for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
         if (text_of(list->item(k), "group") == name) write_group(changed, pointer_to(k), "");
-    if (const Node* const factors = factors_of(changed);
-        factors != nullptr && factors->find(name) != nullptr)
-        changed.erase(factors->size() > 1 ? pointer_to_group(name) : "/optimizer/groups");
+    erase_factor(changed, name);
     replace(std::move(changed), "Delete " + name);
 }
 

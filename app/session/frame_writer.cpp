@@ -179,8 +179,7 @@ private:
         std::vector<double> sums(values.size(), 0.0);
         std::vector<int> counts(values.size(), 0);
         for (std::size_t k = 0; k < t.indices.size(); ++k) {
-            const std::size_t element = t.element_of.empty() ? k / 3 : t.element_of[k / 3];
-            sums[t.indices[k]] += numbers[element];
+            sums[t.indices[k]] += numbers[t.cell_of(k / 3)];
             ++counts[t.indices[k]];
         }
         for (std::size_t p = 0; p < sums.size(); ++p)
@@ -267,12 +266,11 @@ const std::vector<Array>& FrameWriter::slot(int slot) {
 
 bool FrameWriter::raises() {
     if (std::exchange(tried_, true)) return semaphore_ != nullptr;
-    const std::optional<render::SharedSemaphore> shared = exchange_->semaphore();
-    if (!shared) return false;
+    const int shared = exchange_->semaphore();
+    if (shared < 0) return false;
     const Device& device = *kernels_.device();
     try {
-        auto semaphore =
-            std::make_unique<backend::cuda::Semaphore>(device.cuda(), shared->descriptor);
+        auto semaphore = std::make_unique<backend::cuda::Semaphore>(device.cuda(), shared);
         const std::uint64_t value = exchange_->next_value();
         semaphore->raise(value);
         device.synchronize();

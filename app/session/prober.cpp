@@ -20,12 +20,6 @@ bool Probe::is_of(const Trajectory& t) const {
             (parameters && t.parameters && *parameters == *t.parameters));
 }
 
-void Prober::cancel() {
-    cancelled_ = true;
-    if (thread_.joinable()) thread_.join();
-    cancelled_ = false;
-}
-
 void Prober::start(const Trajectory& at, const document::Document& document,
                    const std::filesystem::path& file, const Registry& registry,
                    const SimulationOptions& options) {
@@ -39,24 +33,18 @@ void Prober::start(const Trajectory& at, const document::Document& document,
         const std::unique_lock lock(desk_.mutex);
         desk_.probe = std::make_shared<const Probe>(*probe);  // on its way
     }
-    thread_ = std::thread([this, job, probe] {
-        std::optional<Error> failure;
-        try {
-            run(*job, *probe);
-        } catch (const Error& error) {
-            failure = error;
-        } catch (const std::exception& error) {
-            failure = Error(error.what());
-        }
-        if (cancelled_) return;
-        probe->done = true;
-        const std::unique_lock lock(desk_.mutex);
-        if (failure)
-            desk_.say(LogLine::Level::warning,
-                      std::string("no gradient of what is not optimised: ") + failure->what());
-        desk_.probe = probe;
-        desk_.mark();
-    });
+    background_.start(
+        [this, job, probe] { run(*job, *probe); },
+        [this, probe](const std::optional<Error>& failure) {
+            if (background_.cancelled()) return;
+            probe->done = true;
+            const std::unique_lock lock(desk_.mutex);
+            if (failure)
+                desk_.say(LogLine::Level::warning,
+                          std::string("no gradient of what is not optimised: ") + failure->what());
+            desk_.probe = probe;
+            desk_.mark();
+        });
 }
 
 void Prober::run(Job& job, Probe& probe) const {
@@ -72,11 +60,7 @@ void Prober::run(Job& job, Probe& probe) const {
         wanted.push_back(q);
     }
     if (wanted.empty()) return;
-    DeviceOptions device = job.options.device->options();
-    if (device.kind == DeviceKind::cuda) device = {};
-    device.threads = 1;
-    job.options.device = std::make_shared<Device>(device);
-    Simulation simulation(Scene::of(document, job.file), *job.registry, job.options);
+    Simulation simulation(Scene::of(document, job.file), *job.registry, in_background(job.options));
     Parameters& parameters = simulation.parameters();
     // Each as it stands in the run that is shown.
     std::vector<double> values;
@@ -94,7 +78,7 @@ void Prober::run(Job& job, Probe& probe) const {
         for (const std::size_t entry : p.entries) values.push_back(all[entry]);
     }
     parameters.set_values(values);
-    const auto stops = [this](std::int64_t) { return !cancelled_ && !desk_.ends; };
+    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !desk_.ends; };
     const double loss = simulation.run(true, stops);
     if (!stops(0) || !std::isfinite(loss)) return;
     const std::vector<double> gradient = simulation.gradient();

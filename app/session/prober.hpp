@@ -3,12 +3,11 @@
 // its own with a simulation and a device of its own, as scans are.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
-#include <thread>
 #include <vector>
 
+#include "app/session/background.hpp"
 #include "app/session/trajectory.hpp"
 #include "app/session/world.hpp"
 #include "engine/sim/simulation.hpp"
@@ -32,24 +31,20 @@ struct Probe {
 class Prober {
 public:
     explicit Prober(Desk& desk) : desk_(desk) {}
-    ~Prober() { cancel(); }
-    Prober(const Prober&) = delete;
-    Prober& operator=(const Prober&) = delete;
 
     // Leaves Desk::probe, done or (if it failed, with a warning) empty. An older one is cancelled.
     // `document`: what at.base was read from.
     void start(const Trajectory& at, const document::Document& document,
                const std::filesystem::path& file, const Registry& registry,
                const SimulationOptions& options);
-    void cancel();
+    void cancel() { background_.cancel(); }
 
 private:
     struct Job;
     void run(Job& job, Probe& probe) const;
 
     Desk& desk_;
-    std::atomic<bool> cancelled_ = false;
-    std::thread thread_;
+    Background background_;
 };
 
 }  // namespace hindcast::session

@@ -19,29 +19,15 @@ struct Scanner::Job {
     std::vector<double> centre;
 };
 
-void Scanner::cancel() {
-    cancelled_ = true;
-    if (thread_.joinable()) thread_.join();
-    cancelled_ = false;
-}
-
 void Scanner::start(const Scan& what, const Scene& scene, const Registry& registry,
                     const SimulationOptions& options, std::vector<double> centre) {
-    cancel();
     auto job = std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre)});
-    thread_ = std::thread([this, job] {
-        std::optional<Error> failure;
-        try {
-            run(*job);
-        } catch (const Error& error) {
-            failure = error;
-        } catch (const std::exception& error) {
-            failure = Error(std::string("internal: ") + error.what());
-        }
-        if (!failure) return;
-        const std::unique_lock lock(desk_.mutex);
-        desk_.fail(*failure);
-    });
+    background_.start([this, job] { run(*job); },
+                      [this](const std::optional<Error>& failure) {
+                          if (!failure) return;
+                          const std::unique_lock lock(desk_.mutex);
+                          desk_.fail(*failure);
+                      });
 }
 
 void Scanner::publish(const Landscape& landscape) {
@@ -52,10 +38,7 @@ void Scanner::publish(const Landscape& landscape) {
 }
 
 void Scanner::run(Job& job) {
-    DeviceOptions device = job.options.device->options();
-    if (device.kind == DeviceKind::cuda) device = {};
-    device.threads = 1;
-    job.options.device = std::make_shared<Device>(device);
+    job.options = in_background(job.options);
     Simulation simulation(job.scene, *job.registry, job.options);
     Parameters& parameters = simulation.parameters();
     const std::vector<std::string>& names = parameters.names();
@@ -85,7 +68,7 @@ void Scanner::run(Job& job) {
         landscape.range[d] = {std::max(centre - width / 2, low[entry[d]]),
                               std::min(centre + width / 2, high[entry[d]])};
     }
-    const auto stops = [this](std::int64_t) { return !cancelled_ && !desk_.ends; };
+    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !desk_.ends; };
     const auto count = static_cast<std::size_t>(landscape.count);
     landscape.losses.assign(directions == 1 ? count : count * count,
                             std::numeric_limits<double>::quiet_NaN());

@@ -2,11 +2,9 @@
 // and a device of its own, so that neither the view nor the optimiser waits.
 #pragma once
 
-#include <atomic>
-#include <memory>
-#include <thread>
 #include <vector>
 
+#include "app/session/background.hpp"
 #include "app/session/desk.hpp"
 #include "engine/sim/simulation.hpp"
 
@@ -15,14 +13,11 @@ namespace hindcast::session {
 class Scanner {
 public:
     explicit Scanner(Desk& desk) : desk_(desk) {}
-    ~Scanner() { cancel(); }
-    Scanner(const Scanner&) = delete;
-    Scanner& operator=(const Scanner&) = delete;
 
     // Around `centre` of all parameters. One scan at a time: an older one is cancelled.
     void start(const Scan& what, const Scene& scene, const Registry& registry,
                const SimulationOptions& options, std::vector<double> centre);
-    void cancel();
+    void cancel() { background_.cancel(); }
 
 private:
     struct Job;
@@ -30,8 +25,7 @@ private:
     void publish(const Landscape& landscape);
 
     Desk& desk_;
-    std::atomic<bool> cancelled_ = false;
-    std::thread thread_;
+    Background background_;
 };
 
 }  // namespace hindcast::session

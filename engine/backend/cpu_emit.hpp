@@ -13,9 +13,10 @@
 // the loop over items if nothing in it changes there. Names tell: %u... stands in front of that
 // loop, %t... inside, %a... is a variable.
 //
-// One class in six files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
-// loops; cpu_memory.cpp elements of buffers, cpu_stencil.cpp those of stencils; cpu_sums.cpp
-// accumulation, reduction, local arrays; cpu_fixed.cpp accumulation in fixed point.
+// One class in seven files: cpu_emit.cpp lines, values and pure ops; cpu_control.cpp branches and
+// loops; cpu_memory.cpp elements of buffers, cpu_lanes.cpp those with an index per lane,
+// cpu_stencil.cpp those of stencils; cpu_sums.cpp accumulation, reduction, local arrays;
+// cpu_fixed.cpp accumulation in fixed point.
 #pragma once
 
 #include <fmt/format.h>

@@ -64,21 +64,27 @@ Block::Block(std::shared_ptr<Context> context, std::size_t bytes)
     if (bytes > 0) address_ = context_->allocate(bytes);
 }
 
+template <typename Import, typename Made, typename Handle>
+void Context::import_shared(Import import, Made* made, Handle handle, int descriptor,
+                            const std::string& what) const {
+    handle.descriptor = ::dup(descriptor);
+    if (handle.descriptor < 0) throw Error(what + " has no file descriptor");
+    try {
+        check(import(made, &handle), what);
+    } catch (...) {
+        ::close(handle.descriptor);
+        throw;
+    }
+}
+
 Block::Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes)
     : context_(std::move(context)), size_(bytes) {
     if (bytes == 0) return;
     const Driver& driver = context_->here();
     ExternalMemoryHandle handle;
-    handle.descriptor = ::dup(from.descriptor);  // becomes the driver's if it takes the memory
-    if (handle.descriptor < 0) throw Error("memory shared with Vulkan has no file descriptor");
     handle.bytes = from.bytes;
-    try {
-        context_->check(driver.ImportExternalMemory(&external_, &handle),
-                        "memory shared with Vulkan");
-    } catch (...) {
-        ::close(handle.descriptor);
-        throw;
-    }
+    context_->import_shared(driver.ImportExternalMemory, &external_, handle, from.descriptor,
+                            "memory shared with Vulkan");
     ExternalMemoryBuffer part;
     part.offset = from.offset;
     part.bytes = bytes;
@@ -111,16 +117,9 @@ Block& Block::operator=(Block&& other) noexcept {
 
 Semaphore::Semaphore(std::shared_ptr<Context> context, int descriptor)
     : context_(std::move(context)) {
-    ExternalSemaphoreHandle handle;
-    handle.descriptor = ::dup(descriptor);  // becomes the driver's if it takes the semaphore
-    if (handle.descriptor < 0) throw Error("a semaphore of Vulkan has no file descriptor");
-    try {
-        context_->check(context_->here().ImportExternalSemaphore(&handle_, &handle),
-                        "a semaphore shared with Vulkan");
-    } catch (...) {
-        ::close(handle.descriptor);
-        throw;
-    }
+    context_->import_shared(context_->here().ImportExternalSemaphore, &handle_,
+                            ExternalSemaphoreHandle(), descriptor,
+                            "a semaphore shared with Vulkan");
 }
 
 Semaphore::~Semaphore() {

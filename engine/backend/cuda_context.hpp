@@ -269,6 +269,11 @@ private:
     explicit Context(int ordinal);
 
     void check(int result, std::string_view asked) const;
+    // Makes `made` of what is behind a copy of the descriptor, which is the driver's if it takes
+    // it.
+    template <typename Import, typename Made, typename Handle>
+    void import_shared(Import import, Made* made, Handle handle, int descriptor,
+                       const std::string& what) const;
     void release() const;
     const Driver& here() const;  // the driver, with this context current
     Address allocate(std::size_t bytes);

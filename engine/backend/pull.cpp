@@ -79,6 +79,9 @@ public:
             if (mine_.count(element) != 0) continue;
             mine_[element] = target_.load(op.symbol, op.component, target_.item());
             others_[element] = target_.declare(op.type);
+            const int components = source_.parameter(op.symbol).components;
+            pull_.other_components_ =
+                others_.size() == 1 || pull_.other_components_ == components ? components : 1;
         }
         load_others(first_cell);
     }
@@ -178,10 +181,7 @@ private:
     // The table holds places of whole elements: the emitter takes them as they are.
     void load_others(Value cell) {
         if (others_.empty()) return;
-        int& components = pull_.other_components_;
-        components = source_.parameter(others_.begin()->first.first).components;
-        for (const auto& [element, slot] : others_)
-            if (source_.parameter(element.first).components != components) components = 1;
+        const int components = pull_.other_components_;
         Value other = target_.load(pull_.other_, 0, cell);
         if (components > 1) other = target_.binary(OpCode::div, other, target_.integer(components));
         for (const auto& [element, slot] : others_)

@@ -85,8 +85,12 @@ Document Document::load(const std::filesystem::path& path, const Limits& limits)
 }
 
 void Document::save(const std::filesystem::path& path) const {
-    if (root().levels() > max_depth) throw too_deep(root());
+    require_readable();
     write_file_atomically(path, to_text());
+}
+
+void Document::require_readable() const {
+    if (root().levels() > max_depth) throw too_deep(root());
 }
 
 const Node* Document::find(std::string_view pointer) const { return find_below(root(), pointer); }

@@ -61,8 +61,10 @@ public:
 
     std::string to_text() const;
     // Written beside the target and renamed, so a failed save keeps what was there. Throws Error
-    // also if editing single nodes has made the document deeper than can be read.
+    // also as require_readable() does.
     void save(const std::filesystem::path& path) const;
+    // Throws Error if editing single nodes has made the document deeper than can be read.
+    void require_readable() const;
 
     friend bool operator==(const Document& a, const Document& b) { return a.root() == b.root(); }
 

@@ -193,27 +193,37 @@ int likeness(const Node& old, const Node& now) {
 
 // The pairing in order with the largest sum of likenesses.
 std::optional<Partners> partners_of_items(const Node& old, const Node& now) {
-    const std::size_t n = old.size(), m = now.size();
-    Partners partners(m, none);
+    // What an edit leaves alone at both ends: then few pairs are left to compare.
+    std::size_t head = 0, tail = 0;
+    const std::size_t shorter = std::min(old.size(), now.size());
+    while (head < shorter && same(old.item(head), now.item(head))) ++head;
+    while (tail < shorter - head &&
+           same(old.item(old.size() - 1 - tail), now.item(now.size() - 1 - tail)))
+        ++tail;
+    Partners partners(now.size(), none);
+    for (std::size_t k = 0; k < head; ++k) partners[k] = k;
+    for (std::size_t k = 1; k <= tail; ++k) partners[now.size() - k] = old.size() - k;
+
+    const std::size_t n = old.size() - head - tail, m = now.size() - head - tail;
     constexpr std::size_t most = 1 << 18;
     if (n * m > most) {
         if (n != m) return std::nullopt;
-        for (std::size_t k = 0; k < m; ++k) partners[k] = k;
+        for (std::size_t k = 0; k < m; ++k) partners[head + k] = head + k;
         return partners;
     }
     std::vector<int> best((n + 1) * (m + 1), 0), alike(n * m);
     const auto at = [&](std::size_t i, std::size_t j) -> int& { return best[i * (m + 1) + j]; };
     for (std::size_t i = n; i-- > 0;)
         for (std::size_t j = m; j-- > 0;) {
-            const int like = alike[i * m + j] = likeness(old.item(i), now.item(j));
+            const int like = alike[i * m + j] = likeness(old.item(head + i), now.item(head + j));
             at(i, j) =
                 std::max({at(i + 1, j), at(i, j + 1), like > 0 ? like + at(i + 1, j + 1) : 0});
         }
-    bool any = false;
+    bool any = head + tail > 0;
     for (std::size_t i = 0, j = 0; i < n && j < m;) {
         const int like = alike[i * m + j];
         if (like > 0 && at(i, j) == like + at(i + 1, j + 1)) {
-            partners[j++] = i++;
+            partners[head + j++] = head + i++;
             any = true;
         } else if (at(i, j) == at(i, j + 1)) {
             ++j;
@@ -378,15 +388,17 @@ std::string Layout::with(const Document& wanted) const {
     return house;
 }
 
-std::string text_like(const Document& document, const std::filesystem::path& file) {
+void save_like(const Document& document, const std::filesystem::path& path,
+               const std::filesystem::path& like) {
+    document.require_readable();
+    std::optional<std::string> text;
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(file, ignored)) return document.to_text();
-    try {
-        return Layout(read_file(file, Limits{}.bytes)).with(document);
-    } catch (const Error& error) {
-        log_debug("{} is no example for a layout: {}", file.string(), error.what());
-        return document.to_text();
-    }
+    if (std::filesystem::is_regular_file(like, ignored)) try {
+            text = Layout(read_file(like, Limits{}.bytes)).with(document);
+        } catch (const Error& error) {
+            log_debug("{} is no example for a layout: {}", like.string(), error.what());
+        }
+    write_file_atomically(path, text ? *text : document.to_text());
 }
 
 }  // namespace hindcast::document

@@ -40,8 +40,9 @@ private:
     std::unique_ptr<const Piece> root_;
 };
 
-// The document written like the text of that file, which it was read from, or in the house form
-// where that cannot be read any more.
-std::string text_like(const Document& document, const std::filesystem::path& file);
+// Document::save, written like the text of the file `like`, which the document was read from, or in
+// the house form where that cannot be read any more.
+void save_like(const Document& document, const std::filesystem::path& path,
+               const std::filesystem::path& like);
 
 }  // namespace hindcast::document

@@ -209,8 +209,7 @@ void save_scene(const Simulation& simulation, const fs::path& folder, const std:
     const Scene& scene = simulation.scene();
     if (!scene.file().empty())
         copy_files(scene.document().root(), scene.file().parent_path(), folder);
-    write_file_atomically(
-        folder / name, document::text_like(simulation.scene_with_parameters(folder), scene.file()));
+    document::save_like(simulation.scene_with_parameters(folder), folder / name, scene.file());
 }
 
 // ---------------------------------------------------------------- resume

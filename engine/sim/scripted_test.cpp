@@ -183,7 +183,7 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         if (!done) return;
     }
     if (options.update && !(script->document == before))
-        write_file_atomically(file, document::text_like(script->document, file));
+        document::save_like(script->document, file, file);
     if (!script->determinism.wanted) return;
     for (const ir::Precision precision : script->determinism.precisions) {
         if (!in_scope(precision)) continue;

@@ -65,6 +65,29 @@ void leave_an_autosave(Robot& robot, const fs::path& file) {
 
 }  // namespace
 
+TEST_CASE("gui: what a killed session had not saved is offered at the next start") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        const fs::path file = robot.scenes() / "thrown_ball.json";
+        robot.frames(3);
+        CHECK_FALSE(robot.work().editor().rescued());
+        leave_an_autosave(robot, file);
+        robot.frames(3);
+        robot.picture("rescue");
+        hands.ItemClick("//##dock/**/Open it");
+        REQUIRE(opened(robot));
+        CHECK(robot.work().title() == "thrown ball");
+        CHECK(robot.work().editor().file() == file);
+        CHECK(robot.work().editor().unsaved());
+        CHECK(robot.work().document().at("/gravity/2").real() == -2.5);
+        CHECK(Document::load(file).find("/gravity/2")->real() == -9.81);
+        // Saved, nothing is left to be rescued.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        CHECK(Document::load(file).find("/gravity/2")->real() == -2.5);
+        CHECK_FALSE(robot.work().editor().rescued());
+    });
+}
+
 TEST_CASE("gui: Ctrl+S says that what was found is not in the file, and a button accepts it") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {

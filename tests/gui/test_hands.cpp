@@ -1,12 +1,8 @@
-// What hands do to the scene: pull, rename, drop, lock, sweep; and what greets them: the tour, and
-// what a crash left behind.
+// What hands do to the scene: pull, rename, drop, lock, sweep; and the tour that greets them.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 
 #include <imgui_internal.h>
 
@@ -219,44 +215,6 @@ TEST_CASE("gui: the tour of the first start has five steps, and does not come ag
         hands.ItemClick("//Tour/Leave the tour");
         robot.frames(2);
         CHECK_FALSE(robot.work().show_tour);
-    });
-}
-
-TEST_CASE("gui: what a killed session had not saved is offered at the next start") {
-    Robot robot;
-    robot.run([&](ImGuiTestContext& hands) {
-        const std::filesystem::path file = robot.scenes() / "thrown_ball.json";
-        robot.frames(3);
-        CHECK_FALSE(robot.work().editor().rescued());
-        const pid_t child = ::fork();
-        if (child == 0) {  // another process that edits, and is killed
-            try {
-                session::Editor lost(robot.work().registry());
-                lost.keep_in(robot.folder() / "state");
-                lost.open(file);
-                lost.set("/gravity", document::Node::array({0.0, 0.0, -2.5}), "Gravity");
-                lost.autosave();
-                ::raise(SIGKILL);
-            } catch (...) {
-            }
-            ::_exit(1);
-        }
-        int status = 0;
-        REQUIRE(::waitpid(child, &status, 0) == child);
-        REQUIRE(WIFSIGNALED(status));
-        robot.frames(3);
-        robot.picture("rescue");
-        hands.ItemClick("//##dock/**/Open it");
-        REQUIRE(test::opened(robot));
-        CHECK(robot.work().title() == "thrown ball");
-        CHECK(robot.work().editor().file() == file);
-        CHECK(robot.work().editor().unsaved());
-        CHECK(at(robot, "/gravity/2")->real() == -2.5);
-        CHECK(document::Document::load(file).find("/gravity/2")->real() == -9.81);
-        // Saved, nothing is left to be rescued.
-        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
-        CHECK(document::Document::load(file).find("/gravity/2")->real() == -2.5);
-        CHECK_FALSE(robot.work().editor().rescued());
     });
 }
 

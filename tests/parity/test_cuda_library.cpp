@@ -31,38 +31,12 @@ namespace {
 using Texts = std::map<std::string, std::string>;  // by name, which ends with the text's hash
 
 // What no bundled scene has.
-const char* const others = R"({"format": 1, "time": {"step": "1/50", "substeps": 2, "steps": 20},
-    "gravity": [0.5, -1, -9.81],
-    "bodies": [
-        {"type": "particles", "name": "chain", "mass": [1, 0.5, 0.8, 1.2], "fixed": [0],
-         "positions": [[0, 0, 0], [1, 0.1, 0], [2, 0, 0.2], [3, 0.2, 0.1]],
-         "velocity": [0.3, 0.5, -0.2]},
-        {"type": "particles", "name": "post", "positions": [[2, 2, 2], [4, 1, 0]], "fixed": true}],
-    "forces": [
-        {"type": "springs", "name": "rope", "connect": [["post", 0, "chain", 2]], "stiffness": 30,
-         "damping": [0.4], "rest_length": 1.5, "acts": "pull"},
-        {"type": "drag", "name": "wind", "linear": 0.2, "quadratic": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
-         "wind": [3, 1, 0.5], "amplitude": [0.5, 1, 0.25], "frequency": 1.3, "phase": 0.4},
-        {"type": "pull", "name": "hand", "of": "chain", "point": 2, "start_step": 3,
-         "places": [[0.5, 0.2, 0], [0.6, 0.1, 0.1], [0.8, 0, 0.3]], "stiffness": 20,
-         "damping": 0.5},
-        {"type": "damping", "name": "air", "of": "chain", "rate": [0.1, 0.2, 0.3, 0.4]},
-        {"type": "damping", "name": "water", "rate": 0.3, "order": "after"}],
-    "colliders": [
+std::string others() {
+    return std::string(R"({"format": 1, )") + test::springs_in_wind + R"(, "colliders": [
         {"type": "plane", "name": "floor", "normal": [0, 0, 1], "offset": -9},
         {"type": "sphere", "name": "rock", "center": [0, 0, -9], "radius": 0.25}],
-    "controllers": [{"type": "kick", "name": "engine", "of": "chain", "change": [0.02, 0, 0.05]}],
-    "objective": [
-        {"type": "point_target", "name": "hit", "of": "chain", "target": [1, 0.5, 0.25]},
-        {"type": "trajectory", "name": "track", "of": "chain", "points": [1, 3], "at": [0.1, 0.3],
-         "targets": [[1, 0, 0], [3, 0, 0], [1, 0.5, 0], [3, 0.5, 0.25]], "weight": 2},
-        {"type": "center_of_mass", "name": "center", "of": "chain", "at": [0.2, 0.4],
-         "target": [1.5, 1, 0]},
-        {"type": "volume", "name": "volume", "of": "chain", "target": 0.3,
-         "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
-        {"type": "energy", "name": "energy", "at": "all", "springs": ["rope"], "weight": 0.1},
-        {"type": "regularization", "name": "stay", "of": "chain.velocity", "reference": 0}],
     "parameters": [{"path": "chain.velocity"}, {"path": "rope.stiffness"}]})";
+}
 
 // The texts of what is launched; with `stop` nothing is compiled, and the first launch throws.
 class Collector {
@@ -194,7 +168,7 @@ TEST_CASE("CUDA library: NVRTC makes code of every kernel in every form, for two
         const auto [precision, architecture] = column[c];
         if (c % 2 == 0) {
             texts.clear();
-            std::vector<Scene> scenes = {Scene::parse(others, "others")};
+            std::vector<Scene> scenes = {Scene::parse(others(), "others")};
             for (const auto& file : test::bundled_scenes()) scenes.push_back(Scene::load(file));
             for (const Scene& scene : scenes)
                 if (collect(scene, precision, false, texts)) collect(scene, precision, true, texts);

@@ -20,38 +20,6 @@ struct Covering {
     std::string scene;
 };
 
-const char* const springs_in_wind = R"("time": {"step": "1/50", "substeps": 2, "steps": 20},
-    "gravity": [0.5, -1, -9.81],
-    "bodies": [
-        {"type": "particles", "name": "chain", "mass": [1, 0.5, 0.8, 1.2], "fixed": [0],
-         "positions": [[0, 0, 0], [1, 0.1, 0], [2, 0, 0.2], [3, 0.2, 0.1]],
-         "velocity": [0.3, 0.5, -0.2]},
-        {"type": "particles", "name": "post", "positions": [[2, 2, 2], [4, 1, 0]], "fixed": true}],
-    "forces": [
-        {"type": "springs", "name": "links", "connect": {"chain": "chain"},
-         "stiffness": [90, 70, 80], "damping": 0.7, "rest_length": [0.9, 1, 1.2], "length_offset": 1e-3},
-        {"type": "springs", "name": "rope", "connect": [["post", 0, "chain", 2]], "stiffness": 30,
-         "damping": [0.4], "rest_length": 1.5, "acts": "pull"},
-        {"type": "drag", "name": "wind", "linear": 0.2, "quadratic": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
-         "wind": [3, 1, 0.5], "amplitude": [0.5, 1, 0.25], "frequency": 1.3, "phase": 0.4},
-        {"type": "pull", "name": "hand", "of": "chain", "point": 2, "start_step": 3,
-         "places": [[0.5, 0.2, 0], [0.6, 0.1, 0.1], [0.8, 0, 0.3]], "stiffness": 20,
-         "damping": 0.5},
-        {"type": "damping", "name": "air", "of": "chain", "rate": [0.1, 0.2, 0.3, 0.4]},
-        {"type": "damping", "name": "water", "rate": 0.3, "order": "after"}],
-    "controllers": [{"type": "kick", "name": "engine", "of": "chain", "change": [0.02, 0, 0.05]}],
-    "objective": [
-        {"type": "point_target", "name": "hit", "of": "chain", "target": [1, 0.5, 0.25]},
-        {"type": "trajectory", "name": "track", "of": "chain", "points": [1, 3], "at": [0.1, 0.3],
-         "targets": [[1, 0, 0], [3, 0, 0], [1, 0.5, 0], [3, 0.5, 0.25]], "weight": 2},
-        {"type": "center_of_mass", "name": "center", "of": "chain", "at": [0.2, 0.4],
-         "target": [1.5, 1, 0]},
-        {"type": "volume", "name": "volume", "of": "chain", "target": 0.3,
-         "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
-        {"type": "energy", "name": "energy", "at": "all", "springs": ["links", "rope"],
-         "weight": 0.1},
-        {"type": "regularization", "name": "stay", "of": "chain.velocity", "reference": 0}])";
-
 // Two bodies of points against planes and spheres; none is near a kink at a step.
 std::string contacts(const char* response) {
     const std::string coefficients = response;

@@ -194,7 +194,6 @@ public:
     TransportKind kind() const override { return TransportKind::exported; }
     const Stage& stage() const override { return stage_; }
     const std::vector<SharedMemory>& slot(int) const override { return none_; }
-    std::optional<SharedSemaphore> semaphore() const override { return SharedSemaphore{}; }
     std::uint64_t raised() const override { return value; }
     std::atomic<std::uint64_t> value = 0;
 

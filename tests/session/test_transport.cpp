@@ -56,10 +56,7 @@ public:
         REQUIRE(::ftruncate(semaphore_, sizeof(std::uint64_t)) == 0);
         seen_ = seen;
     }
-    std::optional<render::SharedSemaphore> semaphore() const override {
-        if (semaphore_ < 0) return std::nullopt;
-        return render::SharedSemaphore{semaphore_};
-    }
+    int semaphore() const override { return semaphore_; }
     std::uint64_t raised() const override {
         std::uint64_t value = 0;
         if (seen_) CHECK(::pread(semaphore_, &value, sizeof value, 0) == sizeof value);

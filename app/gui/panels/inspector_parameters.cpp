@@ -313,7 +313,7 @@ void edit_groups(Workspace& work) {
     for (const session::Editor::Group& group : work.editor().groups()) {
         ImGui::PushID(group.pointer.c_str());
         const float start = ImGui::GetCursorPosX();
-        const float column = label_width(0.40F);
+        const float column = label_width(form_part);
         ImGui::AlignTextToFramePadding();
         if (ImGui::TextLink(group.name.c_str())) work.select({group.pointer, -1, ""});
         tip(fmt::format("{} parameter{}: shows the group in the inspector", group.parameters.size(),

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/backend/machine_code.hpp"
 #include "engine/backend/nvrtc_required.hpp"
@@ -355,14 +356,17 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     if (!capturing_) note_measured();
     const bool measures = tuner != nullptr && !capturing_ && !measured_.note &&
                           tuner->wants(items, info().multiprocessors);
-    const int most = measures           ? tuner->candidate()
-                     : tuner != nullptr ? tuner->threads()
-                                        : function.threads;
+    const LaunchShape shape = measures           ? tuner->candidate()
+                              : tuner != nullptr ? tuner->shape()
+                                                 : LaunchShape{function.threads};
+    const Function& shaped = shape.strides ? strided(function) : function;
+    const int most = shape.strides ? shaped.threads : shape.threads;
     const auto threads =
         std::clamp(whole, std::int64_t{std::min(fewest, most)}, std::int64_t{most});
     if (measures) begin_measuring(stream);
-    const std::int64_t blocks = (items + threads - 1) / threads;
-    const int result = here().LaunchKernel(function.handle, static_cast<unsigned>(blocks), 1, 1,
+    std::int64_t blocks = (items + threads - 1) / threads;
+    if (shape.strides) blocks = std::min(blocks, std::int64_t{shaped.blocks});
+    const int result = here().LaunchKernel(shaped.handle, static_cast<unsigned>(blocks), 1, 1,
                                            static_cast<unsigned>(threads), 1, 1, 0, stream,
                                            arguments.values, nullptr);
     if (result != success)
@@ -419,9 +423,8 @@ void Context::find(Function& function, ModuleHandle module) const {
     const Driver& d = here();
     check(d.ModuleGetFunction(&function.handle, module, function.name.c_str()),
           "the function " + function.name);
-    int blocks = 0;
-    check(d.OccupancyMaxPotentialBlockSize(&blocks, &function.threads, function.handle, nullptr, 0,
-                                           0),
+    check(d.OccupancyMaxPotentialBlockSize(&function.blocks, &function.threads, function.handle,
+                                           nullptr, 0, 0),
           "the occupancy of " + function.name);
 }
 
@@ -436,8 +439,20 @@ void Context::make_code() {
         find(function, module);
         function.tuner = std::make_unique<Tuner>(
             name, info().name + " sm_" + std::to_string(info().architecture), function.threads);
+        function.text = own;
+        if (function.tuner->shape().strides) strided(function);
     }
     declared_.clear();
+}
+
+const Function& Context::strided(const Function& function) {
+    std::unique_ptr<Function>& known = functions_.at(function.name)->strided;
+    if (!known) {
+        auto fresh = std::make_unique<Function>(Function{function.name + stride_suffix});
+        find(*fresh, load(prelude + with_stride(function.name, function.text)));
+        known = std::move(fresh);
+    }
+    return *known;
 }
 
 const Function& Context::phase(const std::string& name) {

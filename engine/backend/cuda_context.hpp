@@ -142,9 +142,11 @@ private:
 struct Function {
     std::string name;
     std::string item_name = {}, item_text = {};  // what does one item; phases have the text
+    std::string text = {};                       // of what is tuned
     FunctionHandle handle = nullptr;
-    int threads = 0;  // a block, by occupancy
+    int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
     std::unique_ptr<Tuner> tuner = {};
+    std::unique_ptr<Function> strided = {};  // once it is tried
 };
 
 // What a launch hands to a function, by address.
@@ -275,7 +277,8 @@ private:
     void import_shared(Import import, Made* made, Handle handle, int descriptor,
                        const std::string& what) const;
     void release() const;
-    const Driver& here() const;  // the driver, with this context current
+    const Driver& here() const;                         // the driver, with this context current
+    const Function& strided(const Function& function);  // compiled when it is first tried
     Address allocate(std::size_t bytes);
     void free(Address address) noexcept;
     // Around work of the host: after all that was put on other streams, before all that will be.

@@ -84,11 +84,8 @@ public:
         const std::string body =
             (out_.term_rows > 0 ? "    const int row_length = (items + 63) & ~63;\n" : "") +
             leaves_ + body_ + "}\n";
-        out_.text = fmt::format(
-            "extern \"C\" __global__ void {}({}) {{\n"
-            "    const int item = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            "    if (item >= items) return;\n{}",
-            out_.name, arguments, body);
+        out_.text = fmt::format("extern \"C\" __global__ void {}({}) {{\n{}{}", out_.name,
+                                arguments, item_per_thread, body);
         out_.item = fmt::format("static __device__ inline void {}_item(const int item{}) {{\n{}",
                                 out_.name, unrestricted, body);
         return std::move(out_);

@@ -63,6 +63,16 @@ std::string identifier(const std::string& name);
 // `name`: an identifier.
 KernelText emit(const cpu::Plan& plan, const std::string& name, bool any_order = false);
 
+// How every function begins.
+inline constexpr std::string_view item_per_thread =
+    "    const int item = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (item >= items) return;\n";
+
+// The same function, called `name` + stride_suffix, whose threads stride over the items: in any
+// number of blocks.
+constexpr const char* stride_suffix = "_strided";
+std::string with_stride(const std::string& name, const std::string& text);
+
 // How parameters with sites at dynamic indices are summed.
 enum class Sums : std::uint8_t {
     fixed,     // in fixed point

@@ -1,7 +1,6 @@
 #include "engine/backend/cuda_tuner.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "engine/backend/code_cache.hpp"
 
@@ -10,29 +9,31 @@ namespace hindcast::backend::cuda {
 namespace {
 constexpr int fewest = 64;
 constexpr double worth_it = 0.97;  // of the time by occupancy
+
+std::string text_of(const LaunchShape& shape) {
+    return shape.strides ? "strides" : std::to_string(shape.threads);
+}
 }  // namespace
 
 Tuner::Tuner(const std::string& function, const std::string& device, int threads)
-    : threads_(threads) {
+    : shape_{threads} {
     Hasher hash;
-    hash.text("block size 1").text(function).text(device).integer(threads);
+    hash.text("launch shape 1").text(function).text(device).integer(threads);
     key_ = hash.digest();
-    candidates_.push_back({threads});
+    candidates_.push_back({shape_});
     for (int size = 1024; size >= fewest; size /= 2)
-        if (size < threads) candidates_.push_back({size});
+        if (size < threads) candidates_.push_back({{size}});
+    candidates_.push_back({{0, true}});
     const auto known = read_cached(key_);
-    if (!known) return;
-    int found = 0;
-    std::from_chars(known->data(), known->data() + known->size(), found);
     for (const Candidate& c : candidates_)
-        if (c.threads == found) {
-            threads_ = found;
+        if (known == text_of(c.shape)) {
+            shape_ = c.shape;
             decided_ = true;
         }
 }
 
 bool Tuner::wants(std::int64_t items, int multiprocessors) const {
-    const std::int64_t filled = std::int64_t{multiprocessors} * candidates_.front().threads;
+    const std::int64_t filled = std::int64_t{multiprocessors} * candidates_.front().shape.threads;
     return !decided_ && candidates_.size() > 1 && items >= filled &&
            (items_ == 0 || items == items_);
 }
@@ -47,19 +48,19 @@ void Tuner::note(std::int64_t items, double seconds) {
     Candidate& c = candidates_[next_];
     c.seconds = std::min(c.seconds, seconds);
     if (++c.runs < runs) return;
-    if (next_ == 0 && c.seconds < long_enough) return decide(threads_);
+    if (next_ == 0 && c.seconds < long_enough) return decide(shape_);
     if (++next_ < candidates_.size()) return;
     const auto best = std::min_element(
         candidates_.begin(), candidates_.end(),
         [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-    decide(best->seconds < worth_it * candidates_.front().seconds ? best->threads : threads_);
+    decide(best->seconds < worth_it * candidates_.front().seconds ? best->shape : shape_);
 }
 
-void Tuner::decide(int threads) {
-    threads_ = threads;
+void Tuner::decide(LaunchShape shape) {
+    shape_ = shape;
     decided_ = true;
     next_ = 0;
-    write_cached(key_, std::to_string(threads));
+    write_cached(key_, text_of(shape));
 }
 
 }  // namespace hindcast::backend::cuda

@@ -1,5 +1,9 @@
-// The block size of one function, by measurement: the candidates run in turn in launches that are
-// made anyway, and the fastest stays. A block size never changes a bit.
+// The launch shape of one function, by measurement: the candidates run in turn in launches that are
+// made anyway, and the fastest stays. A shape never changes a bit.
+//
+// Candidates are one item per thread, in blocks of several sizes, and a function of its own whose
+// threads stride over the items, as many as the device holds at once: they compute what all items
+// have in common once for many of them, with more registers.
 //
 // Launches that a device fills many times are measured, all of the same number of items. Where one
 // takes less than `long_enough` the choice by occupancy stays. What was found is kept in the code
@@ -14,6 +18,12 @@
 
 namespace hindcast::backend::cuda {
 
+struct LaunchShape {
+    int threads = 0;  // of a block; strides: by occupancy
+    bool strides = false;
+    bool operator==(const LaunchShape&) const = default;
+};
+
 class Tuner {
 public:
     static constexpr double long_enough = 20e-6;  // seconds
@@ -23,22 +33,22 @@ public:
     // not hold here. `threads`: the choice by occupancy, the largest that is tried.
     Tuner(const std::string& function, const std::string& device, int threads);
 
-    int threads() const { return threads_; }  // of a block, as far as is known
-    // Whether a launch over so many items is to be measured, and in blocks of how many threads.
+    LaunchShape shape() const { return shape_; }  // as far as is known
+    // Whether a launch over so many items is to be measured, and in which shape.
     bool wants(std::int64_t items, int multiprocessors) const;
-    int candidate() const { return candidates_[next_].threads; }
-    void note(std::int64_t items, double seconds);  // a launch in blocks of candidate()
+    LaunchShape candidate() const { return candidates_[next_].shape; }
+    void note(std::int64_t items, double seconds);  // a launch in the shape candidate()
 
 private:
     struct Candidate {
-        int threads = 0;
+        LaunchShape shape;
         double seconds = 1e300;
         int runs = 0;
     };
-    void decide(int threads);
+    void decide(LaunchShape shape);
 
     Hash128 key_;
-    int threads_;
+    LaunchShape shape_;
     bool warm_ = false;  // the first launch of a function also loads its code
     bool decided_ = false;
     std::int64_t items_ = 0;  // of the launches that are measured

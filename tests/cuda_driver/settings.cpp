@@ -42,6 +42,8 @@ void set(Settings& settings, const std::string& word) {
     } else if (const std::size_t colon = value.find(':');
                key == "likes" && colon != std::string::npos) {
         settings.likes = static_cast<unsigned>(number());
+        if (const std::size_t times = value.find('x'); times < colon)
+            settings.likes_blocks = static_cast<unsigned>(std::atoi(value.c_str() + times + 1));
         settings.likes_us = std::atoll(value.c_str() + colon + 1);
     } else if (key == "slow" && colon != std::string::npos) {
         settings.slow = static_cast<unsigned>(number());

@@ -22,9 +22,9 @@ struct Settings {
     std::size_t queue = 4096;  // operations of a stream beyond which some are executed
     long long out_of_memory = 0, launch_fails = 0, sticky = 0, lost = 0;  // 0: never
     std::string uuid;  // of every device, in hexadecimal digits; empty: one of its own
-    // Blocks of so many threads take so many microseconds, others twice that; 0: each launch
-    // takes 1.
-    unsigned likes = 0;
+    // Blocks of so many threads, if so many (0: any number), take so many microseconds, others
+    // twice that; 0: each launch takes 1.
+    unsigned likes = 0, likes_blocks = 0;
     long long likes_us = 0;
     unsigned slow = 0;  // one block of so many threads takes so many microseconds; 0: as others
     long long slow_us = 0;

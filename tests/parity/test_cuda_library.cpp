@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "engine/backend/cuda_context.hpp"
+#include "engine/backend/cuda_emit.hpp"
 #include "engine/backend/cuda_phases.hpp"
 #include "engine/base/error.hpp"
 #include "engine/optim/gradient_rule.hpp"
@@ -55,6 +56,10 @@ public:
     bool stop = false;
 };
 
+// Second derivatives, and threads that stride over the items, are for tests/run --full: they take
+// as long as everything else.
+bool full() { return std::getenv("HINDCAST_FULL") != nullptr; }
+
 bool collect(const Scene& scene, Precision precision, bool any_order, Texts& texts) {
     Texts own;
     Collector collector(own, any_order);
@@ -63,7 +68,7 @@ bool collect(const Scene& scene, Precision precision, bool any_order, Texts& tex
     options.precision = precision;
     Simulation simulation(scene, test::all_modules(), options);
     for (const Launch::Replay& replay : test::replays_of(simulation))
-        if (replay.direction() != Direction::adjoint_tangent) replay.prepare();
+        if (replay.direction() != Direction::adjoint_tangent || full()) replay.prepare();
     collector.stop = true;
     CHECK_THROWS_AS(simulation.rollout().forward(true), Error);  // which prepares all of it
     bool sums = false;
@@ -144,7 +149,7 @@ void write_table(const Table& table) {
          << "Registers of a thread, the most of all forms in which a kernel is launched, and the\n"
          << "bytes that it stores and loads because they are not enough, by NVRTC " << nvrtc.major
          << "." << nvrtc.minor << ".\nMade by\n\n"
-         << "    HINDCAST_WRITE_REGISTERS=1 build/release/hindcast_tests "
+         << "    HINDCAST_FULL=1 HINDCAST_WRITE_REGISTERS=1 build/release/hindcast_tests "
             "--test-case='CUDA library*'\n\n"
          << "Without the variable these tests fail where a kernel spills more than here.\n\n"
          << "| kernel | f32, sm_75 | f32, sm_90 | f64, sm_75 | f64, sm_90 "
@@ -176,13 +181,17 @@ TEST_CASE("CUDA library: NVRTC makes code of every kernel in every form, for two
         }
         std::string text = std::string(cuda::prelude) + cuda::phase_functions + cuda::phases;
         for (const auto& [name, own] : texts) text += own;
+        if (full())
+            for (const auto& [name, own] : texts) text += cuda::with_stride(name, own);
         const backend::Cubin cubin = test::system_nvrtc().compile(text, architecture);
         int most = 0, spilled = 0;
         for (const auto& [name, function] : cubin.functions) {
             CHECK(function.registers > 0);
             constexpr std::size_t hash = 33;
-            const std::string kernel =
-                texts.contains(name) ? name.substr(0, name.size() - hash) : name;
+            std::string kernel = texts.contains(name) ? name.substr(0, name.size() - hash) : name;
+            const std::string suffix = cuda::stride_suffix;
+            if (kernel.ends_with(suffix))
+                kernel = name.substr(0, name.size() - hash - suffix.size()) + suffix;
             Takes& takes = found[kernel][c];
             takes.registers = std::max(takes.registers, function.registers);
             takes.spilled = std::max(takes.spilled, function.spilled_bytes);

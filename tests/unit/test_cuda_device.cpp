@@ -227,7 +227,7 @@ TEST_CASE("CUDA device: errors say what a launch was given") {
     }
 }
 
-TEST_CASE("CUDA device: the block size of a long kernel is measured and remembered") {
+TEST_CASE("CUDA device: the launch shape of a long kernel is measured and remembered") {
     NEEDS_SOFTWARE_CUDA();
     constexpr std::int64_t n = 20000;  // more than 256 for each of 16 multiprocessors
     const KernelDef mine = kernel("tuned_for_this_test", {"x"},
@@ -258,6 +258,11 @@ TEST_CASE("CUDA device: the block size of a long kernel is measured and remember
     CHECK(seconds("likes=128:50", 1) == 50);   // remembered
     CHECK(entries() > 0);
     CHECK(seconds("likes=64:50", 12) == 100);  // what was found stays
+    std::filesystem::remove_all(cache.path());
+    // 16 blocks of 256 threads, which is what the device holds at once: they stride over the items.
+    CHECK(seconds("likes=256x16:50", 2) == 100);
+    CHECK(seconds("likes=256x16:50", 12) == 50);
+    CHECK(seconds("likes=256x16:50", 1) == 50);
     const auto kept = entries();
     const KernelDef other = kernel("another_for_this_test", {"x"},
                                    [](Int i, ReadWrite<Float> x) { x[i] = x[i] * 0.25 + 1.0; });
@@ -274,6 +279,46 @@ TEST_CASE("CUDA device: the block size of a long kernel is measured and remember
     device->synchronize();
     CHECK(software.count("microseconds") - before == 10);
     CHECK(entries() >= kept);
+}
+
+TEST_CASE("CUDA device: threads that stride over the items have the bits of one for each") {
+    NEEDS_SOFTWARE_CUDA();
+    constexpr std::int64_t n = 20000;
+    const KernelDef mixed = kernel("strides_in_this_test", {"at", "x", "cells", "fixed", "total"},
+                                   [](Int i, Read<Int> at, Read<Float> x, Accumulate<Float> cells,
+                                      Sum<Vec2> fixed, Reduce<Float> total) {
+                                       Float root = x[i];
+                                       for (int k = 0; k < 3; ++k)
+                                           root = 0.5 * (root + x[i] / root);
+                                       cells[at[i]] += root;
+                                       fixed[Int(root * 10.0)] += Vec2(x[i], root);
+                                       total += root;
+                                   });
+    const test::TemporaryFolder cache;
+    const test::Environment where("HINDCAST_CACHE", cache.path().string());
+    const Software software("likes=256x16:50");
+    const auto device = fresh_device();
+    const Array at(Type::i32, {n}), x(Type::f32, {n});
+    std::vector<std::int64_t> cell;
+    for (std::int64_t i = 0; i < n; ++i) cell.push_back(i * i % 700);
+    at.assign_integers(cell);
+    for (std::int64_t i = 0; i < n; ++i) x.set_value(i, 0, 1 + static_cast<double>(i % 997) / 997);
+    const Array cells(Type::f32, {700}), fixed(Type::f32, {20, 2}), total(Type::f64, {1});
+    const Launch launch(device, mixed, Precision::f32, n, {at, x, cells, fixed, total});
+    const auto results = [&](long long& microseconds) {
+        cells.fill(0);
+        total.fill(0);
+        device->synchronize();
+        const long long before = software.count("microseconds");
+        launch.forward().run();
+        device->synchronize();
+        microseconds = software.count("microseconds") - before;
+        return std::vector{cells.to_doubles(), fixed.to_doubles(), total.to_doubles()};
+    };
+    long long at_first = 0, now = 0;
+    const auto expected = results(at_first);
+    for (int k = 0; k < 20; ++k) CHECK(results(now) == expected);
+    CHECK(at_first - now == 2 * 50);  // that which measures the sums strides, and that which adds
 }
 
 TEST_CASE("CUDA device: sums in any order are those in order, but for rounding") {

@@ -8,16 +8,10 @@ void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, s
     names_ = std::move(names);
     arrays_.clear();
     for (const std::string& name : *names_) arrays_.push_back(model.array(name));
-    mass_ = velocity_ = energy_ = position_ = which_ = ways_ = Array();
-    const auto kept = [&](const std::string& name) {
-        return points > 0 && std::find(names_->begin(), names_->end(), name) != names_->end();
-    };
-    if (kept("velocity") && model.has_array("mass")) {
-        mass_ = model.array("mass");
-        velocity_ = model.array("velocity");
-        energy_ = Array(velocity_.type(), {1});
-    }
-    if (!kept("position")) return;
+    position_ = which_ = ways_ = Array();
+    watch_energies(model);
+    if (points == 0 || std::find(names_->begin(), names_->end(), "position") == names_->end())
+        return;
     position_ = model.array("position");
     const std::int64_t count = std::min(points, most_ways);
     std::vector<std::int64_t> which;
@@ -30,10 +24,29 @@ void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, s
     ways_ = Array(position_.type(), {gathered, position_.components()});
 }
 
+void FrameKeeper::watch_energies(model::Model& model) {
+    if (model_ == &model) return;
+    model_ = &model;
+    energy_names_.clear();
+    energies_.clear();
+    Program program;
+    for (const model::Energy& energy : model.energies()) {
+        energy_names_.push_back(energy.owner.empty() ? energy.name
+                                                     : energy.name + " of " + energy.owner);
+        energies_.emplace_back(ir::Type::f64, std::vector<std::int64_t>{1});
+        energy.add(model, 1, energies_.back(), program);
+    }
+    add_energies_ = program.launches();
+}
+
 void FrameKeeper::let_go() {
     names_ = nullptr;
     arrays_.clear();
-    mass_ = velocity_ = energy_ = position_ = which_ = ways_ = Array();
+    position_ = which_ = ways_ = Array();
+    model_ = nullptr;
+    energy_names_.clear();
+    energies_.clear();
+    add_energies_.clear();
 }
 
 FramePointer FrameKeeper::keep(std::int64_t step) {
@@ -41,9 +54,10 @@ FramePointer FrameKeeper::keep(std::int64_t step) {
     frame.step = step;
     frame.names = names_;
     for (const Array& array : arrays_) frame.arrays.push_back(array.clone());
-    if (mass_) kernels_.kinetic_energy(mass_, velocity_, energy_);
+    for (const Array& energy : energies_) energy.fill(0);
+    for (const Launch& launch : add_energies_) launch.forward().run();
     if (which_) kernels_.gather(position_, which_, ways_);
-    if (mass_) frame.kinetic_energy = energy_.value(0);
+    for (const Array& energy : energies_) frame.energies.push_back(energy.value(0));
     if (which_) {
         const std::vector<double> places = ways_.to_doubles();
         const auto dimension = static_cast<std::size_t>(ways_.components());

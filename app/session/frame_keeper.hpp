@@ -22,18 +22,25 @@ public:
     // Frames hold these arrays of the model from now on, and the place of the point `held`.
     void watch(model::Model& model, std::int64_t points, Names names, std::int64_t held = -1);
     void let_go();  // of the model's arrays
-    bool has_energy() const { return static_cast<bool>(mass_); }
+    // "kinetic energy", "elastic energy of cage": what KeptFrame::energies are.
+    const std::vector<std::string>& energies() const { return energy_names_; }
     FramePointer keep(std::int64_t step);
     // Any others, such as gradients.
     FramePointer keep(std::int64_t step, Names names, const std::vector<Array>& arrays) const;
 
 private:
+    void watch_energies(model::Model& model);
+
     FrameKernels& kernels_;
     std::shared_ptr<Graveyard> graveyard_;
     Names names_;
     std::vector<Array> arrays_;
     bool held_ = false;
-    Array mass_, velocity_, energy_, position_, which_, ways_;  // without memory: there are none
+    Array position_, which_, ways_;        // without memory: there are none
+    const model::Model* model_ = nullptr;  // whose energies these are
+    std::vector<std::string> energy_names_;
+    std::vector<Array> energies_;
+    std::vector<Launch> add_energies_;
 };
 
 }  // namespace hindcast::session

@@ -58,26 +58,11 @@ KernelDef gather_kernel() {
 }
 
 template <class T>
-KernelDef energy_kernel() {
-    return kernel("frame_kinetic_energy", {"mass", "velocity", "to"},
-                  [](Int i, Read<Float> mass, Read<T> velocity, Sum<Float> to) {
-                      const T v = velocity[i];
-                      Float square = 0;
-                      for (int k = 0; k < Shape<T>::components; ++k) {
-                          const Float component = Shape<T>::component(v, k);
-                          square = square + component * component;
-                      }
-                      to[0] += mass[i] * square * 0.5;
-                  });
-}
-
-template <class T>
 KernelDef by_name(const std::string& name) {
     if (name == "copy") return copy_kernel<T>();
     if (name == "fill") return fill_kernel<T>();
     if (name == "magnitude") return magnitude_kernel<T>();
     if (name == "gather") return gather_kernel<T>();
-    if (name == "energy") return energy_kernel<T>();
     return middle_kernel();
 }
 
@@ -146,9 +131,6 @@ void FrameKernels::middle(const Array& numbers, const Array& ends, const Array& 
 }
 void FrameKernels::gather(const Array& from, const Array& which, const Array& to) {
     run("gather", which.elements(), from, {from, which, to});
-}
-void FrameKernels::kinetic_energy(const Array& mass, const Array& velocity, const Array& to) {
-    run("energy", mass.elements(), velocity, {mass, velocity, to});
 }
 
 }  // namespace hindcast::session

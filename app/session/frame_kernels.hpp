@@ -30,8 +30,6 @@ public:
     void middle(const Array& numbers, const Array& ends, const Array& to);
     // The elements of `from` that `which` (n, i32) names.
     void gather(const Array& from, const Array& which, const Array& to);
-    // The sum of one half mass velocity^2, to the one element of `to`.
-    void kinetic_energy(const Array& mass, const Array& velocity, const Array& to);
 
     void forget() { launches_.clear(); }  // and all arrays
 

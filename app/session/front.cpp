@@ -422,8 +422,13 @@ void Front::fill_draft(Clock::time_point now) {
     s.frame_every = t->every;
     s.loss = t->loss;
     s.terms = t->terms.empty() ? t->world->terms : t->terms;
-    s.series.clear();
-    if (!t->kinetic_energy.empty()) s.series["kinetic energy"] = t->kinetic_energy;
+    s.series = t->energies;
+    if (s.series.size() > 1) {
+        std::vector<double> sum(s.series.begin()->second.size(), 0.0);
+        for (const auto& [name, values] : s.series)
+            for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += values[k];
+        s.series["sum of energies"] = std::move(sum);
+    }
     if (!t->adjoint_norms.empty()) s.series["adjoint norm"] = t->adjoint_norms;
     if (other) {
         s.values = t->parameters;

@@ -166,6 +166,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     optimization_.reset();
     drop_older();
     frame_kernels_.forget();  // arrays of the simulation before
+    keeper_.let_go();
     between_.clear();
     now_ = {std::move(next), world, {}};
     base_ = std::move(base);

@@ -90,6 +90,7 @@ void Runner::pull(const Grab& grab) {
         desk_.fail(error);
     }
     frame_kernels_.forget();  // arrays of the simulation with the pull
+    keeper_.let_go();
 }
 
 void Runner::follow_hand(const Grab& grab) {

@@ -85,7 +85,9 @@ Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation&
         if (whole && (step % trajectory->every == 0 || step == world.steps)) {
             FramePointer frame = keeper_.keep(step);
             const Lock lock(desk_.mutex);
-            if (keeper_.has_energy()) trajectory->kinetic_energy.push_back(frame->kinetic_energy);
+            const std::vector<std::string>& names = keeper_.energies();
+            for (std::size_t k = 0; k < names.size(); ++k)
+                trajectory->energies[names[k]].push_back(frame->energies[k]);
             trajectory->add(std::move(frame));
             if (!optimising_) {
                 desk_.draft.progress =

@@ -30,10 +30,11 @@ struct KeptFrame {
     std::vector<Array> arrays;                         // values, or gradients
     const Array* find(const std::string& name) const;  // null: not kept
     std::int64_t bytes() const;
-    // Of the host, small: the places of some of the points, for trails, and the kinetic energy.
+    // Of the host, small: the places of some of the points, for trails, and the energies,
+    // in J, which FrameKeeper names.
     std::vector<render::Vec3> ways;
     render::Vec3 held{};  // of the point that a hand pulls on
-    double kinetic_energy = 0;
+    std::vector<double> energies;
 };
 using FramePointer = std::shared_ptr<const KeptFrame>;
 
@@ -62,11 +63,11 @@ struct Trajectory {
     std::shared_ptr<const std::vector<Numbers>> base;
     Numbers parameters;
 
-    std::vector<FramePointer> frames;               // in the order of their steps
-    std::map<std::int64_t, FramePointer> adjoints;  // by step
-    std::vector<double> kinetic_energy;             // of each frame; empty without velocities
-    bool complete = false;                          // the run has ended by itself
-    bool gradient_failed = false;                   // and is not tried again
+    std::vector<FramePointer> frames;                     // in the order of their steps
+    std::map<std::int64_t, FramePointer> adjoints;        // by step
+    std::map<std::string, std::vector<double>> energies;  // J, of each frame, by name
+    bool complete = false;                                // the run has ended by itself
+    bool gradient_failed = false;                         // and is not tried again
     bool failed = false;   // the run ended with an error: it is not tried again
     bool by_hand = false;  // of a pull that goes on, or was released just now: it is not run again
     bool adjoints_complete = false;

@@ -87,11 +87,6 @@ Array Model::array(const std::string& name) const {
     return found->second.array;
 }
 
-const Array* Model::find_constant(const std::string& name) const {
-    const auto found = constants_.find(name);
-    return found == constants_.end() ? nullptr : &found->second;
-}
-
 bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
 
 Quantity& Model::add_quantity(Quantity quantity) {

@@ -7,6 +7,7 @@
 // (f64 scalar) or one per element.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,6 +77,18 @@ struct PointIntegrator {
     Array position, velocity, inverse_mass;
 };
 
+class Model;
+
+// Energy that a state has: for objectives, and shown beside a run.
+struct Energy {
+    std::string type;   // of the module that has it
+    std::string owner;  // the scene's object; "": all points
+    std::string name;   // "elastic energy"
+    // Adds to the program a launch that adds scale times the energy, in joule, of the state as it
+    // is then to `value`, an f64 scalar. Called once the model is built.
+    std::function<void(Model& model, double scale, const Array& value, Program& program)> add;
+};
+
 // One term of the objective: loss += weight * value. The term's launches add to `value`, an f64
 // scalar that is cleared before each run.
 struct Term {
@@ -137,10 +150,6 @@ public:
         bool state = false;
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
-    // Arrays that nothing writes once the model is built and that other modules may look up, such
-    // as "cage.ends": null if there is none of that name.
-    void publish_constant(const std::string& name, const Array& array) { constants_[name] = array; }
-    const Array* find_constant(const std::string& name) const;
     // True for the first caller with this key: what a module does once for all its instances.
     bool once(const std::string& key);
     // True for the first caller: that launch must define the array (Sum), later ones add to it
@@ -172,6 +181,10 @@ public:
     void draw(Drawing drawing) { drawings_.push_back(std::move(drawing)); }
     const std::vector<Drawing>& drawings() const { return drawings_; }
 
+    // --- energies ---
+    void publish_energy(Energy energy) { energies_.push_back(std::move(energy)); }
+    const std::vector<Energy>& energies() const { return energies_; }
+
     // --- objective ---
     // Launches that add to term.value, run after the given numbers of steps.
     void add_term(Term term, const Program& program);
@@ -187,13 +200,13 @@ private:
     std::vector<std::pair<std::string, Range>> bodies_;
     std::map<std::string, GridField> grid_fields_;
     std::map<std::string, Published> arrays_;
-    std::map<std::string, Array> constants_;
     std::map<std::string, bool> done_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
     Array step_counter_ = Rollout::make_step_counter();
     std::vector<Drawing> drawings_;
+    std::vector<Energy> energies_;
     std::vector<Term> terms_;
     std::map<std::int64_t, Program> events_;
 };

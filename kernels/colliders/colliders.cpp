@@ -87,6 +87,21 @@ KernelDef penalty(const Form& form) {
         });
 }
 
+// What a contact by penalty stores: 1/2 stiffness phi^2 while phi < 0.
+template <int D>
+KernelDef penalty_energy(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "contact_energy", with_surface(form, {"stiffness", "first", "x", "scale", "value"}),
+        [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
+               Param<Int> first, Read<V> x, Param<Float> scale, Reduce<Float> value) {
+            const Int j = particles::point_at(i, first, form.from_zero);
+            const Contact<D> c = contact<D>(form, x[j], V::filled(Float(0)), vector[0], number[0]);
+            const Float energy = 0.5 * stiffness[0] * c.distance * c.distance;
+            value += select(c.distance < 0.0, energy, Float(0)) * scale.value();
+        });
+}
+
 // Impulse and projection: the velocity after a contact.
 template <int D>
 KernelDef velocity_change(const Form& form) {
@@ -148,20 +163,33 @@ public:
             return used ? settings_->quantity(model, key).argument() : Argument(0.0);
         };
         if (response == "penalty") {
+            const Argument stiffness = coefficient("stiffness", true);
             const particles::Force force = particles::force(model);
             const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
                 return force.defines ? penalty<dimension, Sum>(form)
                                      : penalty<dimension, Accumulate>(form);
             });
-            model.add(
-                Phase::forces,
-                model.launch(
-                    kernel, range.count,
-                    {vector.argument(), number.argument(), coefficient("stiffness", true),
-                     coefficient("damping", form.damping), coefficient("friction", form.friction),
-                     coefficient("slip_speed", form.friction), range.first, a.position, a.velocity,
-                     force.array},
-                    settings_->name() + ": contact force"));
+            model.add(Phase::forces,
+                      model.launch(kernel, range.count,
+                                   {vector.argument(), number.argument(), stiffness,
+                                    coefficient("damping", form.damping),
+                                    coefficient("friction", form.friction),
+                                    coefficient("slip_speed", form.friction), range.first,
+                                    a.position, a.velocity, force.array},
+                                   settings_->name() + ": contact force"));
+            model.publish_energy(
+                {plane ? "plane" : "sphere", settings_->name(), "contact energy",
+                 [name = settings_->name(), form, range, vector = vector.argument(),
+                  number = number.argument(),
+                  stiffness](Model& m, double scale, const Array& value, Program& program) {
+                     program.add(m.launch(
+                         particles::for_dimension(
+                             m, [&](auto dimension) { return penalty_energy<dimension>(form); }),
+                         range.count,
+                         {vector, number, stiffness, range.first, m.array("position"), scale,
+                          value},
+                         name + ": contact energy"));
+                 }});
             return;
         }
         // The place of the surface only decides whether there is contact: it has no derivative, and

@@ -8,35 +8,31 @@
 
 #include "engine/document/read.hpp"
 #include "kernels/particles/particles.hpp"
-#include "kernels/solids/solids.hpp"
-#include "kernels/springs/springs.hpp"
 
 namespace hindcast {
 
 namespace {
 
-using namespace lang;
 using model::Model;
 using model::Settings;
 
-template <int D>
-KernelDef point_energy(bool kinetic, bool gravitational) {
-    using V = Vec<Float, D>;
-    return kernel(
-        "point_energy", {"x", "v", "mass", "gravity", "first", "scale", "value"},
-        [kinetic, gravitational](Int i, Read<V> x, Read<V> v, Read<Float> mass, Property<V> gravity,
-                                 Param<Int> first, Param<Float> scale, Reduce<Float> value) {
-            const Int j = i + first.value();
-            Float energy;
-            if (kinetic) energy += 0.5 * dot(v[j], v[j]);
-            if (gravitational) energy -= dot(gravity[0], x[j]);
-            value += mass[j] * energy * scale.value();
-        });
+// Throws Error at the node if no object of that type has the name.
+const model::Energy& energy_of(const Model& model, const std::string& type,
+                               const document::Node& node) {
+    const std::string name = document::string_of(node);
+    for (const model::Energy& energy : model.energies())
+        if (energy.type == type && energy.owner == name) return energy;
+    const bool springs = type == "springs";
+    throw document::fault(
+        node,
+        (springs ? "there are no springs called '" : "there is no solid called '") + name + "'")
+        .remedy(springs ? "name an object of type springs in \"forces\""
+                        : "name an object of type solid in \"bodies\"");
 }
 
-class Energy final : public model::Instance {
+class EnergyTerm final : public model::Instance {
 public:
-    explicit Energy(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+    explicit EnergyTerm(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
         const bool kinetic = settings_->boolean("kinetic");
@@ -51,19 +47,12 @@ public:
         const double scale = 1.0 / static_cast<double>(term.times.size());
         Program program;
         if (kinetic || gravitational)
-            program.add(model.launch(
-                particles::for_dimension(model,
-                                         [&](auto dimension) {
-                                             return point_energy<dimension>(kinetic, gravitational);
-                                         }),
-                range.count,
-                {model.array("position"), model.array("velocity"), model.array("mass"),
-                 model.find_quantity("gravity")->argument(), range.first, scale, term.value},
-                settings_->name() + ": energy"));
+            program.add(particles::energy(model, range, {kinetic, gravitational}, scale, term.value,
+                                          settings_->name() + ": energy"));
         for (std::size_t k = 0; k < springs.size(); ++k)
-            springs::add_elastic_energy(model, springs.item(k), scale, term.value, program);
+            energy_of(model, "springs", springs.item(k)).add(model, scale, term.value, program);
         for (std::size_t k = 0; k < solids.size(); ++k)
-            solids::add_elastic_energy(model, solids.item(k), scale, term.value, program);
+            energy_of(model, "solid", solids.item(k)).add(model, scale, term.value, program);
         model.add_term(std::move(term), program);
     }
 
@@ -91,7 +80,7 @@ void register_energy(Registry& registry) {
               .fallback("[]")
               .doc("names of solids whose elastic energy V W(F) counts")
               .schema(R"({"type":"string"})")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Energy>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<EnergyTerm>(std::move(s)); }});
 }
 
 }  // namespace hindcast

@@ -140,6 +140,15 @@ public:
              quantity(engineering ? "poisson_ratio" : "lambda"), placed_.range.first, a.points.mass,
              a.points.inverse_mass, a.volume, a.mu, a.lambda},
             "material of " + name));
+        model.publish_energy(
+            {"material_points", name, "elastic energy",
+             [range = placed_.range, name](Model& m, double scale, const Array& value,
+                                           Program& program) {
+                 program.add(m.launch(elastic_energy(), range.count,
+                                      {m.array("deformation_gradient"), m.array("volume"),
+                                       m.array("mu"), m.array("lambda"), range.first, scale, value},
+                                      name + ": elastic energy"));
+             }});
         model.once("material points");
     }
 

@@ -32,16 +32,22 @@ Stencil stencil(const Grid& grid, const Vec2& x, const Vec2& origin, const Float
     return s;
 }
 
-// tau of the corotated solid. In two dimensions F = R S has R along (F00 + F11, F10 - F01).
-Mat2 kirchhoff_stress(const Mat2& F, const Float& mu, const Float& lambda) {
+// F - R. In two dimensions F = R S has R along (F00 + F11, F10 - F01).
+Mat2 without_rotation(const Mat2& F) {
     const Float p = F(0, 0) + F(1, 1), q = F(1, 0) - F(0, 1);
     const Float inverse = 1.0 / sqrt(p * p + q * q);
     const Float c = p * inverse, s = q * inverse;
-    Mat2 D = F;  // F - R
+    Mat2 D = F;
     D(0, 0) -= c;
     D(0, 1) += s;
     D(1, 0) -= s;
     D(1, 1) -= c;
+    return D;
+}
+
+// tau of the corotated solid.
+Mat2 kirchhoff_stress(const Mat2& F, const Float& mu, const Float& lambda) {
+    const Mat2 D = without_rotation(F);
     const Float J = determinant(F).name("J"), pressure = lambda * J * (J - 1.0), twice = 2.0 * mu;
     // D F^T is symmetric.
     const Float off = twice * (D(0, 0) * F(1, 0) + D(0, 1) * F(1, 1));
@@ -135,6 +141,21 @@ KernelDef grid_to_particle(const Grid& grid) {
             C[i] = gradient;
             F[i] = before + (gradient * before) * h.value();
         });
+}
+
+KernelDef elastic_energy() {
+    return kernel("material_points_energy",
+                  {"F", "volume", "mu", "lambda", "first", "scale", "value"},
+                  [](Int i, Read<Mat2> F, Read<Float> volume, Read<Float> mu, Read<Float> lambda,
+                     Param<Int> first, Param<Float> scale, Reduce<Float> value) {
+                      const Int j = i + first.value();
+                      const Mat2 deformation = F[j], D = without_rotation(deformation);
+                      Float square = 0;
+                      for (int k = 0; k < 4; ++k) square += D(k / 2, k % 2) * D(k / 2, k % 2);
+                      const Float stretch = determinant(deformation) - 1.0;
+                      value += volume[j] * (mu[j] * square + 0.5 * lambda[j] * stretch * stretch) *
+                               scale.value();
+                  });
 }
 
 }  // namespace hindcast::mpm

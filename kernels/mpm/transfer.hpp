@@ -34,5 +34,8 @@ lang::KernelDef particle_to_grid(const Grid& grid);
 lang::KernelDef grid_update(const Grid& grid);
 // {u, origin, inverse_spacing, h, x, v, C, F}: one item per particle.
 lang::KernelDef grid_to_particle(const Grid& grid);
+// {F, volume, mu, lambda, first, scale, value}: value += scale sum V (mu |F - R|^2 +
+// lambda/2 (J - 1)^2), the energy that tau comes from; item i is particle first + i.
+lang::KernelDef elastic_energy();
 
 }  // namespace hindcast::mpm

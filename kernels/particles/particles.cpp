@@ -62,6 +62,28 @@ KernelDef update_position() {
         [](Int i, Read<V> v, Param<Float> h, ReadWrite<V> x) { x[i] += v[i] * h.value(); });
 }
 
+template <int D>
+KernelDef point_energy(EnergyParts parts) {
+    using V = Vec<Float, D>;
+    return kernel("point_energy", {"x", "v", "mass", "gravity", "first", "scale", "value"},
+                  [parts](Int i, Read<V> x, Read<V> v, Read<Float> mass, Property<V> gravity,
+                          Param<Int> first, Param<Float> scale, Reduce<Float> value) {
+                      const Int j = i + first.value();
+                      Float energy;
+                      if (parts.kinetic) energy += 0.5 * dot(v[j], v[j]);
+                      if (parts.gravitational) energy -= dot(gravity[0], x[j]);
+                      value += mass[j] * energy * scale.value();
+                  });
+}
+
+void publish_energy(Model& model, const std::string& name, EnergyParts parts) {
+    model.publish_energy(
+        {"particles", "", name,
+         [name, parts](Model& m, double scale, const Array& value, Program& program) {
+             program.add(energy(m, {0, m.point_count()}, parts, scale, value, name));
+         }});
+}
+
 class Particles final : public model::Instance {
 public:
     explicit Particles(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -113,12 +135,24 @@ Placed place_points(const Settings& settings, Model& model) {
     return placed;
 }
 
+Launch energy(Model& model, model::Range range, EnergyParts parts, double scale, const Array& value,
+              const std::string& description) {
+    return model.launch(
+        for_dimension(model, [&](auto dimension) { return point_energy<dimension>(parts); }),
+        range.count,
+        {model.array("position"), model.array("velocity"), model.array("mass"),
+         model.find_quantity("gravity")->argument(), range.first, scale, value},
+        description);
+}
+
 Arrays arrays(Model& model) {
     if (!model.has_array("position")) {
         model.add_array("position", model.point_count(), model.dimension(), true);
         model.add_array("velocity", model.point_count(), model.dimension(), true);
         model.add_array("mass", model.point_count(), 1, false);
         model.add_array("inverse_mass", model.point_count(), 1, false);
+        publish_energy(model, "kinetic energy", {.gravitational = false});
+        publish_energy(model, "gravitational energy", {.kinetic = false});
     }
     return {model.array("position"), model.array("velocity"), model.array("mass"),
             model.array("inverse_mass")};

@@ -25,6 +25,14 @@ struct Arrays {
 };
 Arrays arrays(model::Model& model);
 
+// Adds scale times the energy of the points, in joule, to `value`, an f64 scalar: sum 1/2 m |v|^2
+// and - sum m g.x, which is zero at the origin. Those of all points are published.
+struct EnergyParts {
+    bool kinetic = true, gravitational = true;
+};
+Launch energy(model::Model& model, model::Range range, EnergyParts parts, double scale,
+              const Array& value, const std::string& description);
+
 // Adds a body's points to the scene, where its field "positions" says: one vector for each.
 struct Placed {
     model::Range range;

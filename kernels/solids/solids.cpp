@@ -15,12 +15,12 @@
 
 namespace hindcast {
 
-namespace solids {
-
 using namespace lang;
 using model::Model;
 using model::Phase;
 using model::Settings;
+using solids::Mesh;
+using solids::read_mesh;
 
 namespace {
 
@@ -157,7 +157,6 @@ public:
         const bool lame = moduli_ == Moduli::lame;
         const Argument first = per_element(lame ? "mu" : "young_modulus"),
                        second = per_element(lame ? "lambda" : "poisson_ratio");
-        publish(model);
 
         const Argument positions =
             settings_->quantity_of(model, "positions", points, start_).argument();
@@ -183,6 +182,15 @@ public:
                                               {corners_, inverse_, volume_, first, second,
                                                a.position, force.array},
                                               name + ": elastic forces"));
+        model.publish_energy({"solid", name, "elastic energy",
+                              [corners = corners_, inverse = inverse_, volume = volume_,
+                               moduli = moduli_, first, second, elements,
+                               name](Model& m, double scale, const Array& value, Program& program) {
+                                  program.add(m.launch(elastic_energy(moduli), elements,
+                                                       {corners, inverse, volume, first, second,
+                                                        m.array("position"), scale, value},
+                                                       name + ": elastic energy"));
+                              }});
     }
 
     void finish(Model& model) override { particles::integrate(model); }
@@ -211,15 +219,6 @@ private:
         model.draw({settings_->name(), std::move(drawn)});
     }
 
-    // What add_elastic_energy() looks up.
-    void publish(Model& model) const {
-        const std::string& name = settings_->name();
-        model.publish_constant(name + ".corners", corners_);
-        model.publish_constant(name + ".moduli", model.index_array({static_cast<int>(moduli_)}, 1));
-        model.publish_constant(name + ".inverse", inverse_);
-        model.publish_constant(name + ".volume", volume_);
-    }
-
     std::shared_ptr<Settings> settings_;
     Mesh mesh_;
     std::vector<double> start_;
@@ -229,29 +228,6 @@ private:
 };
 
 }  // namespace
-
-void add_elastic_energy(Model& model, const document::Node& name_node, double scale,
-                        const Array& value, Program& program) {
-    const std::string name = document::string_of(name_node);
-    const Array* corners = model.find_constant(name + ".corners");
-    if (corners == nullptr)
-        throw document::fault(name_node, "there is no solid called '" + name + "'")
-            .remedy("name an object of type solid in \"bodies\"");
-    const Moduli moduli = static_cast<Moduli>(
-        static_cast<int>(model.find_constant(name + ".moduli")->to_doubles().front()));
-    const bool lame = moduli == Moduli::lame;
-    const auto modulus = [&](const char* key) {
-        return model.find_quantity(name + "." + key)->argument();
-    };
-    program.add(model.launch(
-        elastic_energy(moduli), corners->elements(),
-        {*corners, *model.find_constant(name + ".inverse"), *model.find_constant(name + ".volume"),
-         modulus(lame ? "mu" : "young_modulus"), modulus(lame ? "lambda" : "poisson_ratio"),
-         model.array("position"), scale, value},
-        name + ": elastic energy"));
-}
-
-}  // namespace solids
 
 void register_solids(Registry& registry) {
     using namespace model;
@@ -300,7 +276,7 @@ void register_solids(Registry& registry) {
               .doc("Poisson's ratio"),
           particles::fixed_field()},
          [](std::shared_ptr<Settings> s) {
-             return std::make_unique<solids::Solid>(std::move(s));
+             return std::make_unique<Solid>(std::move(s));
          }});
 }
 

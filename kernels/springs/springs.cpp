@@ -11,8 +11,6 @@
 
 namespace hindcast {
 
-namespace springs {
-
 using namespace lang;
 using model::Model;
 using model::Phase;
@@ -108,18 +106,16 @@ public:
         const std::vector<std::int64_t> ends = read_ends(model);
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const Array end_indices = model.index_array(ends, 2);
-        model.publish_constant(settings_->name() + ".ends", end_indices);
         model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
         Form form;
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values.front();
         const std::string acts = settings_->choice("acts");
         form.acts = acts == "pull" ? Acts::pull : acts == "push" ? Acts::push : Acts::both;
-        model.publish_constant(settings_->name() + ".acts",
-                               model.index_array({static_cast<int>(form.acts)}, 1));
 
-        std::vector<Argument> arguments{end_indices, rest_length(model, ends, form.length_offset),
-                                        settings_->quantity(model, "stiffness", n).argument()};
+        const Argument rest = rest_length(model, ends, form.length_offset),
+                       stiffness = settings_->quantity(model, "stiffness", n).argument();
+        std::vector<Argument> arguments{end_indices, rest, stiffness};
         if (form.damped) arguments.push_back(settings_->quantity(model, "damping", n).argument());
         arguments.push_back(model.array("position"));
         if (form.damped) arguments.push_back(model.array("velocity"));
@@ -131,6 +127,16 @@ public:
         });
         model.add(Phase::forces, model.launch(kernel, n, std::move(arguments),
                                               settings_->name() + ": spring forces"));
+        model.publish_energy(
+            {"springs", settings_->name(), "elastic energy",
+             [name = settings_->name(), form, n, end_indices, rest, stiffness](
+                 Model& m, double scale, const Array& value, Program& program) {
+                 program.add(m.launch(
+                     particles::for_dimension(
+                         m, [&](auto dimension) { return elastic_energy<dimension>(form); }),
+                     n, {end_indices, rest, stiffness, m.array("position"), scale, value},
+                     name + ": elastic energy"));
+             }});
     }
 
 private:
@@ -242,29 +248,6 @@ private:
 
 }  // namespace
 
-void add_elastic_energy(Model& model, const document::Node& name_node, double scale,
-                        const Array& value, Program& program) {
-    const std::string name = document::string_of(name_node);
-    const Array* ends = model.find_constant(name + ".ends");
-    if (ends == nullptr)
-        throw document::fault(name_node, "there are no springs called '" + name + "'")
-            .remedy("name an object of type springs in \"forces\"");
-    Form form;
-    form.length_offset = model.find_quantity(name + ".length_offset")->values.front();
-    form.acts = static_cast<Acts>(
-        static_cast<int>(model.find_constant(name + ".acts")->to_doubles().front()));
-    program.add(
-        model.launch(particles::for_dimension(
-                         model, [&](auto dimension) { return elastic_energy<dimension>(form); }),
-                     ends->elements(),
-                     {*ends, model.find_quantity(name + ".rest_length")->argument(),
-                      model.find_quantity(name + ".stiffness")->argument(), model.array("position"),
-                      scale, value},
-                     name + ": elastic energy"));
-}
-
-}  // namespace springs
-
 void register_springs(Registry& registry) {
     using namespace model;
     registry.add(
@@ -304,7 +287,7 @@ void register_springs(Registry& registry) {
               .fallback("\"both\"")
               .doc("pull: no force while L <= r, like a rope; push: no force while L >= r")},
          [](std::shared_ptr<Settings> s) {
-             return std::make_unique<springs::Springs>(std::move(s));
+             return std::make_unique<Springs>(std::move(s));
          }});
 }
 

@@ -30,7 +30,7 @@ open_window() { # open_window LOG
     "$program" view "$state/scene.json" \
         --state "$state/state" --no-tour --size 1280x800 >"$1" 2>&1 &
     pid=$!
-    window=$(timeout 60 xdotool search --sync --onlyvisible --pid $pid | head -n 1)
+    window=$(timeout 60 xdotool search --sync --onlyvisible --pid $pid | sed -n 1p)
     check "the window opens" test -n "$window"
     sleep 6
     xdotool windowfocus "$window" 2>/dev/null || true

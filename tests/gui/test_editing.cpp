@@ -534,6 +534,23 @@ TEST_CASE("gui editing: revert brings the scene's parameters back, and is no edi
     });
 }
 
+TEST_CASE("gui editing: the energies of a run are plotted, and their sum") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "soft_beam.json");
+        REQUIRE(runs_what_is_edited(robot));
+        robot.work().focus_panel = "Plots";
+        robot.frames(3);
+        hands.ItemClick("//###Plots/Energy");
+        robot.frames(4);
+        CHECK(curves_shown() == std::vector<std::string>{"elastic energy of beam",
+                                                         "gravitational energy", "kinetic energy",
+                                                         "sum of energies"});
+        CHECK(std::string(shown_plot().GetAxisLabel(shown_plot().Axes[ImAxis_Y1])) == "energy (J)");
+        robot.picture("plots_energy");
+    });
+}
+
 TEST_CASE("gui editing: no button of the plots is cut, with large text neither") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "kernels/solids/mesh.hpp"
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;
@@ -181,7 +182,8 @@ TEST_CASE("solids: the box is split into six tetrahedra a cell around its diagon
     const auto point = [&](const std::array<int, 3>& p) {
         return static_cast<std::size_t>((p[0] * (cells[1] + 1) + p[1]) * (cells[2] + 1) + p[2]);
     };
-    const std::vector<double> corners = sim->model().find_constant("box.corners")->to_doubles();
+    const document::Document scene = document::Document::parse("{" + std::string(twisted) + "}");
+    const solids::Mesh mesh = solids::read_mesh(scene.at("/bodies/0/mesh"));
     std::size_t at = 0;
     for (int i = 0; i < cells[0]; ++i)
         for (int j = 0; j < cells[1]; ++j)
@@ -194,13 +196,15 @@ TEST_CASE("solids: the box is split into six tetrahedra a cell around its diagon
                                                         {2, 1, 0}}) {
                     std::array<int, 3> p{i, j, k};
                     for (int c = 0; c < 4; ++c) {
-                        CHECK(corners[at++] == static_cast<double>(point(p)));
+                        CHECK(mesh.elements.at(at)[static_cast<std::size_t>(c)] ==
+                              static_cast<std::int64_t>(point(p)));
                         expected[point(p)] += each;
                         if (c < 3)
                             ++p[static_cast<std::size_t>(order[static_cast<std::size_t>(c)])];
                     }
+                    ++at;
                 }
-    REQUIRE(at == corners.size());
+    REQUIRE(at == mesh.elements.size());
     for (std::size_t p = 0; p < mass.size(); ++p)
         CHECK(mass[p] == doctest::Approx(expected[p]).epsilon(1e-13));
 }

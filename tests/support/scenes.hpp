@@ -33,6 +33,10 @@ inline std::vector<hindcast::Launch::Replay> replays_of(Simulation& simulation) 
     if (!model.events().empty())
         for (const hindcast::Launch& launch : model.events().rbegin()->second.launches())
             launches.push_back(launch);
+    const Array energy(ir::Type::f64, {1});
+    Program energies;
+    for (const model::Energy& e : model.energies()) e.add(model, 1, energy, energies);
+    for (const hindcast::Launch& launch : energies.launches()) launches.push_back(launch);
     std::vector<hindcast::Launch::Replay> replays;
     for (const hindcast::Launch& launch : launches) {
         replays.push_back(launch.forward());

@@ -34,12 +34,15 @@ public:
     void draw(Context& context) override {
         Workspace& work = context.work;
         const session::Snapshot& now = work.now();
-        static const std::vector<std::string> kinds{"Loss", "Gradient", "Parameters", "Series",
+        static const std::vector<std::string> kinds{"Loss", "Gradient", "Parameters", "Energy",
                                                     "Adjoint norm"};
         static constexpr const char* helps[] = {
             "The loss and its terms over the iterations",
             "Euclidean norm of the gradient over the iterations",
-            "The parameters over the iterations", "Energies and other sums over simulated time",
+            "The parameters over the iterations",
+            "Energies over simulated time: of motion, gravitation, springs, solids and contacts, "
+            "and "
+            "their sum",
             "How far the gradient reaches back: norm of dLoss/dstate at each step"};
         take_request(work);
         toolbar(context, kinds, helps);
@@ -98,7 +101,7 @@ private:
             tip(helps[k]);
         }
         next(ImGui::GetFrameHeight() + ImGui::CalcTextSize("log").x + px(8), px(14));
-        if (ImGui::Checkbox("log", &log_)) fit();
+        if (ImGui::Checkbox("log", &log_[kind_])) fit();
         tip("Logarithmic vertical axis; what is not positive is left out");
         next(ImGui::GetFrameHeight() + px(4), px(6));
         if (icon_button("fit", icon::frame,
@@ -159,9 +162,10 @@ private:
             return;
         }
         const bool time = over_time();
-        empty_state(icon::plot, time ? "No series of this scene yet" : "No iterations yet",
-                    time ? kind_ == adjoint_norm ? "Adjoint norms come with an optimisation."
-                                                 : "They come with the simulation."
+        empty_state(icon::plot, time ? "Nothing to plot yet" : "No iterations yet",
+                    time ? kind_ == adjoint_norm
+                               ? "Adjoint norms come with an optimisation."
+                               : "Bodies of points have energies; fields have none."
                          : "Press O to optimise: the curve grows while you watch.");
     }
 
@@ -273,13 +277,12 @@ private:
         std::string label = labels[kind_];
         if (const auto unit = unit_of(now); kind_ == parameters && unit && !unit->empty())
             label += " (" + *unit + ")";
-        if (kind_ == series &&
-            std::ranges::all_of(curves, [](const Curve& c) { return c.name.ends_with("energy"); }))
-            label = "energy (J)";
+        if (kind_ == series) label = "energy (J)";
         bool positive = false;
         for (const Curve& curve : curves)
             positive |= std::ranges::any_of(curve.y, [](double y) { return y > 0; });
-        return {now.name, over_time() ? "time (s)" : "iteration", label, log_ && positive, curves};
+        return {now.name, over_time() ? "time (s)" : "iteration", label, log_[kind_] && positive,
+                curves};
     }
 
     static std::array<double, 2> positive_range(const Figure& figure) {
@@ -393,7 +396,7 @@ private:
     }
 
     void save(Context& context, const Figure& figure, const std::string& format) const {
-        static constexpr const char* kinds[] = {"loss", "gradient", "parameters", "series",
+        static constexpr const char* kinds[] = {"loss", "gradient", "parameters", "energy",
                                                 "adjoint_norm"};
         static constexpr const char* endings[] = {".csv", ".svg", ".png"};
         Workspace& work = context.work;
@@ -426,7 +429,8 @@ private:
     }
 
     std::size_t kind_ = loss;
-    bool log_ = true;
+    std::array<bool, 5> log_{true, true, true, false,
+                             true};    // by kind: energies are negative as well
     bool fitted_ = true;               // the axes follow the curves
     bool hovered_ = false;             // the plot, in the frame before
     std::array<double, 2> heights_{};  // that it showed then

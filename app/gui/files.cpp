@@ -140,7 +140,9 @@ void FileDialog::draw(Workspace& work) {
         ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, px(70));
         ImGui::TableSetupColumn("Changed", ImGuiTableColumnFlags_WidthFixed, px(125));
         ImGui::TableSetupScrollFreeze(0, 1);
-        ImGui::TableHeadersRow();
+        static constexpr const char* helps[] = {"Folders, and scenes (.json)", "Of the file",
+                                                "When it was written last"};
+        table_headers(helps);
         std::optional<fs::path> enter;
         for (const Entry& entry : entries_) {
             ImGui::TableNextRow();
@@ -161,6 +163,10 @@ void FileDialog::draw(Workspace& work) {
                     chosen = twice && !saving_;
                 }
             }
+            tip(entry.path.string() + "\n" +
+                (entry.folder ? "A click goes into this folder."
+                 : saving_    ? "A click takes its name."
+                              : "A click chooses it, a double click opens it."));
             ImGui::TableNextColumn();
             if (!entry.folder) quiet_text(bytes_text(static_cast<double>(entry.bytes)));
             ImGui::TableNextColumn();

@@ -275,9 +275,7 @@ void register_solids(Registry& registry) {
               .differentiable()
               .doc("Poisson's ratio"),
           particles::fixed_field()},
-         [](std::shared_ptr<Settings> s) {
-             return std::make_unique<Solid>(std::move(s));
-         }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Solid>(std::move(s)); }});
 }
 
 }  // namespace hindcast

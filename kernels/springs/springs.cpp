@@ -286,9 +286,7 @@ void register_springs(Registry& registry) {
           choice("acts", {"both", "pull", "push"})
               .fallback("\"both\"")
               .doc("pull: no force while L <= r, like a rope; push: no force while L >= r")},
-         [](std::shared_ptr<Settings> s) {
-             return std::make_unique<Springs>(std::move(s));
-         }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Springs>(std::move(s)); }});
 }
 
 }  // namespace hindcast

@@ -108,7 +108,7 @@ private:
     bool needs_more(const Trajectory& trajectory);
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
-    bool wants_adjoints(const World& world, const std::string& array = {}) const;
+    std::vector<std::string> wanted_gradients(const World& world) const;
     std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory,
                                                      Simulation& of);
 

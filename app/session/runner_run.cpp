@@ -26,6 +26,16 @@ std::vector<std::string> recorded_arrays(const World& world, const Look& look) {
     return names;
 }
 
+bool is_recorded(const World& world, const std::string& array) {
+    return std::ranges::find(world.recorded, array) != world.recorded.end();
+}
+
+Array zeros_like(const Array& array) {
+    const Array zeros(array.type(), array.shape());
+    zeros.fill(0);
+    return zeros;
+}
+
 }  // namespace
 
 TrajectoryPointer Runner::new_trajectory(const WorldPointer& world, std::int64_t iteration,
@@ -43,7 +53,14 @@ TrajectoryPointer Runner::new_trajectory(const WorldPointer& world, std::int64_t
     for (const std::string& name : *t->arrays) frame += world->array_bytes.at(name);
     if (world->has_objective && world->has_parameters)  // room for adjoints
         for (const std::string& name : world->recorded) frame += world->array_bytes.at(name);
-    if (world->arrow_sources.contains("force gradient")) frame += world->array_bytes.at("position");
+    for (const auto* sources : {&world->colour_sources, &world->arrow_sources}) {
+        std::int64_t most = 0;  // one of them is chosen at a time
+        for (const auto& [name, source] : *sources)
+            if (source.kind == Source::Kind::array_gradient && !is_recorded(*world, source.array))
+                most = std::max(most, world->array_bytes.at(
+                                          source.array == "force" ? "position" : source.array));
+        frame += most;
+    }
     // At least four trajectories fit: shown, ghost, the one that grows, and one more.
     const std::int64_t memory = options_.frame_memory - desk_.kept_besides();
     const std::int64_t share = memory / 4;
@@ -217,20 +234,25 @@ bool Runner::wants_gradient(const Trajectory& t) {
     if (older_ && t.world == older_->world && older_->gradients_failed) return false;
     if (!t.complete || !std::isfinite(t.loss) || t.gradient_failed) return false;
     const Lock lock(desk_.mutex);
-    return !t.gradient || (wants_adjoints(world) && !t.adjoints_complete) ||
-           (wants_adjoints(world, "force") && !t.holds_gradient("force"));
+    const std::vector<std::string> wanted = wanted_gradients(world);
+    return !t.gradient || (!wanted.empty() && !t.adjoints_complete) ||
+           std::ranges::any_of(wanted, [&](const std::string& name) {
+               return !is_recorded(world, name) && !t.holds_gradient(name);
+           });
 }
 
-// Whether the look shows derivatives with respect to the state, or to that array of it. Under the
-// desk's lock.
-bool Runner::wants_adjoints(const World& world, const std::string& array) const {
-    const auto wants = [&](const std::map<std::string, Source>& sources, const std::string& name) {
+// Arrays whose derivatives the look shows. Under the desk's lock.
+std::vector<std::string> Runner::wanted_gradients(const World& world) const {
+    std::vector<std::string> names;
+    const auto add = [&](const std::map<std::string, Source>& sources, const std::string& name) {
         const auto found = sources.find(name);
-        return found != sources.end() && found->second.kind == Source::Kind::array_gradient &&
-               (array.empty() || found->second.array == array);
+        if (found == sources.end() || found->second.kind != Source::Kind::array_gradient) return;
+        if (std::ranges::find(names, found->second.array) == names.end())
+            names.push_back(found->second.array);
     };
-    return wants(world.colour_sources, desk_.look.colour) ||
-           wants(world.arrow_sources, desk_.look.arrows);
+    add(world.colour_sources, desk_.look.colour);
+    add(world.arrow_sources, desk_.look.arrows);
+    return names;
 }
 
 // Of what is shown, while there is nothing else to do.
@@ -279,13 +301,13 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
     for (const auto& [name, published] : of.model().arrays())
         if (published.state) numbers += static_cast<double>(published.array.size());
     rollout.record_adjoint_norms(numbers * static_cast<double>(of.steps()) < most_numbers);
-    bool adjoints = false;
-    std::optional<ForceAdjoint> force;
+    std::vector<std::string> wanted;
     {
         const Lock lock(desk_.mutex);
-        adjoints = wants_adjoints(world);
-        if (wants_adjoints(world, "force")) force.emplace(of.model());
+        wanted = wanted_gradients(world);
     }
+    const bool adjoints = !wanted.empty();
+    std::optional<ForceAdjoint> force;
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;
     for (const std::string& name : world.recorded) {
@@ -294,7 +316,16 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
         names->push_back(name);
         arrays.push_back(array.gradient());
     }
-    if (force) names->emplace_back("force");
+    for (const std::string& name : wanted) {
+        if (is_recorded(world, name) || name == "force") continue;
+        const Array array = of.model().array(name);
+        names->push_back(name);
+        arrays.push_back(array.has_gradient() ? array.gradient() : zeros_like(array));
+    }
+    if (std::ranges::find(wanted, "force") != wanted.end()) {
+        force.emplace(of.model());
+        names->emplace_back("force");  // last
+    }
     rollout.watch_adjoints([&](std::int64_t done) {
         if (leaves_now()) throw Left();
         const std::int64_t step = done / world.substeps;

@@ -159,6 +159,14 @@ private:
                 colour(std::string(name) + " gradient", unit, source);
                 arrow(std::string(name) + " gradient", unit, source);
             }
+        for (const auto& [name, published] : model_.arrays()) {
+            const Array& array = published.array;
+            const bool shown = published.state && ir::is_real(array.type()) &&
+                               world_.plan.points > 0 && array.elements() == world_.plan.points &&
+                               FrameKernels::takes(array);
+            if (shown && name != "position" && name != "velocity")
+                colour(name + " gradient", "", gradient_source(name, Source::Of::points));
+        }
         if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
             const Source source = gradient_source("force", Source::Of::points);
             colour("force gradient", "1/N", source);

@@ -1,4 +1,5 @@
-// The arrows of dLoss/dforce against differences of runs in which a force acts during one step.
+// What is shown of derivatives by the state against differences: arrows of dLoss/dforce, of runs in
+// which a force acts during one step; colours of dLoss/ddeformation, of runs from a changed state.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -137,4 +138,81 @@ TEST_CASE("session: where a collider changes velocities there are no arrows by f
     OpenScene scene(file);
     const auto shown = scene.wait_complete();
     for (const ShownField& field : shown->arrows) CHECK(field.name != "force gradient");
+}
+
+TEST_CASE("session: colours of the loss by the deformation agree with differences") {
+    const Document document = Document::parse(R"({
+        "format": 1, "name": "block", "dimension": 2, "time": {"step": "1/200", "steps": 6},
+        "gravity": [0, -1],
+        "bodies": [{"type": "material_points", "name": "block", "mass": 0.5, "volume": 0.01,
+            "mu": 300, "lambda": 200, "positions": [[0.4, 0.4], [0.47, 0.42], [0.43, 0.5]],
+            "velocity": [[1, 0], [0, 0.5], [-1, 0]]}],
+        "forces": [{"type": "mpm_grid", "name": "grid", "nodes": [9, 9], "spacing": 0.125}],
+        "objective": [{"type": "point_target", "name": "end", "of": "block", "points": [0],
+                       "target": [1, 1]}],
+        "parameters": [{"path": "block.velocity"}]
+    })");
+    constexpr std::int64_t step = 2;
+    // |dLoss/dF| of each point.
+    std::vector<double> expected;
+    Simulation simulation(Scene::of(document, {}), test::all_modules(), in_f64().simulation);
+    Rollout::State state;
+    simulation.run(false, [&](std::int64_t done) {
+        if (done == step) state = simulation.rollout().copy_state(done);
+        return true;
+    });
+    const Array F = simulation.model().array("deformation_gradient");
+    const auto copy = std::ranges::find_if(
+        state.arrays, [&](const auto& pair) { return pair.first.same_memory(F); });
+    REQUIRE(copy != state.arrays.end());
+    const auto loss_at = [&](std::int64_t point, int component, double value) {
+        copy->second.set_value(point, component, value);
+        simulation.rollout().forward_from(state, [](std::int64_t) { return true; });
+        return simulation.terms().front().value;
+    };
+    for (std::int64_t point = 0; point < 3; ++point) {
+        double square = 0;
+        for (int c = 0; c < 4; ++c) {
+            constexpr double h = 1e-6;
+            const double before = copy->second.value(point, c);
+            const double slope =
+                (loss_at(point, c, before + h) - loss_at(point, c, before - h)) / (2 * h);
+            copy->second.set_value(point, c, before);
+            square += slope * slope;
+        }
+        expected.push_back(std::sqrt(square));
+    }
+    CHECK(expected[1] > 1e-6);
+
+    test::TemporaryFolder folder;
+    const auto file = folder.path() / "block.json";
+    document.save(file);
+    OpenScene scene(file, in_f64());
+    const auto shown = scene.wait_complete();
+    const std::string name = "deformation_gradient gradient";
+    const auto found = std::ranges::find(shown->colours, name, &ShownField::name);
+    REQUIRE(found != shown->colours.end());
+    CHECK(found->gradient);
+    // Another one first: adjoints are there then, but not these.
+    scene.session.send(Seek{step});
+    const auto colours = [&](const Snapshot& s) {
+        const auto frame = scene.exchange->acquire();
+        if (!frame || frame->step != step || s.step != step || s.activity != Activity::idle)
+            return std::vector<double>();
+        return scene.exchange->read(*frame, "point colour");
+    };
+    const auto shows_others_than = [&](const std::vector<double>& old) {
+        std::vector<double> now;
+        scene.wait([&](const Snapshot& s) {
+            now = colours(s);
+            return now.size() == 3 && std::isfinite(now[0]) && now[1] > 0 && now != old;
+        });
+        return now;
+    };
+    scene.session.send(Look{"velocity gradient", ""});
+    const std::vector<double> by_velocity = shows_others_than({});
+    scene.session.send(Look{name, ""});
+    const std::vector<double> by_deformation = shows_others_than(by_velocity);
+    for (std::size_t point = 0; point < 3; ++point)
+        CHECK(by_deformation[point] == doctest::Approx(expected[point]).epsilon(1e-6));
 }

@@ -574,7 +574,7 @@ TEST_CASE("gui editing: no button of the plots is cut, with large text neither")
                 std::ranges::replace(name, '/', '_');
                 robot.picture(name);
             }
-            for (const char* button : {"Loss", "Gradient", "Parameters", "Series", "Adjoint norm",
+            for (const char* button : {"Loss", "Gradient", "Parameters", "Energy", "Adjoint norm",
                                        "CSV", "SVG", "PNG"}) {
                 CAPTURE(std::string(button));
                 const ImGuiTestItemInfo info =

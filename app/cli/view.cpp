@@ -21,7 +21,7 @@ struct Options {
     SceneOptions scene;
     std::string size = "1280x800", transport = "auto", screenshot, state;
     int frames = 60;
-    bool no_tour = false;
+    bool no_tour = false, optimise = false;
 };
 
 std::pair<int, int> parse_size(const std::string& text) {
@@ -66,7 +66,8 @@ std::vector<fs::path> galleries() {
     return {};
 }
 
-// Frames one after the other until the scene is there, then as many as were asked for.
+// Frames one after the other until the scene is there (and optimised), then as many as were asked
+// for.
 int draw_without_window(gui::App& app, const Options& options) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::seconds(120);
@@ -77,7 +78,9 @@ int draw_without_window(gui::App& app, const Options& options) {
         failed = work.now().error != nullptr;
         const bool building =
             work.is_opening() || work.now().activity == session::Activity::building;
-        if (!building) --left;
+        const auto& history = work.now().history;
+        const bool ended = history && !history->empty() && !work.is_optimising();
+        if (!building && (!options.optimise || ended || failed)) --left;
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
@@ -99,6 +102,7 @@ int view(const Options& options) {
     if (options.screenshot.empty())
         window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast", width, height});
     gui::App app(registry(), std::move(app_options), window.get());
+    app.workspace().optimise_when_open = options.optimise;
     if (!options.scene.scene.empty()) app.workspace().open(options.scene.scene);
     if (window == nullptr) return draw_without_window(app, options);
     app.run();
@@ -150,6 +154,11 @@ Command add_view(CLI::App& app) {
                      "Folder for layout, settings, recent files and autosaves (default: "
                      "$XDG_STATE_HOME/hindcast or ~/.local/state/hindcast)")
         ->type_name("DIR")
+        ->group("Window");
+    command
+        ->add_flag("--optimise", options->optimise,
+                   "Optimise the scene as soon as it is open; with --screenshot the frames begin "
+                   "when that has ended")
         ->group("Window");
     command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
         ->group("Window");

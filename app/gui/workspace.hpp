@@ -146,6 +146,10 @@ public:
     bool mends_another() const { return mended && *mended != editor_->file(); }
 
     // ---- simulation and optimisation ----
+    // Whether the simulation does not run yet what the document says, or cannot.
+    bool is_behind() const {
+        return editor_->revision() != sent_revision_ || now().revision < number_;
+    }
     bool is_optimising() const { return now().activity == session::Activity::optimising; }
     bool has_run() const { return now().stage != nullptr; }
     void play(bool on);
@@ -220,6 +224,7 @@ public:
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
     bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
+    bool optimise_when_open = false;  // of the next scene that opens
     Framing framing = Framing::nothing;
     bool text_beside_changed = false;  // Settings::text_beside, by hand
     int tour_step = 0;

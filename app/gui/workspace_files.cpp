@@ -115,6 +115,7 @@ void Workspace::finish_opening() {
     send(session::Repeat{looping});
     set_speed(session::fitting_speed(duration()));
     send(session::Play{true});
+    if (std::exchange(optimise_when_open, false)) optimise(session::Optimise::What::start);
     if (!editor_->unsaved()) offer_rescued();
 }
 

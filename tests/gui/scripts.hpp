@@ -35,6 +35,25 @@ inline void stop_at(Robot& robot, std::int64_t step) {
     robot.frames(3);
 }
 
+inline const document::Node* at(Robot& robot, const std::string& pointer) {
+    return robot.work().document().find(pointer);
+}
+
+inline void select(Robot& robot, const std::string& pointer) {
+    robot.work().select({pointer, -1, ""});
+    robot.frames(3);
+}
+
+// Until the newest edit was tried, and was run if it could be. False after the time.
+inline bool runs_what_is_edited(Robot& robot) {
+    robot.frames(2);
+    return robot.wait([&] {
+        return robot.now().revision == robot.now().applied_revision &&
+               robot.now().activity == session::Activity::idle &&
+               robot.now().steps_computed == robot.now().steps;
+    });
+}
+
 inline std::int64_t last_iteration(Robot& robot) {
     const auto& history = robot.now().history;
     return history && !history->empty() ? history->back().iteration : -1;

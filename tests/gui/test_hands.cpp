@@ -11,22 +11,12 @@
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
+using test::at;
 using test::open;
 using test::Robot;
+using test::runs_what_is_edited;
 
 namespace {
-
-const document::Node* at(Robot& robot, const char* pointer) {
-    return robot.work().document().find(pointer);
-}
-
-bool runs_what_is_edited(Robot& robot) {
-    robot.frames(2);
-    return robot.wait([&] {
-        return robot.now().revision == robot.now().applied_revision &&
-               robot.now().activity == session::Activity::idle;
-    });
-}
 
 // The row of an object in the scene tree.
 ImGuiID row_of(const std::string& section, const std::string& pointer) {

@@ -114,7 +114,7 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
         // What was edited is shown before the simulation has it.
         const Node* const edit = work.document().find(place.pointer);
-        if (work.now().revision != work.editor().revision() && edit != nullptr)
+        if (work.is_behind() && edit != nullptr)
             field.value = plain_number(*edit).value_or(field.value);
         field.width = width;
         field.tooltip = help;

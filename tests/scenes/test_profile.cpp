@@ -36,8 +36,10 @@ TEST_CASE("profile: the launches of a step before and after fusion, and how runs
     const Finished net = run({"run", scene("hanging_net"), "--steps", "2", "--profile"}, folder);
     INFO(net.out);
     CHECK(net.status == 0);
-    CHECK(has(net.out, "fusion: the 4 launches of a step run as 2\n"));
-    CHECK(has(net.out, "velocity decay + velocity update + position update"));
+    // The interpreter is the definition: it goes launch by launch.
+    const bool joins = test::test_device() == "cpu";
+    CHECK(has(net.out, "fusion: the 4 launches of a step run as 2\n") == joins);
+    CHECK(has(net.out, "velocity decay + velocity update + position update") == joins);
     CHECK(has(net.out, "whole program: none, since every step is looked at"));
     const Finished apart =
         run({"run", scene("hanging_net"), "--steps", "2", "--profile", "--no-fuse"}, folder);

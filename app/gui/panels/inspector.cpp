@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <utility>
 
 #include "app/gui/panels/inspector_fields.hpp"

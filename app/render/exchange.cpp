@@ -52,6 +52,7 @@ struct SharedExchange::Backing {
         if (semaphore_descriptor >= 0) ::close(semaphore_descriptor);
     }
 
+    vk::raii::Device& logical() const { return device->device.value(); }
     vk::DeviceSize make_buffer(VulkanContext& context, std::size_t bytes,
                                vk::ExternalMemoryHandleTypeFlags types);
     void export_memory(VulkanContext& context, std::size_t bytes);
@@ -68,7 +69,7 @@ vk::DeviceSize SharedExchange::Backing::make_buffer(VulkanContext& context, std:
         vk::BufferUsageFlagBits::eStorageBuffer);
     chain.get<vk::ExternalMemoryBufferCreateInfo>().setHandleTypes(types);
     if (!types) chain.unlink<vk::ExternalMemoryBufferCreateInfo>();
-    buffer = vk::raii::Buffer(*device->device, chain.get<vk::BufferCreateInfo>());
+    buffer = vk::raii::Buffer(logical(), chain.get<vk::BufferCreateInfo>());
     context.name(VK_OBJECT_TYPE_BUFFER, static_cast<VkBuffer>(*buffer), "shared frames");
     return buffer.getMemoryRequirements().size;
 }
@@ -82,7 +83,7 @@ void SharedExchange::Backing::export_memory(VulkanContext& context, std::size_t 
     memory = Allocation(context, buffer.getMemoryRequirements(),
                         vk::MemoryPropertyFlagBits::eDeviceLocal, &exported, "exported frames");
     buffer.bindMemory(*memory, 0);
-    descriptor = device->device->getMemoryFdKHR({*memory, opaque_fd});
+    descriptor = logical().getMemoryFdKHR({*memory, opaque_fd});
 }
 
 void SharedExchange::Backing::export_semaphore(VulkanContext& context) {
@@ -92,9 +93,9 @@ void SharedExchange::Backing::export_semaphore(VulkanContext& context) {
         chain;
     chain.get<vk::SemaphoreTypeCreateInfo>().setSemaphoreType(vk::SemaphoreType::eTimeline);
     chain.get<vk::ExportSemaphoreCreateInfo>().setHandleTypes(Handle::eOpaqueFd);
-    semaphore = vk::raii::Semaphore(*device->device, chain.get<vk::SemaphoreCreateInfo>());
+    semaphore = vk::raii::Semaphore(logical(), chain.get<vk::SemaphoreCreateInfo>());
     context.name(VK_OBJECT_TYPE_SEMAPHORE, static_cast<VkSemaphore>(*semaphore), "frames complete");
-    semaphore_descriptor = device->device->getSemaphoreFdKHR({*semaphore, Handle::eOpaqueFd});
+    semaphore_descriptor = logical().getSemaphoreFdKHR({*semaphore, Handle::eOpaqueFd});
 }
 
 void SharedExchange::Backing::import_memory(VulkanContext& context, std::size_t bytes) {
@@ -104,7 +105,7 @@ void SharedExchange::Backing::import_memory(VulkanContext& context, std::size_t 
     const std::size_t whole = round_up(bytes, alignment);
     host = allocate_host(whole, alignment);
     make_buffer(context, whole, host_block);
-    const auto pointer = device->device->getMemoryHostPointerPropertiesEXT(host_block, host.get());
+    const auto pointer = logical().getMemoryHostPointerPropertiesEXT(host_block, host.get());
     vk::MemoryRequirements needs = buffer.getMemoryRequirements();
     needs.memoryTypeBits &= pointer.memoryTypeBits;
     if (needs.memoryTypeBits == 0 || needs.size > whole)

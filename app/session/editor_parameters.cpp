@@ -28,6 +28,11 @@ std::string text_of(const Node& node, const char* key) {
 
 std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_string(parameter); }
 
+// Of /parameters/3: 3.
+std::size_t place_in_list(const std::string& parameter) {
+    return document::pointer_index(document::split_pointer(parameter)[1]).value();
+}
+
 std::string pointer_to_group(const std::string& name) {
     return "/optimizer/groups/" + document::pointer_token(name);
 }
@@ -160,7 +165,7 @@ void remove_parameters(Document& document, const std::vector<std::string>& point
     std::vector<std::size_t> places;
     for (const std::string& pointer : pointers) {
         parameter_at(document, pointer);
-        places.push_back(*document::pointer_index(document::split_pointer(pointer)[1]));
+        places.push_back(place_in_list(pointer));
     }
     std::ranges::sort(places, std::greater());
     for (const std::size_t k : places) document.erase(pointer_to(k));
@@ -194,7 +199,7 @@ std::string duplicate_parameter(Document& document, const std::string& pointer) 
     Node components = Node::array();
     for (const int c : rest) components.push_back(Node(axes[c]));
     copy.set("components", std::move(components));
-    const std::size_t place = *document::pointer_index(document::split_pointer(pointer)[1]) + 1;
+    const std::size_t place = place_in_list(pointer) + 1;
     if (place < list->size())
         document.insert(pointer_to(place), std::move(copy));
     else
@@ -247,8 +252,7 @@ void Editor::set_parameter_path(const std::string& pointer, const std::string& p
     if (old == path) return;
     const std::set<std::string> groups = groups_of_parameters(changed);
     changed.set(pointer + "/path", Node(path));
-    need_unclaimed(changed, cover_of(changed.at(pointer)), path,
-                   *document::pointer_index(document::split_pointer(pointer)[1]));
+    need_unclaimed(changed, cover_of(changed.at(pointer)), path, place_in_list(pointer));
     // A factor by the old path is one by the new path, unless another parameter has it too.
     const std::set<std::string> after = groups_of_parameters(changed);
     if (!after.contains(old) && !groups.contains(path) && after.contains(path))

@@ -132,7 +132,7 @@ private:
     }
 
     std::vector<double> magnitudes(const Source& source, bool gradient) const {
-        const std::vector<double> values =
+        std::vector<double> values =
             gradient ? m_.world->gradient_of(source.quantity, m_.gradient)
                      : m_.world->values_of(source.quantity, *m_.trajectory->base,
                                            m_.trajectory->parameters);

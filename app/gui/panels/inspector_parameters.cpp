@@ -28,7 +28,8 @@ const session::QuantityInfo* quantity_of(const Workspace& work, const std::strin
     std::string base = path;
     try {
         base = Path::parse(path).base();
-    } catch (const Error&) {  // of no quantity
+    } catch (const Error&) {
+        return nullptr;
     }
     const auto& all = work.now().present_quantities();
     const auto found = std::ranges::find(all, base, &session::QuantityInfo::path);

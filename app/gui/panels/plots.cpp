@@ -40,9 +40,7 @@ public:
             "The loss and its terms over the iterations",
             "Euclidean norm of the gradient over the iterations",
             "The parameters over the iterations",
-            "Energies over simulated time: of motion, gravitation, springs, solids and contacts, "
-            "and "
-            "their sum",
+            "Kinetic, gravitational and stored energies over simulated time, and their sum",
             "How far the gradient reaches back: norm of dLoss/dstate at each step"};
         take_request(work);
         toolbar(context, kinds, helps);
@@ -67,7 +65,7 @@ private:
             fit();
         }
         if (!work.plot_only) return;
-        only_ = *std::exchange(work.plot_only, std::nullopt);
+        only_ = std::exchange(work.plot_only, std::nullopt).value();
         search_.clear();
         kind_ = parameters;
         fit();

@@ -378,7 +378,7 @@ std::string Layout::with(const Document& wanted) const {
     rewriter.value(*root_, read_.root(), wanted.root());
     rewriter.out += text_.substr(root_->end);
     // The content goes before the layout.
-    const std::string house = wanted.to_text();
+    std::string house = wanted.to_text();
     try {
         if (Document::parse(rewriter.out).to_text() == house) return std::move(rewriter.out);
     } catch (const Error& error) {

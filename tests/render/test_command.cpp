@@ -23,7 +23,9 @@ const std::string scene = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cag
 
 std::vector<std::string> with(const std::string& output, std::vector<std::string> more = {}) {
     std::vector<std::string> all = {"render", scene, "--size", "96x64", "--output", output};
-    if (test_device() == "interpreter") all.insert(all.end(), {"--device", "interpreter"});
+    const bool chosen = std::ranges::find(more, "--device") != more.end();
+    if (!chosen && test_device() == "interpreter")
+        all.insert(all.end(), {"--device", "interpreter"});
     all.insert(all.end(), more.begin(), more.end());
     return all;
 }

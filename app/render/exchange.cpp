@@ -52,7 +52,11 @@ struct SharedExchange::Backing {
         if (semaphore_descriptor >= 0) ::close(semaphore_descriptor);
     }
 
-    vk::raii::Device& logical() const { return device->device.value(); }
+    vk::raii::Device& logical() const {
+        std::optional<vk::raii::Device>& made = device->device;
+        if (!made) throw Error("internal: memory is shared after the device is gone");
+        return *made;
+    }
     vk::DeviceSize make_buffer(VulkanContext& context, std::size_t bytes,
                                vk::ExternalMemoryHandleTypeFlags types);
     void export_memory(VulkanContext& context, std::size_t bytes);

@@ -39,7 +39,8 @@ std::string Adding::finish(Editor& editor) {
     }
     background_.cancel();  // it has come to its end: what it wrote is seen
     if (problem_) throw *problem_;
-    return editor.put_added(std::move(made_.value()), name_);
+    if (!made_) throw Error("internal: nothing was made to be added");
+    return editor.put_added(std::move(*made_), name_);
 }
 
 }  // namespace hindcast::session

@@ -30,7 +30,9 @@ std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_
 
 // Of /parameters/3: 3.
 std::size_t place_in_list(const std::string& parameter) {
-    return document::pointer_index(document::split_pointer(parameter)[1]).value();
+    const auto place = document::pointer_index(document::split_pointer(parameter)[1]);
+    if (!place) throw Error("there is no parameter of the scene at " + parameter);
+    return *place;
 }
 
 std::string pointer_to_group(const std::string& name) {

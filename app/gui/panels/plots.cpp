@@ -64,8 +64,9 @@ private:
             search_.clear();
             fit();
         }
-        if (!work.plot_only) return;
-        only_ = std::exchange(work.plot_only, std::nullopt).value();
+        const auto asked = std::exchange(work.plot_only, std::nullopt);
+        if (!asked) return;
+        only_ = *asked;
         search_.clear();
         kind_ = parameters;
         fit();

@@ -119,12 +119,13 @@ void Workspace::finish_opening() {
     if (!editor_->unsaved()) offer_rescued();
 }
 
-// The text with the fault marked, in the panel, or in the whole window where there is no panel.
+// Throws Error if the file cannot be read.
 void Workspace::mark_broken(const fs::path& file, const Error& error) {
     broken = Broken{file, read_file(file), error};
     mended = file;
 }
 
+// The text with the fault marked, in the panel, or in the whole window where there is no panel.
 void Workspace::show_broken(const fs::path& file, const Error& error) {
     try {
         mark_broken(file, error);

@@ -106,6 +106,7 @@ private:
     bool run_trajectory(const TrajectoryPointer& trajectory, bool as_current);
     bool run_iteration(std::int64_t iteration);
     bool needs_more(const Trajectory& trajectory);
+    void forget_arrays();  // of a simulation that goes: what makes and fills frames has some
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
     std::vector<std::string> wanted_gradients(const World& world) const;

@@ -165,8 +165,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         Optimization(*now_.simulation).iterations() == planned;  // not made longer by hand
     optimization_.reset();
     drop_older();
-    frame_kernels_.forget();  // arrays of the simulation before
-    keeper_.let_go();
+    forget_arrays();  // arrays of the simulation before
     between_.clear();
     now_ = {std::move(next), world, {}};
     base_ = std::move(base);

@@ -109,8 +109,7 @@ void Runner::forget(std::int64_t iteration) {
 void Runner::drop_older() {
     if (!older_) return;
     std::erase_if(between_, [&](const Between& b) { return b.of->world == older_->world; });
-    frame_kernels_.forget();
-    keeper_.let_go();
+    forget_arrays();
     {
         const Lock lock(desk_.mutex);
         desk_.gradient_memory.erase(older_->world);

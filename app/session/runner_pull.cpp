@@ -89,8 +89,7 @@ void Runner::pull(const Grab& grab) {
         const Lock lock(desk_.mutex);
         desk_.fail(error);
     }
-    frame_kernels_.forget();  // arrays of the simulation with the pull
-    keeper_.let_go();
+    forget_arrays();  // arrays of the simulation with the pull
 }
 
 void Runner::follow_hand(const Grab& grab) {

@@ -217,6 +217,11 @@ bool Runner::run_iteration(std::int64_t iteration) {
     }
 }
 
+void Runner::forget_arrays() {
+    frame_kernels_.forget();
+    keeper_.let_go();
+}
+
 // Whether the look needs arrays that its frames do not hold.
 bool Runner::needs_more(const Trajectory& trajectory) {
     const Lock lock(desk_.mutex);

@@ -65,13 +65,12 @@ public:
     Shown(World& world, Simulation& simulation) : world_(world), model_(simulation.model()) {}
 
     void find() {
-        const std::int64_t points = world_.plan.points;
         for (const auto& [name, published] : model_.arrays()) {
             const Array& array = published.array;
             if (!ir::is_real(array.type())) continue;
             const std::size_t scalar = ir::size_of(array.type());
             world_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
-            if (points == 0 || array.elements() != points || !FrameKernels::takes(array)) continue;
+            if (!is_of_points(array)) continue;
             if (name == "velocity")
                 colour("speed", "m/s", array_source(name));
             else if (name != "position" && name != "inverse_mass")
@@ -84,14 +83,21 @@ public:
             if (vector && (name == "velocity" || name == "force"))
                 arrow(name, name == "force" ? "N" : "m/s", array_source(name));
         }
-        if (points > 0 && model_.has_array("position")) world_.recorded.emplace_back("position");
-        if (points > 0 && model_.has_array("velocity")) world_.recorded.emplace_back("velocity");
+        for (const char* name : {"position", "velocity"})
+            if (world_.plan.points > 0 && model_.has_array(name))
+                world_.recorded.emplace_back(name);
         for (const FieldChannel& field : world_.plan.fields) world_.recorded.push_back(field.array);
         for (std::size_t q = 0; q < world_.quantities.size(); ++q) add_quantity(q, false);
         if (world_.has_objective && world_.has_parameters) add_gradients();
     }
 
 private:
+    // Whether it has a number, vector or matrix for each point.
+    bool is_of_points(const Array& array) const {
+        return world_.plan.points > 0 && array.elements() == world_.plan.points &&
+               FrameKernels::takes(array);
+    }
+
     static Source array_source(const std::string& name) {
         Source s;
         s.array = name;
@@ -160,11 +166,8 @@ private:
                 arrow(std::string(name) + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
-            const Array& array = published.array;
-            const bool shown = published.state && ir::is_real(array.type()) &&
-                               world_.plan.points > 0 && array.elements() == world_.plan.points &&
-                               FrameKernels::takes(array);
-            if (shown && name != "position" && name != "velocity")
+            if (published.state && is_of_points(published.array) && name != "position" &&
+                name != "velocity")
                 colour(name + " gradient", "", gradient_source(name, Source::Of::points));
         }
         if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {

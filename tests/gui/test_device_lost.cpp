@@ -9,6 +9,7 @@
 #include "app/gui/app.hpp"
 #include "app/gui/window.hpp"
 #include "engine/model/registry.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -20,13 +21,11 @@ namespace fs = std::filesystem;
 
 struct Desktop {
     test::TemporaryFolder folder;
-    Registry registry;
     std::vector<std::string> messages;  // of the validation layers
     std::unique_ptr<gui::Window> window;
     std::unique_ptr<gui::App> app;
 
     explicit Desktop(bool on_display) {
-        register_all_modules(registry);
         fs::copy_file(fs::path(HINDCAST_SOURCE_DIR) / "scenes/spring_cage.json",
                       folder.path() / "cage.json");
         gui::AppOptions options;
@@ -40,7 +39,7 @@ struct Desktop {
         options.on_message = [this](const std::string& text) { messages.push_back(text); };
         if (on_display)
             window = std::make_unique<gui::Window>(gui::WindowOptions{"Hindcast test", 640, 480});
-        app = std::make_unique<gui::App>(registry, std::move(options), window.get());
+        app = std::make_unique<gui::App>(test::all_modules(), std::move(options), window.get());
         app->workspace().open(folder.path() / "cage.json");
         frames_until([&] {
             const session::Snapshot& now = app->workspace().now();

@@ -7,6 +7,7 @@
 
 #include "engine/backend/llvm.hpp"
 #include "engine/sim/multi_start.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/kernel_harness.hpp"
 #include "tests/support/skip.hpp"
 
@@ -17,11 +18,6 @@ namespace {
 using Point = MultiStart::Point;
 
 std::unique_ptr<Simulation> make(const std::string& optimizer, WholeProgramUse use) {
-    static const Registry modules = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
     Scene scene =
         Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / "spring_cage.json");
     scene.document().set("/optimizer", document::Document::parse(optimizer).root());
@@ -31,7 +27,7 @@ std::unique_ptr<Simulation> make(const std::string& optimizer, WholeProgramUse u
                                             .root());
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{.threads = 2, .whole_program = use});
-    return std::make_unique<Simulation>(scene, modules, options);
+    return std::make_unique<Simulation>(scene, test::all_modules(), options);
 }
 
 void same(const Optimization::Row& a, const Optimization::Row& b) {
@@ -139,9 +135,7 @@ TEST_CASE("multi-start: stopped on request, and what is wrong is said") {
     CHECK_THROWS_WITH_AS(MultiStart::best({}), doctest::Contains("no start"), Error);
     Scene scene =
         Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / "free_flight.json");
-    Registry modules;
-    register_all_modules(modules);
-    Simulation free(scene, modules, s->options());
+    Simulation free(scene, test::all_modules(), s->options());
     CHECK_THROWS_WITH_AS(MultiStart::starts(free, 2, 1),
                          doctest::Contains("'ball.velocity' has no bounds"), Error);
     CHECK(MultiStart::starts(free, 1, 1).size() == 1);

@@ -10,6 +10,7 @@
 #include "engine/base/log.hpp"
 #include "engine/document/document.hpp"
 #include "engine/sim/optimization.hpp"
+#include "tests/support/all_modules.hpp"
 
 using namespace hindcast;
 
@@ -21,12 +22,10 @@ std::unique_ptr<Simulation> cage(ir::Precision precision, const std::string& opt
     if (!optimizer.empty())
         scene.document().set("/optimizer", document::Document::parse(optimizer).root());
     if (!steps.empty()) scene.set("time.steps", steps);
-    Registry registry;
-    register_all_modules(registry);
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
     options.precision = precision;
-    return std::make_unique<Simulation>(scene, registry, options);
+    return std::make_unique<Simulation>(scene, test::all_modules(), options);
 }
 
 using Rows = std::vector<Optimization::Row>;

@@ -13,6 +13,7 @@
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
 #include "engine/sim/results.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -144,15 +145,13 @@ TEST_CASE("results: the history of an optimisation reads back bit for bit") {
         CHECK(run.err.find('\r') == std::string::npos);
 
         // The same in this process.
-        Registry registry;
-        register_all_modules(registry);
         SimulationOptions options;
         DeviceOptions device;
         choose_device(device, test_device());
         options.device = std::make_shared<Device>(device);
         options.precision =
             precision == std::string("f64") ? ir::Precision::f64 : ir::Precision::f32;
-        Simulation simulation(Scene::load(folder / "scene.json"), registry, options);
+        Simulation simulation(Scene::load(folder / "scene.json"), test::all_modules(), options);
         Optimization optimization(simulation, 5);
         std::vector<Optimization::Row> rows;
         optimization.run([&](const Optimization::Row& row) {

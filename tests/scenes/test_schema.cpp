@@ -8,6 +8,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/sim/schema.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -18,12 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path scenes = fs::path(HINDCAST_SOURCE_DIR) / "scenes";
-
-Registry all_modules() {
-    Registry registry;
-    register_all_modules(registry);
-    return registry;
-}
 
 std::vector<fs::path> scene_files() {
     std::vector<fs::path> files;
@@ -37,7 +32,7 @@ std::vector<fs::path> scene_files() {
 }
 
 std::vector<std::string> violations(const std::string& text) {
-    static const document::Document schema = scene_schema(all_modules());
+    static const document::Document schema = scene_schema(test::all_modules());
     return test::schema_violations(schema.root(), document::Document::parse(text).root());
 }
 
@@ -56,7 +51,7 @@ std::string spring_with(const std::string& more) {
 
 TEST_CASE("schema: the file in scenes/ is the one that is generated") {
     const std::string file = read_file(scenes / "scene.schema.json");
-    const std::string generated = scene_schema(all_modules()).to_text() + "\n";
+    const std::string generated = scene_schema(test::all_modules()).to_text() + "\n";
     // Not CHECK(a == b): doctest would print both.
     const bool same = file == generated;
     CHECK_MESSAGE(same, "run: hindcast info --schema > scenes/scene.schema.json");
@@ -66,12 +61,12 @@ TEST_CASE("schema: the program prints it") {
     HINDCAST_NEEDS_PROGRAM();
     const test::Finished run = test::run_program({"info", "--schema"});
     CHECK(run.status == 0);
-    const bool same = run.out == scene_schema(all_modules()).to_text() + "\n";
+    const bool same = run.out == scene_schema(test::all_modules()).to_text() + "\n";
     CHECK(same);
 }
 
 TEST_CASE("schema: every scene is valid") {
-    const document::Document schema = scene_schema(all_modules());
+    const document::Document schema = scene_schema(test::all_modules());
     REQUIRE(!scene_files().empty());
     for (const fs::path& file : scene_files()) {
         CAPTURE(file.string());
@@ -160,7 +155,7 @@ TEST_CASE("schema: invalid values") {
 }
 
 TEST_CASE("schema: the reference names every field of every module") {
-    const Registry registry = all_modules();
+    const Registry& registry = test::all_modules();
     for (const model::ModuleType& type : registry.all()) {
         const std::string text = reference(type);
         CAPTURE(type.type);

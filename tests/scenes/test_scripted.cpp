@@ -8,6 +8,7 @@
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
 #include "engine/sim/scripted_test.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -33,7 +34,6 @@ public:
     explicit Fixture(const std::string& test) {
         std::ofstream(folder_ / "throw.json") << scene_text;
         std::ofstream(folder_ / "throw.test.json") << test;
-        register_all_modules(registry_);
         options_.device.kind = test::has_cpu_device() ? DeviceKind::cpu : DeviceKind::interpreter;
         options_.precisions = {ir::Precision::f64};
     }
@@ -41,7 +41,7 @@ public:
     std::string run() {
         verdicts.clear();
         std::string text;
-        run_scripted_test(folder_ / "throw.test.json", registry_, options_,
+        run_scripted_test(folder_ / "throw.test.json", test::all_modules(), options_,
                           [&](const TestOutcome& outcome) {
                               verdicts.push_back(outcome.verdict);
                               for (const auto& message : outcome.messages) text += message + "\n";
@@ -56,7 +56,6 @@ public:
 
 private:
     test::TemporaryFolder folder_;
-    Registry registry_;
     TestOptions options_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/sim/sweep.hpp"
+#include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 
 namespace hindcast {
@@ -21,17 +22,12 @@ constexpr const char* flight = R"({
     "parameters": [{"path": "ball.velocity", "components": ["z"]}]})";
 
 Sweep make(const std::vector<std::string>& axes, const char* scene = flight) {
-    static const Registry modules = [] {
-        Registry r;
-        register_all_modules(r);
-        return r;
-    }();
     SimulationOptions options;
     options.device = test::interpreter_device();
     options.precision = ir::Precision::f64;
     std::vector<SweepAxis> list;
     for (const std::string& axis : axes) list.push_back(SweepAxis::parse(axis));
-    return Sweep(Scene::parse(scene), modules, options, std::move(list));
+    return Sweep(Scene::parse(scene), test::all_modules(), options, std::move(list));
 }
 
 }  // namespace

@@ -113,9 +113,9 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
     } else {
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
         // What was edited is shown before the simulation has it.
-        const Node* const edit = work.document().find(place.pointer);
-        if (work.is_behind() && edit != nullptr)
-            field.value = plain_number(*edit).value_or(field.value);
+        if (work.is_behind())
+            if (const Node* const edit = work.document().find(place.pointer); edit != nullptr)
+                field.value = plain_number(*edit).value_or(field.value);
         field.width = width;
         field.tooltip = help;
         const Edited edited = number_field("##value", field);

@@ -14,6 +14,8 @@
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/machine_code.hpp"
 #include "engine/backend/pull.hpp"
+#include "engine/backend/split.hpp"
+#include "engine/backend/undo.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/float_environment.hpp"
@@ -53,7 +55,7 @@ struct Compiled {
         plan = make_plan(lowered, form, options, fixed);
         const std::string text = emit(plan);
         dump(plan, text);
-        code = make_machine_code(text, "kernel", code_format);
+        code = make_machine_code(text, "kernel", plan.kernel.name, code_format);
     }
 };
 
@@ -62,21 +64,6 @@ char* arena(std::uint64_t bytes) {
     static thread_local AlignedBuffer<char> memory;
     if (memory.size() < bytes) memory = AlignedBuffer<char>(bytes);
     return memory.data();
-}
-
-// Splits [0, count) into tasks of whole blocks and runs them: body(begin, end).
-template <class Body>
-void split(ThreadPool* pool, std::int64_t count, std::int64_t block, const Body& body) {
-    constexpr std::int64_t tasks_per_thread = 4;
-    const std::int64_t blocks = (count + block - 1) / block;
-    if (pool == nullptr || blocks <= 1) {
-        body(std::int64_t{0}, count);
-        return;
-    }
-    const std::int64_t tasks = std::min(blocks, pool->threads() * tasks_per_thread);
-    pool->run(static_cast<int>(tasks), [&](int task) {
-        body(blocks * task / tasks * block, std::min(count, blocks * (task + 1) / tasks * block));
-    });
 }
 
 // The kernel for one form of its parameters and one width, with what its launches need besides.
@@ -179,24 +166,35 @@ private:
         if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
     }
 
-    // With sums in fixed point, which fixed_.add() then adds to the targets.
+    // With sums in fixed point, which fixed_.add() then adds to the targets. A launch runs with the
+    // scales of the one before; where they were wrong it runs again, with what it has changed as it
+    // was. Scales that keep changing are found before the run.
     void run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+        constexpr int often = 4, most = 8;
         fixed_.prepare(bindings, items, pool);
+        const auto note = [&](bool changed) {
+            misses_ = changed ? std::min(misses_ + 2, most) : std::max(misses_ - 1, 0);
+        };
         try {
-            if (!plan_.repeatable) {
-                fixed_.copy_scales(measuring().measure(bindings, items, pool));
+            const bool undoes = !plan_.changed.empty();
+            if (undoes && (misses_ >= often || !undo_.pays(bindings, items))) {
+                note(fixed_.copy_scales(measuring().measure(bindings, items, pool)));
                 run_items(bindings, items, pool);
                 return;
             }
+            if (undoes) undo_.keep(bindings, pool);
             run_items(bindings, items, pool);
             const Scales scales = fixed_.check(items);
+            note(scales != Scales::right);
             if (scales == Scales::right) return;
             fixed_.clear();
+            if (undoes) undo_.restore(pool);
             if (scales == Scales::unknown) {
                 fixed_.start_measuring();
                 run_items(bindings, items, pool);
                 fixed_.check(items);
                 fixed_.clear();
+                if (undoes) undo_.restore(pool);
             }
             run_items(bindings, items, pool);
         } catch (...) {
@@ -285,6 +283,8 @@ private:
     AlignedBuffer<char> scratch_memory_;
     std::int64_t laid_out_for_ = -1;
     FixedSums fixed_;
+    Undo undo_{plan_};
+    int misses_ = 0;  // launches whose scales were others than those of the one before, lately
     std::unique_ptr<Variant> measuring_;
 };
 

@@ -49,7 +49,7 @@ public:
         classify(0, false, 1);
         collect_rows(0);
         for (std::size_t r = 0; r < kernel_.regions.size(); ++r) collect_fixed(static_cast<int>(r));
-        find_repeatable();
+        find_changed();
         std::size_t bytes = 0;
         for (std::size_t p = 0; p < n; ++p) {
             const Parameter& parameter = kernel_.parameters[p];
@@ -183,8 +183,9 @@ private:
         ir::remove_dead_ops(kernel_, true);
     }
 
-    void find_repeatable() {
-        std::vector<char> loaded(kernel_.parameters.size(), 0);
+    // What a run reads, and leaves other than it was.
+    void find_changed() {
+        std::vector<char> loaded(kernel_.parameters.size(), 0), changed = loaded;
         for (const ir::Region& region : kernel_.regions)
             for (const Value v : region.ops)
                 if (kernel_.op(v).code == OpCode::own_load) loaded[kernel_.op(v).symbol] = 1;
@@ -192,14 +193,16 @@ private:
             for (const Value v : region.ops) {
                 const Op& op = kernel_.op(v);
                 const bool adds = op.code == OpCode::accumulate;
-                plan_.repeatable &= op.code != OpCode::take && op.code != OpCode::atomic_add &&
-                                    op.code != OpCode::atomic_min &&
-                                    op.code != OpCode::atomic_max &&
-                                    !(op.code == OpCode::own_store && loaded[op.symbol]) &&
-                                    !(adds && plan_.summation[op.symbol] == Summation::atomic) &&
-                                    !(adds && plan_.summation[op.symbol] == Summation::own &&
-                                      kernel_.parameter(op.symbol).access == Access::accumulate);
+                if (op.code == OpCode::take || op.code == OpCode::atomic_add ||
+                    op.code == OpCode::atomic_min || op.code == OpCode::atomic_max ||
+                    (op.code == OpCode::own_store && loaded[op.symbol]) ||
+                    (adds && plan_.summation[op.symbol] == Summation::atomic) ||
+                    (adds && plan_.summation[op.symbol] == Summation::own &&
+                     kernel_.parameter(op.symbol).access == Access::accumulate))
+                    changed[op.symbol] = 1;
             }
+        for (std::size_t p = 0; p < changed.size(); ++p)
+            if (changed[p] != 0) plan_.changed.push_back(static_cast<int>(p));
     }
 
     bool varying(Value v) const { return v >= 0 && plan_.varies[v] != 0; }

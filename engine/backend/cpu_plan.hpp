@@ -74,7 +74,7 @@ struct Plan {
     bool checked = false;
     int width = 1;
     bool measure = false;                // see FixedPlan
-    bool repeatable = true;              // a second run of a launch would see the same inputs
+    std::vector<int> changed;            // parameters that a second run would find changed
     std::vector<Summation> summation;    // per parameter
     std::vector<std::vector<Row>> rows;  // per gathered parameter
     std::vector<FixedPoint> fixed;       // per parameter

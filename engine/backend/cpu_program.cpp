@@ -465,7 +465,8 @@ CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_un
     if (const std::string why = cannot_compile(text); !why.empty())
         throw Error("a program cannot be one function: " + why);
     const CodeTimer timer;
-    state_->code = make_machine_code(Writer(*state_, width).write(text), "program", program_format);
+    state_->code = make_machine_code(Writer(*state_, width).write(text), "program", "whole program",
+                                     program_format);
     state_->entry = reinterpret_cast<void (*)(void**)>(state_->code->entry());
 }
 

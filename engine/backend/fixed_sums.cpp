@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/base/thread_pool.hpp"
+#include "engine/backend/split.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -296,11 +296,14 @@ Scales FixedSums::check(std::int64_t items) {
     return result;
 }
 
-void FixedSums::copy_scales(const FixedSums& measured) {
+bool FixedSums::copy_scales(const FixedSums& measured) {
+    bool changed = false;
     for (std::size_t k = 0; k < targets_.size(); ++k) {
+        changed |= !(targets_[k].scale == measured.targets_[k].scale);
         targets_[k].scale = measured.targets_[k].scale;
         apply_scale(k);
     }
+    return changed;
 }
 
 void FixedSums::clear() {
@@ -401,7 +404,7 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         const Target& t = targets_[k];
         const Binding& b = bindings[t.symbol];
-        std::int64_t first = t.defines ? 0 : b.count, end = t.defines ? b.count : 0;
+        std::int64_t first = b.count, end = 0;  // what was touched
         std::vector<FixedState::Found> non_finite;
         for (std::size_t s = 0; s < used_ && non_finite.empty(); ++s)
             if (slots_[s]->states[k].non_finite) non_finite = take_non_finite(k);
@@ -410,18 +413,20 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
             first = std::min(first, state.lowest);
             end = std::max(end, state.highest + 1);
         }
-        if (end <= first) continue;
-        constexpr std::int64_t chunk = 512;
-        const std::int64_t chunks = (end - first + chunk - 1) / chunk;
-        if (pool == nullptr || chunks == 1) {
-            for (std::int64_t c = 0; c < chunks; ++c)
-                add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));
-        } else {
-            const std::int64_t tasks =
-                std::min<std::int64_t>(chunks, std::int64_t{4} * pool->threads());
-            pool->run(static_cast<int>(tasks), [&](int task) {
-                for (std::int64_t c = chunks * task / tasks; c < chunks * (task + 1) / tasks; ++c)
-                    add_range(k, b, first + c * chunk, std::min(end, first + (c + 1) * chunk));
+        if (end <= first && !t.defines) continue;
+        if (end <= first) first = end = 0;
+        // Each thread gets an equal part of what was touched: near the elements that its own items
+        // add to, where items that are near each other have such targets.
+        constexpr std::int64_t block = 128;
+        split(pool, end - first, block, [&](std::int64_t from, std::int64_t to) {
+            if (from < to) add_range(k, b, first + from, first + to);
+        });
+        if (t.defines) {
+            const std::int64_t rest = b.count - (end - first);
+            split(pool, rest, 4096, [&](std::int64_t from, std::int64_t to) {
+                if (from < first) add_range(k, b, from, std::min(to, first));
+                if (to > first)
+                    add_range(k, b, std::max(from, first) + end - first, to + end - first);
             });
         }
         for (const FixedState::Found& f : non_finite) {

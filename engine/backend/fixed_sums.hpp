@@ -8,8 +8,9 @@
 // between launches.
 //
 // The scale depends on the largest term, which is known after the run: a launch runs with the scale
-// of the one before, and once more if its own is another. A kernel whose second run would see what
-// the first has written is measured before instead (FixedPlan::measure). Terms that are not finite
+// of the one before, and once more if its own is another. What a second run would find changed is
+// put back before it (undo.hpp), or the kernel is measured before (FixedPlan::measure) where that
+// costs less. Terms that are not finite
 // go the long way round: a run with the scale 1 finds the largest finite one.
 #pragma once
 
@@ -77,7 +78,8 @@ public:
     // What follows is a run in which terms keep their value: check() then sets the right scales.
     void start_measuring();
     Scales check(std::int64_t items);
-    void copy_scales(const FixedSums& measured);
+    // Whether one of them was another.
+    bool copy_scales(const FixedSums& measured);
     // Adds the totals to the targets, and clears the sums.
     void add(const Binding* bindings, ThreadPool* pool);
     // Clears the sums and what was noted.

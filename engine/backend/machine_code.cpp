@@ -1,6 +1,12 @@
 #include "engine/backend/machine_code.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
 #include <mutex>
+#include <string_view>
 
 #include "engine/backend/code_cache.hpp"
 #include "engine/backend/llvm.hpp"
@@ -15,10 +21,22 @@ std::mutex statistics_mutex;
 CodeStatistics statistics;
 thread_local int timers = 0;
 
+std::unique_ptr<ObjectCode> load(const std::string& object, const std::string& name,
+                                 const std::string& title) {
+    auto code = std::make_unique<ObjectCode>(object, name);
+    const char* const perf = std::getenv("HINDCAST_PERF_MAP");
+    if (perf == nullptr || std::string_view(perf) != "1") return code;
+    const std::string_view bytes = code->bytes();
+    const std::lock_guard lock(statistics_mutex);
+    std::ofstream(fmt::format("/tmp/perf-{}.map", ::getpid()), std::ios::app) << fmt::format(
+        "{:x} {:x} {}\n", reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), title);
+    return code;
+}
+
 }  // namespace
 
 std::unique_ptr<ObjectCode> make_machine_code(const std::string& text, const std::string& name,
-                                              std::uint64_t kind) {
+                                              const std::string& title, std::uint64_t kind) {
     const CodeTimer timer;
     const Hash128 target = code_target();
     Hasher hash;
@@ -30,14 +48,14 @@ std::unique_ptr<ObjectCode> make_machine_code(const std::string& text, const std
     }
     if (const auto cached = read_cached(key)) {
         try {
-            return std::make_unique<ObjectCode>(*cached, name);
+            return load(*cached, name, title);
         } catch (const Error& error) {
             log_warning("kernel cache: {}", error.what());
         }
     }
     const std::string object = compile_llvm(text, CodeKind::object);
     write_cached(key, object);
-    return std::make_unique<ObjectCode>(object, name);
+    return load(object, name, title);
 }
 
 CodeStatistics code_statistics() {

@@ -13,8 +13,10 @@ namespace hindcast::backend {
 
 // The function `name` of the text. `kind` tells one use of the cache from another; it changes when
 // the meaning of emitted text does. Throws Error where LLVM is needed and refuses or is not there.
+//
+// HINDCAST_PERF_MAP=1 writes /tmp/perf-PID.map, by which `perf report` calls the code `title`.
 std::unique_ptr<ObjectCode> make_machine_code(const std::string& text, const std::string& name,
-                                              std::uint64_t kind);
+                                              const std::string& title, std::uint64_t kind);
 
 // What this process has spent on planning, writing and compiling code, or reading it from the
 // cache.

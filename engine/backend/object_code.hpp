@@ -20,6 +20,8 @@ public:
     ObjectCode& operator=(const ObjectCode&) = delete;
 
     void* entry() const { return entry_; }
+    // Code and constants, in memory.
+    std::string_view bytes() const { return {memory_, size_}; }
 
 private:
     void load(std::string_view object, std::string_view name);

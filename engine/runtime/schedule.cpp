@@ -3,18 +3,19 @@
 #include "engine/runtime/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <set>
+#include <span>
 
+#include "engine/backend/copy_elements.hpp"
 #include "engine/runtime/fusion.hpp"
 
 namespace hindcast {
 
 namespace {
-
-constexpr std::size_t copy_chunk = 262144;  // bytes; smaller copies stay on the caller
 
 using Arrays = std::set<const void*>;  // by their version counters
 
@@ -292,7 +293,21 @@ void Schedule::move_window(std::int64_t begin) {
 }
 
 void Schedule::save(const Call& call, const Moment& at, const Device& device) {
-    for (History* h : call.saves) device.save(h->array, h->slot(at));
+    if (device.cuda()) {
+        for (History* h : call.saves) device.save(h->array, h->slot(at));
+        return;
+    }
+    constexpr std::size_t most = 16;  // at once
+    std::array<backend::Copy, most> copies;
+    for (std::size_t k = 0; k < call.saves.size();) {
+        std::size_t count = 0;
+        for (; k < call.saves.size() && count < most; ++k) {
+            const Array& a = call.saves[k]->array;
+            copies[count++] = {a.binding(), a.components(), ir::size_of(a.type()),
+                               call.saves[k]->slot(at)};
+        }
+        backend::copy_out(std::span(copies).first(count), device.run_options().pool);
+    }
 }
 
 void Schedule::bring_to_host() {

@@ -2,8 +2,11 @@
 // crashes.
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "engine/backend/code_cache.hpp"
 #include "engine/backend/object_code.hpp"
@@ -69,6 +72,26 @@ TEST_CASE("kernel cache: an entry is written, used, and replaced when it is dama
         {std::stoull(key.substr(0, 16), nullptr, 16), std::stoull(key.substr(16), nullptr, 16)},
         "no code at all");
     CHECK(run_scale() == expected);
+}
+
+TEST_CASE("machine code: perf is told what stands where") {
+    HINDCAST_NEEDS_LLVM();
+    const fs::path map = fmt::format("/tmp/perf-{}.map", ::getpid());
+    fs::remove(map);
+    run_scale();
+    CHECK(!fs::exists(map));
+    const Environment wanted("HINDCAST_PERF_MAP", "1");
+    run_scale();
+    std::istringstream lines(read_file(map));
+    fs::remove(map);
+    std::uint64_t begin = 0, size = 0;
+    std::string title, more;
+    CHECK((lines >> std::hex >> begin >> size >> title));
+    CHECK(begin % 4096 == 0);
+    CHECK(size > 100);
+    CHECK(size < 100'000);
+    CHECK(title == "scale");
+    CHECK(!(lines >> more));
 }
 
 TEST_CASE("kernel cache: a folder that cannot be written costs one warning") {

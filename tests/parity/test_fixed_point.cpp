@@ -188,6 +188,50 @@ TEST_CASE("fixed point: a scale depends on its own launch alone") {
     }
 }
 
+TEST_CASE("fixed point: what a launch changes is as it was when it runs again with its scale") {
+    HINDCAST_NEEDS_LLVM();
+    const KernelDef move = kernel("move", {"x", "v", "sum", "grid"},
+                                  [](Int i, ReadWrite<Float> x, ReadWrite<Vec2> v,
+                                     Accumulate<Float> sum, Accumulate<Vec2> grid) {
+                                      const Vec2 here = v[i];
+                                      const Float place = x[i];
+                                      grid[Int(place)] += here;
+                                      sum[i] += here.x();
+                                      // Work enough that copies cost less than running twice.
+                                      v[i] = here * 0.5 + Vec2(sin(place), cos(place));
+                                      x[i] = place * 0.75 + 1.0;
+                                  });
+    constexpr int items = 3000;
+    const std::vector<double> x = uniform(items, 0, 300, 5), v = uniform(2 * items, -1, 1, 6);
+    // By how much terms are larger than those of the launch before; often enough in turn for the
+    // scale to be found before the run, and as often the same for it not to be.
+    std::vector<double> factors{1, 1, 1e6, 1e-6, 1e-6, INFINITY, 1, 1};
+    for (int k = 0; k < 12; ++k) factors.push_back(k % 2 == 0 ? 1e9 : 1e-9);
+    factors.insert(factors.end(), {1, 1, 1, 1, 1, 1, 1, 1, 1, 1e3});
+    for (const Precision precision : {Precision::f32, Precision::f64})
+        for (const Form form : {Form::elements, Form::planes, Form::strided})
+            for (const std::int64_t elements : {items, 40 * items}) {  // many cost more to copy
+                const ir::Kernel traced = move.trace(precision);
+                const auto executable = backend::compile_cpu(traced);
+                ThreadPool pool(3);
+                for (std::size_t k = 0; k < factors.size(); ++k) {
+                    std::vector<double> scaled = v;
+                    if (std::isinf(factors[k]))
+                        scaled[77] = factors[k];
+                    else
+                        for (double& c : scaled) c *= factors[k];
+                    scaled.resize(static_cast<std::size_t>(2 * elements), 3);
+                    Launch launch(traced, items);
+                    launch.set("x", x).set("v", scaled).resize("grid", 310);
+                    launch.form("x", form).form("v", form).form("sum", form);
+                    const auto expected = launch.run(*backend::interpret(traced));
+                    const auto where = fmt::format("launch {}", k);
+                    CHECK(launch.compare(expected, launch.run(*executable), where) == "");
+                    CHECK(launch.compare(expected, launch.run(*executable, &pool), where) == "");
+                }
+            }
+}
+
 TEST_CASE("fixed point: infinities and NaNs reach their own targets, and no others") {
     HINDCAST_NEEDS_LLVM();
     const std::vector<double> x{0.5, 1.5, 1.5, 2.5, 2.5, 3.5, 4.5, 4.5, 5.5},

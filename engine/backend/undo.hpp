@@ -1,0 +1,32 @@
+// Copies of what a launch reads and then changes: with them it can be run once more.
+//
+// Sums in fixed point need it (fixed_sums.hpp): that the scale was wrong is known after the run.
+// Where the copies would cost more than running the kernel without its effects, that is done first
+// instead (FixedPlan::measure).
+#pragma once
+
+#include <vector>
+
+#include "engine/backend/copy_elements.hpp"
+#include "engine/backend/cpu_plan.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast::backend::cpu {
+
+class Undo {
+public:
+    explicit Undo(const Plan& plan);
+
+    // Whether copies cost less than a run.
+    bool pays(const Binding* bindings, std::int64_t items) const;
+    void keep(const Binding* bindings, ThreadPool* pool);
+    // With the bindings of the last keep().
+    void restore(ThreadPool* pool) const { copy_back(copies_, pool); }
+
+private:
+    const Plan& plan_;
+    std::vector<Copy> copies_;  // of each changed parameter
+    std::vector<AlignedBuffer<std::byte>> blocks_;
+};
+
+}  // namespace hindcast::backend::cpu

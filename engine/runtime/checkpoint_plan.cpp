@@ -129,6 +129,14 @@ std::int64_t MemoryDemand::history(std::int64_t segment) const {
     return bytes;
 }
 
+double StepCosts::both(std::int64_t segment) const {
+    const double both_short = record + adjoint;
+    if (segment <= short_steps || long_steps <= short_steps) return both_short;
+    const double part = static_cast<double>(std::min(segment, long_steps) - short_steps) /
+                        static_cast<double>(long_steps - short_steps);
+    return both_short + part * (both_long - both_short);
+}
+
 CheckpointPlan plan_of(const MemoryDemand& demand, std::int64_t segment, std::int64_t checkpoints,
                        bool spilled, const StepCosts& costs) {
     CheckpointPlan plan;
@@ -150,10 +158,11 @@ CheckpointPlan plan_of(const MemoryDemand& demand, std::int64_t segment, std::in
         // other segment is: what recording it later adds is as much.
         plan.recomputed_steps = sweep.advanced * plan.segment;
         const auto steps = static_cast<double>(demand.steps);
-        const double all = steps * (costs.record + costs.adjoint);
-        const double more = static_cast<double>(plan.recomputed_steps) * costs.advance +
-                            static_cast<double>(plan.stores + plan.restores) * costs.copy;
-        plan.time_factor = all > 0 ? 1 + more / all : 1;
+        const double all = steps * costs.both(demand.steps);
+        const double seconds = steps * costs.both(plan.segment) +
+                               static_cast<double>(plan.recomputed_steps) * costs.advance +
+                               static_cast<double>(plan.stores + plan.restores) * costs.copy;
+        plan.time_factor = all > 0 ? seconds / all : 1;
     }
     plan.peak_bytes =
         memory_of(demand, std::min(plan.segment, demand.steps), plan.checkpoints, spilled);
@@ -189,6 +198,7 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
         const std::int64_t segment = divide_up(demand.steps, segments);
         const double seconds = static_cast<double>(advanced_segments(segments, used)) *
                                    static_cast<double>(segment) * costs.advance +
+                               static_cast<double>(demand.steps) * costs.both(segment) +
                                2 * static_cast<double>(segments) * costs.copy;
         if (seconds < best) {
             best = seconds;

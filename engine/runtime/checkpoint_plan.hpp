@@ -105,6 +105,15 @@ struct StepCosts {
     double adjoint = 2.5;  // a step backwards
     double copy = 0;       // storing or restoring one checkpoint
     bool measured = false;
+    // record and adjoint are those of a segment of short_steps, whose histories caches may hold.
+    // Recording and reversing `long_steps` steps in a row was measured to take `both_long` for
+    // each; 0: not measured.
+    std::int64_t short_steps = 0, long_steps = 0;
+    double both_long = 0;
+
+    // Recording and reversing a step of a segment of so many; between the two lengths it grows with
+    // the length.
+    double both(std::int64_t segment) const;
 };
 
 struct MemoryBudget {

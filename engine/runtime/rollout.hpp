@@ -149,8 +149,9 @@ public:
     // What the functions that forward(false) is compiled into work with now: no gradient memory.
     std::int64_t function_bytes() const;
     // Measures what steps cost (time, and memory beside what is known) on a few steps, forwards and
-    // backwards, so that plans predict by that; the arrays are left as they were. Takes some
-    // milliseconds, or as long as a few steps.
+    // backwards, so that plans predict by that; where not everything can be stored also on as many
+    // as memory holds, whose histories lie in no cache. The arrays are left as they were. Takes
+    // some milliseconds, some tenths of a second at most, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
     // How runs of the first mode go (whole_program.hpp): "" before any, else a line for each kind.
@@ -225,6 +226,10 @@ private:
     static void cut_tangents(Schedule& s);
     void cut_gradients(Mode& m, RolloutMode mode);
     void measure_steps(Mode& m);
+    void measure_long(Mode& m);
+    void start_of_steps(Schedule& s);
+    void first_steps(Schedule& s, std::int64_t n, bool record);
+    void first_steps_back(Schedule& s, std::int64_t n);
     void run_all_once(Schedule& s, const Moment* record);
     void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);

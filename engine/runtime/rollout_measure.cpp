@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -145,54 +146,79 @@ void Rollout::run_all_back(Schedule& s) {
 
 const StepCosts& Rollout::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
-    if (m.costs.measured || m.schedule->demand.steps == 0) return m.costs;
+    const MemoryDemand& demand = m.schedule->demand;
+    // Where everything is stored nothing is weighed against anything.
+    const auto long_steps_matter = [&] {
+        const std::int64_t fixed = demand.fixed + m.scratch + bytes_of_others(m);
+        return forced_ || fixed + demand.history(demand.steps) > limit_.bytes;
+    };
+    const bool known = m.costs.measured && (m.costs.long_steps > 0 || !long_steps_matter());
+    if (known || demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
     const Restored restored(*m.schedule, profiling_);
     try {
-        measure_steps(m);
+        if (!m.costs.measured) measure_steps(m);
+        if (long_steps_matter()) measure_long(m);
     } catch (const Error&) {  // the run itself will say so
         m.costs = {};
     }
     return m.costs;
 }
 
-// The first steps, from the state after the prologue: once to warm up, then as often as fits into
-// some milliseconds. The least of the times counts.
+// The first n steps with their events, which keep what adjoints need or do not.
+void Rollout::first_steps(Schedule& s, std::int64_t n, bool record) {
+    for (std::int64_t t = 0; t < n; ++t) {
+        Moment at{t, 0};
+        set_counter(t);
+        run(s.step, record ? &at : nullptr, !record);
+        const Schedule::Event* event = s.cut == 0 ? s.event(t + 1) : nullptr;
+        if (event == nullptr) continue;
+        at = {t + 1, event->occurrence - event->program->first};
+        set_counter(t + 1);
+        run(event->program->calls, record ? &at : nullptr, !record);
+    }
+    if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
+}
+
+void Rollout::first_steps_back(Schedule& s, std::int64_t n) {
+    for (std::int64_t t = n; t > 0; --t) {
+        if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr) {
+            set_counter(t);
+            run_back(event->program->calls, {t, event->occurrence - event->program->first});
+        }
+        set_counter(t - 1);
+        make_again(s.step, {t - 1, 0});
+        run_back(s.step, {t - 1, 0});
+    }
+}
+
+namespace {
+// The least of the times that `f` takes, each part of `per`; adds what it took to `total`.
+void time(const Device& device, double& least, double per, double& total,
+          const std::function<void()>& f) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    device.synchronize();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    least = std::min(least, seconds / per);
+    total += seconds;
+}
+constexpr double never = std::numeric_limits<double>::infinity();
+}  // namespace
+
+// From the state after the prologue: once to warm up, then as often as fits into some milliseconds.
+// The least of the times counts.
 void Rollout::measure_steps(Mode& m) {
-    using Seconds = std::chrono::duration<double>;
     constexpr std::int64_t most_steps = 4;
-    constexpr int most_rounds = 64;
+    constexpr int few = 3, most_rounds = 1024;
     constexpr double enough = 0.01;  // seconds
     Schedule& s = *m.schedule;
     const std::int64_t n = std::min(s.demand.steps, most_steps);
     s.allocate(*device_, n);
     s.move_window(0);
     CheckpointStore store(*device_, s.state, 1, limit_.spill);
-    const auto forwards = [&](bool record) {
-        for (std::int64_t t = 0; t < n; ++t) {
-            Moment at{t, 0};
-            set_counter(t);
-            run(s.step, record ? &at : nullptr, !record);
-            const Schedule::Event* event = s.cut == 0 ? s.event(t + 1) : nullptr;
-            if (event == nullptr) continue;
-            at = {t + 1, event->occurrence - event->program->first};
-            set_counter(t + 1);
-            run(event->program->calls, record ? &at : nullptr, !record);
-        }
-        if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
-    };
-    const auto backwards = [&] {
-        for (std::int64_t t = n; t > 0; --t) {
-            if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr) {
-                set_counter(t);
-                run_back(event->program->calls, {t, event->occurrence - event->program->first});
-            }
-            set_counter(t - 1);
-            make_again(s.step, {t - 1, 0});
-            run_back(s.step, {t - 1, 0});
-        }
-    };
     for (const Array& g : s.gradients) g.clear();
     const Moment first;
     std::int64_t before = memory_use_of_thread();
@@ -200,36 +226,63 @@ void Rollout::measure_steps(Mode& m) {
     if (m.mode == RolloutMode::first) before = memory_use_of_thread();
     run_all_back(s);
     m.scratch = memory_use_of_thread() - before;
+    start_of_steps(s);
+    store.store(0);
+    first_steps(s, n, false);
+    store.restore(0);
+    first_steps(s, n, true);
+    before = memory_use_of_thread();
+    first_steps_back(s, n);
+    m.scratch += memory_use_of_thread() - before;
+    StepCosts costs{never, never, never, never, true, n};
+    const auto steps = static_cast<double>(n);
+    double total = 0;
+    for (int round = 0; round < few || (round < most_rounds && total < enough); ++round) {
+        time(*device_, costs.copy, 1, total, [&] { store.restore(0); });
+        time(*device_, costs.advance, steps, total, [&] { first_steps(s, n, false); });
+        time(*device_, costs.copy, 1, total, [&] { store.restore(0); });
+        time(*device_, costs.record, steps, total, [&] { first_steps(s, n, true); });
+        time(*device_, costs.adjoint, steps, total, [&] { first_steps_back(s, n); });
+    }
+    m.costs = costs;
+}
+
+// As many steps in a row as there are, as memory holds and as some time allows: histories that
+// caches do not hold cost more.
+void Rollout::measure_long(Mode& m) {
+    constexpr double enough = 0.1;  // seconds: for one round, and for all if that is more than few
+    constexpr int few = 3;          // rounds; the first touches new memory
+    constexpr int most_rounds = 64;
+    Schedule& s = *m.schedule;
+    const double each = m.costs.record + m.costs.adjoint;
+    const std::int64_t room = (limit_.bytes - s.demand.fixed) / 2;
+    std::int64_t n = s.demand.steps;
+    if (static_cast<double>(n) * each > enough) n = static_cast<std::int64_t>(enough / each);
+    if (s.demand.per_step > 0) n = std::min(n, room / s.demand.per_step - 1);
+    m.costs.long_steps = std::max(n, m.costs.short_steps);
+    m.costs.both_long = each;
+    if (n <= m.costs.short_steps) return;
+    s.allocate(*device_, n);
+    s.move_window(0);
+    for (const Array& g : s.gradients) g.clear();
+    CheckpointStore store(*device_, s.state, 1, limit_.spill);
+    start_of_steps(s);
+    store.store(0);
+    double least = never, total = 0;
+    for (int round = 0; round < few || (round < most_rounds && total < enough); ++round) {
+        if (round > 0) store.restore(0);
+        time(*device_, least, static_cast<double>(n), total, [&] {
+            first_steps(s, n, true);
+            first_steps_back(s, n);
+        });
+    }
+    m.costs.both_long = least;
+}
+
+void Rollout::start_of_steps(Schedule& s) {
     set_counter(0);
     run(s.prologue, nullptr, false);
     if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);
-    store.store(0);
-    forwards(false);
-    store.restore(0);
-    forwards(true);
-    before = memory_use_of_thread();
-    backwards();
-    m.scratch += memory_use_of_thread() - before;
-    double total = 0;
-    const auto timed = [&](double& least, double per, const auto& f) {
-        const auto start = std::chrono::steady_clock::now();
-        f();
-        device_->synchronize();
-        const double seconds = Seconds(std::chrono::steady_clock::now() - start).count();
-        least = std::min(least, seconds / per);
-        total += seconds;
-    };
-    constexpr double never = std::numeric_limits<double>::infinity();
-    StepCosts costs{never, never, never, never, true};
-    const auto steps = static_cast<double>(n);
-    for (int round = 0; round == 0 || (round < most_rounds && total < enough); ++round) {
-        timed(costs.copy, 1, [&] { store.restore(0); });
-        timed(costs.advance, steps, [&] { forwards(false); });
-        timed(costs.copy, 1, [&] { store.restore(0); });
-        timed(costs.record, steps, [&] { forwards(true); });
-        timed(costs.adjoint, steps, [&] { backwards(); });
-    }
-    m.costs = costs;
 }
 
 }  // namespace hindcast

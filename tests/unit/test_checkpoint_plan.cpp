@@ -161,6 +161,22 @@ TEST_CASE("checkpoint plan: the cheapest of all, by trying every one") {
     }
 }
 
+TEST_CASE("checkpoint plan: long histories cost what they were measured to cost") {
+    // Recorded and reversed in 5 units, in segments of 4 steps and less; in 9 from 104 steps on.
+    StepCosts costs{1, 2, 3, 0, true, 4, 104, 9};
+    CHECK(costs.both(1) == 5);
+    CHECK(costs.both(4) == 5);
+    CHECK(costs.both(54) == doctest::Approx(7));
+    CHECK(costs.both(104) == 9);
+    CHECK(costs.both(1000) == 9);
+    CheckpointPlan plan = plan_of(demand(1000), 54, 18, false, costs);
+    CHECK(plan.recomputed_steps == 18 * 54);
+    CHECK(plan.time_factor == doctest::Approx((1000 * 7 + 18 * 54) / 9000.0));
+    costs.long_steps = 0;  // not measured
+    plan = plan_of(demand(1000), 54, 18, false, costs);
+    CHECK(plan.time_factor == doctest::Approx((1000 * 5 + 18 * 54) / 5000.0));
+}
+
 TEST_CASE("checkpoint plan: checkpoints in files take disk, not memory") {
     const MemoryDemand d = demand(1000);
     const CheckpointPlan plan = plan_checkpoints(d, {.memory = 3000, .disk = 1'000'000});

@@ -31,7 +31,7 @@ using render::Vec3;
 struct Options {
     SceneOptions scene;
     std::string output, size = "1280x720", transport = "auto", over = "time";
-    double time = -1, until = -1, speed = 1, rate = 30;
+    double time = -1, until = -1, speed = 0, rate = 30;  // 0: what suits the duration
     std::int64_t step = -1, iteration = -1;
     int samples = 4;
     std::string view = "default", eye, target, up, range, map = "viridis", theme = "dark";
@@ -307,15 +307,16 @@ void make_film(const Options& options, Director& director, Photographer& photogr
     const double until =
         options.until >= 0 ? options.until : step_seconds * static_cast<double>(snapshot->steps);
     const double from = std::max(options.time, 0.0);
+    const double speed = options.speed > 0 ? options.speed : session::fitting_speed(until - from);
     const std::int64_t pictures =
         iterations ? std::max<std::int64_t>(options.iteration, 0) + 1
                    : 1 + static_cast<std::int64_t>(
-                             std::floor((until - from) / options.speed * options.rate + 1e-9));
+                             std::floor((until - from) / speed * options.rate + 1e-9));
     if (pictures < 1) throw Error("the film would be empty").remedy("let --until be after --time");
     render::Video video(options.output, view.width, view.height, options.rate);
     Progress progress("picture", pictures, Progress::Pipe::silent, options.quiet);
     for (std::int64_t k = 0; k < pictures; ++k) {
-        double time = from + static_cast<double>(k) / options.rate * options.speed;
+        double time = from + static_cast<double>(k) / options.rate * speed;
         if (iterations) {
             director.show_iteration(k);
             time = options.time >= 0 ? options.time : until;
@@ -338,7 +339,8 @@ void make_film(const Options& options, Director& director, Photographer& photogr
     }
     progress.clear();
     video.finish();
-    say(options.quiet, "{}: {} pictures\n", options.output, pictures);
+    say(options.quiet, "{}: {} pictures{}\n", options.output, pictures,
+        iterations ? "" : fmt::format(", {:g} simulated seconds per second", speed));
 }
 
 int run(const Options& options) {
@@ -504,9 +506,12 @@ Command add_render(CLI::App& app) {
     command->add_option("--until", o.until, "s; where a film ends (default: with the scene)")
         ->check(CLI::NonNegativeNumber)
         ->group(moment);
-    command->add_option("--speed", o.speed, "Simulated seconds per second of a film")
+    command
+        ->add_option(
+            "--speed", o.speed,
+            "Simulated seconds per second of a film (default: 1, and slower for what lasts "
+            "less than a second)")
         ->check(CLI::PositiveNumber)
-        ->capture_default_str()
         ->group(moment);
     command->add_option("--rate", o.rate, "Pictures per second of a film")
         ->check(CLI::Range(1.0, 240.0))

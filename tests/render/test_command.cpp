@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +13,7 @@
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/program.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast::render;
@@ -47,6 +49,25 @@ TEST_CASE("command: a picture of a moment, the same each time, another at anothe
     CHECK(first.height == 64);
     CHECK(first.pixels == read_png(b).pixels);
     CHECK(first.pixels != read_png(c).pixels);
+}
+
+TEST_CASE("command: a film of less than a second is slowed down, unless a speed is given") {
+    HINDCAST_NEEDS_PROGRAM();
+    if (std::system("ffmpeg -version > /dev/null 2>&1") != 0) HINDCAST_SKIP("there is no ffmpeg");
+    const TemporaryFolder folder;
+    const std::string film = folder / "film.mp4";
+    const auto told = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--rate", "5"});
+        const Finished run = run_program(with(film, more));
+        INFO(run.err);
+        CHECK(run.status == 0);
+        return run.out.substr(film.size());
+    };
+    // Half a second at a tenth of the speed lasts five: 25 pictures and the first.
+    CHECK(told({"--until", "0.5"}) == ": 26 pictures, 0.1 simulated seconds per second\n");
+    CHECK(told({"--until", "0.5", "--speed", "0.5"}) ==
+          ": 6 pictures, 0.5 simulated seconds per second\n");
+    CHECK(told({}) == ": 6 pictures, 1 simulated seconds per second\n");
 }
 
 TEST_CASE("command: a moment between kept frames is drawn exactly") {

@@ -149,8 +149,23 @@ private:
     int dimension_;
 };
 
+// A body that is moved as a whole takes the box along in which its points are fixed.
+void take_along(std::vector<Handle>& handles, const Node& body, const std::string& object) {
+    const Node* const fixed = body.find("fixed");
+    if (fixed == nullptr || !fixed->is_object() || fixed->find("box") == nullptr) return;
+    // Of a body with a mesh those are the points of the mesh.
+    const std::string key = body.find("mesh") != nullptr ? "mesh" : "positions";
+    for (Handle& handle : handles) {
+        if (handle.key != key || handle.kind == Handle::Kind::place) continue;
+        handle.along = object + "/fixed/box";
+        handle.turns = false;
+    }
+}
+
 std::string why_not_turned(const Handle& handle) {
     if (handle.turns) return "";
+    if (!handle.along.empty())
+        return "a part of it is fixed by a box, which lies along the axes: it can be moved";
     switch (handle.kind) {
         case Handle::Kind::origin:
             return "its " + handle.key + " are a grid, which lies along the axes: it can be moved";
@@ -229,6 +244,7 @@ Handles handles_of(const Document& scene, const Registry& registry, const std::s
                 finder.add_field(object + "/" + field.key, field.key, element);
         if (section == model::Section::bodies && node->find("positions") == nullptr)
             finder.add_mesh(object + "/mesh");
+        if (section == model::Section::bodies) take_along(finder.found, *node, object);
         if (!finder.found.empty()) {
             const std::string problem = why_not_turned(finder.found.front());
             return {std::move(finder.found), "", problem};
@@ -242,6 +258,12 @@ Handles handles_of(const Document& scene, const Registry& registry, const std::s
 std::vector<Change> moved(const Document& scene, const Handle& handle, const Matrix& by,
                           int dimension) {
     std::vector<Change> changes;
+    const auto move_box = [&](const std::string& box) {
+        for (const char* corner : {"/min", "/max"})
+            if (const auto place = per_axis(scene.find(box + corner), dimension))
+                changes.push_back({box + corner, node_of(transform(by, *place), dimension)});
+    };
+    if (!handle.along.empty()) move_box(handle.along);
     const Node* value = scene.find(handle.pointer);
     switch (handle.kind) {
         case Handle::Kind::place:
@@ -250,13 +272,7 @@ std::vector<Change> moved(const Document& scene, const Handle& handle, const Mat
         case Handle::Kind::origin:
             changes.push_back({handle.pointer, node_of(transform(by, handle.centre), dimension)});
             break;
-        case Handle::Kind::box:
-            for (const char* corner : {"min", "max"}) {
-                const std::string pointer = handle.pointer + "/" + corner;
-                if (const auto place = per_axis(scene.find(pointer), dimension))
-                    changes.push_back({pointer, node_of(transform(by, *place), dimension)});
-            }
-            break;
+        case Handle::Kind::box: move_box(handle.pointer); break;
         case Handle::Kind::places: {
             if (value == nullptr) break;
             Node list = Node::array();

@@ -35,7 +35,8 @@ struct Handle {
     std::string pointer;  // of the value; of the object for planes
     std::string key;      // "target"
     render::Vec3 centre{};
-    bool turns = false;  // rotation changes something
+    bool turns = false;      // rotation changes something
+    std::string along = {};  // a box in which a body's points are fixed: it moves with them; or ""
 };
 
 struct Handles {

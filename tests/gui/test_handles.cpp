@@ -93,6 +93,34 @@ TEST_CASE("handles: a list of positions, one of them or all") {
         CHECK(of(d, "/bodies/0", {kind, 1}).all.at(0).kind == Handle::Kind::places);
 }
 
+TEST_CASE("handles: the box in which points are fixed moves with its body") {
+    const std::string fixed = R"("fixed": {"box": {"min": [0, 0, 0], "max": [0, 1, 1]}})";
+    const Document d = scene(R"("bodies": [
+        {"type": "particles", "positions": [[0, 0, 0], [1, 0, 0]], )" +
+                             fixed + R"(},
+        {"type": "solid", "mesh": {"box": {"min": [0, 0, 0], "max": [1, 1, 1], "cells": [1, 1, 1]}}, )" +
+                             fixed + R"(},
+        {"type": "particles", "positions": [[0, 0, 0], [1, 0, 0]], "fixed": [0]}])");
+    for (const char* body : {"/bodies/0", "/bodies/1"}) {
+        const Handles all = of(d, body);
+        const Document other = after(d, all.all.at(0), translation({0.5, 0, -1}));
+        check_vector(other, std::string(body) + "/fixed/box/min", {0.5, 0, -1});
+        check_vector(other, std::string(body) + "/fixed/box/max", {0.5, 1, 0});
+        CHECK_FALSE(all.all[0].turns);
+        CHECK(all.not_turned.find("along the axes") != std::string::npos);
+    }
+    check_vector(after(d, of(d, "/bodies/1").all.at(0), translation({0.5, 0, -1})),
+                 "/bodies/1/mesh/box/min", {0.5, 0, -1});
+    // One point alone leaves it where it is.
+    const Handles one = of(d, "/bodies/0", {ElementKind::point, 0});
+    check_vector(after(d, one.all.at(0), translation({0, 0, 1})), "/bodies/0/fixed/box/min",
+                 {0, 0, 0});
+    // Numbers of points stay.
+    CHECK(of(d, "/bodies/2").all.at(0).turns);
+    const Document other = after(d, of(d, "/bodies/2").all.at(0), translation({0, 0, 1}));
+    CHECK(*other.find("/bodies/2/fixed") == *d.find("/bodies/2/fixed"));
+}
+
 TEST_CASE("handles: grids and boxes are moved, not turned") {
     const Document d = scene(R"("bodies": [
         {"type": "particles", "positions": {"grid": {"counts": [2, 2, 1], "spacing": 1}}},

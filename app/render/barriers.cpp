@@ -76,7 +76,7 @@ Meaning meaning_of(Use use) {
 namespace {
 
 void record_one(VulkanContext& context, VkCommandBuffer commands, const vk::DependencyInfo& info) {
-    vk::CommandBuffer(commands).pipelineBarrier2(info, *context.state().device->getDispatcher());
+    vk::CommandBuffer(commands).pipelineBarrier2(info, *context.state().device.getDispatcher());
 }
 
 }  // namespace

@@ -53,9 +53,8 @@ struct SharedExchange::Backing {
     }
 
     vk::raii::Device& logical() const {
-        std::optional<vk::raii::Device>& made = device->device;
-        if (!made) throw Error("internal: memory is shared after the device is gone");
-        return *made;
+        if (!*device->device) throw Error("internal: memory is shared after the device is gone");
+        return device->device;
     }
     vk::DeviceSize make_buffer(VulkanContext& context, std::size_t bytes,
                                vk::ExternalMemoryHandleTypeFlags types);

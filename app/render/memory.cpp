@@ -40,7 +40,7 @@ Allocation::Allocation(VulkanContext& context, const vk::MemoryRequirements& nee
             fmt::format("the graphics device '{}' has no memory for '{}'", state.facts.name, name))
             .remedy("choose another transport, or another device with HINDCAST_VULKAN_DEVICE");
     const vk::MemoryAllocateInfo info(needs.size, *type, next);
-    memory_ = vk::raii::DeviceMemory(*state.device, info);
+    memory_ = vk::raii::DeviceMemory(state.device, info);
     name_handle(context, *memory_, name);
     ++state.counters.allocations;
     ++state.live.allocations;
@@ -72,7 +72,7 @@ Buffer::Buffer(VulkanContext& context, vk::DeviceSize bytes, vk::BufferUsageFlag
                Residence residence, const std::string& name)
     : size_(bytes) {
     auto& state = context.state();
-    buffer_ = vk::raii::Buffer(*state.device, vk::BufferCreateInfo({}, bytes, usage));
+    buffer_ = vk::raii::Buffer(state.device, vk::BufferCreateInfo({}, bytes, usage));
     name_handle(context, *buffer_, name);
     const auto needs = buffer_.getMemoryRequirements();
     memory_ = Allocation(context, needs, properties_of(state, needs.memoryTypeBits, residence),
@@ -93,7 +93,7 @@ Target::Target(VulkanContext& context, int width, int height, vk::Format format,
         .setArrayLayers(1)
         .setSamples(static_cast<vk::SampleCountFlagBits>(samples))
         .setUsage(usage);
-    image_ = vk::raii::Image(*state.device, info);
+    image_ = vk::raii::Image(state.device, info);
     name_handle(context, *image_, name);
     // What lives only within a render pass needs no memory on devices that draw in tiles.
     const auto needs = image_.getMemoryRequirements();
@@ -104,8 +104,8 @@ Target::Target(VulkanContext& context, int width, int height, vk::Format format,
                                                          : vk::ImageAspectFlagBits::eColor;
     state_ = ImageState(*image_, aspect);
     view_ = vk::raii::ImageView(
-        *state.device, vk::ImageViewCreateInfo({}, *image_, vk::ImageViewType::e2D, format, {},
-                                               {aspect, 0, 1, 0, 1}));
+        state.device, vk::ImageViewCreateInfo({}, *image_, vk::ImageViewType::e2D, format, {},
+                                              {aspect, 0, 1, 0, 1}));
     name_handle(context, *view_, "view of " + name);
 }
 

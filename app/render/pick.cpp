@@ -27,12 +27,12 @@ std::shared_ptr<PickMemory> make_memory(VulkanContext& context, const Pipelines&
                            "depth under the cursor");
     const std::array views = {memory->ids.view(), memory->depth.view()};
     memory->framebuffer = vk::raii::Framebuffer(
-        *context.state().device,
+        context.state().device,
         vk::FramebufferCreateInfo({}, pipelines.render_pass(Pass::pick, 1), views, size, size, 1));
     context.name(VK_OBJECT_TYPE_FRAMEBUFFER, static_cast<VkFramebuffer>(*memory->framebuffer),
                  "to what is under the cursor");
     memory->result =
-        Buffer(context, size * size * sizeof(PickedPixel), vk::BufferUsageFlagBits::eTransferDst,
+        Buffer(context, sizeof(PickedPixel) * size * size, vk::BufferUsageFlagBits::eTransferDst,
                Residence::readback, "what is under the cursor");
     return memory;
 }

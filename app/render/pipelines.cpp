@@ -58,7 +58,7 @@ Pipelines::Pipelines(VulkanContext& context) : context_(context) {
 }
 
 void Pipelines::make_layouts() {
-    const auto& device = *context_.state().device;
+    const auto& device = context_.state().device;
     using Type = vk::DescriptorType;
     using In = vk::ShaderStageFlagBits;
     constexpr auto all = In::eVertex | In::eFragment | In::eCompute;
@@ -91,7 +91,7 @@ void Pipelines::make_layouts() {
 }
 
 void Pipelines::make_samplers() {
-    const auto& device = *context_.state().device;
+    const auto& device = context_.state().device;
     using Border = vk::SamplerAddressMode;
     vk::SamplerCreateInfo info;
     info.setAddressModeU(Border::eClampToEdge)
@@ -178,7 +178,7 @@ vk::raii::RenderPass Pipelines::make_pass(Pass pass, int samples, bool keeps_dep
     }
     vk::RenderPassCreateInfo2 info;
     info.setAttachments(attachments).setSubpasses(subpass);
-    vk::raii::RenderPass made(*context_.state().device, info);
+    vk::raii::RenderPass made(context_.state().device, info);
     name_handle(context_, *made,
                 fmt::format("{} pass, {} samples", pass_names[static_cast<int>(pass)], samples));
     return made;
@@ -188,7 +188,7 @@ vk::raii::ShaderModule Pipelines::module_of(const std::string& shader) {
     const auto code = shader_code(shader);
     vk::ShaderModuleCreateInfo info;
     info.setCode(code);
-    vk::raii::ShaderModule made(*context_.state().device, info);
+    vk::raii::ShaderModule made(context_.state().device, info);
     name_handle(context_, *made, shader);
     return made;
 }
@@ -254,7 +254,7 @@ vk::raii::Pipeline Pipelines::make_draw(const PipelineKey& key) {
         .setPDynamicState(&dynamics)
         .setLayout(*layout_)
         .setRenderPass(render_pass(key.pass, key.samples));
-    vk::raii::Pipeline made(*context_.state().device, *context_.state().cache, info);
+    vk::raii::Pipeline made(context_.state().device, context_.state().cache, info);
     name_handle(context_, *made,
                 fmt::format("{}, {} samples", shaders.vertex + variant, key.samples));
     return made;
@@ -282,7 +282,7 @@ vk::raii::Pipeline Pipelines::make_compute(const std::string& shader, vk::Pipeli
     const vk::SpecializationInfo special(1, constant_entries.data(), sizeof constants, &constants);
     const vk::ComputePipelineCreateInfo info(
         {}, {{}, vk::ShaderStageFlagBits::eCompute, *code, "main", &special}, layout);
-    vk::raii::Pipeline made(*context_.state().device, *context_.state().cache, info);
+    vk::raii::Pipeline made(context_.state().device, context_.state().cache, info);
     name_handle(context_, *made, shader);
     return made;
 }

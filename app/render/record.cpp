@@ -50,7 +50,7 @@ void Renderer::State::record_item(const vk::raii::CommandBuffer& commands, Frame
 }
 
 void Renderer::State::record(FrameMemory& memory, const View& view) {
-    const vk::raii::CommandBuffer& commands = *memory.commands;
+    const vk::raii::CommandBuffer& commands = memory.commands;
     memory.pool.reset();
     commands.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
     if (memory.timed) {

@@ -34,24 +34,25 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
     settled = Buffer(context, sizeof(SettledBlock),
                      Usage::eStorageBuffer | Usage::eUniformBuffer | Usage::eTransferSrc,
                      Residence::device, "settled");
-    colours = Buffer(context, colour_maps * colour_steps * 4,
-                     Usage::eStorageBuffer | Usage::eTransferDst, Residence::device, "colours");
+    constexpr std::size_t map_bytes = std::size_t{4} * colour_steps;
+    colours = Buffer(context, map_bytes * colour_maps, Usage::eStorageBuffer | Usage::eTransferDst,
+                     Residence::device, "colours");
     shadow_map =
         Target(context, shadow_map_size, shadow_map_size, depth_format, 1,
                vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
                "shadow map");
     const std::array view = {shadow_map.view()};
     shadow_framebuffer =
-        vk::raii::Framebuffer(*context.state().device,
+        vk::raii::Framebuffer(context.state().device,
                               vk::FramebufferCreateInfo({}, pipelines.render_pass(Pass::shadow, 1),
                                                         view, shadow_map_size, shadow_map_size, 1));
     context.name(VK_OBJECT_TYPE_FRAMEBUFFER, static_cast<VkFramebuffer>(*shadow_framebuffer),
                  "to shadow map");
     const Buffer upload(context, colours.size(), Usage::eTransferSrc, Residence::upload,
                         "upload of colours");
-    for (int map = 0; map < colour_maps; ++map)
-        std::memcpy(upload.mapped() + map * colour_steps * 4,
-                    colour_table(static_cast<ColourMap>(map)).data(), colour_steps * 4);
+    for (std::size_t map = 0; map < colour_maps; ++map)
+        std::memcpy(upload.mapped() + map * map_bytes,
+                    colour_table(static_cast<ColourMap>(map)).data(), map_bytes);
     run_once(context, "upload of colours", [&](const vk::raii::CommandBuffer& commands) {
         Barriers barriers;
         barriers.use(*colours, colours.state(), Use::transfer_write);
@@ -76,18 +77,18 @@ void Renderer::State::prepare_frames() {
         FrameMemory& memory = frames[k];
         const std::string of = fmt::format(" of frame {}", k);
         memory.pool = vk::raii::CommandPool(
-            *state.device, {vk::CommandPoolCreateFlagBits::eTransient, state.family});
+            state.device, {vk::CommandPoolCreateFlagBits::eTransient, state.family});
         context.name(VK_OBJECT_TYPE_COMMAND_POOL, static_cast<VkCommandPool>(*memory.pool),
                      "commands" + of);
-        vk::raii::CommandBuffers buffers(*state.device,
+        vk::raii::CommandBuffers buffers(state.device,
                                          {*memory.pool, vk::CommandBufferLevel::ePrimary, 1});
-        memory.commands.emplace(std::move(buffers.front()));
-        context.name(VK_OBJECT_TYPE_COMMAND_BUFFER, static_cast<VkCommandBuffer>(**memory.commands),
+        memory.commands = std::move(buffers.front());
+        context.name(VK_OBJECT_TYPE_COMMAND_BUFFER, static_cast<VkCommandBuffer>(*memory.commands),
                      "commands" + of);
         memory.timed = state.timestamp_period > 0;
         if (memory.timed) {
             memory.timestamps =
-                vk::raii::QueryPool(*state.device, {{}, vk::QueryType::eTimestamp, 2});
+                vk::raii::QueryPool(state.device, {{}, vk::QueryType::eTimestamp, 2});
             context.name(VK_OBJECT_TYPE_QUERY_POOL, static_cast<VkQueryPool>(*memory.timestamps),
                          "timestamps" + of);
         }
@@ -99,13 +100,13 @@ void Renderer::State::prepare_frames() {
                                   vk::DescriptorPoolSize(Type::eStorageBuffer, 9),
                                   vk::DescriptorPoolSize(Type::eCombinedImageSampler, 1)};
         memory.sets =
-            vk::raii::DescriptorPool(*state.device, vk::DescriptorPoolCreateInfo({}, 2, sizes));
+            vk::raii::DescriptorPool(state.device, vk::DescriptorPoolCreateInfo({}, 2, sizes));
         context.name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, static_cast<VkDescriptorPool>(*memory.sets),
                      "sets" + of);
         const std::array layouts = {pipelines.view_set(), pipelines.thing_set()};
         const auto sets =
-            (**state.device)
-                .allocateDescriptorSets({*memory.sets, layouts}, *state.device->getDispatcher());
+            (*state.device)
+                .allocateDescriptorSets({*memory.sets, layouts}, *state.device.getDispatcher());
         memory.view_set = sets[0];
         memory.lines_set = sets[1];
         context.name(VK_OBJECT_TYPE_DESCRIPTOR_SET, static_cast<VkDescriptorSet>(sets[0]),
@@ -124,7 +125,7 @@ void Renderer::State::prepare_frames() {
             vk::WriteDescriptorSet(sets[0], 3, 0, 1, Type::eCombinedImageSampler, &map),
             vk::WriteDescriptorSet(sets[0], 4, 0, 1, Type::eStorageBuffer, nullptr, &result),
             vk::WriteDescriptorSet(sets[0], 5, 0, 1, Type::eUniformBuffer, nullptr, &result)};
-        state.device->updateDescriptorSets(writes, {});
+        state.device.updateDescriptorSets(writes, {});
         write_lines(memory);
     }
 }
@@ -142,7 +143,7 @@ void Renderer::State::write_lines(FrameMemory& memory) {
         for (std::uint32_t b = 0; b < 6; ++b)
             writes.emplace_back(memory.lines_set, b, 0, 1, vk::DescriptorType::eStorageBuffer,
                                 nullptr, &all);
-        context.state().device->updateDescriptorSets(writes, {});
+        context.state().device.updateDescriptorSets(writes, {});
     }
     if (bytes > 0) std::memcpy(memory.lines.mapped(), list.host_places.data(), bytes);
 }
@@ -218,7 +219,7 @@ bool Renderer::State::draw(const View& view) {
         record_seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         Submission submission;
-        submission.commands = static_cast<VkCommandBuffer>(**memory.commands);
+        submission.commands = static_cast<VkCommandBuffer>(*memory.commands);
         std::array<VkSemaphoreSubmitInfo, 1> complete{};
         if (const auto wait = exchange && frame ? exchange->complete(*frame) : std::nullopt) {
             complete[0] = *wait;

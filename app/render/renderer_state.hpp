@@ -21,7 +21,7 @@ constexpr int shadow_map_size = 1024;
 // What one draw needs of its own while the device works on it; there are two, in turns.
 struct FrameMemory {
     vk::raii::CommandPool pool{nullptr};
-    std::optional<vk::raii::CommandBuffer> commands;
+    vk::raii::CommandBuffer commands{nullptr};
     vk::raii::QueryPool timestamps{nullptr};
     vk::raii::DescriptorPool sets{nullptr};
     vk::DescriptorSet view_set, lines_set;  // the pool's

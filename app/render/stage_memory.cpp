@@ -91,10 +91,10 @@ std::vector<std::uint32_t> squares(std::int64_t rows, std::int64_t columns) {
 void run_once(VulkanContext& context, const std::string& name,
               const std::function<void(const vk::raii::CommandBuffer&)>& record) {
     auto& state = context.state();
-    const vk::raii::CommandPool pool(*state.device,
+    const vk::raii::CommandPool pool(state.device,
                                      {vk::CommandPoolCreateFlagBits::eTransient, state.family});
     context.name(VK_OBJECT_TYPE_COMMAND_POOL, static_cast<VkCommandPool>(*pool), name);
-    const vk::raii::CommandBuffers buffers(*state.device,
+    const vk::raii::CommandBuffers buffers(state.device,
                                            {*pool, vk::CommandBufferLevel::ePrimary, 1});
     const vk::raii::CommandBuffer& commands = buffers.front();
     context.name(VK_OBJECT_TYPE_COMMAND_BUFFER, static_cast<VkCommandBuffer>(*commands), name);
@@ -169,7 +169,7 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
     if (things == 0) return;
     const vk::DescriptorPoolSize size(vk::DescriptorType::eStorageBuffer, 6 * 3 * things);
     pool_ =
-        vk::raii::DescriptorPool(*state.device, vk::DescriptorPoolCreateInfo({}, 3 * things, size));
+        vk::raii::DescriptorPool(state.device, vk::DescriptorPoolCreateInfo({}, 3 * things, size));
     context.name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, static_cast<VkDescriptorPool>(*pool_),
                  "sets of the things");
     const std::vector<vk::DescriptorSetLayout> layouts(things, pipelines.thing_set());
@@ -181,8 +181,8 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
     for (int slot = 0; slot < 3; ++slot) {
         auto& sets = sets_[static_cast<std::size_t>(slot)];
         // Freed with the pool.
-        sets = (**state.device)
-                   .allocateDescriptorSets({*pool_, layouts}, *state.device->getDispatcher());
+        sets = (*state.device)
+                   .allocateDescriptorSets({*pool_, layouts}, *state.device.getDispatcher());
         for (std::size_t t = 0; t < things; ++t) {
             const Thing& thing = stage.things[t];
             const Parts& parts = parts_[t];
@@ -199,7 +199,7 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
             for (std::uint32_t b = 0; b < infos.size(); ++b)
                 writes.emplace_back(sets[t], b, 0, 1, vk::DescriptorType::eStorageBuffer, nullptr,
                                     &infos[b]);
-            state.device->updateDescriptorSets(writes, {});
+            state.device.updateDescriptorSets(writes, {});
             context.name(VK_OBJECT_TYPE_DESCRIPTOR_SET, static_cast<VkDescriptorSet>(sets[t]),
                          fmt::format("'{}' in slot {}", thing.name, slot));
         }

@@ -12,7 +12,7 @@ vk::raii::Framebuffer framebuffer(VulkanContext& context, vk::RenderPass pass,
                                   const std::vector<vk::ImageView>& views, vk::Extent2D size,
                                   const std::string& name) {
     const vk::FramebufferCreateInfo info({}, pass, views, size.width, size.height, 1);
-    vk::raii::Framebuffer made(*context.state().device, info);
+    vk::raii::Framebuffer made(context.state().device, info);
     context.name(VK_OBJECT_TYPE_FRAMEBUFFER, static_cast<VkFramebuffer>(*made), name);
     return made;
 }
@@ -73,7 +73,7 @@ void Targets::make_framebuffers(VulkanContext& context, const Pipelines& pipelin
 void Targets::make_set(VulkanContext& context, const Pipelines& pipelines) {
     using Type = vk::DescriptorType;
     using Layout = vk::ImageLayout;
-    const auto& device = *context.state().device;
+    const auto& device = context.state().device;
     const std::array sizes = {vk::DescriptorPoolSize(Type::eCombinedImageSampler, 3),
                               vk::DescriptorPoolSize(Type::eStorageImage, 4)};
     pool_ = vk::raii::DescriptorPool(device, vk::DescriptorPoolCreateInfo({}, 1, sizes));

@@ -33,13 +33,13 @@ struct VulkanContext::State {
     std::shared_ptr<void> library;
     std::function<void(const std::string&)> on_message;
     std::optional<vk::raii::Context> context;
-    std::optional<vk::raii::Instance> instance;
-    std::optional<vk::raii::DebugUtilsMessengerEXT> messenger;
-    std::optional<vk::raii::PhysicalDevice> physical;
-    std::optional<vk::raii::Device> device;
-    std::optional<vk::raii::Queue> queue;
-    std::optional<vk::raii::PipelineCache> cache;
-    std::optional<vk::raii::Semaphore> timeline;
+    vk::raii::Instance instance{nullptr};
+    vk::raii::DebugUtilsMessengerEXT messenger{nullptr};
+    vk::raii::PhysicalDevice physical{nullptr};
+    vk::raii::Device device{nullptr};
+    vk::raii::Queue queue{nullptr};
+    vk::raii::PipelineCache cache{nullptr};
+    vk::raii::Semaphore timeline{nullptr};
 
     DeviceFacts facts;
     PFN_vkGetInstanceProcAddr loader = nullptr;

@@ -37,9 +37,9 @@ void VulkanContext::finish() noexcept {
 }
 
 void VulkanContext::State::finish_all() noexcept {
-    if (!device) return;
+    if (!*device) return;
     try {
-        device->waitIdle();
+        device.waitIdle();
     } catch (const std::exception& error) {
         log_warning("while closing Vulkan: {}", error.what());
     }
@@ -47,13 +47,13 @@ void VulkanContext::State::finish_all() noexcept {
 
 const DeviceFacts& VulkanContext::facts() const { return state_->facts; }
 PFN_vkGetInstanceProcAddr VulkanContext::loader() const { return state_->loader; }
-VkInstance VulkanContext::instance() const { return **state_->instance; }
-VkPhysicalDevice VulkanContext::physical_device() const { return **state_->physical; }
-VkDevice VulkanContext::device() const { return **state_->device; }
-VkQueue VulkanContext::queue() const { return **state_->queue; }
+VkInstance VulkanContext::instance() const { return *state_->instance; }
+VkPhysicalDevice VulkanContext::physical_device() const { return *state_->physical; }
+VkDevice VulkanContext::device() const { return *state_->device; }
+VkQueue VulkanContext::queue() const { return *state_->queue; }
 std::uint32_t VulkanContext::queue_family() const { return state_->family; }
-VkPipelineCache VulkanContext::pipeline_cache() const { return **state_->cache; }
-VkSemaphore VulkanContext::timeline() const { return **state_->timeline; }
+VkPipelineCache VulkanContext::pipeline_cache() const { return *state_->cache; }
+VkSemaphore VulkanContext::timeline() const { return *state_->timeline; }
 
 std::uint64_t VulkanContext::submit(const Submission& submission) {
     State& state = *state_;
@@ -64,15 +64,15 @@ std::uint64_t VulkanContext::submit(const Submission& submission) {
         std::vector<vk::SemaphoreSubmitInfo> signals(submission.signals.begin(),
                                                      submission.signals.end());
         const std::uint64_t value = state.submitted + 1;
-        signals.emplace_back(**state.timeline, value, vk::PipelineStageFlagBits2::eAllCommands);
+        signals.emplace_back(*state.timeline, value, vk::PipelineStageFlagBits2::eAllCommands);
         const vk::CommandBufferSubmitInfo commands(submission.commands);
         vk::SubmitInfo2 info;
         info.setWaitSemaphoreInfos(waits).setSignalSemaphoreInfos(signals);
         if (submission.commands) info.setCommandBufferInfos(commands);
-        state.queue->submit2(info);
+        state.queue.submit2(info);
         state.submitted = value;
         ++state.counters.submissions;
-        state.collect(state.timeline->getCounterValue());
+        state.collect(state.timeline.getCounterValue());
         return value;
     });
 }
@@ -82,7 +82,7 @@ std::uint64_t VulkanContext::submitted() const { return state_->submitted; }
 std::uint64_t VulkanContext::completed() {
     State& state = *state_;
     return state.guarded([&] {
-        const std::uint64_t done = state.timeline->getCounterValue();
+        const std::uint64_t done = state.timeline.getCounterValue();
         state.collect(done);
         return done;
     });
@@ -94,8 +94,8 @@ void VulkanContext::wait(std::uint64_t value) {
         // A device that hangs longer than this is as good as lost.
         constexpr std::chrono::nanoseconds patience = std::chrono::seconds(60);
         vk::SemaphoreWaitInfo info;
-        info.setSemaphores(**state.timeline).setValues(value);
-        if (state.device->waitSemaphores(info, static_cast<std::uint64_t>(patience.count())) ==
+        info.setSemaphores(*state.timeline).setValues(value);
+        if (state.device.waitSemaphores(info, static_cast<std::uint64_t>(patience.count())) ==
             vk::Result::eTimeout)
             throw Error(
                 fmt::format("the graphics device '{}' did not finish a picture in {} s",
@@ -127,7 +127,7 @@ void VulkanContext::name(VkObjectType type, std::uint64_t handle, const std::str
     if (!state.debug_utils) return;
     const vk::DebugUtilsObjectNameInfoEXT info(static_cast<vk::ObjectType>(type), handle,
                                                text.c_str());
-    state.device->setDebugUtilsObjectNameEXT(info);
+    state.device.setDebugUtilsObjectNameEXT(info);
 }
 
 void VulkanContext::check(VkResult result, const char* what) const {

@@ -127,8 +127,10 @@ void make_instance(VulkanContext::State& state, const ContextOptions& options) {
     messenger.pNext = &features;
     vk::InstanceCreateInfo info({}, &application, layers, extensions);
     if (found) info.pNext = &messenger;
-    state.instance.emplace(*state.context, info);
-    if (found) state.messenger.emplace(*state.instance, messenger_info(state.on_message));
+    state.instance = vk::raii::Instance(*state.context, info);
+    if (found)
+        state.messenger =
+            vk::raii::DebugUtilsMessengerEXT(state.instance, messenger_info(state.on_message));
 }
 
 bool exports_timelines(const vk::raii::PhysicalDevice& device) {
@@ -173,7 +175,7 @@ std::optional<std::uint32_t> family_of(const VulkanContext::State& state,
     constexpr auto needed = vk::QueueFlagBits::eGraphics | vk::QueueFlagBits::eCompute;
     for (std::uint32_t i = 0; i < families.size(); ++i)
         if ((families[i].queueFlags & needed) == needed &&
-            (!options.can_present || options.can_present(**state.instance, *device, i)))
+            (!options.can_present || options.can_present(*state.instance, *device, i)))
             return i;
     return std::nullopt;
 }
@@ -214,7 +216,7 @@ void choose_device(VulkanContext::State& state, const ContextOptions& options) {
         options.device.empty() ? environment("HINDCAST_VULKAN_DEVICE") : options.device;
     std::vector<vk::raii::PhysicalDevice> devices;
     try {
-        devices = state.instance->enumeratePhysicalDevices();
+        devices = state.instance.enumeratePhysicalDevices();
     } catch (const vk::SystemError&) {
         devices.clear();  // the loader found no driver
     }
@@ -234,10 +236,10 @@ void choose_device(VulkanContext::State& state, const ContextOptions& options) {
         const int place = computes ? -1 : rank(devices[i]);
         if (!family || !wanted || place >= best) continue;
         best = place;
-        state.physical.emplace(devices[i]);
+        state.physical = vk::raii::PhysicalDevice(devices[i]);
         state.family = *family;
     }
-    if (state.physical) return;
+    if (*state.physical) return;
     if (found.empty())
         throw Error("Vulkan found no graphics device")
             .remedy(
@@ -249,7 +251,7 @@ void choose_device(VulkanContext::State& state, const ContextOptions& options) {
 }
 
 void make_device(VulkanContext::State& state, const ContextOptions& options) {
-    DeviceFacts facts = facts_of(*state.physical);
+    DeviceFacts facts = facts_of(state.physical);
     facts.validation = state.facts.validation;
     state.facts = facts;
     std::vector<const char*> extensions;
@@ -267,23 +269,23 @@ void make_device(VulkanContext::State& state, const ContextOptions& options) {
         extensions);
     chain.get<vk::PhysicalDeviceVulkan12Features>().setTimelineSemaphore(true);
     chain.get<vk::PhysicalDeviceVulkan13Features>().setSynchronization2(true).setMaintenance4(true);
-    state.device.emplace(*state.physical, chain.get<vk::DeviceCreateInfo>());
-    state.queue.emplace(*state.device, state.family, 0);
-    state.cache.emplace(*state.device, vk::PipelineCacheCreateInfo());
+    state.device = vk::raii::Device(state.physical, chain.get<vk::DeviceCreateInfo>());
+    state.queue = vk::raii::Queue(state.device, state.family, 0);
+    state.cache = vk::raii::PipelineCache(state.device, vk::PipelineCacheCreateInfo());
     vk::StructureChain<vk::SemaphoreCreateInfo, vk::SemaphoreTypeCreateInfo> semaphore;
     semaphore.get<vk::SemaphoreTypeCreateInfo>().setSemaphoreType(vk::SemaphoreType::eTimeline);
-    state.timeline.emplace(*state.device, semaphore.get<vk::SemaphoreCreateInfo>());
+    state.timeline = vk::raii::Semaphore(state.device, semaphore.get<vk::SemaphoreCreateInfo>());
 
-    state.memory = state.physical->getMemoryProperties();
-    state.limits = state.physical->getProperties().limits;
+    state.memory = state.physical.getMemoryProperties();
+    state.limits = state.physical.getProperties().limits;
     if (facts.host_import)
         state.host_alignment =
             state.physical
-                ->getProperties2<vk::PhysicalDeviceProperties2,
-                                 vk::PhysicalDeviceExternalMemoryHostPropertiesEXT>()
+                .getProperties2<vk::PhysicalDeviceProperties2,
+                                vk::PhysicalDeviceExternalMemoryHostPropertiesEXT>()
                 .get<vk::PhysicalDeviceExternalMemoryHostPropertiesEXT>()
                 .minImportedHostPointerAlignment;
-    if (state.physical->getQueueFamilyProperties()[state.family].timestampValidBits > 0)
+    if (state.physical.getQueueFamilyProperties()[state.family].timestampValidBits > 0)
         state.timestamp_period = state.limits.timestampPeriod;
 }
 
@@ -309,7 +311,7 @@ std::vector<DeviceFacts> VulkanContext::devices(const std::string& library) {
     return state.guarded([&] {
         make_instance(state, {});
         std::vector<DeviceFacts> all;
-        for (const auto& device : state.instance->enumeratePhysicalDevices())
+        for (const auto& device : state.instance.enumeratePhysicalDevices())
             all.push_back(facts_of(device));
         return all;
     });

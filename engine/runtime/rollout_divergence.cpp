@@ -69,7 +69,7 @@ void Rollout::look_on_device() {
     for (std::size_t k = 0; k < watched_.size(); ++k) {
         const Array& a = watched_[k];
         if (!ir::is_real(a.type())) continue;
-        const std::size_t size = ir::size_of(a.type());
+        const std::size_t size = a.type() == ir::Type::f64 ? sizeof(double) : sizeof(float);
         cuda.find_not_finite(address_of(a.memory().on(device_->cuda())), size, a.bytes() / size,
                              address_of(flags + k * sizeof(std::int32_t)));
     }

@@ -267,8 +267,6 @@ std::vector<Change> moved(const Document& scene, const Handle& handle, const Mat
     const Node* value = scene.find(handle.pointer);
     switch (handle.kind) {
         case Handle::Kind::place:
-            changes.push_back({handle.pointer, node_of(transform(by, handle.centre), dimension)});
-            break;
         case Handle::Kind::origin:
             changes.push_back({handle.pointer, node_of(transform(by, handle.centre), dimension)});
             break;

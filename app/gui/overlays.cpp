@@ -82,10 +82,10 @@ void draw_question(Workspace& work) {
         wrapped_text(question.detail, look().palette().quiet);
     }
     ImGui::Dummy({0, px(6)});
-    const Question::Answer* chosen = answer_by_keys(*work.question());
-    if (chosen != nullptr)  // in the copy
-        chosen =
-            &question.answers[static_cast<std::size_t>(chosen - work.question()->answers.data())];
+    std::optional<Question>& shown = work.question();
+    const Question::Answer* chosen = shown ? answer_by_keys(*shown) : nullptr;
+    if (chosen != nullptr && shown)  // in the copy
+        chosen = &question.answers[static_cast<std::size_t>(chosen - shown->answers.data())];
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
                          std::max(ImGui::GetContentRegionAvail().x - width + px(8), 0.0F));
     for (std::size_t k = 0; k < question.answers.size(); ++k) {
@@ -93,7 +93,7 @@ void draw_question(Workspace& work) {
         if (k > 0) ImGui::SameLine(0, px(8));
         if (text_button(nullptr, answer.label, answer.tooltip, true, k == 0, button_width(answer)))
             chosen = &answer;
-        if (k != work.question()->chosen) continue;
+        if (!shown || k != shown->chosen) continue;
         // The one that Enter takes.
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
         const float out = px(2);

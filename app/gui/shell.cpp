@@ -227,7 +227,8 @@ void Shell::draw_text_alone(Context& context) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
     ImGui::BeginChild("text alone", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
-    heading((context.work.mended->filename().string() + " does not load").c_str());
+    const std::optional<std::filesystem::path>& file = context.work.mended;
+    heading(((file ? file->filename().string() : "The file") + " does not load").c_str());
     quiet_text("Put it right here: Apply writes the file and opens it.");
     ImGui::Spacing();
     for (auto& panel : panels_)

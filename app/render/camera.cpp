@@ -187,7 +187,8 @@ std::array<double, 16> projection_matrix(const Camera& camera, double aspect) {
     std::array<double, 16> result{};
     for (int column = 0; column < 4; ++column)
         for (int row = 0; row < 4; ++row)
-            result[static_cast<std::size_t>(4 * column + row)] = m[column][row];
+            result[static_cast<std::size_t>(column) * 4 + static_cast<std::size_t>(row)] =
+                m[column][row];
     return result;
 }
 

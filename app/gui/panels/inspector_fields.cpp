@@ -189,7 +189,8 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
         const std::string& key = rows.key(k);
         const Node& row = rows.item(k);
         if (wanted && !wanted(key)) continue;
-        const std::string at = pointer + "/" + key;
+        std::string at = pointer;
+        (at += '/') += key;
         const auto text = [&](const char* member) {
             const Node* n = row.find(member);
             return n != nullptr && n->is_string() ? n->string() : std::string();

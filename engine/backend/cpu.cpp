@@ -176,25 +176,25 @@ private:
             misses_ = changed ? std::min(misses_ + 2, most) : std::max(misses_ - 1, 0);
         };
         try {
-            const bool undoes = !plan_.changed.empty();
-            if (undoes && (misses_ >= often || !undo_.pays(bindings, items))) {
+            const bool changes = !plan_.changed.empty();  // what it reads
+            if (changes && (misses_ >= often || !undo_.pays(bindings, items))) {
                 note(fixed_.copy_scales(measuring().measure(bindings, items, pool)));
                 run_items(bindings, items, pool);
                 return;
             }
-            if (undoes) undo_.keep(bindings, pool);
+            undo_.keep(bindings, pool);
             run_items(bindings, items, pool);
             const Scales scales = fixed_.check(items);
             note(scales != Scales::right);
             if (scales == Scales::right) return;
             fixed_.clear();
-            if (undoes) undo_.restore(pool);
+            undo_.restore(pool);
             if (scales == Scales::unknown) {
                 fixed_.start_measuring();
                 run_items(bindings, items, pool);
                 fixed_.check(items);
                 fixed_.clear();
-                if (undoes) undo_.restore(pool);
+                undo_.restore(pool);
             }
             run_items(bindings, items, pool);
         } catch (...) {

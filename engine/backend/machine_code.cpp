@@ -27,7 +27,8 @@ std::unique_ptr<ObjectCode> load(const std::string& object, const std::string& n
     const char* const perf = std::getenv("HINDCAST_PERF_MAP");
     if (perf == nullptr || std::string_view(perf) != "1") return code;
     const std::string_view bytes = code->bytes();
-    const std::lock_guard lock(statistics_mutex);
+    static std::mutex writing;
+    const std::lock_guard lock(writing);
     std::ofstream(fmt::format("/tmp/perf-{}.map", ::getpid()), std::ios::app) << fmt::format(
         "{:x} {:x} {}\n", reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size(), title);
     return code;

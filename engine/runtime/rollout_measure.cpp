@@ -146,14 +146,13 @@ void Rollout::run_all_back(Schedule& s) {
 
 const StepCosts& Rollout::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
-    const MemoryDemand& demand = m.schedule->demand;
     // Where everything is stored nothing is weighed against anything.
     const auto long_steps_matter = [&] {
-        const std::int64_t fixed = demand.fixed + m.scratch + bytes_of_others(m);
-        return forced_ || fixed + demand.history(demand.steps) > limit_.bytes;
+        const MemoryDemand demand = m.demand(bytes_of_others(m));
+        return forced_ || demand.fixed + demand.history(demand.steps) > limit_.bytes;
     };
     const bool known = m.costs.measured && (m.costs.long_steps > 0 || !long_steps_matter());
-    if (known || demand.steps == 0) return m.costs;
+    if (known || m.schedule->demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
     const Restored restored(*m.schedule, profiling_);
@@ -255,7 +254,7 @@ void Rollout::measure_long(Mode& m) {
     constexpr int most_rounds = 64;
     Schedule& s = *m.schedule;
     const double each = m.costs.record + m.costs.adjoint;
-    const std::int64_t room = (limit_.bytes - s.demand.fixed) / 2;
+    const std::int64_t room = (limit_.bytes - m.demand(bytes_of_others(m)).fixed) / 2;
     std::int64_t n = s.demand.steps;
     if (static_cast<double>(n) * each > enough) n = static_cast<std::int64_t>(enough / each);
     if (s.demand.per_step > 0) n = std::min(n, room / s.demand.per_step - 1);

@@ -27,6 +27,13 @@ struct Rollout::Mode {
     // What this mode has beside arrays of derivatives as long as there is a plan.
     std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }
 
+    // What the mode needs, where this much stays of the others.
+    MemoryDemand demand(std::int64_t others_stay) const {
+        MemoryDemand all = schedule->demand;
+        all.fixed += scratch + others_stay;
+        return all;
+    }
+
     Mode(RolloutMode which, std::unique_ptr<Schedule> s, const Device& device)
         : schedule(std::move(s)), recording(*schedule, device), mode(which) {}
 };

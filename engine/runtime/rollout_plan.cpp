@@ -60,8 +60,7 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     m.has_plan = false;
     m.recording.release();
     const Schedule& s = *m.schedule;
-    MemoryDemand demand = s.demand;
-    demand.fixed += m.scratch + others;
+    MemoryDemand demand = m.demand(others);
     if (s.cut == 0) {
         m.functions = 0;
         if (WholeProgram* const functions = whole(m))

@@ -14,6 +14,7 @@
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"
+#include "tests/support/installed.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
@@ -63,8 +64,6 @@ bool said(Robot& robot, const std::string& text) {
     return false;
 }
 
-bool has_ffmpeg() { return std::system("ffprobe -version > /dev/null 2>&1") == 0; }
-
 int frames_of(const fs::path& film) {
     const std::string command =
         "ffprobe -v error -count_frames -select_streams v -show_entries stream=nb_read_frames "
@@ -87,7 +86,7 @@ std::size_t files_in(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("gui export: films of time and of iterations, frame by frame") {
-    if (!has_ffmpeg()) HINDCAST_SKIP("there is no ffmpeg here");
+    if (!test::is_installed("ffprobe")) HINDCAST_SKIP("there is no ffmpeg here");
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
@@ -108,7 +107,7 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
 }
 
 TEST_CASE("gui export: cancelled halfway, nothing of the film is left") {
-    if (!has_ffmpeg()) HINDCAST_SKIP("there is no ffmpeg here");
+    if (!test::is_installed("ffprobe")) HINDCAST_SKIP("there is no ffmpeg here");
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "engine/document/document.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/installed.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("command: a picture of a moment, the same each time, another at anothe
 
 TEST_CASE("command: a film of less than a second is slowed down, unless a speed is given") {
     HINDCAST_NEEDS_PROGRAM();
-    if (std::system("ffmpeg -version > /dev/null 2>&1") != 0) HINDCAST_SKIP("there is no ffmpeg");
+    if (!is_installed("ffmpeg")) HINDCAST_SKIP("there is no ffmpeg here");
     const TemporaryFolder folder;
     const std::string film = folder / "film.mp4";
     const auto told = [&](std::vector<std::string> more) {

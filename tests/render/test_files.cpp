@@ -11,6 +11,7 @@
 #include "engine/base/files.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/installed.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -28,8 +29,6 @@ Image gradient(int width, int height, int shift) {
                 image.pixels.push_back(static_cast<std::uint8_t>(value));
     return image;
 }
-
-bool has_ffmpeg() { return std::system("ffmpeg -version > /dev/null 2>&1") == 0; }
 
 }  // namespace
 
@@ -53,7 +52,7 @@ TEST_CASE("png: what is no picture, or cannot be written, is an error") {
 }
 
 TEST_CASE("video: mp4 and gif, also of odd sizes") {
-    if (!has_ffmpeg()) HINDCAST_SKIP("there is no ffmpeg here");
+    if (!is_installed("ffmpeg")) HINDCAST_SKIP("there is no ffmpeg here");
     const TemporaryFolder folder;
     for (const char* const name : {"a.mp4", "b.gif"}) {
         Video video(folder / name, 61, 43, 25);
@@ -67,7 +66,7 @@ TEST_CASE("video: mp4 and gif, also of odd sizes") {
 }
 
 TEST_CASE("video: in steps, for who must not wait; given up at any of them") {
-    if (!has_ffmpeg()) HINDCAST_SKIP("there is no ffmpeg here");
+    if (!is_installed("ffmpeg")) HINDCAST_SKIP("there is no ffmpeg here");
     const TemporaryFolder folder;
     constexpr int width = 320, height = 240, pictures = 12;
     {
@@ -117,7 +116,7 @@ TEST_CASE("video: one that is given up leaves nothing; failures say what to do")
         }
     }
     CHECK(std::filesystem::is_empty(folder.path()));
-    if (!has_ffmpeg()) return;
+    if (!is_installed("ffmpeg")) return;
     {
         Video video(folder / "a.mp4", 64, 64, 25);
         video.add(gradient(64, 64, 0));

@@ -34,8 +34,6 @@ std::string spring_net_scene(int side, std::int64_t steps) {
 
 namespace {
 
-constexpr std::int64_t springs_of(std::int64_t side) { return 6 * side * side - 10 * side + 2; }
-
 BenchResult net(const std::string& workload, int side, int steps, bool by_springs,
                 const BenchOptions& options) {
     SceneBench bench{.workload = workload,

@@ -51,6 +51,10 @@ public:
     std::pair<std::int64_t, std::int64_t> inside() const;  // of the launch bound last
     bool pays() const { return pays_; }
     bool shifted() const { return !shifts_.empty(); }
+    // If shifted(): the targets of item i lie in i + first ... i + second.
+    std::pair<std::int64_t, std::int64_t> reach() const {
+        return {shifts_.back().offset, shifts_.front().offset};
+    }
 
     // What the pulled kernel is bound to. `make` finds or makes the tables; without it only counts
     // and strides are right. Empty: this launch cannot be pulled (an array shorter than the
@@ -131,7 +135,8 @@ private:
     std::vector<Binding> bindings_;
 };
 
-// What of a kernel is pulled, and what is left.
+// What of a kernel is pulled, and what is left. The rest may change what the pulled loops read, but
+// only elements that belong to its item: it may follow them as soon as the item's targets are done.
 struct Pulled {
     std::vector<std::vector<int>> groups;  // accumulated parameters, by their rows
     std::vector<ir::Value> reduced;        // their terms come from the first group

@@ -241,6 +241,55 @@ TEST_CASE("CPU pull: the adjoint of a stencil") {
         }
 }
 
+TEST_CASE("CPU pull: what a stencil's adjoint changes besides, behind it and between the threads") {
+    HINDCAST_NEEDS_LLVM();
+    // The adjoint of old is read by the stencil around every target, and changed.
+    struct Case {
+        std::int64_t items, first;  // of u and old
+        std::vector<std::int64_t> offsets;
+        std::int64_t count;  // elements of u and old
+    };
+    const std::vector<Case> cases = {
+        {30000, 0, {-1, 0, 1}, 30001},
+        {30000, 300, {-300, -1, 0, 1, 300}, 30600},
+        {30001, 2000, {-2000, -1500}, 32001},  // all on one side
+        {29999, 0, {3, 900}, 30907},
+        {30000, 0, {6000, -1}, 36000},  // farther than a task is long
+        {130, 7, {-7, 5}, 150},
+    };
+    for (const Case& c : cases) {
+        const KernelDef stencil =
+            kernel("in_place", {"u", "k", "old"},
+                   [c](Int i, Read<Float> u, Read<Float> k, ReadWrite<Float> old) {
+                       Float sum = 0;
+                       for (const std::int64_t offset : c.offsets) {
+                           const Int at = i + (c.first + offset);
+                           const auto add = [&] { sum += k[i] * u[at]; };
+                           if (c.first + offset < 0)
+                               if_(at >= 0, add);
+                           else
+                               add();
+                       }
+                       const Int own = lang::injective(i + c.first);
+                       old[own] = sum - 0.5 * old[own];
+                   });
+        const ir::Kernel a = ad::adjoint(stencil.trace(Precision::f32));
+        CAPTURE(c.first);
+        CAPTURE(c.offsets.back());
+        CHECK(parts_of(a).shifted);
+        CHECK(parts_of(a).has_rest);
+        Launch launch(a, c.items);
+        std::mt19937_64 random(3);
+        for (const ir::Parameter& p : a.parameters) {
+            if (p.name[0] == 'k') continue;
+            std::vector<double> values(static_cast<std::size_t>(c.count));
+            for (double& v : values) v = std::uniform_real_distribution(-2.0, 2.0)(random);
+            launch.set(p.name, values);
+        }
+        CHECK(launch.differences(false, {1, 2, 3, 5}) == "");
+    }
+}
+
 TEST_CASE("CPU pull: values that change before every launch are gathered in the end") {
     HINDCAST_NEEDS_LLVM();
     const ir::Kernel k = springs.trace(Precision::f32);

@@ -1,0 +1,178 @@
+#include "engine/backend/cpu_pulled.hpp"
+
+#include <algorithm>
+
+#include "engine/backend/split.hpp"
+#include "engine/base/thread_pool.hpp"
+
+namespace hindcast::backend::cpu {
+
+namespace {
+
+// Values that change before every launch are not worth copying into the order of the entries.
+constexpr int most_copies = 8;
+static constexpr std::int64_t block = 64;  // ranges begin at multiples of it
+static_assert(block % most_lanes == 0);
+
+// A shifted part of a launch. Its kernel has no sums.
+struct Stencil {
+    const Pull& pull;
+    Variant &all, &inner;
+    const Binding* bindings;
+
+    void run(std::int64_t begin, std::int64_t end) const {
+        const auto [first, last] = pull.inside();
+        const std::int64_t a = std::clamp(first, begin, end), b = std::clamp(last, a, end);
+        Context context;
+        if (begin < a) all.run_range(bindings, begin, a, context);
+        if (a < b) inner.run_range(bindings, a, b, context);
+        if (b < end) all.run_range(bindings, b, end, context);
+    }
+};
+
+// The rest goes over the items that the targets have just read from the cache: it follows a few
+// blocks behind them. Items with targets in two tasks are done when those are. False: tasks are
+// too short for that, and nothing was done.
+bool run_followed(const Stencil& stencil, Variant& rest, const Binding* bindings,
+                  std::int64_t items, ThreadPool* pool) {
+    constexpr std::int64_t stride = 32 * block;  // of the targets, between two parts of the rest
+    const std::int64_t targets = stencil.pull.targets();
+    const auto [nearest, farthest] = stencil.pull.reach();
+    if (stencil.inner.is_short(targets)) pool = nullptr;
+    const Cut cut(pool, targets, block);
+    if (cut.tasks() > 1 &&
+        targets / cut.tasks() < 2 * (farthest - nearest + std::int64_t{3} * block))
+        return false;
+    const auto blocks = [&](std::int64_t item) {
+        return std::clamp<std::int64_t>(item & -block, 0, items);
+    };
+    // Items below have no target from this one on; items from there on have none below it.
+    const auto done_below = [&](std::int64_t target) {
+        return target == targets ? items : blocks(target - farthest);
+    };
+    const auto free_from = [&](std::int64_t target) {
+        return target == 0 ? 0 : blocks(target - nearest + block - 1);
+    };
+    const auto run_rest = [&](std::int64_t begin, std::int64_t end) {
+        Context context;
+        if (begin < end) rest.run_range(bindings, begin, end, context);
+    };
+    const auto run_task = [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t item = free_from(begin);
+        for (std::int64_t target = begin; target < end; target += stride) {
+            const std::int64_t next = std::min(target + stride, end);
+            stencil.run(target, next);
+            const std::int64_t done = std::max(item, done_below(next));
+            run_rest(item, done);
+            item = done;
+        }
+    };
+    split(pool, targets, block, run_task);
+    if (cut.tasks() > 1)
+        pool->run(static_cast<int>(cut.tasks() - 1), [&](int task) {
+            const std::int64_t border = cut.begin(task + 1);
+            run_rest(done_below(border), free_from(border));
+        });
+    return true;
+}
+
+}  // namespace
+
+FixedPlan none_fixed(const ir::Kernel& kernel) {
+    return {std::vector<FixedPoint>(kernel.parameters.size())};
+}
+
+FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
+    FixedPlan fixed{plan.fixed};
+    fixed.parameters.resize(rest.parameters.size());
+    return fixed;
+}
+
+void PulledCode::Part::compile(const CompileOptions& with) {
+    options = with;
+    code = std::make_unique<Code>(pull->kernel(), options, none_fixed(pull->kernel()));
+    if (pull->shifted())
+        inner = std::make_unique<Code>(pull->inner(), options, none_fixed(pull->inner()));
+}
+
+std::pair<Variant*, Variant*> PulledCode::Part::variants(const Binding* bindings) const {
+    const std::int64_t targets = pull->targets();
+    return {&code->variant(bindings, targets, pull.get()),
+            inner ? &inner->variant(bindings, targets, pull.get()) : nullptr};
+}
+
+void PulledCode::Part::gather(const Plan& plan) {
+    pull = std::make_unique<Pull>(plan, group, false, reduced);
+    compile(options);
+}
+
+PulledCode::PulledCode(const Plan& plan, const Pulled& pulled, const CompileOptions& options)
+    : plan_(plan),
+      rest_(pulled.rest, options, fixed_for(pulled.rest, plan)),
+      has_rest_(pulled.has_rest) {
+    for (const std::vector<int>& group : pulled.groups) {
+        Part part;
+        part.group = group;
+        if (parts_.empty()) part.reduced = pulled.reduced;
+        part.pull = std::make_unique<Pull>(plan_, group, true, part.reduced);
+        part.compile(options);
+        parts_.push_back(std::move(part));
+    }
+    if (!has_rest_ || parts_.size() != 1 || !parts_.front().pull->shifted()) return;
+    const std::vector<int>& group = pulled.groups.front();
+    rest_may_follow_ = true;
+    for (const ir::Region& region : pulled.rest.regions)
+        for (const ir::Value v : region.ops) {
+            const ir::Op& op = pulled.rest.op(v);
+            if (ir::info(op.code).op_class != ir::OpClass::structure)
+                rest_may_follow_ &= std::find(group.begin(), group.end(), op.symbol) == group.end();
+        }
+}
+
+void PulledCode::prepare(const Binding* bindings, std::int64_t items) {
+    for (Part& part : parts_)
+        if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
+            part.variants(bound.data());
+    if (has_rest_) rest_.variant(bind_rest(bindings), items);
+}
+
+bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    bool possible = true;
+    for (Part& part : parts_) {
+        if (part.pull->copied() > most_copies) part.gather(plan_);
+        part.bound = &part.pull->bind(bindings, items, true);
+        possible &= !part.bound->empty();
+    }
+    if (!possible) return false;
+    Variant* rest = nullptr;
+    if (has_rest_) {
+        bindings = bind_rest(bindings);
+        rest = &rest_.variant(bindings, items);
+    }
+    for (Part& part : parts_) {
+        const Binding* const bound = part.bound->data();
+        const auto [all, inner] = part.variants(bound);
+        if (inner == nullptr) {
+            all->run(bound, part.pull->targets(), pool);
+            continue;
+        }
+        const Stencil stencil{*part.pull, *all, *inner, bound};
+        if (rest_may_follow_ && rest->is_plain() &&
+            run_followed(stencil, *rest, bindings, items, pool))
+            return true;
+        split(inner->is_short(part.pull->targets()) ? nullptr : pool, part.pull->targets(), block,
+              [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
+    }
+    if (rest != nullptr) rest->run(bindings, items, pool);
+    return true;
+}
+
+const Binding* PulledCode::bind_rest(const Binding* bindings) {
+    const std::size_t reduced = parts_.front().reduced.size();
+    if (reduced == 0) return bindings;
+    bindings_.assign(bindings, bindings + plan_.kernel.parameters.size());
+    for (std::size_t k = 0; k < reduced; ++k) bindings_.push_back(parts_.front().pull->terms(k));
+    return bindings_.data();
+}
+
+}  // namespace hindcast::backend::cpu

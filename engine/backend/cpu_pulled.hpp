@@ -1,0 +1,54 @@
+// The pulled form of a kernel (pull.hpp) and how a launch runs it: the loops over targets, and what
+// is left for the items.
+//
+// After a stencil the rest runs a few blocks behind the targets, over elements that these have just
+// read, so that they come from the cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/backend/cpu_variant.hpp"
+
+namespace hindcast::backend::cpu {
+
+FixedPlan none_fixed(const ir::Kernel& kernel);
+// What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
+FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan);
+
+class PulledCode {
+public:
+    PulledCode(const Plan& plan, const Pulled& pulled, const CompileOptions& options);
+
+    void prepare(const Binding* bindings, std::int64_t items);
+    // False: this launch cannot be pulled, and nothing was done.
+    bool run(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+
+private:
+    struct Part {
+        std::vector<int> group;
+        std::vector<ir::Value> reduced;
+        std::unique_ptr<Pull> pull;
+        std::unique_ptr<Code> code, inner;  // inner: if shifted
+        CompileOptions options;
+        const std::vector<Binding>* bound = nullptr;
+
+        void compile(const CompileOptions& with);
+        std::pair<Variant*, Variant*> variants(const Binding* bindings) const;
+        // From now on without copies of what items read.
+        void gather(const Plan& plan);
+    };
+    // With the terms that the first part stored.
+    const Binding* bind_rest(const Binding* bindings);
+
+    Plan plan_;
+    std::vector<Part> parts_;
+    Code rest_;
+    bool has_rest_;
+    bool rest_may_follow_ = false;   // a stencil: it reads nothing that is pulled
+    std::vector<Binding> bindings_;  // of the rest
+};
+
+}  // namespace hindcast::backend::cpu

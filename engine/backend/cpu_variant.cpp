@@ -1,0 +1,238 @@
+#include "engine/backend/cpu_variant.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include "engine/backend/llvm.hpp"
+#include "engine/backend/machine_code.hpp"
+#include "engine/backend/split.hpp"
+#include "engine/base/files.hpp"
+#include "engine/base/thread_pool.hpp"
+
+namespace hindcast::backend::cpu {
+
+namespace {
+
+// Raised when Context, Binding or the meaning of emitted code changes.
+constexpr std::uint64_t code_format = 2;
+
+void dump(const Plan& plan, const std::string& text) {
+    const char* folder = std::getenv("HINDCAST_DUMP");
+    if (folder == nullptr || *folder == 0) return;
+    std::filesystem::create_directories(folder);
+    const std::string name = std::string(folder) + "/" + plan.kernel.name + ".w";
+    const std::string file = name + std::to_string(plan.width);
+    write_file_atomically(file + ".ir", ir::print(plan.kernel));
+    write_file_atomically(file + ".ll", text);
+    write_file_atomically(file + ".s", compile_llvm(text, CodeKind::assembly));
+}
+
+// Memory for local arrays of the kernel that this thread runs.
+char* arena(std::uint64_t bytes) {
+    static thread_local AlignedBuffer<char> memory;
+    if (memory.size() < bytes) memory = AlignedBuffer<char>(bytes);
+    return memory.data();
+}
+
+}  // namespace
+
+Compiled::Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+                   const FixedPlan& fixed) {
+    const CodeTimer timer;
+    plan = make_plan(lowered, form, options, fixed);
+    const std::string text = emit(plan);
+    dump(plan, text);
+    code = make_machine_code(text, "kernel", plan.kernel.name, code_format);
+}
+
+Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+                 const FixedPlan& fixed)
+    : lowered_(lowered),
+      options_(options),
+      compiled_(lowered, form, options, fixed),
+      function_(reinterpret_cast<Function>(compiled_.code->entry())),
+      scratch_(plan_.scratch_offset.size()),
+      fixed_(plan_) {
+    for (std::size_t p = 0; p < form.size(); ++p) {
+        const ir::Access access = plan_.kernel.parameters[p].access;
+        if (access == ir::Access::sum && form[p].same_as < 0) sums_.push_back(p);
+        if (access == ir::Access::reduce) reduces_.push_back(p);
+        if (!plan_.rows[p].empty()) gathers_.emplace_back(plan_, static_cast<int>(p));
+    }
+}
+
+void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    clear_sums(bindings, items);
+    if (items <= 0) return;
+    if (is_short(items)) pool = nullptr;
+    for (Gather& g : gathers_) g.prepare(bindings, items);
+    if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
+    const std::int64_t chunks = (items + reduce_chunk - 1) / reduce_chunk;
+    const auto totals = static_cast<std::size_t>(chunks * plan_.total_count);
+    if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
+
+    if (pool != nullptr && pool->threads() == 1) pool = nullptr;
+    if (fixed_.empty())
+        run_items(bindings, items, pool);
+    else
+        run_fixed(bindings, items, pool);
+    for (const Gather& g : gathers_) {
+        const Binding& target = bindings[g.symbol()];
+        split(pool, target.count, 256, [&](std::int64_t begin, std::int64_t end) {
+            g.run(target, scratch_.data(), begin, end);
+        });
+    }
+    if (!fixed_.empty()) fixed_.add(bindings, pool);
+    for (const std::size_t p : reduces_) {
+        auto* target = static_cast<double*>(bindings[p].data);
+        const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
+        for (int c = 0; c < components; ++c) {
+            double total = 0;
+            for (std::int64_t k = 0; k < chunks; ++k)
+                total += chunk_totals_[k * plan_.total_count + plan_.totals[p] + c];
+            target[c] += total;
+        }
+    }
+}
+
+void Variant::run_range(const Binding* bindings, std::int64_t begin, std::int64_t end,
+                        Context& context) {
+    if (plan_.arena_bytes > 0) context.arena = arena(plan_.arena_bytes);
+    context.scratch = scratch_.data();
+    const int count = plan_.total_count;
+    if (count == 0) {
+        function_(bindings, begin, end, &context);
+        return;
+    }
+    constexpr int enough = 32;
+    alignas(64) double few[enough * reduce_lanes];
+    std::vector<double> many(count > enough ? count * reduce_lanes : 0);
+    double* lanes = context.totals = count > enough ? many.data() : few;
+    for (std::int64_t at = begin; at < end; at += reduce_chunk) {
+        std::fill_n(lanes, count * reduce_lanes, 0.0);
+        function_(bindings, at, std::min(end, at + reduce_chunk), &context);
+        for (std::int64_t k = 0; k < count; ++k) {
+            double* lane = lanes + k * reduce_lanes;
+            for (int half = reduce_lanes / 2; half > 0; half /= 2)
+                for (int l = 0; l < half; ++l) lane[l] += lane[l + half];
+            chunk_totals_[at / reduce_chunk * count + k] = lane[0];
+        }
+    }
+}
+
+void Variant::clear_sums(const Binding* bindings, std::int64_t items) const {
+    for (const std::size_t p : sums_) {
+        const Binding& b = bindings[p];
+        const auto size = static_cast<std::int64_t>(ir::size_of(plan_.kernel.parameters[p].type));
+        std::int64_t i = plan_.first_to_clear(static_cast<int>(p), items, b.count);
+        for (; i < b.count; ++i)
+            for (int c = 0; c < plan_.kernel.parameters[p].components; ++c) {
+                const std::int64_t at = i * b.element_stride + c * b.component_stride;
+                std::memset(static_cast<char*>(b.data) + at * size, 0, size);
+            }
+    }
+}
+
+void Variant::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    if (pool != nullptr) return run_parallel(bindings, items, pool);
+    Context context;
+    if (!fixed_.empty()) context.fixed = fixed_.acquire(0, 1);
+    run_range(bindings, 0, items, context);
+    if (!fixed_.empty()) fixed_.release(context.fixed);
+    if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
+}
+
+void Variant::run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    Context lowest;
+    std::mutex mutex;
+    const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
+    split(pool, items, block, [&](std::int64_t begin, std::int64_t end) {
+        Context context;
+        if (!fixed_.empty()) context.fixed = fixed_.acquire(begin, items);
+        run_range(bindings, begin, end, context);
+        if (!fixed_.empty()) fixed_.release(context.fixed);
+        if (context.fault_item == INT64_MAX) return;
+        const std::lock_guard lock(mutex);
+        if (context.fault_item < lowest.fault_item) lowest = context;
+    });
+    if (lowest.fault_item != INT64_MAX) raise_fault(plan_, lowest, bindings);
+}
+
+void Variant::run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    constexpr int often = 4, most = 8;
+    fixed_.prepare(bindings, items, pool);
+    const auto note = [&](bool changed) {
+        misses_ = changed ? std::min(misses_ + 2, most) : std::max(misses_ - 1, 0);
+    };
+    try {
+        const bool changes = !plan_.changed.empty();  // what it reads
+        if (changes && (misses_ >= often || !undo_.pays(bindings, items))) {
+            note(fixed_.copy_scales(measuring().measure(bindings, items, pool)));
+            run_items(bindings, items, pool);
+            return;
+        }
+        undo_.keep(bindings, pool);
+        run_items(bindings, items, pool);
+        const Scales scales = fixed_.check(items);
+        note(scales != Scales::right);
+        if (scales == Scales::right) return;
+        fixed_.clear();
+        undo_.restore(pool);
+        if (scales == Scales::unknown) {
+            fixed_.start_measuring();
+            run_items(bindings, items, pool);
+            fixed_.check(items);
+            fixed_.clear();
+            undo_.restore(pool);
+        }
+        run_items(bindings, items, pool);
+    } catch (...) {
+        fixed_.clear();
+        throw;
+    }
+}
+
+Variant& Variant::measuring() {
+    if (measuring_ == nullptr)
+        measuring_ =
+            std::make_unique<Variant>(lowered_, plan_.form, options_, FixedPlan{plan_.fixed, true});
+    return *measuring_;
+}
+
+const FixedSums& Variant::measure(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+    fixed_.prepare(bindings, items, pool);
+    fixed_.clear();
+    fixed_.start_measuring();
+    run_items(bindings, items, pool);
+    fixed_.check(items);
+    return fixed_;
+}
+
+void Variant::lay_out_scratch(std::int64_t items) {
+    if (items == laid_out_for_) return;
+    laid_out_for_ = items;
+    const std::size_t bytes = plan_.scratch_offset.back() * items;
+    if (scratch_memory_.size() < bytes) scratch_memory_ = AlignedBuffer<char>(bytes);
+    for (std::size_t k = 0; k < scratch_.size(); ++k)
+        scratch_[k] = scratch_memory_.data() + plan_.scratch_offset[k] * items;
+}
+
+Variant& Code::variant(const Binding* bindings, std::int64_t items, const Pull* pull) {
+    const int width = lanes_for(lowered_.precision, options_.width, items);
+    if (last_.change(bindings)) {
+        form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
+        current_ = nullptr;
+    }
+    if (current_ != nullptr && current_->width() == width) return *current_;
+    for (const auto& v : variants_)
+        if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
+    current_ = nullptr;
+    const CompileOptions options{width, options_.checked};
+    variants_.push_back(std::make_unique<Variant>(lowered_, form_, options, fixed_));
+    return *(current_ = variants_.back().get());
+}
+
+}  // namespace hindcast::backend::cpu

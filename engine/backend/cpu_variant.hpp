@@ -1,0 +1,109 @@
+// The code of a kernel and how a launch runs it: on one thread or several, with its sums gathered,
+// reduced over chunks, or in fixed point.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/backend/cpu_emit.hpp"
+#include "engine/backend/cpu_plan.hpp"
+#include "engine/backend/executable.hpp"
+#include "engine/backend/fixed_sums.hpp"
+#include "engine/backend/gather.hpp"
+#include "engine/backend/object_code.hpp"
+#include "engine/backend/pull.hpp"
+#include "engine/backend/undo.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast::backend::cpu {
+
+// What is planned for a kernel and its code, made under one timer.
+struct Compiled {
+    Plan plan;
+    std::unique_ptr<ObjectCode> code;
+
+    Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+             const FixedPlan& fixed);
+};
+
+// The kernel for one form of its parameters and one width, with what its launches need besides.
+class Variant {
+public:
+    Variant(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
+            const FixedPlan& fixed);
+
+    const Form& form() const { return plan_.form; }
+    int width() const { return options_.width; }
+
+    void run(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+
+    // No sums of any kind: its items are done when run_range() returns.
+    bool is_plain() const {
+        return sums_.empty() && reduces_.empty() && gathers_.empty() && fixed_.empty();
+    }
+    // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
+    bool is_short(std::int64_t items) const {
+        constexpr double inline_work = 60000;
+        return static_cast<double>(items) * plan_.work < inline_work;
+    }
+    // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
+    void run_range(const Binding* bindings, std::int64_t begin, std::int64_t end, Context& context);
+
+private:
+    using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
+
+    void clear_sums(const Binding* bindings, std::int64_t items) const;
+    void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    void run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // With sums in fixed point, which fixed_.add() then adds to the targets. A launch runs with the
+    // scales of the one before; where they were wrong it runs again, with what it has changed as it
+    // was. Scales that keep changing are found before the run.
+    void run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // The kernel without its effects: only for the scales of the sums in fixed point.
+    Variant& measuring();
+    const FixedSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    void lay_out_scratch(std::int64_t items);
+
+    const ir::Kernel& lowered_;
+    CompileOptions options_;
+    Compiled compiled_;
+    const Plan& plan_ = compiled_.plan;
+    Function function_;
+    std::vector<std::size_t> sums_, reduces_;  // parameters
+    std::vector<Gather> gathers_;
+    std::vector<double> chunk_totals_;  // [chunk][total]
+    std::vector<char*> scratch_;
+    AlignedBuffer<char> scratch_memory_;
+    std::int64_t laid_out_for_ = -1;
+    FixedSums fixed_;
+    Undo undo_{plan_};
+    int misses_ = 0;  // launches whose scales were others than those of the one before, lately
+    std::unique_ptr<Variant> measuring_;
+};
+
+// A kernel's code for every layout and width that was met.
+class Code {
+public:
+    Code(ir::Kernel lowered, const CompileOptions& options, FixedPlan fixed)
+        : lowered_(std::move(lowered)),
+          fixed_(std::move(fixed)),
+          options_(options),
+          last_(lowered_) {}
+
+    const ir::Kernel& lowered() const { return lowered_; }
+
+    // The code for these bindings; compiles what was not met before.
+    Variant& variant(const Binding* bindings, std::int64_t items, const Pull* pull = nullptr);
+
+private:
+    ir::Kernel lowered_;
+    FixedPlan fixed_;
+    CompileOptions options_;
+    std::vector<std::unique_ptr<Variant>> variants_;
+    LastBindings last_;
+    Form form_;                   // theirs
+    Variant* current_ = nullptr;  // the code that ran them
+};
+
+}  // namespace hindcast::backend::cpu

@@ -100,10 +100,11 @@ public:
 
 private:
     void refuse(const std::string& key, const Node& value) {
-        problem = fmt::format(
-            "its {} are written as {}, not in numbers that can be moved: change them in the "
-            "inspector or in the scene file",
-            key == "mesh" ? "points" : key, form_of(value));
+        problem = fmt::format("its {} are written as {}, not in numbers that can be moved: {}",
+                              key == "mesh" ? "points" : key, form_of(value),
+                              key == "mesh" ? "move them in the scene file"
+                                            : "choose \"Write as numbers\" in the menu of its " +
+                                                  key + " in the inspector (right click)");
     }
 
     void add_list(const Node& list, Handle handle, std::int64_t element) {

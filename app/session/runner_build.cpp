@@ -81,7 +81,7 @@ bool Runner::change_in_place(Simulation& next, const Apply& command) {
     std::size_t k = 0;
     for (const auto& [path, q] : quantities) {
         const QuantityMeta& meta = now_.world->quantities[k];
-        if (path != meta.info.path || q->shared != meta.shared || q->count != meta.count ||
+        if (path != meta.info.path || q->shared != meta.info.shared || q->count != meta.count ||
             q->components != meta.info.components || q->values.size() != (*base_)[k]->size())
             return false;
         const bool differs = q->values != *(*base_)[k];

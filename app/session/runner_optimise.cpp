@@ -340,14 +340,14 @@ void Runner::accept(const Accept& command) {
         if (values == *(*base_)[q]) continue;
         document::Node node;
         if (values.size() <= most_inline || file_.empty()) {
-            node = document::written_form(values, meta.info.components, meta.shared);
+            node = document::written_form(values, meta.info.components, meta.info.shared);
         } else {  // a file of its own, so that undo finds the older one
             Hasher hasher;
             hasher.bytes(values.data(), values.size() * sizeof(double));
             std::string name = file_.stem().string() + "_" + meta.info.path + "_" +
                                to_string(hasher.digest()).substr(0, 8);
             std::replace(name.begin(), name.end(), '.', '_');
-            node = document::saved_form(values, meta.info.components, meta.shared,
+            node = document::saved_form(values, meta.info.components, meta.info.shared,
                                         file_.parent_path(), name + ".npy");
         }
         answer.set(meta.info.scene_pointer, std::move(node));

@@ -34,6 +34,7 @@ struct QuantityInfo {
     std::string path, unit, scene_pointer;
     std::int64_t rows = 0;
     int components = 1;
+    bool shared = false;  // one row for all elements, written without the list around it
     bool may_optimise = false, optimised = false;
     double low = 0, high = 0;
     std::vector<double> values;    // rows x components; the first 4096 of them

@@ -28,7 +28,7 @@ void add_quantities(World& world, Simulation& simulation) {
         meta.info.may_optimise = q->may_optimize;
         meta.info.low = q->range.low;
         meta.info.high = q->range.high;
-        meta.shared = q->shared;
+        meta.info.shared = q->shared;
         meta.count = q->count;
         const std::size_t dot = path.find('.');
         meta.owner = dot == std::string::npos ? "" : path.substr(0, dot);
@@ -122,7 +122,7 @@ private:
     // A number for each element of something that is drawn.
     void add_quantity(std::size_t k, bool gradient) {
         const QuantityMeta& q = world_.quantities[k];
-        if (q.shared || q.count == 0) return;
+        if (q.info.shared || q.count == 0) return;
         Source source;
         source.kind = gradient ? Source::Kind::quantity_gradient : Source::Kind::quantity;
         source.quantity = k;
@@ -220,7 +220,7 @@ bool same_shape(const World& a, const World& b) {
     const auto same_quantity = [](const QuantityMeta& x, const QuantityMeta& y) {
         return x.info.path == y.info.path && x.info.scene_pointer == y.info.scene_pointer &&
                x.info.rows == y.info.rows && x.info.components == y.info.components &&
-               x.shared == y.shared && x.count == y.count;
+               x.info.shared == y.info.shared && x.count == y.count;
     };
     const auto same_parameter = [](const ParameterInfo& x, const ParameterInfo& y) {
         return x.names == y.names && x.low == y.low && x.high == y.high &&

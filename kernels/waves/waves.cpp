@@ -69,6 +69,21 @@ Items items_of(const Form& form) {
     return {form.columns, (form.rows - 2) * form.columns};
 }
 
+// Of a node anywhere in the grid; nodes outside are zero.
+Float sum_of_neighbours(const Form& form, const Int& node, const Read<Float>& u) {
+    const std::int64_t columns = form.columns;
+    const Int j = column_of(node, columns);
+    const auto neighbour = [&](const Bool& there, std::int64_t offset) {
+        Float value;
+        if_(there, [&] { value = u[node + offset]; });
+        return value;
+    };
+    const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
+    const Float up = neighbour(node >= columns, -columns);
+    const Float down = neighbour(node < (form.rows - 1) * columns, columns);
+    return (left + right) + (up + down);
+}
+
 // `ratio` is h / dx, in s/m.
 KernelDef next_level(const Form& form) {
     const std::string name = form.damped ? "wave_level_damped" : "wave_level";
@@ -84,16 +99,8 @@ KernelDef next_level(const Form& form) {
             const Float left = at(-1), right = at(1), up = at(-columns), down = at(columns);
             return (2.0 - 4.0 * k) * at(0) + (k * ((left + right) + (up + down)) - old);
         }
-        const Int j = column_of(item, columns);
-        const auto neighbour = [&](const Bool& there, std::int64_t offset) {
-            Float value;
-            if_(there, [&] { value = at(offset); });
-            return value;
-        };
-        const Float left = neighbour(j > 0, -1), right = neighbour(j < columns - 1, 1);
-        const Float up = neighbour(item >= columns, -columns);
-        const Float down = neighbour(item < (form.rows - 1) * columns, columns);
-        return (2.0 - 4.0 * k) * at(0) + (k * ((left + right) + (up + down)) - old);
+        const Float around = sum_of_neighbours(form, item, u);
+        return (2.0 - 4.0 * k) * at(0) + (k * around - old);
     };
     if (!form.damped)
         return kernel(name, {"speed", "ratio", "u", "older"},
@@ -122,6 +129,22 @@ KernelDef hold_columns(const Form& form) {
         const Int row = 1 + (item >> 1), side = item & 1;
         newest[injective(row * columns + side * (columns - 1))] = Float(0);
     });
+}
+
+// The energy that leapfrog conserves exactly where nothing is damped: of a membrane with density
+// rho = T / c^2 under the tension T = 1 N/m, between the two levels u and w,
+//     E = 1/2 sum over nodes  (u - w)^2 / k + u (4 w - w_left - w_right - w_up - w_down),
+// the kinetic energy rho/2 ((u - w) / h)^2 dx^2 and T/2 of the product of both levels' gradients,
+// summed by parts (Cohen, Higher-Order Numerical Methods for Transient Wave Equations, 2002).
+KernelDef wave_energy(const Form& form) {
+    return kernel("wave_energy", {"speed", "ratio", "u", "w", "scale", "value"},
+                  [form](Int i, Property<Float> speed, Param<Float> ratio, Read<Float> u,
+                         Read<Float> w, Param<Float> scale, Reduce<Float> value) {
+                      const Float courant = speed[i] * ratio.value(), change = u[i] - w[i];
+                      const Float bent = 4.0 * w[i] - sum_of_neighbours(form, i, w);
+                      value += 0.5 * scale.value() *
+                               (change * change / (courant * courant) + u[i] * bent);
+                  });
 }
 
 class Waves final : public model::Instance {
@@ -188,6 +211,14 @@ public:
         for (std::int64_t k = 0; k < levels; k += 2)
             for (const Launch& launch : two_levels.launches())
                 model.add(Phase::position_update, launch);
+        model.publish_energy(
+            {"waves", name, "wave energy",
+             [name, form, n, ratio = h / field.spacing, speed_of_nodes = speed.argument(), newer,
+              older](Model& m, double scale, const Array& value, Program& program) {
+                 program.add(m.launch(wave_energy(form), n,
+                                      {speed_of_nodes, ratio, newer, older, scale, value},
+                                      name + ": energy"));
+             }});
         model.draw(
             {name, model::DrawnField{field.rows, field.columns, field.spacing, field.values}});
         model.add_grid_field(name, std::move(field));
@@ -265,7 +296,9 @@ void register_waves(Registry& registry) {
          "The wave equation u'' + gamma u' = c^2 lap u on a grid of nodes in the plane: central "
          "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbours - "
          "4 u)(t), k = (c h / dx)^2, a = gamma h / 2, where h is the step divided by "
-         "levels_per_step. After s steps the field is time level s * levels_per_step + 1.",
+         "levels_per_step. After s steps the field is time level s * levels_per_step + 1. Its "
+         "energy "
+         "is that of a membrane under a tension of 1 N/m.",
          {list("nodes")
               .doc("[rows, columns]: node (i, j) is element i * columns + j and lies at "
                    "(i, j) * spacing")

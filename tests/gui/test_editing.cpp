@@ -450,6 +450,12 @@ TEST_CASE("gui editing: the energies of a run are plotted, and their sum") {
                                                          "sum of energies"});
         CHECK(std::string(shown_plot().GetAxisLabel(shown_plot().Axes[ImAxis_Y1])) == "energy (J)");
         robot.picture("plots_energy");
+        // A field has one as well.
+        open(robot, "wave_image.json");
+        REQUIRE(runs_what_is_edited(robot));
+        robot.frames(4);
+        CHECK(curves_shown() == std::vector<std::string>{"wave energy of membrane"});
+        robot.picture("plots_wave_energy");
     });
 }
 

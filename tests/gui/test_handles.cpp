@@ -156,6 +156,7 @@ TEST_CASE("handles: what is not written in numbers says so") {
         "forces": [{"type": "springs", "connect": []}], "gravity": [0, 0, 0])");
     const auto why = [&](const char* object) { return of(d, object).not_moved; };
     CHECK(why("/bodies/0").find("positions are written as a formula") != std::string::npos);
+    CHECK(why("/bodies/0").find("\"Write as numbers\"") != std::string::npos);
     CHECK(why("/bodies/1").find("positions are written as a file") != std::string::npos);
     CHECK(why("/bodies/2").find("positions are written as random numbers") != std::string::npos);
     CHECK(why("/forces/0").find("no place of its own") != std::string::npos);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using test::at;
@@ -131,5 +133,43 @@ TEST_CASE("gui inspector: what an iteration has found is shown, then what an edi
         CHECK(shown() == 150000);
         CHECK(runs_what_is_edited(robot));
         CHECK(shown() == 150000);
+    });
+}
+
+TEST_CASE("gui inspector: what is generated is written as numbers, and can then be moved") {
+    const test::TemporaryFolder folder;
+    write_file_atomically(folder / "tet.json", R"({"format": 1,
+        "time": {"step": 0.001, "steps": 10}, "gravity": [0, 0, 0],
+        "bodies": [{"type": "solid", "name": "tet", "mu": 60, "lambda": 90, "density": 1,
+                    "mesh": {"points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                             "tetrahedra": [[0, 1, 2, 3]]},
+                    "positions": {"formula": ["-y", "x", "z + 0.25"]}}]})");
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        robot.work().open(folder / "tet.json");
+        REQUIRE(test::opened(robot));
+        stop_at(robot, 0);
+        select(robot, "/bodies/0");
+        robot.work().tool = gui::Tool::move;
+        robot.frames(3);
+        CHECK(robot.work().tool_problem.find("\"Write as numbers\"") != std::string::npos);
+        robot.picture("generated_positions");
+        const std::string lock =
+            std::string("//###Inspector/**/tet.positions/") + gui::icon::unlock + "##lock";
+        const ImRect box = hands.ItemInfo(lock.c_str()).RectFull;
+        hands.MouseMoveToPos({box.Max.x + 24, box.GetCenter().y});
+        hands.MouseClick(ImGuiMouseButton_Right);
+        robot.frames(2);
+        robot.picture("write_as_numbers");
+        hands.ItemClick("//$FOCUSED/Write as numbers");
+        robot.frames(2);
+        CHECK(document::to_line(*at(robot, "/bodies/0/positions")) ==
+              "[[-0.0, 0.0, 0.25], [-0.0, 1.0, 0.25], [-1.0, 0.0, 0.25], [-0.0, 0.0, 1.25]]");
+        CHECK(robot.work().editor().undo_name() == "Write tet.positions as numbers");
+        CHECK(runs_what_is_edited(robot));
+        CHECK_FALSE(robot.now().error);
+        CHECK(robot.work().tool_problem.empty());
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        CHECK(at(robot, "/bodies/0/positions/formula") != nullptr);
     });
 }

@@ -2,7 +2,9 @@
 // out, and what a linear step keeps for the backward pass: nothing.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
+#include <random>
 
 #include "engine/document/npy.hpp"
 #include "tests/physics/module_scene.hpp"
@@ -56,7 +58,79 @@ std::string waves(int rows, int columns, const std::string& keys, int steps) {
            "," + std::to_string(columns) + "], " + keys + "}]";
 }
 
+// What the module publishes, of the state as it is.
+double energy_of(Simulation& simulation) {
+    REQUIRE(simulation.model().energies().size() == 1);
+    const model::Energy& energy = simulation.model().energies().front();
+    CHECK(energy.owner == "drum");
+    const Array value(ir::Type::f64, {1});
+    value.fill(0);
+    Program program;
+    energy.add(simulation.model(), 1, value, program);
+    for (const Launch& launch : program.launches()) launch.forward().run();
+    return value.value(0);
+}
+
+// Kinetic energy at a density of 1 / c^2, and the stretched edges to the neighbours and the zeros
+// outside.
+double energy_by_edges(int rows, int columns, const std::vector<double>& u,
+                       const std::vector<double>& w, const std::vector<double>& k) {
+    const auto at = [&](const std::vector<double>& field, int i, int j) {
+        const bool inside = i >= 0 && i < rows && j >= 0 && j < columns;
+        return inside ? field[i * columns + j] : 0.0;
+    };
+    double twice = 0;
+    for (int i = -1; i < rows; ++i)
+        for (int j = -1; j < columns; ++j) {
+            if (i >= 0 && j >= 0)
+                twice += std::pow(at(u, i, j) - at(w, i, j), 2) / k[i * columns + j];
+            for (const auto& [a, b] : {std::pair{i + 1, j}, {i, j + 1}})
+                twice += (at(u, a, b) - at(u, i, j)) * (at(w, a, b) - at(w, i, j));
+        }
+    return twice / 2;
+}
+
 }  // namespace
+
+TEST_CASE("waves: leapfrog keeps the energy that is published, and damping takes it") {
+    const double k = 0.16, phase = 0.3;
+    for (const Mode& mode : {Mode{8, 8, false, 1, 1}, Mode{16, 7, true, 2, 4}}) {
+        CAPTURE(mode.rows);
+        const double omega = mode.omega(k);
+        const std::vector<double> u = mode.shape(std::cos(phase)),
+                                  w = mode.shape(std::cos(omega + phase));
+        const std::string keys = R"("spacing": 0.5, "speed": 20, "boundary": ")" +
+                                 std::string(mode.fixed_border ? "fixed_border" : "zero_outside") +
+                                 R"(", "level_0": )" + list(u) + R"(, "level_1": )" + list(w);
+        const double first =
+            energy_by_edges(mode.rows, mode.columns, u, w, std::vector<double>(u.size(), k));
+        const auto sim = simulate(waves(mode.rows, mode.columns, keys, 150));
+        sim->run();
+        CHECK(energy_of(*sim) == doctest::Approx(first).epsilon(1e-12));
+        const auto damped =
+            simulate(waves(mode.rows, mode.columns, keys + R"(, "damping": 1)", 150));
+        damped->run();  // 3 s
+        CHECK(energy_of(*damped) == doctest::Approx(first * std::exp(-3)).epsilon(0.02));
+    }
+    // Any speeds; h / dx = 0.02.
+    const int rows = 7, columns = 9;
+    std::mt19937_64 random(5);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<double> u, w, speed, courant;
+    for (int e = 0; e < rows * columns; ++e) {
+        u.push_back(uniform(random));
+        speed.push_back(20 + 15 * uniform(random));
+        w.push_back(uniform(random));
+        courant.push_back(std::pow(0.02 * speed.back(), 2));
+    }
+    const auto sim = simulate(waves(rows, columns,
+                                    R"("spacing": 0.5, "speed": )" + list(speed) +
+                                        R"(, "level_0": )" + list(u) + R"(, "level_1": )" + list(w),
+                                    200));
+    sim->run();
+    CHECK(energy_of(*sim) ==
+          doctest::Approx(energy_by_edges(rows, columns, u, w, courant)).epsilon(1e-11));
+}
 
 TEST_CASE("waves: a standing mode keeps its shape and its discrete frequency") {
     // h = 0.01 per level, c = 20, dx = 0.5: k = 0.16.

@@ -162,9 +162,8 @@ private:
         }
         const bool time = over_time();
         empty_state(icon::plot, time ? "Nothing to plot yet" : "No iterations yet",
-                    time ? kind_ == adjoint_norm
-                               ? "Adjoint norms come with an optimisation."
-                               : "Bodies of points have energies; fields have none."
+                    time ? kind_ == adjoint_norm ? "Adjoint norms come with an optimisation."
+                                                 : "Energies come with a run: press Space."
                          : "Press O to optimise: the curve grows while you watch.");
     }
 

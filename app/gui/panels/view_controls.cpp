@@ -177,8 +177,10 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
     const session::Snapshot& now = work.now();
     const auto say = [&](const ImVec4& colour, const std::string& text) {
         ImGui::SetCursorScreenPos(at);
+        ImGui::PushTextWrapPos(0);  // at the window's edge
         ImGui::TextColored(colour, "%s", text.c_str());
-        at.y += ImGui::GetTextLineHeightWithSpacing();
+        ImGui::PopTextWrapPos();
+        at.y = ImGui::GetItemRectMax().y + ImGui::GetStyle().ItemSpacing.y;
     };
     if (now.ghost_iteration >= 0)
         say(look().palette().ghost,

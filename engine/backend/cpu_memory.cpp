@@ -312,7 +312,7 @@ Emitter::Names Emitter::load_consecutive(int symbol, Value index,
 // the processor follows few of them by itself.
 void Emitter::fetch_ahead(int symbol, const std::string& at, int scalars) {
     constexpr std::size_t line = 64, blocks = 4;
-    if (embedding_ != nullptr) return;  // small arrays
+    if (embedding_ != nullptr || !plan_.form[static_cast<std::size_t>(symbol)].far) return;
     const std::size_t block =
         ir::size_of(kernel_.parameter(symbol).type) * static_cast<std::size_t>(scalars * width_);
     for (std::size_t k = 0; k < block; k += line)

@@ -62,6 +62,7 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
         if (access == ir::Access::reduce) reduces_.push_back(p);
         if (!plan_.rows[p].empty()) gathers_.emplace_back(plan_, static_cast<int>(p));
     }
+    pads_.resize(gathers_.size());
 }
 
 void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
@@ -212,18 +213,45 @@ const FixedSums& Variant::measure(const Binding* bindings, std::int64_t items, T
 }
 
 void Variant::lay_out_scratch(std::int64_t items) {
-    if (items == laid_out_for_) return;
+    bool same = items == laid_out_for_;
+    std::size_t groups = 0;
+    for (std::size_t k = 0; k < gathers_.size(); ++k) {
+        const Gather& g = gathers_[k];
+        same &= pads_[k] == static_cast<char>(g.pads());
+        pads_[k] = static_cast<char>(g.pads());
+        if (g.pads()) groups += group_count(plan_.kernel.parameter(g.symbol()).components);
+    }
+    if (same) return;
     laid_out_for_ = items;
-    const std::size_t bytes = plan_.scratch_offset.back() * items;
+    const std::size_t bytes = plan_.scratch_offset.back() * items + groups * no_term_bytes;
     if (scratch_memory_.size() < bytes) scratch_memory_ = AlignedBuffer<char>(bytes);
-    for (std::size_t k = 0; k < scratch_.size(); ++k)
-        scratch_[k] = scratch_memory_.data() + plan_.scratch_offset[k] * items;
+    char* at = scratch_memory_.data();
+    for (const Gather& g : gathers_) {
+        const ir::Parameter& p = plan_.kernel.parameter(g.symbol());
+        const std::size_t rows = plan_.rows[g.symbol()].size(), size = ir::size_of(p.type);
+        std::size_t k = plan_.scratch[g.symbol()];
+        for (int group = 0; group < group_count(p.components); ++group) {
+            const std::size_t row = padded(group_size(p.components, group)) * size * items;
+            for (std::size_t r = 0; r < rows; ++r, at += row) scratch_[k++] = at;
+            if (!g.pads()) continue;
+            for (std::size_t n = 0; n < no_term_bytes; n += size)
+                if (size == 4)
+                    *reinterpret_cast<float*>(at + n) = -0.0F;
+                else
+                    *reinterpret_cast<double*>(at + n) = -0.0;
+            at += no_term_bytes;
+        }
+    }
 }
 
 Variant& Code::variant(const Binding* bindings, std::int64_t items, const Pull* pull) {
     const int width = lanes_for(lowered_.precision, options_.width, items);
     if (last_.change(bindings)) {
         form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
+        // Sums in fixed point would be in memory twice, for near and for far arrays.
+        if (std::any_of(fixed_.parameters.begin(), fixed_.parameters.end(),
+                        [](const FixedPoint& p) { return p.used; }))
+            for (ParameterForm& f : form_) f.far = true;
         current_ = nullptr;
     }
     if (current_ != nullptr && current_->width() == width) return *current_;

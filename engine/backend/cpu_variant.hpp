@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/backend/cpu_emit.hpp"
@@ -76,6 +77,7 @@ private:
     std::vector<char*> scratch_;
     AlignedBuffer<char> scratch_memory_;
     std::int64_t laid_out_for_ = -1;
+    std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
     FixedSums fixed_;
     Undo undo_{plan_};
     int misses_ = 0;  // launches whose scales were others than those of the one before, lately

@@ -50,6 +50,7 @@ struct Binding {
     std::uint64_t version = 0;
     // readable_behind (base/aligned.hpp) bytes behind the last element may be read.
     bool padded = false;
+    bool kept = false;  // values of long ago, which no cache holds any more
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 };

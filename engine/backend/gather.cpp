@@ -162,7 +162,9 @@ void Gather::prepare(const Binding* bindings, std::int64_t items) {
 std::size_t Gather::bytes() const {
     std::size_t sum = 0;
     for (const auto& inverse : known_)
-        sum += (inverse->first.size() + inverse->entries.size()) * sizeof(std::uint32_t);
+        sum += (inverse->first.size() + inverse->entries.size() + inverse->slots.size() +
+                inverse->padded_entries.size()) *
+               sizeof(std::uint32_t);
     return sum;
 }
 
@@ -202,38 +204,93 @@ void Gather::invert(const Binding* bindings, std::int64_t items, Inverse& invers
             const std::int32_t t = index[k++];
             if (t >= 0) inverse.entries[next[t]++] = static_cast<std::uint32_t>(r * stride + i);
         }
+    pad(targets, stride * row_count, inverse);
 }
 
-// N components of T, added lane by lane; in scratch memory they are padded.
-template <class T, int N>
-void Gather::run_group(const Binding& b, const char* scratch, int component, std::int64_t begin,
-                       std::int64_t end) const {
+void Gather::pad(std::int64_t targets, std::int64_t no_term, Inverse& inverse) const {
+    constexpr std::int64_t enough = 64;      // targets: with fewer it does not matter
+    constexpr std::size_t most_padding = 2;  // slots for each entry
+    if (targets < enough) return;
+    const std::uint32_t* const first = inverse.first.data();
+    const std::int64_t blocks = targets / together;
+    AlignedBuffer<std::uint32_t> slots(blocks + 1);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        std::uint32_t longest = 0;
+        for (std::int64_t t = block * together; t < (block + 1) * together; ++t)
+            longest = std::max(longest, first[t + 1] - first[t]);
+        slots[block + 1] = slots[block] + longest;
+    }
+    const std::size_t cells = std::size_t{slots[blocks]} * together;
+    if (no_term > UINT32_MAX || cells > most_padding * inverse.entries.size()) return;
+    AlignedBuffer<std::uint32_t> padded(cells);
+    std::fill(padded.begin(), padded.end(), static_cast<std::uint32_t>(no_term));
+    for (std::int64_t t = 0; t < blocks * together; ++t)
+        for (std::uint32_t e = first[t]; e < first[t + 1]; ++e)
+            padded[std::size_t{slots[t / together] + e - first[t]} * together + t % together] =
+                inverse.entries[e];
+    inverse.slots = std::move(slots);
+    inverse.padded_entries = std::move(padded);
+}
+
+// `targets` sums of N components of T, each added lane by lane: their k-th entries stand side by
+// side. In scratch memory the components are padded; those of a target lie `plane` apart.
+template <class T, int N, int targets>
+void Gather::add_up(T* const* to, std::int64_t plane, const T* terms, const std::uint32_t* entry,
+                    const std::uint32_t* stop) const {
     constexpr int lanes = N == 1 ? 2 : padded(N);  // GCC has no vectors of one
     typedef T V __attribute__((vector_size(sizeof(T) * lanes)));
-    const std::uint32_t* first = known_.front()->first.data();
-    const std::uint32_t* entries = known_.front()->entries.data();
-    const T* const terms = reinterpret_cast<const T*>(scratch);
-    for (std::int64_t t = begin; t < end; ++t) {
-        const std::uint32_t stop = first[t + 1];
-        std::uint32_t e = first[t];
-        if (e == stop && !clear_) continue;
-        T* target = static_cast<T*>(b.data) + t * b.element_stride + component * b.component_stride;
-        V sum{};
-        if (!clear_) {  // unrolled, or the components would take the way through memory
+    V sum[targets] = {};
+    if (!clear_) {  // unrolled, or the components would take the way through memory
 #pragma GCC unroll 4
-            for (int c = 0; c < N; ++c) sum[c] = target[c * b.component_stride];
-        }
-        for (; e != stop; ++e) {
+        for (int k = 0; k < targets; ++k)
+#pragma GCC unroll 4
+            for (int c = 0; c < N; ++c) sum[k][c] = to[k][c * plane];
+    }
+    for (; entry != stop; entry += targets) {
+#pragma GCC unroll 4
+        for (int k = 0; k < targets; ++k) {
             V term{};
-            const T* from = terms + static_cast<std::size_t>(entries[e]) * padded(N);
+            const T* const from = terms + std::size_t{entry[k]} * padded(N);
             if constexpr (N == 1)
                 term[0] = *from;
             else
                 std::memcpy(&term, from, sizeof term);
-            sum += term;
+            sum[k] += term;
         }
+    }
 #pragma GCC unroll 4
-        for (int c = 0; c < N; ++c) target[c * b.component_stride] = sum[c];
+    for (int k = 0; k < targets; ++k)
+#pragma GCC unroll 4
+        for (int c = 0; c < N; ++c) to[k][c * plane] = sum[k][c];
+}
+
+template <class T, int N>
+void Gather::run_group(const Binding& b, const char* scratch, int component, std::int64_t begin,
+                       std::int64_t end) const {
+    const Inverse& inverse = *known_.front();
+    const T* const terms = reinterpret_cast<const T*>(scratch);
+    T* const data = static_cast<T*>(b.data) + component * b.component_stride;
+    std::int64_t t = begin;
+    if (!inverse.slots.empty()) {
+        const std::uint32_t* const slots = inverse.slots.data();
+        const std::uint32_t* const entries = inverse.padded_entries.data();
+        for (; t + together <= end; t += together) {
+            const std::uint32_t first = slots[t / together], stop = slots[t / together + 1];
+            if (first == stop && !clear_) continue;
+            T* const at = data + t * b.element_stride;
+            T* const to[together] = {at, at + b.element_stride, at + 2 * b.element_stride,
+                                     at + 3 * b.element_stride};
+            add_up<T, N, together>(to, b.component_stride, terms,
+                                   entries + std::size_t{first} * together,
+                                   entries + std::size_t{stop} * together);
+        }
+    }
+    const std::uint32_t* const first = inverse.first.data();
+    const std::uint32_t* const entries = inverse.entries.data();
+    for (; t < end; ++t) {
+        if (first[t] == first[t + 1] && !clear_) continue;
+        T* const to[] = {data + t * b.element_stride};
+        add_up<T, N, 1>(to, b.component_stride, terms, entries + first[t], entries + first[t + 1]);
     }
 }
 

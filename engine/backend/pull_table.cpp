@@ -91,7 +91,8 @@ Binding Pull::terms(std::size_t reduced) const {
 Form Pull::form(const std::vector<Binding>& bindings) const {
     Form form = form_of(kernel_, bindings.data());
     for (std::size_t p = most_; p < form.size(); ++p)
-        if (kernel_.parameters[p].access == Access::read) form[p].layout = Layout::table;
+        if (kernel_.parameters[p].access == Access::read)
+            form[p] = {.layout = Layout::table, .wide = form[p].wide, .far = true};
     return form;
 }
 

@@ -159,6 +159,9 @@ public:
     // replay only: an older version of the array, in memory of the launch's device, on the host
     // within a block of base/aligned.hpp. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
+    // That the parameter will be bound so to what was kept long ago: before prepare(), whose code
+    // then fetches it early.
+    void expect_memory(int parameter) const;
 
     // What one run reads and writes, as far as the bindings tell: every array once for each, of
     // arrays at the item's own index the elements that have an item.

@@ -370,6 +370,10 @@ double Launch::Replay::bytes() const {
     return sum;
 }
 
+void Launch::Replay::expect_memory(int parameter) const {
+    bound_->bindings[static_cast<std::size_t>(parameter)].kept = true;
+}
+
 void Launch::Replay::bind_memory(int parameter, void* memory) const {
     const std::size_t p = static_cast<std::size_t>(parameter);
     bound_->given[p] = memory;

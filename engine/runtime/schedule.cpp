@@ -447,6 +447,10 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         fuse_calls(s.step, backward);
         for (EventProgram& program : s.event_programs) fuse_calls(program.calls, backward);
     }
+    for (const Call& call : s.step) {
+        for (const Restore& r : call.restores) call.backward.expect_memory(r.parameter);
+        for (const Restore& r : call.restores_again) call.forward.expect_memory(r.parameter);
+    }
     return fresh;
 }
 

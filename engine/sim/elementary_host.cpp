@@ -1,9 +1,12 @@
-// The elementary functions of the kernel language, for the host: each is a one-line kernel run by
-// the interpreter in f64, so that formulas and random numbers in a scene have the same bits
-// everywhere, and those of the kernels.
+// The elementary functions of the kernel language, for the host: each is a one-line kernel in f64,
+// so that formulas and random numbers in a scene have the same bits everywhere, and those of the
+// kernels. The interpreter runs it; once it was asked for many values, compiled code does.
+#include <array>
 #include <memory>
 
+#include "engine/backend/cpu.hpp"
 #include "engine/backend/interpreter.hpp"
+#include "engine/base/error.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/sim/simulation.hpp"
 
@@ -17,16 +20,32 @@ using lang::Float;
 class HostFunction {
 public:
     explicit HostFunction(const lang::KernelDef& def)
-        : code_(backend::interpret(def.trace(ir::Precision::f64))) {}
+        : kernel_(def.trace(ir::Precision::f64)), code_(backend::interpret(kernel_)) {}
     double operator()(double a, double b) {
+        constexpr int many = 10'000;  // what compiling takes
+        if (calls_ < many && ++calls_ == many) compile();
         double x[2] = {a, b}, y = 0;
-        const backend::Binding bindings[2] = {{x, 1, 2, 1, 1}, {&y, 1, 1, 1, 1}};
-        code_->run(bindings, 1, {});
+        code_->run(bindings(x, &y).data(), 1, {});
         return y;
     }
 
 private:
+    // Where there is no compiler the interpreter goes on: the bits are the same.
+    void compile() {
+        try {
+            code_ = backend::compile_cpu(kernel_, {.width = 1});
+            code_->prepare(bindings(nullptr, nullptr).data(), 1);
+        } catch (const Error&) {
+            code_ = backend::interpret(kernel_);
+        }
+    }
+    static std::array<backend::Binding, 2> bindings(double* x, double* y) {
+        return {{{x, 1, 2, 1, 1}, {y, 1, 1, 1, 1}}};
+    }
+
+    ir::Kernel kernel_;
     std::shared_ptr<backend::Executable> code_;
+    int calls_ = 0;
 };
 
 template <class F>

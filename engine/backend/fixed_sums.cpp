@@ -416,19 +416,23 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
         if (end <= first && !t.defines) continue;
         if (end <= first) first = end = 0;
         // Each thread gets an equal part of what was touched: near the elements that its own items
-        // add to, where items that are near each other have such targets.
-        constexpr std::int64_t block = 128;
-        split(pool, end - first, block, [&](std::int64_t from, std::int64_t to) {
-            if (from < to) add_range(k, b, first + from, first + to);
-        });
-        if (t.defines) {
-            const std::int64_t rest = b.count - (end - first);
-            split(pool, rest, 4096, [&](std::int64_t from, std::int64_t to) {
-                if (from < first) add_range(k, b, from, std::min(to, first));
-                if (to > first)
-                    add_range(k, b, std::max(from, first) + end - first, to + end - first);
-            });
-        }
+        // add to, where items that are near each other have such targets. The others become 0.
+        const std::int64_t size = end - first;
+        const Cut touched(pool, size, 128), others(pool, t.defines ? b.count - size : 0, 1024);
+        const auto part = [&](int task) {
+            if (task < touched.tasks() && size > 0)
+                add_range(k, b, first + touched.begin(task), first + touched.begin(task + 1));
+            if (task >= others.tasks()) return;
+            const std::int64_t from = others.begin(task), to = others.begin(task + 1);
+            if (from < std::min(to, first)) add_range(k, b, from, std::min(to, first));
+            if (std::max(from, first) < to)
+                add_range(k, b, std::max(from, first) + size, to + size);
+        };
+        const auto tasks = static_cast<int>(std::max(touched.tasks(), others.tasks()));
+        if (tasks == 1)
+            part(0);
+        else
+            pool->run(tasks, part);
         for (const FixedState::Found& f : non_finite) {
             const std::int64_t at = f.element * b.element_stride + f.component * b.component_stride;
             if (t.type == ir::Type::f64)

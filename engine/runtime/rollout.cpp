@@ -203,7 +203,11 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         }
         if (keep) s.note_inputs();
         for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
-            if (t == s.cut && t > 0) cut_tangents(s);
+            if (t == s.cut && t > 0) {
+                if (keep) s.check_constants(counter_, "while the roll-out ran");
+                cut_tangents(s);
+                if (keep) s.note_inputs();  // recomputed steps read the tangents as they are now
+            }
             const bool record = keep && m.recording.arrive(t);
             const Moment at = m.recording.moment(t);
             run(s.step, record ? &at : nullptr, false);

@@ -171,9 +171,15 @@ TEST_CASE("roll-out checkpoints: random programs have the same bits under random
         const Case c(test::interpreter_device(), seed);
         for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
             Rollout all = c.rollout();
-            const std::int64_t stop =
-                random() % 3 == 0 ? static_cast<std::int64_t>(random() % 12) : c.parts.steps;
+            const std::int64_t horizon =
+                random() % 3 == 0 ? static_cast<std::int64_t>(1 + random() % 12) : 0;
+            const std::int64_t stop = horizon == 0 && random() % 3 == 0
+                                          ? static_cast<std::int64_t>(random() % 12)
+                                          : c.parts.steps;
+            CAPTURE(mode == RolloutMode::second);
+            CAPTURE(horizon);
             CAPTURE(stop);
+            all.set_horizon(horizon);
             const auto expected = outcome(c, all, mode, stop, 2);
             CHECK(all.plan(mode).kind == PlanKind::store_all);
             gradients += c.p.gradient().value(0) != 0;
@@ -184,6 +190,7 @@ TEST_CASE("roll-out checkpoints: random programs have the same bits under random
                 CAPTURE(segment);
                 CAPTURE(checkpoints);
                 r.force_plan(segment, checkpoints);
+                r.set_horizon(horizon);
                 CHECK((outcome(c, r, mode, stop, 2) == expected));
                 plans += r.plan(mode).kind != PlanKind::store_all;
             }
@@ -203,9 +210,8 @@ TEST_CASE("roll-out checkpoints: random programs have the interpreter's bits on 
             CAPTURE(seed);
             const Case c(test::interpreter_device(), seed), d(device, seed);
             for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
-                const std::int64_t horizon = mode == RolloutMode::first && random() % 3 == 0
-                                                 ? static_cast<std::int64_t>(1 + random() % 12)
-                                                 : 0;
+                const std::int64_t horizon =
+                    random() % 3 == 0 ? static_cast<std::int64_t>(1 + random() % 12) : 0;
                 const std::int64_t stop = horizon == 0 && random() % 3 == 0
                                               ? static_cast<std::int64_t>(random() % 12)
                                               : c.parts.steps;

@@ -37,7 +37,7 @@ bool run_followed(const Stencil& stencil, Variant& rest, const Binding* bindings
                   std::int64_t items, ThreadPool* pool) {
     constexpr std::int64_t stride = 32 * block;  // of the targets, between two parts of the rest
     const std::int64_t targets = stencil.pull.targets();
-    const auto [nearest, farthest] = stencil.pull.reach();
+    const std::int64_t nearest = stencil.pull.reach().first, farthest = stencil.pull.reach().second;
     if (stencil.inner.is_short(targets)) pool = nullptr;
     const Cut cut(pool, targets, block);
     if (cut.tasks() > 1 &&

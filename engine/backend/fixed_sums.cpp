@@ -429,7 +429,7 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
                 add_range(k, b, std::max(from, first) + size, to + size);
         };
         const auto tasks = static_cast<int>(std::max(touched.tasks(), others.tasks()));
-        if (tasks == 1)
+        if (pool == nullptr || tasks == 1)
             part(0);
         else
             pool->run(tasks, part);

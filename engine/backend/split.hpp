@@ -32,7 +32,7 @@ private:
 template <class Body>
 void split(ThreadPool* pool, std::int64_t count, std::int64_t block, const Body& body) {
     const Cut cut(pool, count, block);
-    if (cut.tasks() == 1) {
+    if (pool == nullptr || cut.tasks() == 1) {
         body(std::int64_t{0}, count);
         return;
     }

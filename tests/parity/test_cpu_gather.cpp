@@ -42,12 +42,13 @@ KernelDef scatter(const std::string& name) {
 std::vector<double> ends(const std::string& kind, std::int64_t items, std::int64_t targets) {
     std::mt19937 random(17);
     std::vector<double> values;
+    const std::int64_t middle = targets / 2;
     for (std::int64_t k = 0; k < 2 * items; ++k) {
         const auto any = static_cast<double>(random() % static_cast<unsigned>(targets));
         if (kind == "any")
             values.push_back(any);
         else if (kind == "one of them")  // padding its neighbours would cost more than it saves
-            values.push_back(static_cast<double>(targets / 2));
+            values.push_back(static_cast<double>(middle));
         else  // most get nothing
             values.push_back(std::floor(any / 7) * 7);
     }

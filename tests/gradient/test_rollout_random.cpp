@@ -132,6 +132,15 @@ struct Case {
     }
 };
 
+// 0: none.
+std::int64_t random_horizon(std::mt19937& random) {
+    return random() % 3 == 0 ? static_cast<std::int64_t>(1 + random() % 12) : 0;
+}
+// After how many steps a run is stopped; one with a horizon goes to its end.
+std::int64_t random_stop(std::mt19937& random, std::int64_t horizon, std::int64_t steps) {
+    return horizon == 0 && random() % 3 == 0 ? static_cast<std::int64_t>(random() % 12) : steps;
+}
+
 std::string bytes(const Array& a) {
     return std::string(static_cast<const char*>(a.data()), a.bytes());
 }
@@ -171,11 +180,8 @@ TEST_CASE("roll-out checkpoints: random programs have the same bits under random
         const Case c(test::interpreter_device(), seed);
         for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
             Rollout all = c.rollout();
-            const std::int64_t horizon =
-                random() % 3 == 0 ? static_cast<std::int64_t>(1 + random() % 12) : 0;
-            const std::int64_t stop = horizon == 0 && random() % 3 == 0
-                                          ? static_cast<std::int64_t>(random() % 12)
-                                          : c.parts.steps;
+            const std::int64_t horizon = random_horizon(random),
+                               stop = random_stop(random, horizon, c.parts.steps);
             CAPTURE(mode == RolloutMode::second);
             CAPTURE(horizon);
             CAPTURE(stop);
@@ -210,11 +216,8 @@ TEST_CASE("roll-out checkpoints: random programs have the interpreter's bits on 
             CAPTURE(seed);
             const Case c(test::interpreter_device(), seed), d(device, seed);
             for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
-                const std::int64_t horizon =
-                    random() % 3 == 0 ? static_cast<std::int64_t>(1 + random() % 12) : 0;
-                const std::int64_t stop = horizon == 0 && random() % 3 == 0
-                                              ? static_cast<std::int64_t>(random() % 12)
-                                              : c.parts.steps;
+                const std::int64_t horizon = random_horizon(random),
+                                   stop = random_stop(random, horizon, c.parts.steps);
                 CAPTURE(mode == RolloutMode::second);
                 CAPTURE(stop);
                 CAPTURE(horizon);

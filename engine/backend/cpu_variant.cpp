@@ -225,21 +225,22 @@ void Variant::lay_out_scratch(std::int64_t items) {
     laid_out_for_ = items;
     const std::size_t bytes = plan_.scratch_offset.back() * items + groups * no_term_bytes;
     if (scratch_memory_.size() < bytes) scratch_memory_ = AlignedBuffer<char>(bytes);
-    char* at = scratch_memory_.data();
+    std::size_t behind = 0;  // bytes of those terms so far
+    const auto place = [&](std::size_t k) {
+        return scratch_memory_.data() + plan_.scratch_offset[k] * items + behind;
+    };
     for (const Gather& g : gathers_) {
         const ir::Parameter& p = plan_.kernel.parameter(g.symbol());
-        const std::size_t rows = plan_.rows[g.symbol()].size(), size = ir::size_of(p.type);
         std::size_t k = plan_.scratch[g.symbol()];
         for (int group = 0; group < group_count(p.components); ++group) {
-            const std::size_t row = padded(group_size(p.components, group)) * size * items;
-            for (std::size_t r = 0; r < rows; ++r, at += row) scratch_[k++] = at;
+            for (std::size_t r = 0; r < plan_.rows[g.symbol()].size(); ++r, ++k)
+                scratch_[k] = place(k);
             if (!g.pads()) continue;
-            for (std::size_t n = 0; n < no_term_bytes; n += size)
-                if (size == 4)
-                    *reinterpret_cast<float*>(at + n) = -0.0F;
-                else
-                    *reinterpret_cast<double*>(at + n) = -0.0;
-            at += no_term_bytes;
+            if (p.type == ir::Type::f64)
+                std::fill_n(reinterpret_cast<double*>(place(k)), no_term_bytes / 8, -0.0);
+            else
+                std::fill_n(reinterpret_cast<float*>(place(k)), no_term_bytes / 4, -0.0F);
+            behind += no_term_bytes;
         }
     }
 }

@@ -297,8 +297,7 @@ void register_waves(Registry& registry) {
          "differences, (1 + a) u(t+1) = 2 u(t) - (1 - a) u(t-1) + k (sum of the 4 neighbours - "
          "4 u)(t), k = (c h / dx)^2, a = gamma h / 2, where h is the step divided by "
          "levels_per_step. After s steps the field is time level s * levels_per_step + 1. Its "
-         "energy "
-         "is that of a membrane under a tension of 1 N/m.",
+         "energy is that of a membrane under a tension of 1 N/m.",
          {list("nodes")
               .doc("[rows, columns]: node (i, j) is element i * columns + j and lies at "
                    "(i, j) * spacing")

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -118,6 +119,22 @@ inline GradientErrors gradient_errors(Simulation& s, unsigned seed) {
     }
     moved(0);
     return e;
+}
+
+// The energies that modules publish, by name, with the owner behind "of"; of the state as it is.
+inline std::map<std::string, double> energies_of(Simulation& simulation) {
+    std::map<std::string, double> all;
+    for (const model::Energy& energy : simulation.model().energies()) {
+        const Array value(ir::Type::f64, {1});
+        value.fill(0);
+        Program program;
+        energy.add(simulation.model(), 1, value, program);
+        for (const hindcast::Launch& launch : program.launches()) launch.forward().run();
+        const std::string name =
+            energy.owner.empty() ? energy.name : energy.name + " of " + energy.owner;
+        CHECK(all.emplace(name, value.value(0)).second);
+    }
+    return all;
 }
 
 }  // namespace hindcast::test

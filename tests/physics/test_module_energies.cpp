@@ -8,26 +8,6 @@
 using namespace hindcast;
 using namespace hindcast::test;
 
-namespace {
-
-// By name, with the owner behind "of"; of the state as it is.
-std::map<std::string, double> energies_of(Simulation& simulation) {
-    std::map<std::string, double> all;
-    for (const model::Energy& energy : simulation.model().energies()) {
-        const Array value(ir::Type::f64, {1});
-        value.fill(0);
-        Program program;
-        energy.add(simulation.model(), 1, value, program);
-        for (const Launch& launch : program.launches()) launch.forward().run();
-        const std::string name =
-            energy.owner.empty() ? energy.name : energy.name + " of " + energy.owner;
-        CHECK(all.emplace(name, value.value(0)).second);
-    }
-    return all;
-}
-
-}  // namespace
-
 TEST_CASE("energies: kinetic, gravitational, of springs and of contacts") {
     // Nothing moves but what is free, and that only after its place was looked at: a step of no
     // force and no gravity along x.

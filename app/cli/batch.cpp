@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 struct Options {
     SceneOptions scene;
     std::vector<std::string> vary;
-    std::string output, lanes = "auto";
+    std::string output, ensemble = "auto";
     std::size_t members = 256;
     bool gradient = false, quiet = false;
 };
@@ -111,9 +111,10 @@ private:
         return list;
     }
     static EnsembleUse use(const Options& options) {
-        return options.lanes == "always"  ? EnsembleUse::lanes
-               : options.lanes == "never" ? EnsembleUse::one_by_one
-                                          : EnsembleUse::automatic;
+        return options.ensemble == "lanes"     ? EnsembleUse::lanes
+               : options.ensemble == "threads" ? EnsembleUse::threads
+               : options.ensemble == "turns"   ? EnsembleUse::one_by_one
+                                               : EnsembleUse::automatic;
     }
 
     // Made with the first results: a mistake leaves no folder behind.
@@ -250,10 +251,10 @@ Command add_batch(CLI::App& app) {
     command->add_flag("--gradient", options->gradient, "Derivatives of every loss as well")
         ->group(group);
     command
-        ->add_option("--lanes", options->lanes,
-                     "Variants side by side in SIMD lanes: auto (where the scene is small and that "
-                     "is faster), always or never; the same bits")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->add_option("--ensemble", options->ensemble,
+                     "How variants run: in SIMD lanes (small scenes), each on one of the threads, "
+                     "in turns on all of them, or auto: what is fastest; the same bits")
+        ->check(CLI::IsMember({"auto", "lanes", "threads", "turns"}))
         ->capture_default_str()
         ->group(group);
     command->add_option("--members", options->members, "So many variants at once")

@@ -134,6 +134,7 @@ public:
     // follow. Derivatives within a horizon are exactly those of what such runs compute. Until
     // set_horizon(). Throws Error if no step lies before the horizon, or the run does not reach it.
     void start_at_horizon();
+    bool starts_at_horizon() const { return at_cut_.has_value(); }
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);

@@ -1,5 +1,6 @@
-// evaluate() takes the points as they come: one after the other, or as many as there are places in
-// a batch. What is measured decides which of the two, never a bit of a result.
+// evaluate() takes the points as they come: one after the other, as many as there are places in a
+// batch, or all that are left on the threads. What is measured decides which, never a bit of a
+// result.
 #include "engine/sim/ensemble.hpp"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ namespace hindcast {
 
 namespace {
 
-// A batch takes about as long to compile.
+// A batch takes about as long to compile, copies to be made.
 constexpr double seconds_before_compiling = 0.25;
-// Runs of a batch before it is judged by its time.
+// Runs of a batch, or on threads, before they are judged by their time.
 constexpr int trials = 3;
 // Memory of all groups that run at once.
 constexpr std::int64_t cached_bytes = 4 << 20;
@@ -45,6 +46,10 @@ struct Ensemble::Way {
     double alone = 1e300;      // least seconds of a member
     double group = 1e300;      // least seconds of a group of lanes, the first run left out
     int runs = 0;              // of the batch
+    bool has_copies = false, copies_tried = false;
+    std::string no_copies;    // why there are none
+    double together = 1e300;  // least seconds of a member where as many run as there are threads
+    int runs_together = 0;
 };
 
 Ensemble::Ensemble(Simulation& simulation, const EnsembleOptions& options)
@@ -82,6 +87,7 @@ void Ensemble::make_batch(Way& way, bool gradient) {
     const DeviceOptions& device = simulation_.options().device->options();
     model::Model& model = simulation_.model();
     if (device.kind != DeviceKind::cpu) throw Error("the device is not the CPU");
+    if (simulation_.rollout().starts_at_horizon()) throw Error("its runs begin at a horizon");
     if (gradient) check_gradients(simulation_);
     way.schedule = make_schedule(model.prologue(), model.step_program(), simulation_.steps(),
                                  model.events(), RolloutMode::first, gradient, 0, device.fuse);
@@ -114,7 +120,7 @@ void Ensemble::make_batch(Way& way, bool gradient) {
 // Decides how the next of `left` points run.
 bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     const WholeProgramUse compiled = simulation_.options().device->options().whole_program;
-    if (options_.use == EnsembleUse::one_by_one) {
+    if (options_.use == EnsembleUse::one_by_one || options_.use == EnsembleUse::threads) {
         way.refusal = "as asked for";
         return false;
     }
@@ -148,13 +154,56 @@ bool Ensemble::use_lanes(Way& way, bool gradient, std::size_t left) {
     }
     if (!way.batch) return false;
     if (at_once) return true;
-    const std::size_t count = std::min(left, places(way));
-    const auto groups = static_cast<double>(groups_of(way, count));
-    if (way.runs > trials && groups * way.group >= static_cast<double>(count) * way.alone) {
+    const double seconds = in_lanes_seconds(way, std::min(left, places(way)));
+    if (way.runs > trials && (seconds >= way.alone || seconds >= way.together)) {
         way.refusal = "lanes are slower here";
         return false;
     }
     way.refusal.clear();
+    return true;
+}
+
+// Of each of so many.
+double Ensemble::in_lanes_seconds(const Way& way, std::size_t members) {
+    return static_cast<double>(groups_of(way, members)) * way.group / static_cast<double>(members);
+}
+
+// The same for runs on threads. Lanes come first: they are given up for threads only where these
+// can be faster.
+bool Ensemble::use_threads(Way& way, bool gradient, std::size_t left) {
+    const bool at_once = options_.use == EnsembleUse::threads;
+    if (!at_once) {
+        if (options_.use != EnsembleUse::automatic || left < 2 ||
+            way.seconds_alone < seconds_before_compiling)
+            return false;
+        const auto threads = static_cast<double>(simulation_.options().device->options().threads);
+        if (way.batch && way.refusal.empty()) {
+            const double lanes = in_lanes_seconds(way, std::min(left, places(way)));
+            if (way.runs <= trials || lanes < way.alone / threads) return false;
+            if (way.runs_together > trials && lanes <= way.together) return false;
+        }
+    }
+    if (!way.copies_tried) {
+        way.copies_tried = true;
+        try {
+            if (!copies_)
+                copies_ =
+                    std::make_unique<Copies>(simulation_, at_once ? SIZE_MAX : options_.members);
+            if (gradient) copies_->plan_gradients();
+            way.has_copies = true;
+        } catch (const Error& e) {
+            way.no_copies = e.happened();
+        }
+    }
+    if (!way.has_copies) {
+        if (!at_once) return false;
+        throw Error("the members of this ensemble cannot run on a thread each: " + way.no_copies)
+            .remedy("let the program choose");
+    }
+    if (!at_once && way.runs_together > trials && way.together >= way.alone) {
+        if (way.refusal.empty() || !way.batch) way.refusal = "a thread each is slower here";
+        return false;
+    }
     return true;
 }
 
@@ -188,29 +237,34 @@ Ensemble::Result Ensemble::alone(Simulation& simulation, const std::vector<doubl
     return result;
 }
 
-// All points over all devices: whoever is free takes the next one.
+// The points from results.size() on: whoever is free takes the next one. `one_each`: worker k takes
+// point k of them, and no other.
 void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient,
-                      std::vector<Result>& results) {
+                      const std::vector<Simulation*>& workers, bool one_each,
+                      std::vector<Result>& results) const {
     std::mutex mutex;
-    std::size_t next = 0, failed = points.size();
+    std::size_t next = results.size(), failed = points.size();
+    const std::size_t first = next;
     std::exception_ptr failure;  // of the point `failed`
     results.resize(points.size());
+    const auto goes_on = [&] { return !failure && (!options_.go_on || options_.go_on()); };
     const auto take = [&]() -> std::optional<std::size_t> {
         const std::lock_guard lock(mutex);
-        if (next == points.size() || failure || (options_.go_on && !options_.go_on())) return {};
+        if (next == points.size() || !goes_on()) return {};
         return next++;
     };
-    const auto work = [&](Simulation& simulation) {
-        while (const auto point = take()) {
-            try {
-                results[*point] = alone(simulation, points[*point], gradient);
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                if (*point > failed) return;
-                failed = *point;
-                failure = std::current_exception();
-            }
+    const auto make = [&](Simulation& simulation, std::size_t point) {
+        try {
+            results[point] = alone(simulation, points[point], gradient);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (point > failed) return;
+            failed = point;
+            failure = std::current_exception();
         }
+    };
+    const auto work = [&](Simulation& simulation) {
+        while (const auto point = take()) make(simulation, *point);
     };
     std::vector<std::thread> threads;
     struct Join {
@@ -219,14 +273,24 @@ void Ensemble::spread(std::span<const std::vector<double>> points, bool gradient
             for (std::thread& thread : threads) thread.join();
         }
     };
-    {
+    const std::size_t most = points.size() - first;
+    std::size_t count = std::min(workers.size(), most);
+    if (one_each) {
+        for (std::size_t k = 0; k < count; ++k)
+            if (!goes_on()) count = k;
+        next = first + count;
+    }
+    if (count > 0) {
         const Join join{threads};
-        for (Simulation* const other : options_.others)
-            threads.emplace_back([&work, other] {
+        const auto start = [&](std::size_t k) {
+            one_each ? make(*workers[k], first + k) : work(*workers[k]);
+        };
+        for (std::size_t k = 1; k < count; ++k)
+            threads.emplace_back([&start, k] {
                 const FloatEnvironment rules;
-                work(*other);
+                start(k);
             });
-        work(simulation_);
+        start(0);
     }
     results.resize(next);
     if (!failure) return;
@@ -310,6 +374,34 @@ void Ensemble::run_group(Way& way, std::span<const std::vector<double>> points, 
     }
 }
 
+// The next points: with a look as many as there are threads, else all of them.
+void Ensemble::run_on_threads(Way& way, std::span<const std::vector<double>> points, bool gradient,
+                              const Look& look, std::vector<Result>& results) {
+    std::vector<Simulation*> workers;
+    for (const auto& copy : copies_->list()) workers.push_back(copy.get());
+    const std::size_t first = results.size();
+    const double start = now();
+    if (!look) {
+        // A few at first, to be judged.
+        const bool judge = options_.use == EnsembleUse::automatic && way.runs_together <= trials;
+        const std::size_t count =
+            judge ? std::min(points.size() - first, workers.size()) : points.size() - first;
+        spread(points.first(first + count), gradient, workers, false, results);
+    } else {
+        const std::size_t count = std::min(points.size() - first, workers.size());
+        spread(points.first(first + count), gradient, workers, true, results);
+    }
+    const std::size_t made = results.size() - first;
+    if (made > 0 && ++way.runs_together > 1)  // code is made in the first one
+        way.together = std::min(way.together, (now() - start) / static_cast<double>(made));
+    if (!look) return;
+    for (std::size_t k = 0; k < made; ++k) {
+        simulation_.parameters().set_values(points[first + k]);
+        simulation_.take_results(*workers[k]);
+        look(first + k);
+    }
+}
+
 std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<double>> points,
                                                  bool gradient, const Look& look) {
     struct Keep {
@@ -323,16 +415,27 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
                         std::to_string(keep.values.size()) + " parameters");
     Way& way = *ways_[gradient ? 1 : 0];
     std::vector<Result> results;
+    if (copies_)
+        for (const auto& copy : copies_->list()) copy->take_quantities(simulation_);
     if (!options_.others.empty() && !look) {
-        spread(points, gradient, results);
-        report_ = "spread over " + std::to_string(options_.others.size() + 1) + " devices";
+        std::vector<Simulation*> workers{&simulation_};
+        workers.insert(workers.end(), options_.others.begin(), options_.others.end());
+        spread(points, gradient, workers, false, results);
+        report_ = "spread over " + std::to_string(workers.size()) + " devices";
         return results;
     }
     results.reserve(points.size());
-    const auto goes_on = [this] { return !options_.go_on || options_.go_on(); };
-    while (results.size() < points.size() && goes_on()) {
-        const std::size_t left = points.size() - results.size();
+    bool go_on = true;
+    while (results.size() < points.size() && go_on) {
+        const std::size_t left = points.size() - results.size(), before = results.size();
         const bool lanes = use_lanes(way, gradient, left);
+        if (use_threads(way, gradient, left)) {
+            run_on_threads(way, points, gradient, look, results);
+            go_on = results.size() > before;
+            report_ = "on " + std::to_string(copies_->size()) + " threads";
+            continue;
+        }
+        if (options_.go_on && !options_.go_on()) break;
         const double start = now();
         if (lanes) {
             const std::size_t count = std::min(left, places(way));
@@ -340,17 +443,15 @@ std::vector<Ensemble::Result> Ensemble::evaluate(std::span<const std::vector<dou
             if (++way.runs > 1)
                 way.group = std::min(way.group,
                                      (now() - start) / static_cast<double>(groups_of(way, count)));
+            const auto groups = static_cast<std::int64_t>(groups_of(way, way.batch->members()));
+            report_ = "in " + std::to_string(way.batch->lanes()) + " lanes, " +
+                      bytes_text(groups * way.batch->group_bytes());
         } else {
             run_alone(points, gradient, look, results);
             way.seconds_alone += now() - start;
             way.alone = std::min(way.alone, now() - start);
+            if (left > 1 || before == 0) report_ = "one after the other: " + way.refusal;
         }
-    }
-    report_ = "one after the other: " + way.refusal;
-    if (way.refusal.empty() && way.batch) {
-        const auto groups = static_cast<std::int64_t>(groups_of(way, way.batch->members()));
-        report_ = "in " + std::to_string(way.batch->lanes()) + " lanes, " +
-                  bytes_text(groups * way.batch->group_bytes());
     }
     return results;
 }

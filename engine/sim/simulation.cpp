@@ -14,7 +14,7 @@ using model::Quantity;
 
 Simulation::Simulation(const Scene& scene, const Registry& registry,
                        const SimulationOptions& options)
-    : scene_(scene), options_(options) {
+    : scene_(scene), registry_(registry), options_(options) {
     model::ModelOptions mo;
     mo.device = options.device;
     mo.precision = options.precision;
@@ -82,6 +82,30 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     for (const auto& [name, published] : model_->arrays())
         if (published.state) state.push_back(published.array);
     rollout_->stop_if_not_finite(std::move(state), divergence_interval);
+}
+
+std::unique_ptr<Simulation> Simulation::copy(const SimulationOptions& options) const {
+    auto result = std::make_unique<Simulation>(scene_, registry_, options);
+    result->take_quantities(*this);
+    return result;
+}
+
+void Simulation::take_quantities(const Simulation& other) {
+    other.parameters_->fetch_values();
+    parameters_->fetch_values();
+    for (const auto& [path, quantity] : other.model_->quantities()) {
+        Quantity& mine = *model_->find_quantity(path);
+        if (mine.values == quantity->values) continue;
+        mine.values = quantity->values;
+        mine.upload();
+    }
+}
+
+void Simulation::take_results(const Simulation& other) {
+    for (const auto& [name, published] : model_->arrays())
+        if (published.state) published.array.copy_from(other.model_->array(name));
+    for (std::size_t t = 0; t < model_->terms().size(); ++t)
+        model_->terms()[t].value.copy_from(other.model_->terms()[t].value);
 }
 
 const CheckpointPlan& Simulation::plan_gradients(RolloutMode mode) {

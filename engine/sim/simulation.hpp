@@ -26,6 +26,13 @@ class Simulation {
 public:
     // Throws Error; then nothing is kept.
     Simulation(const Scene& scene, const Registry& registry, const SimulationOptions& options);
+    // The same scene once more, with every quantity's values as they stand here. The registry must
+    // be there still.
+    std::unique_ptr<Simulation> copy(const SimulationOptions& options) const;
+    // Sets every quantity to its values in another simulation of this scene.
+    void take_quantities(const Simulation& other);
+    // Sets the state and the terms' values to those of another simulation of this scene.
+    void take_results(const Simulation& other);
 
     const Scene& scene() const { return scene_; }
     const SimulationOptions& options() const { return options_; }
@@ -71,6 +78,7 @@ private:
     void find_what_varies();
 
     Scene scene_;
+    const Registry& registry_;
     SimulationOptions options_;
     std::vector<std::unique_ptr<model::Instance>> instances_;
     std::unique_ptr<model::Model> model_;

@@ -120,6 +120,87 @@ TEST_CASE("ensemble: losses, gradients and states are those of runs alone") {
     }
 }
 
+TEST_CASE("ensemble: members on a thread each have the bits of runs alone") {
+    HINDCAST_NEEDS_LLVM();
+    const auto check = [](const Scene& scene, std::int64_t steps, std::int64_t memory) {
+        CAPTURE(memory);
+        SimulationOptions options;
+        options.precision = ir::Precision::f32;
+        options.steps = steps;
+        if (memory > 0) options.gradient_memory = memory;
+        options.device = std::make_shared<Device>(DeviceOptions{.threads = 1});
+        Simulation one(scene, test::all_modules(), options);
+        const std::vector<Point> points = points_around(one.parameters().values(), 7);
+        const std::vector<Outcome> expected = alone(one, points);
+        options.device = std::make_shared<Device>(DeviceOptions{.threads = 3});
+        Simulation several(scene, test::all_modules(), options);
+        for (const bool gradient : {false, true}) {
+            CHECK(difference(several, {.use = EnsembleUse::threads}, points, expected, gradient) ==
+                  "");
+            Ensemble ensemble(several, {.use = EnsembleUse::threads});
+            for (const std::size_t count : {7, 1, 2}) {
+                const auto results = ensemble.evaluate(std::span(points).first(count), gradient);
+                REQUIRE(results.size() == count);
+                for (std::size_t m = 0; m < count; ++m) {
+                    CHECK(test::same_bits(results[m].loss, expected[m].loss));
+                    if (gradient) CHECK(test::same_bits(results[m].gradient, expected[m].gradient));
+                }
+            }
+            CHECK(ensemble.report() == "on 3 threads");
+        }
+    };
+    check(load("mpm_launch"), 12, 0);  // sums in fixed point
+    check(load("spring_cage"), -1, 0);
+    check(load("wave_image"), 6, 0);
+    check(load("spring_cage"), 400, 30000);  // steps made again
+}
+
+TEST_CASE("ensemble: copies of a scene have the values that it has now") {
+    HINDCAST_NEEDS_LLVM();
+    const auto s = make(load("thrown_ball"), ir::Precision::f64, {.threads = 2});
+    const std::vector<Point> points = points_around(s->parameters().values(), 4);
+    Ensemble ensemble(*s, {.use = EnsembleUse::threads});
+    std::vector<double> losses;
+    for (const double down : {-9.81, -3.0}) {
+        model::Quantity& gravity = *s->model().find_quantity("gravity");
+        gravity.values.back() = down;
+        gravity.upload();
+        const std::vector<Outcome> expected = alone(*s, points);
+        const auto results = ensemble.evaluate(points, true);
+        for (std::size_t m = 0; m < points.size(); ++m) {
+            CHECK(results[m].loss == expected[m].loss);
+            CHECK(results[m].gradient == expected[m].gradient);
+            losses.push_back(results[m].loss);
+        }
+    }
+    CHECK(losses[0] != losses[4]);
+    const auto single = make(load("thrown_ball"), ir::Precision::f64, {.threads = 1});
+    Ensemble none(*single, {.use = EnsembleUse::threads});
+    CHECK_THROWS_WITH_AS(none.evaluate(points, false), doctest::Contains("there is one thread"),
+                         Error);
+}
+
+TEST_CASE("ensemble: runs that begin at a horizon are not spread") {
+    HINDCAST_NEEDS_LLVM();
+    Scene scene = load("spring_cage");
+    const auto s = make(scene, ir::Precision::f64, {.threads = 2});
+    s->rollout().set_horizon(10);
+    std::vector<Point> points = points_around(s->parameters().values(), 3);
+    s->run(true);
+    s->rollout().start_at_horizon();
+    const std::vector<Outcome> expected = alone(*s, points);
+    CHECK(difference(*s, {}, points, expected, false) == "");
+    for (const EnsembleUse use : {EnsembleUse::lanes, EnsembleUse::threads}) {
+        Ensemble ensemble(*s, {.use = use});
+        CHECK_THROWS_WITH_AS(ensemble.evaluate(points, false), doctest::Contains("at a horizon"),
+                             Error);
+    }
+    s->rollout().set_horizon(10);  // from the first step on again, gradients over the last ones
+    const std::vector<Outcome> whole = alone(*s, points);
+    CHECK(difference(*s, {.use = EnsembleUse::threads}, points, whole, true) == "");
+    CHECK(difference(*s, {.use = EnsembleUse::lanes}, points, whole, false) == "");
+}
+
 TEST_CASE("ensemble: more points than places, one after the other, and left to choose") {
     HINDCAST_NEEDS_LLVM();
     const auto s = make(load("spring_cage"), ir::Precision::f32, {.threads = 2});
@@ -150,16 +231,18 @@ TEST_CASE("ensemble: a member that diverges stops where it stops alone") {
         for (double& x : points[5]) x = 1e300;
         const std::vector<Outcome> expected = alone(*s, points);
         REQUIRE(std::isnan(expected[5].loss));
-        CHECK(difference(*s, {.use = EnsembleUse::lanes}, points, expected, true) == "");
+        for (const EnsembleUse use : {EnsembleUse::lanes, EnsembleUse::threads})
+            CHECK(difference(*s, {.use = use}, points, expected, true) == "");
     }
 }
 
 TEST_CASE("ensemble: ended early, the results up to there are returned") {
     HINDCAST_NEEDS_LLVM();
-    const auto s = make(load("spring_cage"), ir::Precision::f32);
+    const auto s = make(load("spring_cage"), ir::Precision::f32, {.threads = 2});
     const std::vector<Point> points = points_around(s->parameters().values(), 50);
     const std::vector<Outcome> expected = alone(*s, points);
-    for (const EnsembleUse use : {EnsembleUse::one_by_one, EnsembleUse::lanes}) {
+    for (const EnsembleUse use :
+         {EnsembleUse::one_by_one, EnsembleUse::lanes, EnsembleUse::threads}) {
         int left = 2;
         Ensemble ensemble(*s, {.members = 16, .use = use, .go_on = [&] { return left-- > 0; }});
         const auto results = ensemble.evaluate(points, true);

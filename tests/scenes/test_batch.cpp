@@ -58,18 +58,20 @@ TEST_CASE("batch: one row per variant, with the loss of a run at those values") 
     CHECK(run.out.find("6 variants of 30 steps") != std::string::npos);
 }
 
-TEST_CASE("batch: lanes or not, the table is the same") {
+TEST_CASE("batch: in lanes, on threads, or in turns, the table is the same") {
     HINDCAST_NEEDS_PROGRAM();
     if (test_device() != "cpu") HINDCAST_SKIP("lanes are compiled code");
     const TemporaryFolder folder;
-    for (const std::string lanes : {"always", "never", "auto"}) {
+    for (const std::string way : {"lanes", "threads", "turns", "auto"}) {
         const Finished run = batch(folder, {"--vary", "cage.stiffness=10:200:40", "--gradient",
-                                            "--lanes", lanes, "--output", lanes});
+                                            "--ensemble", way, "--threads", "3", "--output", way});
         CAPTURE(run.err);
         REQUIRE(run.status == 0);
-        CHECK((run.out.find("lanes") != std::string::npos || lanes != "always"));
-        CHECK(read_file(folder / (lanes + "/batch.csv"), 1 << 20) ==
-              read_file(folder / "always/batch.csv", 1 << 20));
+        if (way == "lanes") CHECK(run.out.find(" lanes, ") != std::string::npos);
+        if (way == "threads") CHECK(run.out.find("on 3 threads") != std::string::npos);
+        if (way == "turns") CHECK(run.out.find("one after the other") != std::string::npos);
+        CHECK(read_file(folder / (way + "/batch.csv"), 1 << 20) ==
+              read_file(folder / "lanes/batch.csv", 1 << 20));
     }
 }
 
@@ -156,5 +158,8 @@ TEST_CASE("batch: mistakes leave nothing behind") {
     fails({"--vary", "cage.stiffness=1:2"}, "FIRST:LAST:COUNT", 1);
     fails({"--vary", "cage.stiffness=-3"}, "cannot be -3", 1);
     if (test_device() == "interpreter")
-        fails({"--vary", "cage.stiffness=3", "--lanes", "always"}, "cannot run in lanes", 1);
+        fails({"--vary", "cage.stiffness=3", "--ensemble", "lanes"}, "cannot run in lanes", 1);
+    if (test_device() == "cpu")
+        fails({"--vary", "cage.stiffness=3", "--ensemble", "threads", "--threads", "1"},
+              "there is one thread", 1);
 }

@@ -5,24 +5,34 @@
 //
 // mpm_million: the same with a million points, point 1000 i + j at ((70 + i/2) dx, (5 + j/2) dx),
 // on 640 x 640 nodes, dx = 1/640, 10 steps of 5e-5 s, initial velocity (1, -2), target (.5, .5).
+#include <fmt/format.h>
+
 #include "app/cli/bench/bench.hpp"
 
 namespace hindcast::cli {
 
-namespace {
-
-BenchResult mpm2d(const BenchOptions& options) {
-    static const char* const scene = R"json({
-        "format": 1, "dimension": 2, "time": {"step": 3e-4, "steps": 1023}, "gravity": [0, -9.8],
+std::string material_block_scene(std::int64_t steps) {
+    return fmt::format(
+               R"json({{"format": 1, "dimension": 2, "time": {{"step": 3e-4, "steps": {}}},)json",
+               steps) +
+           R"json(
+        "gravity": [0, -9.8],
         "bodies": [{"type": "material_points", "name": "block", "mu": 100, "lambda": 100,
                     "positions": {"grid": {"counts": [80, 80], "spacing": "1/240",
                                            "origin": ["10/120", "25/120"]}}}],
         "forces": [{"type": "mpm_grid", "nodes": [120, 120], "spacing": "1/120"}],
         "objective": [{"type": "center_of_mass", "of": "block", "target": [0.3, 0.6], "weight": 0.5}],
         "parameters": [{"path": "block.velocity"}]})json";
-    return run_scene(
-        {.workload = "mpm2d", .scene = scene, .n = std::int64_t{80} * 80, .gradient_name = "v0"},
-        options);
+}
+
+namespace {
+
+BenchResult mpm2d(const BenchOptions& options) {
+    return run_scene({.workload = "mpm2d",
+                      .scene = material_block_scene(1023),
+                      .n = std::int64_t{80} * 80,
+                      .gradient_name = "v0"},
+                     options);
 }
 
 BenchResult million(const BenchOptions& options) {

@@ -1,0 +1,36 @@
+#include "engine/sim/copies.hpp"
+
+#include <algorithm>
+
+namespace hindcast {
+
+Copies::Copies(Simulation& simulation, std::size_t most) {
+    SimulationOptions options = simulation.options();
+    DeviceOptions device = options.device->options();
+    if (device.kind != DeviceKind::cpu) throw Error("the device is not the CPU");
+    if (simulation.rollout().starts_at_horizon()) throw Error("its runs begin at a horizon");
+    const std::size_t count = std::min(most, static_cast<std::size_t>(device.threads));
+    if (count < 2) throw Error(device.threads < 2 ? "there is one thread" : "there is one member");
+    const std::int64_t limit = simulation.rollout().memory_limit();
+    const std::int64_t left = std::max<std::int64_t>(limit - simulation.rollout().kept_bytes(), 0);
+    options.gradient_memory =
+        limit == MemoryBudget::unlimited ? limit : left / static_cast<std::int64_t>(count);
+    device.threads = 1;
+    list_.resize(count);
+    ThreadPool* const pool = simulation.options().device->run_options().pool;
+    const auto make = [&](int k) {
+        SimulationOptions own = options;
+        own.device = std::make_shared<Device>(device);
+        list_[static_cast<std::size_t>(k)] = simulation.copy(own);
+        const std::int64_t horizon = simulation.rollout().horizon();
+        Rollout& rollout = list_[static_cast<std::size_t>(k)]->rollout();
+        if (rollout.horizon() != horizon) rollout.set_horizon(horizon);
+    };
+    pool->run(static_cast<int>(count), make);
+}
+
+void Copies::plan_gradients() {
+    for (const auto& copy : list_) copy->rollout().plan();
+}
+
+}  // namespace hindcast

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t most_straight = 4096;       // bytes handled without a loop
 constexpr std::int64_t piece_bytes = 512;          // in a loop
 constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a gather
-constexpr std::uint64_t program_format = 0x10000;  // apart from those of single kernels
+constexpr std::uint64_t program_format = 0x10001;  // apart from those of single kernels
 
 }  // namespace
 
@@ -45,7 +45,8 @@ struct CpuProgram::State {
     std::vector<std::unique_ptr<Called>> calls;
     std::vector<void*> frame;  // every address that the code uses
     std::unique_ptr<ObjectCode> code;
-    void (*entry)(void**) = nullptr;
+    bool ranged = false;
+    void (*entry)(void**, std::int64_t begin, std::int64_t end, std::int64_t shift) = nullptr;
 };
 
 // Plans the kernel and allocates what it works with.
@@ -88,7 +89,8 @@ std::int64_t working_bytes(const ProgramText& text, int width) {
     return sum;
 }
 
-// Writes the function: void program(ptr %frame), where frame holds every address once.
+// Writes the function: void program(ptr %frame, i64 %begin, i64 %end, i64 %shift), where frame
+// holds every address once; the numbers are those of a ranged text.
 class CpuProgram::Writer {
 public:
     Writer(State& state, int width) : state_(state), width_(width) {}
@@ -97,6 +99,7 @@ public:
         put("br label %b0");
         body_ += "b0:\n";
         block_ = "b0";
+        ranged_ = text.ranged;
         for (const ProgramPart& part : text.parts) write(part);
         put("ret void");
         std::string front;
@@ -109,7 +112,8 @@ public:
         for (const std::string& d : declarations_) text_of_all += d + "\n";
         if (uses_fault_) text_of_all += fault_function();
         return text_of_all + functions_ +
-               "define void @program(ptr noalias readonly %frame) nounwind "
+               "define void @program(ptr noalias readonly %frame, i64 %begin, i64 %end, i64 "
+               "%shift) nounwind "
                "\"prefer-vector-width\"=\"512\" \"no-builtins\" {\n" +
                front + body_ + "}\n" + module_end;
     }
@@ -135,7 +139,8 @@ private:
     std::string address(const MovingMemory& memory) {
         std::string base = address(memory.base);
         if (memory.bytes == 0) return base;
-        const std::string t = let("add i64 {}, {}", step_, memory.offset);
+        std::string t = let("add i64 {}, {}", step_, memory.offset);
+        if (ranged_) t = let("sub i64 {}, %shift", t);
         return let("getelementptr i8, ptr {}, i64 {}", base,
                    let("mul i64 {}, {}", t, memory.bytes));
     }
@@ -143,24 +148,30 @@ private:
     void write(const ProgramPart& part) {
         const bool down = part.end < part.begin;
         const std::int64_t trips = down ? part.begin - part.end : part.end - part.begin;
-        if (trips == 0 || part.items.empty()) return;
-        if (trips == 1) {
+        if (part.items.empty()) return;
+        if (trips == 0 && !ranged_) return;
+        if (trips == 1 && !ranged_) {
             step_ = std::to_string(down ? part.end : part.begin);
             for (const ProgramItem& item : part.items) write(item);
             return;
         }
         const int n = next_++;
+        std::string first = std::to_string(down ? part.begin - 1 : part.begin),
+                    last = std::to_string(part.end);
+        if (ranged_) {
+            first = down ? let("sub i64 %end, 1") : "%begin";
+            last = down ? "%begin" : "%end";
+        }
         step_ = fmt::format("%t{}", n);
         put("br label %l{}", n);
         body_ += fmt::format("l{}:\n", n);
         const std::string before = std::exchange(block_, fmt::format("l{}", n));
-        put("{} = phi i64 [ {}, %{} ], [ %n{}, %e{} ]", step_, down ? part.begin - 1 : part.begin,
-            before, n, n);
+        put("{} = phi i64 [ {}, %{} ], [ %n{}, %e{} ]", step_, first, before, n, n);
         for (const ProgramItem& item : part.items) write(item);
         put("br label %e{}", n);
         body_ += fmt::format("e{}:\n", n);
         put("%n{} = add i64 {}, {}", n, step_, down ? -1 : 1);
-        const std::string more = let("icmp {} i64 %n{}, {}", down ? "sge" : "slt", n, part.end);
+        const std::string more = let("icmp {} i64 %n{}, {}", down ? "sge" : "slt", n, last);
         put("br i1 {}, label %l{}, label %x{}", more, n, n);
         body_ += fmt::format("x{}:\n", n);
         block_ = fmt::format("x{}", n);
@@ -457,17 +468,20 @@ done:
     std::string functions_, body_, block_, step_ = "0";
     std::set<std::string> declarations_;
     std::map<const void*, std::size_t> addresses_;
-    bool uses_fault_ = false;
+    bool uses_fault_ = false, ranged_ = false;
     int next_ = 0;
 };
 
 CpuProgram::CpuProgram(const ProgramText& text, int width) : state_(std::make_unique<State>()) {
     if (const std::string why = cannot_compile(text); !why.empty())
         throw Error("a program cannot be one function: " + why);
+    if (text.ranged && text.parts.size() != 1)
+        throw Error("internal: a text over a range has one part");
     const CodeTimer timer;
+    state_->ranged = text.ranged;
     state_->code = make_machine_code(Writer(*state_, width).write(text), "program", "whole program",
                                      program_format);
-    state_->entry = reinterpret_cast<void (*)(void**)>(state_->code->entry());
+    state_->entry = reinterpret_cast<decltype(state_->entry)>(state_->code->entry());
 }
 
 CpuProgram::~CpuProgram() = default;
@@ -492,8 +506,16 @@ void raise_if_any(Context& context, const Called& c) {
 }  // namespace
 
 void CpuProgram::run() {
+    if (state_->ranged) throw Error("internal: a text over a range runs without one");
     const FloatEnvironment environment;
-    state_->entry(state_->frame.data());
+    state_->entry(state_->frame.data(), 0, 0, 0);
+    for (const auto& c : state_->calls) raise_if_any(c->context, *c);
+}
+
+void CpuProgram::run(std::int64_t begin, std::int64_t end, std::int64_t shift) {
+    if (!state_->ranged || begin >= end) throw Error("internal: a program runs over no range");
+    const FloatEnvironment environment;
+    state_->entry(state_->frame.data(), begin, end, shift);
     for (const auto& c : state_->calls) raise_if_any(c->context, *c);
 }
 
@@ -531,7 +553,7 @@ std::shared_ptr<CpuProgram::Frame> CpuProgram::frame(const void* begin, std::int
 
 void CpuProgram::run(Frame& frame) const {
     const FloatEnvironment environment;
-    state_->entry(frame.addresses.data());
+    state_->entry(frame.addresses.data(), 0, 0, 0);
     for (std::size_t k = 0; k < frame.contexts.size(); ++k)
         raise_if_any(*frame.contexts[k], *state_->calls[k]);
 }

@@ -60,14 +60,16 @@ struct ProgramCheck {  // *flag = 1 if a number is not finite; only where t + of
 using ProgramItem =
     std::variant<ProgramCall, ProgramCopy, ProgramClear, ProgramCounter, ProgramCheck>;
 
-// Items for t = begin, begin + 1, ... end - 1 or, where end < begin, t = begin - 1, ... end.
+// Items for t = begin, begin + 1, ... end - 1 or, where end < begin, t = begin - 1, ... end. In a
+// ranged text only the direction counts.
 struct ProgramPart {
     std::vector<ProgramItem> items;
     std::int64_t begin = 0, end = 1;
 };
 struct ProgramText {
     std::vector<ProgramPart> parts;
-    int lanes = 1;  // of batch.hpp: arrays are so many times as large, items are lanes
+    int lanes = 1;        // of batch.hpp: arrays are so many times as large, items are lanes
+    bool ranged = false;  // one part, whose range is told when it runs
 };
 
 // "" or why this program cannot be one function: too large, a kernel that must be launched.
@@ -83,6 +85,9 @@ public:
     ~CpuProgram();
     // Throws Error for a fault (a loop over its limit), as a launch does.
     void run();
+    // Of a ranged text: for t = begin ... end - 1, which are some, or backwards. Moving memory lies
+    // at base + (t - shift + offset) * bytes.
+    void run(std::int64_t begin, std::int64_t end, std::int64_t shift);
     std::int64_t working_bytes() const;
 
     // The same code on other memory: what the text has in [begin, begin + bytes) lies `shift` bytes

@@ -166,28 +166,19 @@ CheckpointPlan plan_of(const MemoryDemand& demand, std::int64_t segment, std::in
     }
     plan.peak_bytes =
         memory_of(demand, std::min(plan.segment, demand.steps), plan.checkpoints, spilled);
-    plan.may_compile = plan.segments == 1 && demand.functions.has_value();
-    if (plan.may_compile) plan.peak_bytes = add(plan.peak_bytes, *demand.functions);
+    const std::optional<std::int64_t>& functions =
+        plan.segments == 1 ? demand.functions : demand.step_functions;
+    plan.may_compile = functions.has_value();
+    plan.peak_bytes = add(plan.peak_bytes, functions.value_or(0));
     return plan;
 }
 
-CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& budget,
-                                const StepCosts& costs) {
-    if (memory_of(demand, demand.steps, 0, false) <= budget.memory || demand.steps == 0) {
-        CheckpointPlan plan = plan_of(demand, demand.steps, 0, false, costs);
-        if (plan.may_compile && plan.peak_bytes > budget.memory) {
-            plan.may_compile = false;
-            plan.peak_bytes -= demand.functions.value_or(0);
-        }
-        if (plan.peak_bytes > budget.memory) refuse(demand, budget);
-        return plan;
-    }
-    if (!budget.may_recompute || demand.steps == 1) refuse(demand, budget);
+namespace {
+
+// The fastest of the plans that recompute and fit; none: nothing fits.
+std::optional<CheckpointPlan> fastest_plan(const MemoryDemand& demand, const MemoryBudget& budget,
+                                           const StepCosts& costs) {
     const bool spilled = budget.disk > 0;
-    if (spilled && budget.disk < demand.checkpoint)
-        throw Error(fmt::format("a stored state takes {}, but the files may take {} only",
-                                bytes_text(demand.checkpoint), bytes_text(budget.disk)))
-            .remedy("name a folder with more free space with --spill, or do without it");
     std::int64_t best_segment = 0, best_checkpoints = 0;
     double best = std::numeric_limits<double>::infinity();
     const auto consider = [&](std::int64_t checkpoints) {
@@ -218,8 +209,39 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
         }
         before = s;
     }
-    if (best_segment == 0) refuse(demand, budget);
+    if (best_segment == 0) return {};
     return plan_of(demand, best_segment, best_checkpoints, spilled, costs);
+}
+
+}  // namespace
+
+CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& budget,
+                                const StepCosts& costs) {
+    if (memory_of(demand, demand.steps, 0, false) <= budget.memory || demand.steps == 0) {
+        CheckpointPlan plan = plan_of(demand, demand.steps, 0, false, costs);
+        if (plan.may_compile && plan.peak_bytes > budget.memory) {
+            plan.may_compile = false;
+            plan.peak_bytes -= demand.functions.value_or(0);
+        }
+        if (plan.peak_bytes > budget.memory) refuse(demand, budget);
+        return plan;
+    }
+    if (!budget.may_recompute || demand.steps == 1) refuse(demand, budget);
+    if (budget.disk > 0 && budget.disk < demand.checkpoint)
+        throw Error(fmt::format("a stored state takes {}, but the files may take {} only",
+                                bytes_text(demand.checkpoint), bytes_text(budget.disk)))
+            .remedy("name a folder with more free space with --spill, or do without it");
+    // Functions come first: they save more time than the memory that they take.
+    if (const std::int64_t functions = demand.step_functions.value_or(huge);
+        functions < budget.memory) {
+        MemoryBudget beside = budget;
+        beside.memory -= functions;
+        if (const auto plan = fastest_plan(demand, beside, costs)) return *plan;
+    }
+    MemoryDemand without = demand;
+    without.step_functions.reset();
+    if (const auto plan = fastest_plan(without, budget, costs)) return *plan;
+    refuse(demand, budget);
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -49,6 +49,8 @@ public:
         return {t - begin_, event != nullptr ? event->occurrence - event->program->first : 0};
     }
 
+    std::int64_t window() const { return begin_; }  // the step that histories begin with
+
     void begin_backward();
     std::int64_t load(std::int64_t end, const Run& run);
     void end_backward();

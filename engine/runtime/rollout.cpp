@@ -113,7 +113,13 @@ std::string Rollout::whole_program_report() const {
     };
     if (found == modes_.end()) return "";
     if (found->second->graphs) return lines(*found->second->graphs);
-    return found->second->whole ? lines(*found->second->whole) : "";
+    std::string text = found->second->whole ? lines(*found->second->whole) : "";
+    if (const StepFunctions* const steps = found->second->steps.get())
+        text += (text.empty() ? "a step: forward " : "; a step: forward ") +
+                steps->report(StepFunctions::forward) + ", with history " +
+                steps->report(StepFunctions::recording) + ", backward " +
+                steps->report(StepFunctions::back);
+    return text;
 }
 
 void Rollout::set_counter(std::int64_t step) const {
@@ -148,19 +154,6 @@ void Rollout::run(Calls& calls, const Moment* record, bool again) {
     }
 }
 
-void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
-    for (std::int64_t t = from; t < to; ++t) {
-        Moment at = m.recording.moment(t);
-        set_counter(t);
-        run(m.schedule->step, record ? &at : nullptr, true);
-        const Schedule::Event* event = m.schedule->event(t + 1);
-        if (event == nullptr) continue;
-        at = m.recording.moment(t + 1, event);
-        set_counter(t + 1);
-        run(event->program->calls, record ? &at : nullptr, true);
-    }
-}
-
 std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     Mode& m = keep ? allocated(mode) : mode_for(mode, false);
     Schedule& s = *m.schedule;
@@ -186,6 +179,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
         return yes;
     };
     diverged_.reset();
+    StepFunctions* const functions = keep ? step_functions(m) : nullptr;
     const auto launches = [&] {
         if (keep) m.recording.begin();
         for (const Array& a : s.reduced) a.clear();
@@ -209,9 +203,12 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
                 if (keep) s.note_inputs();  // recomputed steps read the tangents as they are now
             }
             const bool record = keep && m.recording.arrive(t);
-            const Moment at = m.recording.moment(t);
-            run(s.step, record ? &at : nullptr, false);
-            events(++t, record);
+            const std::int64_t end =
+                functions == nullptr || watch ? t + 1 : forward_range_end(m, t, keep);
+            run_steps(m, functions, record ? StepFunctions::recording : StepFunctions::forward, t,
+                      end, m.recording.window());
+            t = end;
+            events(t, record);
             if (m.graphs) m.graphs->breathe();
         }
         return t;
@@ -240,7 +237,8 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
 
 // On a CUDA device also those that recompute steps; checkpoints in files pass through the host.
 bool Rollout::may_be_whole_run(const Mode& m) const {
-    return m.plan.may_compile || (device_->cuda() && m.plan.segments > 1 && !m.plan.spilled);
+    if (device_->cuda()) return m.plan.segments == 1 ? m.schedule->cut == 0 : !m.plan.spilled;
+    return m.plan.may_compile && m.plan.segments == 1 && !has_step_functions(*m.schedule);
 }
 
 // All of one kind as one function, or as graphs; false: launch by launch, please.
@@ -259,49 +257,6 @@ bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed
     // Only single steps can stop where a number was not finite.
     return kind == WholeProgram::backward || watched_every_ <= 0 ||
            (looks_later_ && kind == WholeProgram::forward_keeping) || !not_finite_on_device();
-}
-
-void Rollout::make_again(Calls& step, const Moment& at) {
-    for (Call& call : step) {
-        if (!call.made_again) continue;
-        if (!call.results.empty() &&
-            std::all_of(call.results.begin(), call.results.end(),
-                        [&](const SparseHistory* r) { return r->holds(at.step); })) {
-            for (const SparseHistory* r : call.results) r->restore(at.step);
-            continue;
-        }
-        for (const Restore& r : call.restores_again)
-            call.forward.bind_memory(r.parameter, r.history->slot(at, r.offset));
-        run(call.forward, call.forward_seconds, call.forward_runs);
-        for (const Restore& r : call.restores_again) call.forward.bind_memory(r.parameter, nullptr);
-    }
-}
-
-void Rollout::run_back(Calls& calls, const Moment& at) {
-    for (std::size_t k = calls.size(); k-- > 0;) {
-        Call& call = calls[k];
-        if (!call.differentiable) continue;
-        for (const auto& [need, version] : call.constants)
-            call.backward.bind_memory(need.parameter, nullptr);
-        for (const Restore& r : call.restores)
-            call.backward.bind_memory(r.parameter, r.history->slot(at, r.offset));
-        run(call.backward, call.backward_seconds, call.backward_runs);
-    }
-}
-
-// The adjoints of the steps to-1 .. from and of the events after them.
-void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
-    for (std::int64_t t = to; t > from; --t) {
-        if (const Schedule::Event* event = m.schedule->event(t)) {
-            set_counter(t);
-            run_back(event->program->calls, m.recording.moment(t, event));
-        }
-        at_boundary(*m.schedule, t);
-        set_counter(t - 1);
-        make_again(m.schedule->step, m.recording.moment(t - 1));
-        run_back(m.schedule->step, m.recording.moment(t - 1));
-        if (m.graphs) m.graphs->breathe();
-    }
 }
 
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {

@@ -43,9 +43,12 @@
 
 #include "engine/runtime/schedule.hpp"
 #include "engine/runtime/sequence.hpp"
+#include "engine/runtime/step_functions.hpp"
 #include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
+
+class CheckpointStore;
 
 class Rollout {
 public:
@@ -155,7 +158,8 @@ public:
     // some milliseconds, some tenths of a second at most, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
-    // How runs of the first mode go (whole_program.hpp): "" before any, else a line for each kind.
+    // How runs of the first mode go (whole_program.hpp, step_functions.hpp): "" before any, else a
+    // line for each kind.
     std::string whole_program_report() const;
 
     struct Profile {
@@ -218,6 +222,13 @@ private:
     void set_counter(std::int64_t step) const;
     void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs);
     void run(Calls& calls, const Moment* record, bool again);
+    StepFunctions* step_functions(Mode& m) const;
+    static bool has_step_functions(const Schedule& s);
+    void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
+                   std::int64_t to, std::int64_t window);
+    static std::int64_t range_end(const Schedule& s, std::int64_t from, std::int64_t to);
+    static std::int64_t range_begin(const Schedule& s, std::int64_t from, std::int64_t to);
+    std::int64_t forward_range_end(const Mode& m, std::int64_t t, bool keep) const;
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
     void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
@@ -229,8 +240,12 @@ private:
     void measure_steps(Mode& m);
     void measure_long(Mode& m);
     void start_of_steps(Schedule& s);
-    void first_steps(Schedule& s, std::int64_t n, bool record);
-    void first_steps_back(Schedule& s, std::int64_t n);
+    void first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record);
+    void first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n);
+    StepCosts timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
+                          CheckpointStore& store);
+    void measure_functions(Mode& m, std::int64_t n, CheckpointStore& store);
+    bool may_recompute(const Mode& m) const;
     void run_all_once(Schedule& s, const Moment* record);
     void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);

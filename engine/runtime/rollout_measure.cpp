@@ -144,21 +144,22 @@ void Rollout::run_all_back(Schedule& s) {
     for (const Array& g : s.gradients) g.clear();
 }
 
+// Where everything is stored nothing is weighed against anything.
+bool Rollout::may_recompute(const Mode& m) const {
+    const MemoryDemand demand = m.demand(bytes_of_others(m));
+    return forced_ || demand.fixed + demand.history(demand.steps) > limit_.bytes;
+}
+
 const StepCosts& Rollout::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
-    // Where everything is stored nothing is weighed against anything.
-    const auto long_steps_matter = [&] {
-        const MemoryDemand demand = m.demand(bytes_of_others(m));
-        return forced_ || demand.fixed + demand.history(demand.steps) > limit_.bytes;
-    };
-    const bool known = m.costs.measured && (m.costs.long_steps > 0 || !long_steps_matter());
+    const bool known = m.costs.measured && (m.costs.long_steps > 0 || !may_recompute(m));
     if (known || m.schedule->demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
     const Restored restored(*m.schedule, profiling_);
     try {
         if (!m.costs.measured) measure_steps(m);
-        if (long_steps_matter()) measure_long(m);
+        if (may_recompute(m)) measure_long(m);
     } catch (const Error&) {  // the run itself will say so
         m.costs = {};
     }
@@ -166,29 +167,34 @@ const StepCosts& Rollout::measure(RolloutMode mode) {
 }
 
 // The first n steps with their events, which keep what adjoints need or do not.
-void Rollout::first_steps(Schedule& s, std::int64_t n, bool record) {
-    for (std::int64_t t = 0; t < n; ++t) {
-        Moment at{t, 0};
-        set_counter(t);
-        run(s.step, record ? &at : nullptr, !record);
-        const Schedule::Event* event = s.cut == 0 ? s.event(t + 1) : nullptr;
+void Rollout::first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record) {
+    Schedule& s = *m.schedule;
+    const auto kind = record ? StepFunctions::recording : StepFunctions::again;
+    for (std::int64_t t = 0; t < n;) {
+        const std::int64_t end =
+            functions == nullptr ? t + 1 : (s.cut == 0 ? range_end(s, t, n) : n);
+        run_steps(m, functions, kind, t, end, 0);
+        t = end;
+        const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr;
         if (event == nullptr) continue;
-        at = {t + 1, event->occurrence - event->program->first};
-        set_counter(t + 1);
+        const Moment at{t, event->occurrence - event->program->first};
+        set_counter(t);
         run(event->program->calls, record ? &at : nullptr, !record);
     }
     if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
 }
 
-void Rollout::first_steps_back(Schedule& s, std::int64_t n) {
-    for (std::int64_t t = n; t > 0; --t) {
+void Rollout::first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n) {
+    Schedule& s = *m.schedule;
+    for (std::int64_t t = n; t > 0;) {
         if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr) {
             set_counter(t);
             run_back(event->program->calls, {t, event->occurrence - event->program->first});
         }
-        set_counter(t - 1);
-        make_again(s.step, {t - 1, 0});
-        run_back(s.step, {t - 1, 0});
+        const std::int64_t begin =
+            functions == nullptr ? t - 1 : (s.cut == 0 ? range_begin(s, 0, t) : 0);
+        run_steps(m, functions, StepFunctions::back, begin, t, 0);
+        t = begin;
     }
 }
 
@@ -211,8 +217,6 @@ constexpr double never = std::numeric_limits<double>::infinity();
 // The least of the times counts.
 void Rollout::measure_steps(Mode& m) {
     constexpr std::int64_t most_steps = 4;
-    constexpr int few = 3, most_rounds = 1024;
-    constexpr double enough = 0.01;  // seconds
     Schedule& s = *m.schedule;
     const std::int64_t n = std::min(s.demand.steps, most_steps);
     s.allocate(*device_, n);
@@ -227,23 +231,52 @@ void Rollout::measure_steps(Mode& m) {
     m.scratch = memory_use_of_thread() - before;
     start_of_steps(s);
     store.store(0);
-    first_steps(s, n, false);
+    first_steps(m, nullptr, n, false);
     store.restore(0);
-    first_steps(s, n, true);
+    first_steps(m, nullptr, n, true);
     before = memory_use_of_thread();
-    first_steps_back(s, n);
+    first_steps_back(m, nullptr, n);
     m.scratch += memory_use_of_thread() - before;
+    m.costs = timed_steps(m, nullptr, n, store);
+    if (may_recompute(m)) measure_functions(m, n, store);
+}
+
+StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
+                               CheckpointStore& store) {
+    constexpr int few = 3, most_rounds = 1024;
+    constexpr double enough = 0.01;  // seconds
     StepCosts costs{never, never, never, never, true, n};
     const auto steps = static_cast<double>(n);
     double total = 0;
     for (int round = 0; round < few || (round < most_rounds && total < enough); ++round) {
         time(*device_, costs.copy, 1, total, [&] { store.restore(0); });
-        time(*device_, costs.advance, steps, total, [&] { first_steps(s, n, false); });
+        time(*device_, costs.advance, steps, total, [&] { first_steps(m, functions, n, false); });
         time(*device_, costs.copy, 1, total, [&] { store.restore(0); });
-        time(*device_, costs.record, steps, total, [&] { first_steps(s, n, true); });
-        time(*device_, costs.adjoint, steps, total, [&] { first_steps_back(s, n); });
+        time(*device_, costs.record, steps, total, [&] { first_steps(m, functions, n, true); });
+        time(*device_, costs.adjoint, steps, total, [&] { first_steps_back(m, functions, n); });
     }
-    m.costs = costs;
+    return costs;
+}
+
+// Steps as functions, where they can be: each kind goes on the way that was faster.
+void Rollout::measure_functions(Mode& m, std::int64_t n, CheckpointStore& store) {
+    if (device_->options().whole_program == WholeProgramUse::never || device_->cuda()) return;
+    auto functions = std::make_unique<StepFunctions>(*m.schedule, counter_, device_->options());
+    const bool advance = functions->offer(StepFunctions::again, m.costs.advance),
+               record = functions->offer(StepFunctions::recording, m.costs.record),
+               back = functions->offer(StepFunctions::back, m.costs.adjoint);
+    m.steps = std::move(functions);
+    if (!advance && !record && !back) return;
+    const StepCosts costs = timed_steps(m, m.steps.get(), n, store);
+    const auto judge = [&](bool offered, StepFunctions::Kind kind, double& launches,
+                           double function) {
+        if (!offered) return;
+        m.steps->judge(kind, function);
+        launches = std::min(launches, function);
+    };
+    judge(advance, StepFunctions::again, m.costs.advance, costs.advance);
+    judge(record, StepFunctions::recording, m.costs.record, costs.record);
+    judge(back, StepFunctions::back, m.costs.adjoint, costs.adjoint);
 }
 
 // As many steps in a row as there are, as memory holds and as some time allows: histories that
@@ -271,8 +304,8 @@ void Rollout::measure_long(Mode& m) {
     for (int round = 0; round < few || (round < most_rounds && total < enough); ++round) {
         if (round > 0) store.restore(0);
         time(*device_, least, static_cast<double>(n), total, [&] {
-            first_steps(s, n, true);
-            first_steps_back(s, n);
+            first_steps(m, m.steps.get(), n, true);
+            first_steps_back(m, m.steps.get(), n);
         });
     }
     m.costs.both_long = least;

@@ -19,9 +19,10 @@ struct Rollout::Mode {
     RolloutMode mode;
     // Measured: what launches work with that forward(false) has not.
     std::int64_t scratch = 0;
-    std::int64_t functions = 0;  // predicted: what compiled runs for backward() work with
+    std::int64_t functions = 0;  // predicted: what compiled runs or steps for backward() work with
     std::int64_t others = 0;     // in the plan: what stays of other modes
     std::unique_ptr<WholeProgram> whole;
+    std::unique_ptr<StepFunctions> steps;
     std::unique_ptr<GraphRuns> graphs;  // instead, on a CUDA device
 
     // What this mode has beside arrays of derivatives as long as there is a plan.

@@ -61,12 +61,14 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     m.recording.release();
     const Schedule& s = *m.schedule;
     MemoryDemand demand = m.demand(others);
-    if (s.cut == 0) {
-        m.functions = 0;
-        if (WholeProgram* const functions = whole(m))
-            m.functions = functions->predicted_bytes(WholeProgram::forward_keeping) +
-                          functions->predicted_bytes(WholeProgram::backward);
-        demand.functions = m.functions;
+    demand.functions = demand.step_functions = 0;
+    if (WholeProgram* const functions = whole(m)) {
+        demand.step_functions =
+            StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes();
+        demand.functions = has_step_functions(s)
+                               ? *demand.step_functions
+                               : functions->predicted_bytes(WholeProgram::forward_keeping) +
+                                     functions->predicted_bytes(WholeProgram::backward);
     }
     MemoryBudget budget;
     budget.memory = limit_.bytes;
@@ -82,6 +84,8 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     m.plan = forced_
                  ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
                  : plan_checkpoints(demand, budget, m.costs);
+    if (!m.plan.may_compile || (m.plan.segments <= 1 && !has_step_functions(s))) m.steps.reset();
+    m.functions = m.plan.segments > 1 ? *demand.step_functions : *demand.functions;
     m.others = others;
     m.has_plan = true;
     return m;

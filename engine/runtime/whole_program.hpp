@@ -2,17 +2,16 @@
 // (backend/cpu_program.hpp), in place of its launches one by one; the same bits.
 //
 // `automatic` measures: after a few runs launch by launch a program that can be compiled is, and
-// whichever way has been faster is kept. Only programs of which everything is stored; runs with a
-// watch, and devices that check or interpret, go launch by launch.
+// whichever way has been faster is kept. Only programs of which everything is stored: others have
+// functions of their steps (step_functions.hpp). Runs with a watch, and devices that check or
+// interpret, go launch by launch.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <string>
 
-#include "engine/backend/cpu_program.hpp"
-#include "engine/runtime/device.hpp"
-#include "engine/runtime/schedule.hpp"
+#include "engine/runtime/program_writer.hpp"
 
 namespace hindcast {
 
@@ -27,16 +26,20 @@ public:
         : schedule_(schedule),
           counter_(std::move(counter)),
           device_(device),
+          writer_(schedule, counter_),
           checked_(std::move(checked)),
           every_(every) {}
+
+    // A function of more would take long to compile.
+    static constexpr std::size_t most_events = 16;
 
     // Runs all of one kind as a function, or returns false: launch by launch, please. That is also
     // the answer where a number was not finite: only single steps can stop there.
     // Under `always` throws Error if the program cannot be compiled.
     bool run(Kind kind);
     // Tells how long a run launch by launch took, in seconds.
-    bool wants_time(Kind kind) const;
-    void took(Kind kind, double seconds);
+    bool wants_time(Kind kind) const { return ways_[kind].wants_time(); }
+    void took(Kind kind, double seconds) { ways_[kind].took(seconds); }
     // What the function of this kind will work with besides histories, in bytes; 0 if it cannot be
     // compiled.
     std::int64_t predicted_bytes(Kind kind);
@@ -45,40 +48,24 @@ public:
     // Throws Error where only launches will do.
     backend::ProgramText text(Kind kind);
     // "one function (1.2 us against 5.3 us launch by launch)", or why not.
-    std::string report(Kind kind) const;
+    std::string report(Kind kind) const { return ways_[kind].report(); }
 
 private:
-    enum class Choice : std::uint8_t { open, function, launches };
-    struct Way {
-        Choice choice = Choice::open;
-        int launched = 0, called = 0;               // runs that were timed
-        double launches = 1e300, function = 1e300;  // least seconds
-        std::unique_ptr<backend::CpuProgram> program;
-        Premises premises;
-        std::string refusal;
-    };
-
     std::string refuse(Kind kind) const;
     void compile(Kind kind);
     backend::ProgramText text_of(Kind kind);
     backend::ProgramText forward_text(bool keep);
     backend::ProgramText backward_text();
-    void add_save(History& history, const Schedule::Event* event,
-                  std::vector<backend::ProgramItem>& items) const;
-    void add_forward(Call& call, const Schedule::Event* event, bool keep,
-                     std::vector<backend::ProgramItem>& items) const;
-    void add_backward(Call& call, const Schedule::Event* event,
-                      std::vector<backend::ProgramItem>& items) const;
-    void add_counter(std::int64_t offset, std::vector<backend::ProgramItem>& items) const;
-    bool call(Kind kind, Way& way);
+    bool call(Kind kind, CompiledWay& way);
 
     Schedule& schedule_;
     Array counter_;
     DeviceOptions device_;
+    ProgramWriter writer_;
     std::vector<Array> checked_;
     std::int64_t every_ = 0;
     std::int32_t not_finite_ = 0;
-    std::array<Way, 3> ways_;
+    std::array<CompiledWay, 3> ways_;
 };
 
 }  // namespace hindcast

@@ -153,7 +153,9 @@ std::vector<std::string> outcome(const Case& c, Rollout& r, RolloutMode mode, st
     c.q.tangent().fill(-1.25);
     c.p.gradient().clear();
     c.q.gradient().clear();
-    const Rollout::Watch watch = [&](std::int64_t t) { return t < stop; };
+    // Without a watch steps may run many at once.
+    Rollout::Watch watch;
+    if (stop < c.parts.steps) watch = [&](std::int64_t t) { return t < stop; };
     r.forward(true, watch, mode);
     for (int k = 0; k < times; ++k) {
         r.backward({{c.loss, 1}, {c.x[1], 0.5}, {c.sum, 2}}, mode);
@@ -259,4 +261,48 @@ TEST_CASE("roll-out checkpoints: the compiled program, and checkpoints in a file
             CHECK(std::filesystem::is_empty(folder.path()));
         }
     }
+}
+
+TEST_CASE("roll-out checkpoints: random programs with compiled steps have the interpreter's bits") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    const auto device = std::make_shared<Device>(
+        DeviceOptions{.threads = 1, .whole_program = WholeProgramUse::always});
+    std::mt19937 random(9);
+    int compiled = 0, refused = 0;
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        CAPTURE(seed);
+        const Case c(test::interpreter_device(), seed), d(device, seed);
+        for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
+            const std::int64_t horizon = random_horizon(random),
+                               stop = random_stop(random, horizon, c.parts.steps);
+            CAPTURE(mode == RolloutMode::second);
+            CAPTURE(stop);
+            CAPTURE(horizon);
+            Rollout reference = c.rollout();
+            reference.set_horizon(horizon);
+            const auto expected = outcome(c, reference, mode, stop, 2);
+            for (const std::int64_t segment : {2, 5}) {
+                Rollout r = d.rollout();
+                r.set_horizon(horizon);
+                const auto checkpoints = static_cast<std::int64_t>(1 + random() % 4);
+                CAPTURE(segment);
+                CAPTURE(checkpoints);
+                r.force_plan(segment, checkpoints);
+                if (r.plan(mode).kind == PlanKind::store_all && horizon == 0) continue;
+                try {
+                    for (int k = 0; k < 2; ++k) {
+                        const auto found = outcome(d, r, mode, stop, 2);
+                        CHECK((found == expected));
+                    }
+                    ++compiled;
+                } catch (const Error& e) {
+                    CAPTURE(e.happened());
+                    CHECK(e.happened().find("cannot be one function") != std::string::npos);
+                    ++refused;
+                }
+            }
+        }
+    }
+    CHECK(compiled > 40);
+    MESSAGE(compiled << " compiled, " << refused << " refused");
 }

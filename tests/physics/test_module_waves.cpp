@@ -238,7 +238,7 @@ TEST_CASE("waves: how many levels make a step changes no bit of fields and gradi
     // which zeros alone may keep one.
     const int rows = 21, columns = 37, levels = 24;
     const auto run = [&](const std::shared_ptr<Device>& device, ir::Precision precision,
-                         const std::string& keys, int per_step) {
+                         const std::string& keys, int per_step, bool recompute = false) {
         SimulationOptions options;
         options.device = device;
         options.precision = precision;
@@ -253,6 +253,7 @@ TEST_CASE("waves: how many levels make a step changes no bit of fields and gradi
                                              {"path": "drum.level_1", "per": "element"},
                                              {"path": "drum.speed", "per": "element"}]})json"),
             all_modules(), options);
+        if (recompute) sim.rollout().force_plan(2, 2);
         std::vector<double> all{sim.run(true)};
         const auto add = [&](const std::vector<double>& values) {
             all.insert(all.end(), values.begin(), values.end());
@@ -262,6 +263,11 @@ TEST_CASE("waves: how many levels make a step changes no bit of fields and gradi
             add(sim.model().array(name).to_doubles());
         return all;
     };
+    std::vector<std::shared_ptr<Device>> other_widths;
+    if (has_cpu_device())
+        for (const int width : {1, 4, 8})
+            other_widths.push_back(
+                std::make_shared<Device>(DeviceOptions{.threads = 1, .width = width}));
     for (const char* boundary : {"zero_outside", "fixed_border"})
         for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
             CAPTURE(boundary);
@@ -278,7 +284,10 @@ TEST_CASE("waves: how many levels make a step changes no bit of fields and gradi
                     CAPTURE(device->describe());
                     CAPTURE(per_step);
                     CHECK(run(device, precision, keys, per_step) == expected);
+                    CHECK(run(device, precision, keys, per_step, true) == expected);
                 }
+            for (const auto& device : other_widths)
+                CHECK(run(device, precision, keys, 6) == expected);
         }
 }
 

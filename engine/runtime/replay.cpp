@@ -350,14 +350,22 @@ double Launch::Replay::bytes() const {
     };
     std::map<const void*, Traffic> of;  // per array
     const Kernel& k = kernel();
+    // A ReadWrite may do only one of the two.
+    std::vector<char> changed(k.parameters.size(), 0), loaded = changed;
+    for (const ir::Region& region : k.regions)
+        for (const ir::Value v : region.ops)
+            if (const ir::Op& op = k.op(v); op.symbol >= 0)
+                (ir::is_effect(op.code) ? changed : loaded)[static_cast<std::size_t>(op.symbol)] =
+                    1;
     for (std::size_t p = 0; p < k.parameters.size(); ++p) {
         const Array& array = arrays()[p];
         if (!array) continue;
         const Access access = k.parameters[p].access;
         Traffic& traffic = of[array.version_counter()];
         traffic.read |= access != Access::write && access != Access::sum &&
-                        access != Access::slice && access != Access::reduce;
-        traffic.written |= access != Access::read && access != Access::value;
+                        access != Access::slice && access != Access::reduce &&
+                        (access != Access::read_write || loaded[p] != 0);
+        traffic.written |= changed[p] != 0 || access == Access::sum;  // which is cleared
         const bool own = access == Access::write || access == Access::read_write;
         const std::int64_t elements =
             own ? std::min(array.elements(), launch().items()) : array.elements();

@@ -88,10 +88,14 @@ TEST_CASE("a benchmark counts launches and bytes by the bindings of a step") {
     // Per level: every node's value is read, the older one of the inner rows read and written, two
     // numbers of the launch read in f64, and the outer columns set to zero.
     const json wave = bench("wave2d").at(0);
-    CHECK(wave["launches_per_step"] == 4);
-    CHECK(wave["adjoints_per_step"] == 4);
+    CHECK(wave["launches_per_step"] == 8);  // four levels
+    CHECK(wave["adjoints_per_step"] == 8);
+    const double outer_columns = 4 * 2 * 510;
     CHECK(wave["forward_bytes_per_step"] ==
-          2 * (4 * 512 * 512 + 2 * 4 * 510 * 512 + 2 * 8 + 4 * 2 * 510));
+          4 * (4 * 512 * 512 + 2 * 4 * 510 * 512 + 2 * 8 + outer_columns));
+    // Every node's gradient is read and written, the older one of the inner rows is read.
+    CHECK(wave["backward_bytes_per_step"] ==
+          4 * (2 * 4 * 512 * 512 + 4 * 510 * 512 + 2 * 8 + outer_columns));
     CHECK(wave["history_mb"] == 1);  // the last level, for the loss; nothing per step
     CHECK(wave["triad_memory_gb_s"].get<double>() > 0);
     CHECK(wave["forward_share_of_same_size"].get<double>() > 0);

@@ -1,13 +1,17 @@
 // Waves against the exact solution of the discrete equation (standing modes), against loops written
-// out, and what a linear step keeps for the backward pass: nothing.
+// out, the same levels cut into steps of any length, and what a linear step keeps for the backward
+// pass: nothing.
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <functional>
 #include <random>
+#include <set>
+#include <tuple>
 
 #include "engine/document/npy.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -52,10 +56,10 @@ struct Mode {
     }
 };
 
-std::string waves(int rows, int columns, const std::string& keys, int steps) {
-    return R"("dimension": 2, "time": {"step": 0.02, "steps": )" + std::to_string(steps) +
-           R"(}, "bodies": [{"type": "waves", "name": "drum", "nodes": [)" + std::to_string(rows) +
-           "," + std::to_string(columns) + "], " + keys + "}]";
+std::string waves(int rows, int columns, const std::string& keys, int steps, double step = 0.02) {
+    return R"("dimension": 2, "time": {"step": )" + number(step) + R"(, "steps": )" +
+           std::to_string(steps) + R"(}, "bodies": [{"type": "waves", "name": "drum", "nodes": [)" +
+           std::to_string(rows) + "," + std::to_string(columns) + "], " + keys + "}]";
 }
 
 double energy_of(Simulation& simulation) {
@@ -167,7 +171,7 @@ TEST_CASE("waves: a standing mode keeps its shape and its discrete frequency") {
 
 TEST_CASE("waves: any speed, damping and field, against loops written out") {
     const int rows = 6, columns = 9, steps = 7, n = rows * columns;
-    const double h = 0.005, dx = 0.25;  // four levels per step
+    const double h = 0.005, dx = 0.25;
     std::vector<double> speed, damping, level_0, level_1;
     for (int e = 0; e < n; ++e) {
         speed.push_back(20 + 10 * std::sin(1.3 * e));
@@ -175,69 +179,174 @@ TEST_CASE("waves: any speed, damping and field, against loops written out") {
         level_0.push_back(std::sin(2.1 * e + 0.4));
         level_1.push_back(std::cos(0.9 * e - 0.2));
     }
-    for (const bool fixed : {false, true})
-        for (const bool damped : {false, true}) {
-            CAPTURE(fixed);
-            CAPTURE(damped);
-            const auto sim =
-                simulate(waves(rows, columns,
-                               R"("spacing": 0.25, "levels_per_step": 4, "speed": )" + list(speed) +
-                                   (damped ? R"(, "damping": )" + list(damping) : "") +
-                                   R"(, "level_0": )" + list(level_0) + R"(, "level_1": )" +
-                                   list(level_1) + (fixed ? R"(, "boundary": "fixed_border")" : ""),
-                               steps));
-            sim->run();
-            std::vector<double> u = level_1, old = level_0;
-            for (int i = 0; fixed && i < rows; ++i)
-                for (int j = 0; j < columns; ++j)
-                    if (i == 0 || j == 0 || i == rows - 1 || j == columns - 1)
-                        u[static_cast<std::size_t>(i * columns + j)] = 0;
-            for (int t = 0; t < 4 * steps; ++t) {
-                std::vector<double> next(u.size());
-                for (int i = 0; i < rows; ++i)
-                    for (int j = 0; j < columns; ++j) {
-                        const bool border = i == 0 || j == 0 || i == rows - 1 || j == columns - 1;
-                        if (fixed && border) continue;
-                        const auto at = [&](int r, int c) {
-                            if (r < 0 || c < 0 || r >= rows || c >= columns) return 0.0;
-                            return u[static_cast<std::size_t>(r * columns + c)];
-                        };
-                        const std::size_t e = static_cast<std::size_t>(i * columns + j);
-                        const double laplacian = (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) +
-                                                  at(i, j + 1) - 4 * at(i, j)) /
-                                                 (dx * dx);
-                        const double gamma = damped ? damping[e] : 0;
-                        // (u+ - 2u + u-) / h^2 + gamma (u+ - u-) / (2h) = c^2 lap u
-                        const double left = 1 / (h * h) + gamma / (2 * h);
-                        const double right = speed[e] * speed[e] * laplacian +
-                                             (2 * u[e] - old[e]) / (h * h) +
-                                             gamma * old[e] / (2 * h);
-                        next[e] = right / left;
-                    }
-                old = u;
-                u = next;
-            }
-            for (std::size_t e = 0; e < u.size(); ++e)
-                CHECK(
-                    std::fabs(sim->model().array("drum.field").value(static_cast<std::int64_t>(e)) -
-                              u[e]) < 1e-12);
+    for (const auto& [fixed, damped, levels] : {std::tuple{false, false, 4},
+                                                {false, true, 4},
+                                                {true, false, 4},
+                                                {true, true, 4},
+                                                {false, false, 2},
+                                                {true, false, 6},
+                                                {true, true, 6},
+                                                {false, false, 14}}) {
+        CAPTURE(fixed);
+        CAPTURE(damped);
+        CAPTURE(levels);
+        const auto sim = simulate(waves(
+            rows, columns,
+            R"("spacing": 0.25, "levels_per_step": )" + std::to_string(levels) + R"(, "speed": )" +
+                list(speed) + (damped ? R"(, "damping": )" + list(damping) : "") +
+                R"(, "level_0": )" + list(level_0) + R"(, "level_1": )" + list(level_1) +
+                (fixed ? R"(, "boundary": "fixed_border")" : ""),
+            steps, levels * h));
+        sim->run();
+        std::vector<double> u = level_1, old = level_0;
+        for (int i = 0; fixed && i < rows; ++i)
+            for (int j = 0; j < columns; ++j)
+                if (i == 0 || j == 0 || i == rows - 1 || j == columns - 1)
+                    u[static_cast<std::size_t>(i * columns + j)] = 0;
+        for (int t = 0; t < levels * steps; ++t) {
+            std::vector<double> next(u.size());
+            for (int i = 0; i < rows; ++i)
+                for (int j = 0; j < columns; ++j) {
+                    const bool border = i == 0 || j == 0 || i == rows - 1 || j == columns - 1;
+                    if (fixed && border) continue;
+                    const auto at = [&](int r, int c) {
+                        if (r < 0 || c < 0 || r >= rows || c >= columns) return 0.0;
+                        return u[static_cast<std::size_t>(r * columns + c)];
+                    };
+                    const std::size_t e = static_cast<std::size_t>(i * columns + j);
+                    const double laplacian =
+                        (at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1) - 4 * at(i, j)) /
+                        (dx * dx);
+                    const double gamma = damped ? damping[e] : 0;
+                    // (u+ - 2u + u-) / h^2 + gamma (u+ - u-) / (2h) = c^2 lap u
+                    const double left = 1 / (h * h) + gamma / (2 * h);
+                    const double right = speed[e] * speed[e] * laplacian +
+                                         (2 * u[e] - old[e]) / (h * h) + gamma * old[e] / (2 * h);
+                    next[e] = right / left;
+                }
+            old = u;
+            u = next;
         }
+        for (std::size_t e = 0; e < u.size(); ++e)
+            CHECK(std::fabs(sim->model().array("drum.field").value(static_cast<std::int64_t>(e)) -
+                            u[e]) < 1e-12);
+    }
+}
+
+TEST_CASE("waves: how many levels make a step changes no bit of fields and gradients") {
+    // 24 levels. Without damping four of them at a time are held with other signs within a step, of
+    // which zeros alone may keep one.
+    const int rows = 21, columns = 37, levels = 24;
+    const auto run = [&](const std::shared_ptr<Device>& device, ir::Precision precision,
+                         const std::string& keys, int per_step, bool recompute = false) {
+        SimulationOptions options;
+        options.device = device;
+        options.precision = precision;
+        Simulation sim(
+            Scene::parse("{\"format\": 1, " +
+                         waves(rows, columns,
+                               keys + R"(, "levels_per_step": )" + std::to_string(per_step),
+                               levels / per_step, 0.0078125 * per_step) +
+                         R"json(, "objective": [{"type": "field_target", "of": "drum",
+                              "target": {"formula": "exp(-(x-2)^2-(y-3)^2)"}}],
+                              "parameters": [{"path": "drum.level_0", "per": "element"},
+                                             {"path": "drum.level_1", "per": "element"},
+                                             {"path": "drum.speed", "per": "element"}]})json"),
+            all_modules(), options);
+        if (recompute) sim.rollout().force_plan(2, 2);
+        std::vector<double> all{sim.run(true)};
+        const auto add = [&](const std::vector<double>& values) {
+            all.insert(all.end(), values.begin(), values.end());
+        };
+        add(sim.gradient());
+        for (const char* name : {"drum.field", "drum.previous"})
+            add(sim.model().array(name).to_doubles());
+        return all;
+    };
+    std::vector<std::shared_ptr<Device>> other_widths;
+    if (has_cpu_device())
+        for (const int width : {1, 4, 8})
+            other_widths.push_back(
+                std::make_shared<Device>(DeviceOptions{.threads = 1, .width = width}));
+    for (const char* boundary : {"zero_outside", "fixed_border"})
+        for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
+            CAPTURE(boundary);
+            CAPTURE(precision == ir::Precision::f32);
+            const std::string keys =
+                R"json("spacing": 0.25, "speed": {"formula": "14+5*sin(x+2*y)"},
+                "level_0": {"formula": "sin(3*x)*cos(y)"}, "level_1": {"formula": "sin(2*x*y)"},
+                "boundary": ")json" +
+                std::string(boundary) + "\"";
+            const std::vector<double> expected = run(interpreter_device(), precision, keys, 2);
+            CHECK(norm(expected) > 1);
+            for (const auto& device : devices())
+                for (const int per_step : {2, 4, 6, 8, 12, 24}) {
+                    CAPTURE(device->describe());
+                    CAPTURE(per_step);
+                    CHECK(run(device, precision, keys, per_step) == expected);
+                    CHECK(run(device, precision, keys, per_step, true) == expected);
+                }
+            for (const auto& device : other_widths)
+                CHECK(run(device, precision, keys, 6) == expected);
+        }
+}
+
+TEST_CASE("waves: where four levels make a step, adjoints leave the replaced level's gradient") {
+    // Per adjoint of a level that runs: whether it changes that gradient.
+    const auto changes = [](const std::string& keys, int per_step) {
+        const auto sim =
+            simulate(waves(5, 6,
+                           R"("spacing": 0.5, "speed": 20, "level_0": 0.1, )" + keys +
+                               R"("levels_per_step": )" + std::to_string(per_step),
+                           3, 0.01 * per_step) +
+                     R"(, "objective": [{"type": "field_target", "of": "drum", "target": 0}],
+                 "parameters": [{"path": "drum.level_0"}])");
+        sim->rollout().profile(true);
+        sim->run(true);
+        sim->gradient();
+        std::set<bool> found;
+        for (const Rollout::Profile& p : sim->rollout().profiles()) {
+            if (p.launch != "drum: next level" || p.direction != Direction::adjoint) continue;
+            const ir::Kernel& kernel = p.replay.kernel();
+            const int gradient = kernel.find_parameter("older.a1");
+            REQUIRE(gradient >= 0);
+            bool any = false;
+            for (const ir::Region& region : kernel.regions)
+                for (const ir::Value v : region.ops)
+                    any |= ir::is_effect(kernel.op(v).code) && kernel.op(v).symbol == gradient;
+            found.insert(any);
+        }
+        return found;
+    };
+    for (const std::string border : {"", R"("boundary": "fixed_border", )"}) {
+        CAPTURE(border);
+        CHECK(changes(border, 4) == std::set{false});
+        CHECK(changes(border, 12) == std::set{false});
+        CHECK(changes(border, 2) == std::set{true});
+        CHECK(changes(border + R"("damping": 1, )", 4) == std::set{true});
+    }
 }
 
 TEST_CASE(
     "waves: a linear step keeps nothing for the backward pass; only the loss keeps its field") {
-    const std::string scene = waves(12, 12, R"("spacing": 0.5, "speed": 20, "level_0": 0.1)", 40) +
-                              R"(, "objective": [{"type": "field_target", "of": "drum",
-                                   "target": {"formula": "x*y"}}], "parameters": [{"path": )";
-    const auto linear = simulate(scene + R"("drum.level_0", "per": "element"}])");
-    linear->run(true);
-    const std::int64_t field =
-        static_cast<std::int64_t>(linear->model().array("drum.field").bytes());
-    CHECK(linear->rollout().kept_bytes() == field);
-    // With the speed as a parameter the Laplacian of every level is needed.
-    const auto nonlinear = simulate(scene + R"("drum.speed"}])");
-    nonlinear->run(true);
-    CHECK(nonlinear->rollout().kept_bytes() >= 80 * field);
+    for (const int levels : {2, 4}) {
+        const std::string scene =
+            waves(12, 12,
+                  R"("spacing": 0.5, "speed": 20, "level_0": 0.1, "levels_per_step": )" +
+                      std::to_string(levels),
+                  80 / levels, 0.01 * levels) +
+            R"(, "objective": [{"type": "field_target", "of": "drum",
+                 "target": {"formula": "x*y"}}], "parameters": [{"path": )";
+        const auto linear = simulate(scene + R"("drum.level_0", "per": "element"}])");
+        linear->run(true);
+        const std::int64_t field =
+            static_cast<std::int64_t>(linear->model().array("drum.field").bytes());
+        CHECK(linear->rollout().kept_bytes() == field);
+        // With the speed as a parameter the Laplacian of every level is needed.
+        const auto nonlinear = simulate(scene + R"("drum.speed"}])");
+        nonlinear->run(true);
+        CHECK(nonlinear->rollout().kept_bytes() >= 80 * field);
+    }
 }
 
 TEST_CASE("waves: a field may be written row by row, or be an image in a file") {

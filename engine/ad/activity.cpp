@@ -160,8 +160,8 @@ void Activity::spread_backward() {
                     const bool gate = op.code == OpCode::select || op.code == OpCode::min ||
                                       op.code == OpCode::max;
                     for (int i = 0; i < 3; ++i) {
-                        if (!differentiable(kernel_, op, i)) continue;
-                        if (is(useful_, v)) mark(useful_, op.operand[i]);
+                        if (!is(useful_, v) || !differentiable(kernel_, op, i)) continue;
+                        mark(useful_, op.operand[i]);
                         if (gate || is(gated_, v)) mark(gated_, op.operand[i]);
                     }
                 }

@@ -1,9 +1,8 @@
 // Which values of a kernel take part in a derivative.
 //   varied   depends on an active input
 //   useful   an active output depends on it
-//   gated    its adjoint may be the zero of a path not taken: it flows through a select, min or
-//   max, or the value is used
-//            inside a branch or a loop that may make no trip
+//   gated    its adjoint may be the zero of a path not taken: it flows through a useful select, min
+//            or max, or the value is used inside a branch or a loop that may make no trip
 // Only values that are both varied and useful have adjoints; only varied ones have tangents.
 #pragma once
 

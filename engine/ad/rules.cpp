@@ -5,7 +5,8 @@
 //  inf) = 0. Elsewhere
 //    infinities are kept. These are ops, not selects, so their own derivatives are right too
 //    (a select would have a zero second derivative there).
-//  - norm at zero: the unit vector x_i/|x| is taken as mulz(x_i, 1/|x|) = 0 in both modes.
+//  - norm at zero: the unit vector x_i/|x| is taken as 0 in both modes: x_i over max(|x|, less than
+//  any length but 0).
 #include "engine/ad/rules.hpp"
 
 namespace hindcast::ad {
@@ -66,8 +67,9 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::sub: return i == 0 ? g : e.neg(g);
         case OpCode::neg: return e.neg(g);
         case OpCode::mul: return product(g, a[other]);
-        case OpCode::mulz:
-        case OpCode::mulg: return e.mulz(g, a[other]);
+        case OpCode::mulz: return e.mulz(g, a[other]);
+        case OpCode::mulg:  // a closed gate stays closed
+            return i == 0 ? e.mulz(g, a[1]) : e.op(OpCode::mulg, a[0], g);
         case OpCode::fma: return i == 2 ? g : product(g, a[other]);
         case OpCode::div:
         case OpCode::divz:  // the second takes the first's quotient
@@ -86,8 +88,11 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
         case OpCode::sqrt: return e.divz(g, e.mul(e.number(2), r));
         case OpCode::cbrt: return e.divz(g, e.mul(e.number(3), e.mul(r, r)));
         case OpCode::norm2:
-        case OpCode::norm3:  // a length is 0 or so large that its reciprocal is finite
-            return e.mulz(g, e.mulz(a[static_cast<std::size_t>(i)], e.div(e.number(1), r)));
+        case OpCode::norm3: {  // a length is 0, or at least the root of the least number
+            const double less = op.type == Type::f32 ? 0x1p-80 : 0x1p-540;
+            const Value length = e.op(OpCode::max, r, e.number(less));
+            return product(g, e.mul(a[static_cast<std::size_t>(i)], e.div(e.number(1), length)));
+        }
         case OpCode::convert:  // the one op whose seed has another type in forward mode than in
                                // reverse mode
             return b.emit(OpCode::convert, b.type_of(g) == op.type ? b.type_of(a[0]) : op.type, g);

@@ -163,6 +163,25 @@ TEST_CASE("sqrt, cbrt, norm and normalize at zero") {
     });
 }
 
+TEST_CASE("norm: the shortest vectors have unit gradients") {
+    // The squares of shorter ones are 0.
+    for (const auto& [precision, length] :
+         {std::pair{ir::Precision::f32, 0x1p-74}, {ir::Precision::f64, 0x1p-537}}) {
+        const Found one = derive({"norm", OF(norm(v)), {length, 0, 0}, {}}, precision, 1),
+                    two = derive({"norm", OF(norm(v)), {0, 3 * length, -4 * length}, {}}, precision,
+                                 -2);
+        CHECK(one.value == length);
+        CHECK(one.reverse == Triple{1, 0, 0});
+        CHECK(one.forward == one.reverse);
+        CHECK(two.value == 5 * length);
+        for (const Triple& gradient : {two.reverse, two.forward}) {
+            CHECK(gradient[0] == 0);
+            CHECK(gradient[1] == doctest::Approx(-1.2).epsilon(1e-6));
+            CHECK(gradient[2] == doctest::Approx(1.6).epsilon(1e-6));
+        }
+    }
+}
+
 TEST_CASE("divz, mulz, mulg and division at zero") {
     check({
         {"divz", OF(divz(v.x(), v.y())), {0, 0, 0}, {infinity, 0, 0}, 0},

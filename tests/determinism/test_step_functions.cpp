@@ -9,6 +9,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace hindcast {
 
@@ -125,6 +126,18 @@ TEST_CASE("step functions: measured before the run, used, and steady runs alloca
     s.rollout().forward(true);
     s.rollout().backward(seeds);
     CHECK(test::allocations() == before);
+}
+
+TEST_CASE("step functions: states stored in a file") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    const test::TemporaryFolder folder;
+    const Scene scene = load("spring_cage");
+    const auto launched = make(scene, WholeProgramUse::never, ir::Precision::f32, {});
+    const auto compiled = make(scene, WholeProgramUse::always, ir::Precision::f32, {});
+    compiled->rollout().limit_memory({.spill = folder.path()});
+    compiled->rollout().force_plan(4, 3);
+    CHECK(results(*compiled) == results(*launched));
+    CHECK(compiled->rollout().plan().spilled);
 }
 
 TEST_CASE("step functions: runs stop where launches stop") {

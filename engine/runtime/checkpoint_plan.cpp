@@ -213,6 +213,18 @@ std::optional<CheckpointPlan> fastest_plan(const MemoryDemand& demand, const Mem
     return plan_of(demand, best_segment, best_checkpoints, spilled, costs);
 }
 
+// A plan whose segments stay in a cache, if it is faster.
+std::optional<CheckpointPlan> near_plan(const MemoryDemand& demand, MemoryBudget budget,
+                                        const StepCosts& costs) {
+    const std::int64_t functions = demand.step_functions.value_or(0);
+    if (functions == 0 || costs.long_steps == 0 || demand.steps < 2) return {};
+    budget.memory = std::min(budget.memory - functions,
+                             add(add(demand.fixed, demand.if_recomputed), near_history_bytes));
+    auto plan = fastest_plan(demand, budget, costs);
+    if (!plan || plan->time_factor >= 1) return {};
+    return plan;
+}
+
 }  // namespace
 
 CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& budget,
@@ -224,6 +236,8 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
             plan.peak_bytes -= demand.functions.value_or(0);
         }
         if (plan.peak_bytes > budget.memory) refuse(demand, budget);
+        if (plan.may_compile && budget.may_recompute)
+            if (auto near = near_plan(demand, budget, costs)) return *near;
         return plan;
     }
     if (!budget.may_recompute || demand.steps == 1) refuse(demand, budget);

@@ -13,8 +13,10 @@
 //                     least number with M <= beta(s, r), segments are advanced over
 //                     t(M, s) = r M - beta(s + 1, r - 1) times, which no schedule undercuts.
 //
-// A plan is chosen by the time that it is predicted to take, among those that fit. Nothing here
-// knows of arrays or launches; rollout.cpp carries plans out.
+// A plan is chosen by the time that it is predicted to take, among those that fit. Where histories
+// of many steps were measured to cost more than those that a processor's own cache holds, short
+// segments may win although everything would fit. Nothing here knows of arrays or launches;
+// rollout.cpp carries plans out.
 #pragma once
 
 #include <cstdint>
@@ -115,6 +117,9 @@ struct StepCosts {
     // the length.
     double both(std::int64_t segment) const;
 };
+
+// What segments and checkpoints may take to count as held by a processor's own cache.
+inline constexpr std::int64_t near_history_bytes = 1 << 20;
 
 struct MemoryBudget {
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();

@@ -244,7 +244,7 @@ private:
     void first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n);
     StepCosts timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
                           CheckpointStore& store);
-    void measure_functions(Mode& m, std::int64_t n, CheckpointStore& store);
+    void measure_functions(Mode& m, CheckpointStore& store);
     bool may_recompute(const Mode& m) const;
     void run_all_once(Schedule& s, const Moment* record);
     void run_all_back(Schedule& s);

@@ -144,10 +144,16 @@ void Rollout::run_all_back(Schedule& s) {
     for (const Array& g : s.gradients) g.clear();
 }
 
-// Where everything is stored nothing is weighed against anything.
+// Where everything is stored nothing is weighed against anything. Long histories of a small program
+// may cost more than its steps.
 bool Rollout::may_recompute(const Mode& m) const {
     const MemoryDemand demand = m.demand(bytes_of_others(m));
-    return forced_ || demand.fixed + demand.history(demand.steps) > limit_.bytes;
+    const std::int64_t history = demand.history(demand.steps);
+    if (forced_ || demand.fixed + history > limit_.bytes) return true;
+    constexpr std::int64_t far_histories = 16 * near_history_bytes;
+    return history > far_histories && device_->options().kind == DeviceKind::cpu &&
+           device_->options().whole_program != WholeProgramUse::never &&
+           StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes() > 0;
 }
 
 const StepCosts& Rollout::measure(RolloutMode mode) {
@@ -238,7 +244,7 @@ void Rollout::measure_steps(Mode& m) {
     first_steps_back(m, nullptr, n);
     m.scratch += memory_use_of_thread() - before;
     m.costs = timed_steps(m, nullptr, n, store);
-    if (may_recompute(m)) measure_functions(m, n, store);
+    if (may_recompute(m)) measure_functions(m, store);
 }
 
 StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
@@ -258,9 +264,16 @@ StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n
     return costs;
 }
 
-// Steps as functions, where they can be: each kind goes on the way that was faster.
-void Rollout::measure_functions(Mode& m, std::int64_t n, CheckpointStore& store) {
+// Steps as functions, where they can be: each kind goes on the way that was faster. A call of one
+// takes as long as a small step: many are measured in a row.
+void Rollout::measure_functions(Mode& m, CheckpointStore& store) {
     if (device_->options().whole_program == WholeProgramUse::never || device_->cuda()) return;
+    constexpr std::int64_t most_steps = 64;
+    const MemoryDemand demand = m.demand(bytes_of_others(m));
+    std::int64_t n = std::min(demand.steps, most_steps);
+    while (n > 1 && demand.fixed + demand.history(n) > limit_.bytes) n /= 2;
+    m.schedule->allocate(*device_, n);
+    m.schedule->move_window(0);
     auto functions = std::make_unique<StepFunctions>(*m.schedule, counter_, device_->options());
     const bool advance = functions->offer(StepFunctions::again, m.costs.advance),
                record = functions->offer(StepFunctions::recording, m.costs.record),
@@ -277,6 +290,7 @@ void Rollout::measure_functions(Mode& m, std::int64_t n, CheckpointStore& store)
     judge(advance, StepFunctions::again, m.costs.advance, costs.advance);
     judge(record, StepFunctions::recording, m.costs.record, costs.record);
     judge(back, StepFunctions::back, m.costs.adjoint, costs.adjoint);
+    m.costs.short_steps = n;
 }
 
 // As many steps in a row as there are, as memory holds and as some time allows: histories that

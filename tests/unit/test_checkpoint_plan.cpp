@@ -177,6 +177,39 @@ TEST_CASE("checkpoint plan: long histories cost what they were measured to cost"
     CHECK(plan.time_factor == doctest::Approx((1000 * 5 + 18 * 54) / 5000.0));
 }
 
+TEST_CASE("checkpoint plan: short segments where long histories cost more than steps") {
+    MemoryDemand d;
+    d.steps = 100'000;
+    d.fixed = 1000;
+    d.if_recomputed = d.checkpoint = 100;
+    d.per_step = 800;
+    d.functions = d.step_functions = 5000;
+    StepCosts costs{.advance = 0.08,
+                    .record = 0.1,
+                    .adjoint = 0.1,
+                    .measured = true,
+                    .short_steps = 4,
+                    .long_steps = 50'000,
+                    .both_long = 0.35};
+    const CheckpointPlan near = plan_checkpoints(d, {}, costs);
+    CHECK(near.segments > 1);
+    CHECK(near.time_factor < 0.9);
+    CHECK(near.may_compile);
+    CHECK(near.history_bytes + near.checkpoint_bytes <= near_history_bytes);
+    CHECK(near.peak_bytes == 1000 + 100 + 5000 + near.history_bytes + near.checkpoint_bytes);
+    // Everything is stored where long histories cost nothing, where that was not measured, and
+    // where steps are no functions or must not run again.
+    costs.both_long = 0.21;
+    CHECK(plan_checkpoints(d, {}, costs).kind == PlanKind::store_all);
+    costs.both_long = 0.35;
+    CHECK(plan_checkpoints(d, {.may_recompute = false}, costs).kind == PlanKind::store_all);
+    d.step_functions = 0;
+    CHECK(plan_checkpoints(d, {}, costs).kind == PlanKind::store_all);
+    d.step_functions = 5000;
+    costs.long_steps = 0;
+    CHECK(plan_checkpoints(d, {}, costs).kind == PlanKind::store_all);
+}
+
 TEST_CASE("checkpoint plan: checkpoints in files take disk, not memory") {
     const MemoryDemand d = demand(1000);
     const CheckpointPlan plan = plan_checkpoints(d, {.memory = 3000, .disk = 1'000'000});

@@ -2,9 +2,13 @@
 //                               - sum m_i g.x_i                "gravitational"; zero at the origin
 //                               + sum 1/2 k (L - r)^2          of the "springs" named
 //                               + sum V W(F)                   of the "solids" named
+//                               + what the "objects" named publish (Model::publish_energy)
 // in joule. Symplectic Euler does not conserve it exactly: it oscillates about a constant with an
 // amplitude that is proportional to the step.
 #include "kernels/energy/energy.hpp"
+
+#include <algorithm>
+#include <vector>
 
 #include "engine/document/read.hpp"
 #include "kernels/particles/particles.hpp"
@@ -16,19 +20,47 @@ namespace {
 using model::Model;
 using model::Settings;
 
-// Throws Error at the node if no object of that type has the name.
-const model::Energy& energy_of(const Model& model, const std::string& type,
-                               const document::Node& node) {
-    const std::string name = document::string_of(node);
-    for (const model::Energy& energy : model.energies())
-        if (energy.type == type && energy.owner == name) return energy;
-    const bool springs = type == "springs";
-    throw document::fault(
-        node,
-        (springs ? "there are no springs called '" : "there is no solid called '") + name + "'")
-        .remedy(springs ? "name an object of type springs in \"forces\""
-                        : "name an object of type solid in \"bodies\"");
-}
+// The energies that count, each once. Errors are at the node that names one.
+class Stored {
+public:
+    explicit Stored(const Model& model) : model_(model) {}
+
+    // Those of the objects that the list names; type "": whatever their type is.
+    void add(const document::Node& names, const std::string& type) {
+        for (std::size_t k = 0; k < names.size(); ++k) add_one(names.item(k), type);
+    }
+    const std::vector<const model::Energy*>& list() const { return list_; }
+
+private:
+    void add_one(const document::Node& node, const std::string& type) {
+        const std::string name = document::string_of(node);
+        bool found = false;
+        for (const model::Energy& energy : model_.energies()) {
+            if (energy.owner.empty() || energy.owner != name) continue;
+            if (!type.empty() && energy.type != type) continue;
+            found = true;
+            if (std::find(list_.begin(), list_.end(), &energy) != list_.end())
+                throw document::fault(node, "the energy of '" + name + "' counts already")
+                    .remedy("name it once");
+            list_.push_back(&energy);
+        }
+        if (found) return;
+        if (type == "springs")
+            throw document::fault(node, "there are no springs called '" + name + "'")
+                .remedy("name an object of type springs in \"forces\"");
+        if (type == "solid")
+            throw document::fault(node, "there is no solid called '" + name + "'")
+                .remedy("name an object of type solid in \"bodies\"");
+        std::string known;
+        for (const model::Energy& energy : model_.energies())
+            if (!energy.owner.empty()) known += (known.empty() ? "" : ", ") + energy.owner;
+        throw document::fault(node, "no object called '" + name + "' has an energy of its own")
+            .remedy(known.empty() ? "no object of this scene has" : "name one of " + known);
+    }
+
+    const Model& model_;
+    std::vector<const model::Energy*> list_;
+};
 
 class EnergyTerm final : public model::Instance {
 public:
@@ -37,11 +69,13 @@ public:
     void build(Model& model) override {
         const bool kinetic = settings_->boolean("kinetic");
         const bool gravitational = settings_->boolean("gravitational");
-        const document::Node& springs = *settings_->find("springs");
-        const document::Node& solids = *settings_->find("solids");
-        if (!kinetic && !gravitational && springs.size() == 0 && solids.size() == 0)
+        Stored stored(model);
+        stored.add(*settings_->find("springs"), "springs");
+        stored.add(*settings_->find("solids"), "solid");
+        stored.add(*settings_->find("objects"), "");
+        if (!kinetic && !gravitational && stored.list().empty())
             throw settings_->error("type", "this energy has no part")
-                .remedy("let one of kinetic, gravitational, springs and solids be there");
+                .remedy("let one of kinetic, gravitational, springs, solids and objects be there");
         const model::Range range = particles::body_or_all(*settings_, model);
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
@@ -49,10 +83,8 @@ public:
         if (kinetic || gravitational)
             program.add(particles::energy(model, range, {kinetic, gravitational}, scale, term.value,
                                           settings_->name() + ": energy"));
-        for (std::size_t k = 0; k < springs.size(); ++k)
-            energy_of(model, "springs", springs.item(k)).add(model, scale, term.value, program);
-        for (std::size_t k = 0; k < solids.size(); ++k)
-            energy_of(model, "solid", solids.item(k)).add(model, scale, term.value, program);
+        for (const model::Energy* energy : stored.list())
+            energy->add(model, scale, term.value, program);
         model.add_term(std::move(term), program);
     }
 
@@ -68,7 +100,7 @@ void register_energy(Registry& registry) {
         {Section::objective,
          "energy",
          "Mechanical energy in joule, mean over the times: sum 1/2 m |v|^2 - sum m g.x + "
-         "sum 1/2 k (L - r)^2 + sum V W(F).",
+         "sum 1/2 k (L - r)^2 + sum V W(F) + that of other objects.",
          {particles::of_field().optional().doc("the body; without it, all points"),
           boolean("kinetic").fallback("true").doc("with sum 1/2 m |v|^2"),
           boolean("gravitational").fallback("true").doc("with -sum m g.x, zero at the origin"),
@@ -79,6 +111,11 @@ void register_energy(Registry& registry) {
           list("solids")
               .fallback("[]")
               .doc("names of solids whose elastic energy V W(F) counts")
+              .schema(R"({"type":"string"})"),
+          list("objects")
+              .fallback("[]")
+              .doc("names of objects of any type whose own energy counts: the elastic energy of "
+                   "springs, solids and material points, all energy of waves")
               .schema(R"({"type":"string"})")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<EnergyTerm>(std::move(s)); }});
 }

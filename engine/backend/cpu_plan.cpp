@@ -344,19 +344,22 @@ std::int64_t Plan::first_to_clear(int symbol, std::int64_t items, std::int64_t e
     }
 }
 
-LastBindings::LastBindings(const Kernel& kernel) : count_(kernel.parameters.size()) {
-    may_alias_ = std::count_if(kernel.parameters.begin(), kernel.parameters.end(), accumulates) > 1;
+LastBindings::LastBindings(const Kernel& kernel) {
+    const bool several =
+        std::count_if(kernel.parameters.begin(), kernel.parameters.end(), accumulates) > 1;
+    for (const Parameter& p : kernel.parameters) may_alias_.push_back(several && accumulates(p));
 }
 
 bool LastBindings::change(const Binding* bindings) {
-    const auto same = [&](const Binding& a, const Binding& b) {
-        return a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
+    bool same = last_.size() == may_alias_.size();
+    for (std::size_t p = 0; p < last_.size() && same; ++p) {
+        const Binding &a = last_[p], &b = bindings[p];
+        same = a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
                a.count == b.count && a.padded == b.padded && a.kept == b.kept &&
-               (!may_alias_ || a.data == b.data);
-    };
-    if (last_.size() == count_ && std::equal(last_.begin(), last_.end(), bindings, same))
-        return false;
-    last_.assign(bindings, bindings + count_);
+               (may_alias_[p] == 0 || a.data == b.data);
+    }
+    if (same) return false;
+    last_.assign(bindings, bindings + may_alias_.size());
     return true;
 }
 

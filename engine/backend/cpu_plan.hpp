@@ -107,8 +107,7 @@ public:
     const std::vector<Binding>& bindings() const { return last_; }
 
 private:
-    std::size_t count_;
-    bool may_alias_ = false;
+    std::vector<char> may_alias_;  // per parameter: another sum may have the same buffer
     std::vector<Binding> last_;
 };
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,

@@ -2,6 +2,7 @@
 // and what tells whether a function or its launches are faster.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,9 @@ struct CompiledWay {
     static double now();  // seconds
 
     bool wants_time() const { return launched < trials; }
+    // Under `automatic`: whether the next run is one of the function, which `compile` makes if
+    // launches are short. So many launches are timed together.
+    bool is_next(std::int64_t launch_count, const std::function<void()>& compile);
     void took(double seconds);         // launch by launch
     void called_once(double seconds);  // as a function
     // Whether launches that take so long, this many of them, are too long to be worth compiling.

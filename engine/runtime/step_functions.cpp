@@ -119,18 +119,9 @@ bool StepFunctions::run(Kind kind, std::int64_t from, std::int64_t to, std::int6
                 .remedy("let the program choose (automatic)");
         return call(kind, w, from, to, window);
     }
-    if (w.choice == CompiledWay::Choice::launches || w.wants_time()) return false;
     if (w.choice == CompiledWay::Choice::function) return call(kind, w, from, to, window);
-    if (!w.program) {
-        if (w.is_long(static_cast<std::int64_t>(schedule_.step.size())))
-            w.refusal = "its launches are long";
-        else
-            compile(kind);
-        if (!w.refusal.empty()) {
-            w.choice = CompiledWay::Choice::launches;
-            return false;
-        }
-    }
+    if (!w.is_next(static_cast<std::int64_t>(schedule_.step.size()), [&] { compile(kind); }))
+        return false;
     const double start = CompiledWay::now();
     if (!call(kind, w, from, to, window)) return false;
     w.called_once((CompiledWay::now() - start) / static_cast<double>(to - from));

@@ -149,21 +149,11 @@ bool WholeProgram::run(Kind kind) {
                 .remedy("let the program choose (automatic)");
         return call(kind, way);
     }
-    if (way.choice == CompiledWay::Choice::launches || way.wants_time()) return false;
     if (way.choice == CompiledWay::Choice::function) return call(kind, way);
-    if (!way.program) {
-        std::size_t per_run = schedule_.prologue.size() +
-                              schedule_.step.size() * static_cast<std::size_t>(schedule_.steps);
-        for (const auto& [t, event] : schedule_.events) per_run += event.program->calls.size();
-        if (way.is_long(static_cast<std::int64_t>(per_run)))
-            way.refusal = "its launches are long";
-        else
-            compile(kind);
-        if (!way.refusal.empty()) {
-            way.choice = CompiledWay::Choice::launches;
-            return false;
-        }
-    }
+    std::size_t per_run = schedule_.prologue.size() +
+                          schedule_.step.size() * static_cast<std::size_t>(schedule_.steps);
+    for (const auto& [t, event] : schedule_.events) per_run += event.program->calls.size();
+    if (!way.is_next(static_cast<std::int64_t>(per_run), [&] { compile(kind); })) return false;
     const double start = CompiledWay::now();
     if (!call(kind, way)) return false;
     way.called_once(CompiledWay::now() - start);

@@ -172,6 +172,21 @@ std::vector<std::string> outcome(const Case& c, Rollout& r, RolloutMode mode, st
     return all;
 }
 
+// How a program runs, and what the interpreter comes to, with everything stored.
+struct Reference {
+    std::int64_t horizon, stop;
+    std::vector<std::string> expected;
+};
+Reference reference(const Case& c, RolloutMode mode, std::mt19937& random) {
+    Reference r;
+    r.horizon = random_horizon(random);
+    r.stop = random_stop(random, r.horizon, c.parts.steps);
+    Rollout all = c.rollout();
+    all.set_horizon(r.horizon);
+    r.expected = outcome(c, all, mode, r.stop, 2);
+    return r;
+}
+
 }  // namespace
 
 TEST_CASE("roll-out checkpoints: random programs have the same bits under random plans") {
@@ -218,14 +233,10 @@ TEST_CASE("roll-out checkpoints: random programs have the interpreter's bits on 
             CAPTURE(seed);
             const Case c(test::interpreter_device(), seed), d(device, seed);
             for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
-                const std::int64_t horizon = random_horizon(random),
-                                   stop = random_stop(random, horizon, c.parts.steps);
+                const auto [horizon, stop, expected] = reference(c, mode, random);
                 CAPTURE(mode == RolloutMode::second);
                 CAPTURE(stop);
                 CAPTURE(horizon);
-                Rollout reference = c.rollout();
-                reference.set_horizon(horizon);
-                const auto expected = outcome(c, reference, mode, stop, 2);
                 for (const std::int64_t segment : {0, 1, 2, 5}) {
                     Rollout r = d.rollout();
                     r.set_horizon(horizon);
@@ -273,14 +284,10 @@ TEST_CASE("roll-out checkpoints: random programs with compiled steps have the in
         CAPTURE(seed);
         const Case c(test::interpreter_device(), seed), d(device, seed);
         for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second}) {
-            const std::int64_t horizon = random_horizon(random),
-                               stop = random_stop(random, horizon, c.parts.steps);
+            const auto [horizon, stop, expected] = reference(c, mode, random);
             CAPTURE(mode == RolloutMode::second);
             CAPTURE(stop);
             CAPTURE(horizon);
-            Rollout reference = c.rollout();
-            reference.set_horizon(horizon);
-            const auto expected = outcome(c, reference, mode, stop, 2);
             for (const std::int64_t segment : {2, 5}) {
                 Rollout r = d.rollout();
                 r.set_horizon(horizon);

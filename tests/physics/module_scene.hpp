@@ -121,6 +121,16 @@ inline GradientErrors gradient_errors(Simulation& s, unsigned seed) {
     return e;
 }
 
+inline void check_derivatives(Simulation& s) {
+    for (const unsigned seed : {0U, 1U}) {
+        const GradientErrors e = gradient_errors(s, seed);
+        CHECK(norm(e.gradient) > 0);
+        CHECK(e.forward < 1e-12);
+        CHECK(e.difference < 1e-6);
+        CHECK(e.hessian < 1e-6);
+    }
+}
+
 // The energies that modules publish, by name, with the owner behind "of"; of the state as it is.
 inline std::map<std::string, double> energies_of(Simulation& simulation) {
     std::map<std::string, double> all;

@@ -108,17 +108,6 @@ bool CompiledWay::is_long(std::int64_t launch_count) const {
     return launches > short_launch * static_cast<double>(std::max<std::int64_t>(launch_count, 1));
 }
 
-bool CompiledWay::is_next(std::int64_t launch_count, const std::function<void()>& compile) {
-    if (choice == Choice::launches || wants_time()) return false;
-    if (program) return true;
-    if (is_long(launch_count))
-        refusal = "its launches are long";
-    else
-        compile();
-    if (!refusal.empty()) choice = Choice::launches;
-    return choice != Choice::launches;
-}
-
 std::string CompiledWay::report() const {
     const auto microseconds = [](double seconds) {
         char text[32];

@@ -96,8 +96,7 @@ private:
 }  // namespace
 
 WholeProgram* Rollout::whole(Mode& m) {
-    if (device_->options().whole_program == WholeProgramUse::never || device_->cuda())
-        return nullptr;
+    if (!compiles()) return nullptr;
     if (!m.whole)
         m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
                                                  watched_, watched_every_);
@@ -204,7 +203,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
             }
             const bool record = keep && m.recording.arrive(t);
             const std::int64_t end =
-                functions == nullptr || watch ? t + 1 : forward_range_end(m, t, keep);
+                functions == nullptr || watch ? t + 1 : forward_range_end(s, t);
             run_steps(m, functions, record ? StepFunctions::recording : StepFunctions::forward, t,
                       end, m.recording.window());
             t = end;
@@ -238,7 +237,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
 // On a CUDA device also those that recompute steps; checkpoints in files pass through the host.
 bool Rollout::may_be_whole_run(const Mode& m) const {
     if (device_->cuda()) return m.plan.segments == 1 ? m.schedule->cut == 0 : !m.plan.spilled;
-    return m.plan.may_compile && m.plan.segments == 1 && !has_step_functions(*m.schedule);
+    return m.plan.may_compile && !uses_step_functions(m);
 }
 
 // All of one kind as one function, or as graphs; false: launch by launch, please.

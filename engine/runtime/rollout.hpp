@@ -222,13 +222,18 @@ private:
     void set_counter(std::int64_t step) const;
     void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs);
     void run(Calls& calls, const Moment* record, bool again);
+    bool compiles() const;
+    static bool is_one_function(const Schedule& s);
+    static bool uses_step_functions(const Mode& m);
     StepFunctions* step_functions(Mode& m) const;
-    static bool has_step_functions(const Schedule& s);
+    std::int64_t step_function_bytes(Mode& m) const;
     void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window);
     static std::int64_t range_end(const Schedule& s, std::int64_t from, std::int64_t to);
     static std::int64_t range_begin(const Schedule& s, std::int64_t from, std::int64_t to);
-    std::int64_t forward_range_end(const Mode& m, std::int64_t t, bool keep) const;
+    std::int64_t forward_range_end(const Schedule& s, std::int64_t t) const;
+    void run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
+                   std::int64_t to, std::int64_t window, bool with_events);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
     void make_again(Calls& step, const Moment& at);
     void run_back(Calls& calls, const Moment& at);
@@ -245,7 +250,7 @@ private:
     StepCosts timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
                           CheckpointStore& store);
     void measure_functions(Mode& m, CheckpointStore& store);
-    bool may_recompute(const Mode& m) const;
+    bool may_recompute(Mode& m) const;
     void run_all_once(Schedule& s, const Moment* record);
     void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);

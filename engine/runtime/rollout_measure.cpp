@@ -146,14 +146,12 @@ void Rollout::run_all_back(Schedule& s) {
 
 // Where everything is stored nothing is weighed against anything. Long histories of a small program
 // may cost more than its steps.
-bool Rollout::may_recompute(const Mode& m) const {
+bool Rollout::may_recompute(Mode& m) const {
     const MemoryDemand demand = m.demand(bytes_of_others(m));
     const std::int64_t history = demand.history(demand.steps);
     if (forced_ || demand.fixed + history > limit_.bytes) return true;
     constexpr std::int64_t far_histories = 16 * near_history_bytes;
-    return history > far_histories && device_->options().kind == DeviceKind::cpu &&
-           device_->options().whole_program != WholeProgramUse::never &&
-           StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes() > 0;
+    return history > far_histories && step_function_bytes(m) > 0;
 }
 
 const StepCosts& Rollout::measure(RolloutMode mode) {
@@ -175,18 +173,8 @@ const StepCosts& Rollout::measure(RolloutMode mode) {
 // The first n steps with their events, which keep what adjoints need or do not.
 void Rollout::first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record) {
     Schedule& s = *m.schedule;
-    const auto kind = record ? StepFunctions::recording : StepFunctions::again;
-    for (std::int64_t t = 0; t < n;) {
-        const std::int64_t end =
-            functions == nullptr ? t + 1 : (s.cut == 0 ? range_end(s, t, n) : n);
-        run_steps(m, functions, kind, t, end, 0);
-        t = end;
-        const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr;
-        if (event == nullptr) continue;
-        const Moment at{t, event->occurrence - event->program->first};
-        set_counter(t);
-        run(event->program->calls, record ? &at : nullptr, !record);
-    }
+    run_range(m, functions, record ? StepFunctions::recording : StepFunctions::again, 0, n, 0,
+              s.cut == 0);
     if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
 }
 
@@ -267,7 +255,7 @@ StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n
 // Steps as functions, where they can be: each kind goes on the way that was faster. A call of one
 // takes as long as a small step: many are measured in a row.
 void Rollout::measure_functions(Mode& m, CheckpointStore& store) {
-    if (device_->options().whole_program == WholeProgramUse::never || device_->cuda()) return;
+    if (!compiles()) return;
     constexpr std::int64_t most_steps = 64;
     const MemoryDemand demand = m.demand(bytes_of_others(m));
     std::int64_t n = std::min(demand.steps, most_steps);

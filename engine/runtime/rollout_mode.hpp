@@ -23,7 +23,8 @@ struct Rollout::Mode {
     std::int64_t others = 0;     // in the plan: what stays of other modes
     std::unique_ptr<WholeProgram> whole;
     std::unique_ptr<StepFunctions> steps;
-    std::unique_ptr<GraphRuns> graphs;  // instead, on a CUDA device
+    std::optional<std::int64_t> step_bytes;  // predicted: what functions of steps work with
+    std::unique_ptr<GraphRuns> graphs;       // instead, on a CUDA device
 
     // What this mode has beside arrays of derivatives as long as there is a plan.
     std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }

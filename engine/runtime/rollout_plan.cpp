@@ -61,12 +61,11 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     m.recording.release();
     const Schedule& s = *m.schedule;
     MemoryDemand demand = m.demand(others);
-    demand.functions = demand.step_functions = 0;
-    if (WholeProgram* const functions = whole(m)) {
-        demand.step_functions =
-            StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes();
-        demand.functions = has_step_functions(s)
-                               ? *demand.step_functions
+    demand.functions = demand.step_functions = step_function_bytes(m);
+    if (is_one_function(s)) {
+        WholeProgram* const functions = whole(m);
+        demand.functions = functions == nullptr
+                               ? 0
                                : functions->predicted_bytes(WholeProgram::forward_keeping) +
                                      functions->predicted_bytes(WholeProgram::backward);
     }
@@ -84,7 +83,7 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     m.plan = forced_
                  ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
                  : plan_checkpoints(demand, budget, m.costs);
-    if (!m.plan.may_compile || (m.plan.segments <= 1 && !has_step_functions(s))) m.steps.reset();
+    if (!uses_step_functions(m)) m.steps.reset();
     m.functions = m.plan.segments > 1 ? *demand.step_functions : *demand.functions;
     m.others = others;
     m.has_plan = true;

@@ -7,20 +7,33 @@ namespace hindcast {
 
 // ---------------------------------------------------------------- which steps are compiled
 
-// Where a run cannot be one function, its steps can: with a horizon, or many events.
-bool Rollout::has_step_functions(const Schedule& s) {
-    return s.cut > 0 || s.events.size() > WholeProgram::most_events;
+bool Rollout::compiles() const {
+    return device_->options().whole_program != WholeProgramUse::never && !device_->cuda();
+}
+
+// Where everything is stored; otherwise its steps can be functions.
+bool Rollout::is_one_function(const Schedule& s) {
+    return s.cut == 0 && s.events.size() <= WholeProgram::most_events;
+}
+
+bool Rollout::uses_step_functions(const Mode& m) {
+    return m.plan.may_compile && (m.plan.segments > 1 || !is_one_function(*m.schedule));
 }
 
 // Those of a run that keeps values by the plan made last; nullptr: launch by launch.
 StepFunctions* Rollout::step_functions(Mode& m) const {
-    if (device_->options().whole_program == WholeProgramUse::never || device_->cuda() ||
-        profiling_ || !m.plan.may_compile ||
-        (m.plan.segments <= 1 && !has_step_functions(*m.schedule)))
-        return nullptr;
+    if (!compiles() || profiling_ || !uses_step_functions(m)) return nullptr;
     if (!m.steps)
         m.steps = std::make_unique<StepFunctions>(*m.schedule, counter_, device_->options());
     return m.steps.get();
+}
+
+// What they will work with; 0: there will be none.
+std::int64_t Rollout::step_function_bytes(Mode& m) const {
+    if (!compiles()) return 0;
+    if (!m.step_bytes)
+        m.step_bytes = StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes();
+    return *m.step_bytes;
 }
 
 // The end of the range from `from` to `to` at most that has no event before its end.
@@ -35,17 +48,16 @@ std::int64_t Rollout::range_begin(const Schedule& s, std::int64_t from, std::int
     return event == s.events.begin() ? from : std::max(from, std::prev(event)->first);
 }
 
-// The same for a forward run at step t, which has to stop at checkpoints, at the horizon, and
-// where it looks for numbers that are not finite.
-std::int64_t Rollout::forward_range_end(const Mode& m, std::int64_t t, bool keep) const {
-    const Schedule& s = *m.schedule;
+// The same for a forward run at step t that keeps values: it has to stop at checkpoints, at the
+// horizon, and where it looks for numbers that are not finite.
+std::int64_t Rollout::forward_range_end(const Schedule& s, std::int64_t t) const {
     std::int64_t end = range_end(s, t, s.steps);
     const auto next = [&](std::int64_t first, std::int64_t every) {
         end = std::min(end, first + ((t - first) / every + 1) * every);
     };
     if (t < s.cut)
         end = std::min(end, s.cut);
-    else if (keep && s.plan.segments > 1)
+    else if (s.plan.segments > 1)
         next(s.cut, s.plan.segment);
     if (watched_every_ > 0) next(0, watched_every_);
     return end;
@@ -67,9 +79,7 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
             run_back(step, {t - window, 0});
         }
     } else {
-        const bool record =
-            kind == StepFunctions::recording || kind == StepFunctions::recording_again;
-        const bool again = kind == StepFunctions::again || kind == StepFunctions::recording_again;
+        const bool record = StepFunctions::records(kind), again = StepFunctions::repeats(kind);
         for (std::int64_t t = from; t < to; ++t) {
             const Moment at{t - window, 0};
             set_counter(t);
@@ -79,19 +89,27 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
     if (timed) functions->took(kind, to - from, CompiledWay::now() - start);
 }
 
-void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
-    StepFunctions* const functions = step_functions(m);
-    const auto kind = record ? StepFunctions::recording_again : StepFunctions::again;
+// Steps from .. to-1 forwards and, if wanted, the events after them.
+void Rollout::run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
+                        std::int64_t from, std::int64_t to, std::int64_t window, bool with_events) {
+    const Schedule& s = *m.schedule;
     for (std::int64_t t = from; t < to;) {
-        const std::int64_t end = functions == nullptr ? t + 1 : range_end(*m.schedule, t, to);
-        run_steps(m, functions, kind, t, end, m.recording.window());
+        std::int64_t end = with_events ? range_end(s, t, to) : to;
+        if (functions == nullptr) end = t + 1;
+        run_steps(m, functions, kind, t, end, window);
         t = end;
-        const Schedule::Event* event = m.schedule->event(t);
+        const Schedule::Event* event = with_events ? s.event(t) : nullptr;
         if (event == nullptr) continue;
-        const Moment at = m.recording.moment(t, event);
+        const Moment at{t - window, event->occurrence - event->program->first};
         set_counter(t);
-        run(event->program->calls, record ? &at : nullptr, true);
+        run(event->program->calls, StepFunctions::records(kind) ? &at : nullptr,
+            StepFunctions::repeats(kind));
     }
+}
+
+void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
+    run_range(m, step_functions(m), record ? StepFunctions::recording_again : StepFunctions::again,
+              from, to, m.recording.window(), true);
 }
 
 void Rollout::make_again(Calls& step, const Moment& at) {

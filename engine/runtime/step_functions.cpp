@@ -27,13 +27,13 @@ std::string StepFunctions::refuse(Kind kind) const {
 backend::ProgramText StepFunctions::text_of(Kind kind) {
     ProgramWriter::Items items;
     writer_.counter(0, items);
-    const bool keep = kind == recording || kind == recording_again;
+    const bool keep = records(kind);
     if (kind == back) {
         for (std::size_t k = schedule_.step.size(); k-- > 0;)
             ProgramWriter::backward(schedule_.step[k], nullptr, items);
     } else {
         for (Call& call : schedule_.step) {
-            if ((kind == forward || kind == recording) || call.recomputed) {
+            if (!repeats(kind) || call.recomputed) {
                 ProgramWriter::forward(call, nullptr, keep, items);
             } else if (keep) {
                 for (History* h : call.saves) ProgramWriter::save(*h, nullptr, items);
@@ -59,33 +59,20 @@ std::int64_t StepFunctions::predicted_bytes() {
 }
 
 void StepFunctions::compile(Kind kind) {
-    CompiledWay& w = way(kind);
-    w.program.reset();
-    w.refusal = refuse(kind);
-    if (!w.refusal.empty()) return;
-    const backend::ProgramText text = text_of(same_as(kind));
-    w.refusal = backend::cannot_compile(text);
-    if (!w.refusal.empty()) return;
-    w.program = std::make_unique<backend::CpuProgram>(text, device_.width);
-    w.premises.note(schedule_, counter_);
+    way(kind).make(
+        refuse(kind), [&] { return text_of(same_as(kind)); }, device_.width, schedule_, counter_);
 }
 
-bool StepFunctions::call(Kind kind, CompiledWay& w, std::int64_t from, std::int64_t to,
-                         std::int64_t window) {
-    schedule_.bring_to_host();
-    if (!w.premises.hold(schedule_)) compile(kind);
-    if (!w.program) {
-        w.choice = CompiledWay::Choice::launches;
-        return false;
-    }
-    w.program->run(from, to, window);
+void StepFunctions::call(Kind kind, std::int64_t from, std::int64_t to, std::int64_t window) {
+    way(kind).program->run(from, to, window);
     for (const Call& call : schedule_.step) {
-        if (kind == back ? call.differentiable
-                         : kind == forward || kind == recording || call.recomputed)
-            (kind == back ? call.backward : call.forward).ran();
+        if (kind == back) {
+            if (call.differentiable) call.backward.ran();
+        } else if (!repeats(kind) || call.recomputed) {
+            call.forward.ran();
+        }
     }
     if (counter_) counter_.touch();
-    return true;
 }
 
 bool StepFunctions::offer(Kind kind, double launches) {
@@ -94,7 +81,7 @@ bool StepFunctions::offer(Kind kind, double launches) {
     w.launched = CompiledWay::trials;
     if (device_.whole_program != WholeProgramUse::always &&
         w.is_long(static_cast<std::int64_t>(schedule_.step.size())))
-        w.refusal = "its launches are long";
+        w.refusal = CompiledWay::too_long;
     else if (!w.program)
         compile(kind);
     w.choice = w.program ? CompiledWay::Choice::function : CompiledWay::Choice::launches;
@@ -109,23 +96,13 @@ void StepFunctions::judge(Kind kind, double function) {
 }
 
 bool StepFunctions::run(Kind kind, std::int64_t from, std::int64_t to, std::int64_t window) {
-    CompiledWay& w = way(kind);
-    const WholeProgramUse use = device_.whole_program;
-    if (use == WholeProgramUse::never) return false;
-    if (use == WholeProgramUse::always) {
-        if (!w.program) compile(kind);
-        if (!w.refusal.empty())
-            throw Error("the steps cannot be one function: " + w.refusal)
-                .remedy("let the program choose (automatic)");
-        return call(kind, w, from, to, window);
-    }
-    if (w.choice == CompiledWay::Choice::function) return call(kind, w, from, to, window);
-    if (!w.is_next(static_cast<std::int64_t>(schedule_.step.size()), [&] { compile(kind); }))
-        return false;
-    const double start = CompiledWay::now();
-    if (!call(kind, w, from, to, window)) return false;
-    w.called_once((CompiledWay::now() - start) / static_cast<double>(to - from));
-    return true;
+    return way(kind).run(
+        device_.whole_program, schedule_, "the steps", to - from,
+        [&] { return static_cast<std::int64_t>(schedule_.step.size()); }, [&] { compile(kind); },
+        [&] {
+            call(kind, from, to, window);
+            return true;
+        });
 }
 
 }  // namespace hindcast

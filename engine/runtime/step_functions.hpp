@@ -19,6 +19,8 @@ public:
     // recording: histories are filled as well.
     enum Kind { forward, recording, again, recording_again, back };
     static constexpr int kinds = 5;
+    static bool records(Kind kind) { return kind == recording || kind == recording_again; }
+    static bool repeats(Kind kind) { return kind == again || kind == recording_again; }
 
     StepFunctions(Schedule& schedule, const Array& counter, DeviceOptions device);
 
@@ -49,7 +51,7 @@ private:
     std::string refuse(Kind kind) const;
     backend::ProgramText text_of(Kind kind);
     void compile(Kind kind);
-    bool call(Kind kind, CompiledWay& way, std::int64_t from, std::int64_t to, std::int64_t window);
+    void call(Kind kind, std::int64_t from, std::int64_t to, std::int64_t window);
 
     Schedule& schedule_;
     Array counter_;

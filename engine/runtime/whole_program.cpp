@@ -108,26 +108,13 @@ std::string WholeProgram::refuse(Kind kind) const {
 }
 
 void WholeProgram::compile(Kind kind) {
-    CompiledWay& way = ways_[kind];
-    way.program.reset();
-    way.refusal = refuse(kind);
-    if (!way.refusal.empty()) return;
-    const ProgramText text = text_of(kind);
-    way.refusal = backend::cannot_compile(text);
-    if (!way.refusal.empty()) return;
-    way.program = std::make_unique<backend::CpuProgram>(text, device_.width);
-    way.premises.note(schedule_, counter_);
+    ways_[kind].make(
+        refuse(kind), [&] { return text_of(kind); }, device_.width, schedule_, counter_);
 }
 
-bool WholeProgram::call(Kind kind, CompiledWay& way) {
-    schedule_.bring_to_host();
-    if (!way.premises.hold(schedule_)) compile(kind);
-    if (!way.program) {
-        way.choice = CompiledWay::Choice::launches;
-        return false;
-    }
+bool WholeProgram::call(Kind kind) {
     not_finite_ = 0;
-    way.program->run();
+    ways_[kind].program->run();
     schedule_.each_call([&](const Call& call) {
         if (kind != backward)
             call.forward.ran();
@@ -139,25 +126,15 @@ bool WholeProgram::call(Kind kind, CompiledWay& way) {
 }
 
 bool WholeProgram::run(Kind kind) {
-    CompiledWay& way = ways_[kind];
-    const WholeProgramUse use = device_.whole_program;
-    if (use == WholeProgramUse::never) return false;
-    if (use == WholeProgramUse::always) {
-        if (!way.program) compile(kind);
-        if (!way.refusal.empty())
-            throw Error("the program cannot be one function: " + way.refusal)
-                .remedy("let the program choose (automatic)");
-        return call(kind, way);
-    }
-    if (way.choice == CompiledWay::Choice::function) return call(kind, way);
-    std::size_t per_run = schedule_.prologue.size() +
-                          schedule_.step.size() * static_cast<std::size_t>(schedule_.steps);
-    for (const auto& [t, event] : schedule_.events) per_run += event.program->calls.size();
-    if (!way.is_next(static_cast<std::int64_t>(per_run), [&] { compile(kind); })) return false;
-    const double start = CompiledWay::now();
-    if (!call(kind, way)) return false;
-    way.called_once(CompiledWay::now() - start);
-    return true;
+    const auto launch_count = [&] {
+        std::size_t count = schedule_.prologue.size() +
+                            schedule_.step.size() * static_cast<std::size_t>(schedule_.steps);
+        for (const auto& [t, event] : schedule_.events) count += event.program->calls.size();
+        return static_cast<std::int64_t>(count);
+    };
+    return ways_[kind].run(
+        device_.whole_program, schedule_, "the program", 1, launch_count, [&] { compile(kind); },
+        [&] { return call(kind); });
 }
 
 }  // namespace hindcast

@@ -56,7 +56,7 @@ private:
     backend::ProgramText text_of(Kind kind);
     backend::ProgramText forward_text(bool keep);
     backend::ProgramText backward_text();
-    bool call(Kind kind, CompiledWay& way);
+    bool call(Kind kind);
 
     Schedule& schedule_;
     Array counter_;

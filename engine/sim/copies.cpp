@@ -21,10 +21,9 @@ Copies::Copies(Simulation& simulation, std::size_t most) {
     const auto make = [&](int k) {
         SimulationOptions own = options;
         own.device = std::make_shared<Device>(device);
-        list_[static_cast<std::size_t>(k)] = simulation.copy(own);
-        const std::int64_t horizon = simulation.rollout().horizon();
-        Rollout& rollout = list_[static_cast<std::size_t>(k)]->rollout();
-        if (rollout.horizon() != horizon) rollout.set_horizon(horizon);
+        auto& copy = list_[static_cast<std::size_t>(k)];
+        copy = simulation.copy(own);
+        copy->rollout().set_horizon(simulation.rollout().horizon());
     };
     pool->run(static_cast<int>(count), make);
 }

@@ -381,16 +381,11 @@ void Ensemble::run_on_threads(Way& way, std::span<const std::vector<double>> poi
     for (const auto& copy : copies_->list()) workers.push_back(copy.get());
     const std::size_t first = results.size();
     const double start = now();
-    if (!look) {
-        // A few at first, to be judged.
-        const bool judge = options_.use == EnsembleUse::automatic && way.runs_together <= trials;
-        const std::size_t count =
-            judge ? std::min(points.size() - first, workers.size()) : points.size() - first;
-        spread(points.first(first + count), gradient, workers, false, results);
-    } else {
-        const std::size_t count = std::min(points.size() - first, workers.size());
-        spread(points.first(first + count), gradient, workers, true, results);
-    }
+    // A few at first, to be judged.
+    const bool judge = options_.use == EnsembleUse::automatic && way.runs_together <= trials;
+    std::size_t count = points.size() - first;
+    if (judge || look) count = std::min(count, workers.size());
+    spread(points.first(first + count), gradient, workers, static_cast<bool>(look), results);
     const std::size_t made = results.size() - first;
     if (made > 0 && ++way.runs_together > 1)  // code is made in the first one
         way.together = std::min(way.together, (now() - start) / static_cast<double>(made));

@@ -37,7 +37,8 @@ void copy_all(std::span<const Copy> copies, ThreadPool* pool, bool back) {
         bytes += copy.bytes();
         most = std::max(most, copy.array.count);
     }
-    split(bytes < small ? nullptr : pool, most, 64, [&](std::int64_t begin, std::int64_t end) {
+    if (bytes < small) pool = nullptr;
+    split(pool, Cut(pool, most, 64), [=](std::int64_t begin, std::int64_t end) {
         for (const Copy& copy : copies)
             if (begin < copy.array.count)
                 copy_range(copy, begin, std::min(end, copy.array.count), back);
@@ -45,6 +46,10 @@ void copy_all(std::span<const Copy> copies, ThreadPool* pool, bool back) {
 }
 
 }  // namespace
+
+void copy_out(const Copy& copy, std::int64_t begin, std::int64_t end) {
+    copy_range(copy, begin, end, false);
+}
 
 void copy_out(std::span<const Copy> copies, ThreadPool* pool) { copy_all(copies, pool, false); }
 void copy_back(std::span<const Copy> copies, ThreadPool* pool) { copy_all(copies, pool, true); }

@@ -67,7 +67,7 @@ bool run_followed(const Stencil& stencil, Variant& rest, const Binding* bindings
             item = done;
         }
     };
-    split(pool, targets, block, run_task);
+    split(pool, cut, run_task);
     if (cut.tasks() > 1)
         pool->run(static_cast<int>(cut.tasks() - 1), [&](int task) {
             const std::int64_t border = cut.begin(task + 1);
@@ -160,7 +160,8 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* po
         if (rest_may_follow_ && rest->is_plain() &&
             run_followed(stencil, *rest, bindings, items, pool))
             return true;
-        split(inner->is_short(part.pull->targets()) ? nullptr : pool, part.pull->targets(), block,
+        ThreadPool* const threads = inner->is_short(part.pull->targets()) ? nullptr : pool;
+        split(threads, Cut(threads, part.pull->targets(), block),
               [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
     }
     if (rest != nullptr) rest->run(bindings, items, pool);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "engine/backend/copy_elements.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/machine_code.hpp"
 #include "engine/backend/split.hpp"
@@ -17,7 +18,7 @@ namespace hindcast::backend::cpu {
 namespace {
 
 // Raised when Context, Binding or the meaning of emitted code changes.
-constexpr std::uint64_t code_format = 2;
+constexpr std::uint64_t code_format = 3;
 
 void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");
@@ -65,7 +66,10 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
     pads_.resize(gathers_.size());
 }
 
-void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
+                  std::span<const Copy> copies) {
+    copies_.clear();
+    expect(copies, bindings, items, pool);
     clear_sums(bindings, items);
     if (items <= 0) return;
     if (is_short(items)) pool = nullptr;
@@ -82,7 +86,7 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool)
         run_fixed(bindings, items, pool);
     for (const Gather& g : gathers_) {
         const Binding& target = bindings[g.symbol()];
-        split(pool, target.count, 256, [&](std::int64_t begin, std::int64_t end) {
+        split(pool, Cut(pool, target.count, 256), [&](std::int64_t begin, std::int64_t end) {
             g.run(target, scratch_.data(), begin, end);
         });
     }
@@ -137,24 +141,61 @@ void Variant::clear_sums(const Binding* bindings, std::int64_t items) const {
     }
 }
 
+// An array whose elements only the items with their numbers change, if anything does.
+bool Variant::copies_with_items(const Copy& copy, const Binding* bindings,
+                                std::int64_t items) const {
+    if (copy.array.count != items || plan_.total_count > 0) return false;
+    for (const std::size_t p : sums_)
+        if (bindings[p].data == copy.array.data) return false;
+    return true;
+}
+
+// Makes copies, or leaves them to the next run of all items.
+void Variant::expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
+                     ThreadPool* pool) {
+    for (const Copy& copy : copies) {
+        if (copies_with_items(copy, bindings, items))
+            copies_.push_back(copy);
+        else
+            copy_out({&copy, 1}, pool);
+    }
+}
+
+// Items begin .. end-1 of `items`, and the copies of their elements.
+void Variant::run_task(const Binding* bindings, std::int64_t begin, std::int64_t end,
+                       std::int64_t items, Context& context) {
+    FixedSums::Slot* const slot = fixed_.empty() ? nullptr : fixed_.acquire(begin, items);
+    if (slot != nullptr) context.fixed = slot->states.data();
+    for (const Copy& copy : copies_) copy_out(copy, begin, end);
+    run_range(bindings, begin, end, context);
+    if (slot != nullptr) FixedSums::release(slot);
+}
+
 void Variant::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
     if (pool != nullptr) return run_parallel(bindings, items, pool);
     Context context;
-    if (!fixed_.empty()) context.fixed = fixed_.acquire(0, 1);
-    run_range(bindings, 0, items, context);
-    if (!fixed_.empty()) fixed_.release(context.fixed);
+    run_task(bindings, 0, items, items, context);
     if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
+}
+
+// Of the arrays that have an element for each item; chunks of reductions are cut as ever.
+Occupied Variant::occupied(const Binding* bindings, std::int64_t items) const {
+    if (plan_.total_count > 0) return {};
+    for (std::size_t p = 0; p < plan_.form.size(); ++p) {
+        const Binding& b = bindings[p];
+        if (b.occupied != nullptr && b.count == items && b.occupied->end > 0) return *b.occupied;
+    }
+    return {};
 }
 
 void Variant::run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
     Context lowest;
     std::mutex mutex;
     const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
-    split(pool, items, block, [&](std::int64_t begin, std::int64_t end) {
+    const Cut cut(pool, items, block, occupied(bindings, items));
+    split(pool, cut, [=, this, &lowest, &mutex](std::int64_t begin, std::int64_t end) {
         Context context;
-        if (!fixed_.empty()) context.fixed = fixed_.acquire(begin, items);
-        run_range(bindings, begin, end, context);
-        if (!fixed_.empty()) fixed_.release(context.fixed);
+        run_task(bindings, begin, end, items, context);
         if (context.fault_item == INT64_MAX) return;
         const std::lock_guard lock(mutex);
         if (context.fault_item < lowest.fault_item) lowest = context;
@@ -175,8 +216,9 @@ void Variant::run_fixed(const Binding* bindings, std::int64_t items, ThreadPool*
             run_items(bindings, items, pool);
             return;
         }
-        undo_.keep(bindings, pool);
+        expect(undo_.copies(bindings), bindings, items, pool);
         run_items(bindings, items, pool);
+        copies_.clear();
         const Scales scales = fixed_.check(items);
         note(scales != Scales::right);
         if (scales == Scales::right) return;

@@ -37,7 +37,9 @@ public:
     const Form& form() const { return plan_.form; }
     int width() const { return options_.width; }
 
-    void run(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // `copies`: RunOptions::copies.
+    void run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
+             std::span<const Copy> copies = {});
 
     // No sums of any kind: its items are done when run_range() returns.
     bool is_plain() const {
@@ -55,6 +57,12 @@ private:
     using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
 
     void clear_sums(const Binding* bindings, std::int64_t items) const;
+    bool copies_with_items(const Copy& copy, const Binding* bindings, std::int64_t items) const;
+    void expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
+                ThreadPool* pool);
+    void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
+                  Context& context);
+    Occupied occupied(const Binding* bindings, std::int64_t items) const;
     void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     void run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // With sums in fixed point, which fixed_.add() then adds to the targets. A launch runs with the
@@ -80,6 +88,7 @@ private:
     std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
     FixedSums fixed_;
     Undo undo_{plan_};
+    std::vector<Copy> copies_;  // to be made by the next run of all items
     int misses_ = 0;  // launches whose scales were others than those of the one before, lately
     std::unique_ptr<Variant> measuring_;
 };

@@ -22,9 +22,11 @@
 //    undefined.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "engine/ir/kernel.hpp"
@@ -37,6 +39,13 @@ namespace hindcast::backend {
 
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
+
+// Where an array was last added to in fixed point: elements begin .. end-1, where points met the
+// grid, say; what lies outside is mostly idle. Work on all elements is cut so that each thread gets
+// an equal part of these, and finds in its cache what it has there. No bit depends on it.
+struct Occupied {
+    std::int64_t begin = 0, end = 0;
+};
 
 // What one parameter of a launch is bound to. Strides are in scalars.
 struct Binding {
@@ -51,8 +60,26 @@ struct Binding {
     // readable_behind (base/aligned.hpp) bytes behind the last element may be read.
     bool padded = false;
     bool kept = false;  // values of long ago, which no cache holds any more
+    Occupied* occupied = nullptr;
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
+};
+
+// An array in the memory of the host, and a block of memory in which everything has the place that
+// it has in the array.
+struct Copy {
+    Binding array;
+    int components = 1;
+    std::size_t scalar = 0;  // bytes
+    std::byte* block = nullptr;
+
+    // From the first element to the last.
+    std::size_t bytes() const {
+        if (array.count == 0) return 0;
+        const std::int64_t last =
+            (array.count - 1) * array.element_stride + (components - 1) * array.component_stride;
+        return static_cast<std::size_t>(last + 1) * scalar;
+    }
 };
 
 // What errors say of a launch.
@@ -80,6 +107,8 @@ struct RunOptions {
     // has what Executable::reads_on_host() names, bound like the rest.
     void* stream = nullptr;
     const Binding* host = nullptr;
+    // To be made before anything of it is changed. Only for who makes_copies().
+    std::span<const Copy> copies = {};
 };
 
 // Whether work that was noted as a CUDA graph runs as one kernel of a single block instead: never
@@ -100,6 +129,8 @@ public:
     // Whether a launch with such bindings looks at an integer parameter before it runs: bindings
     // point into the memory of a device.
     virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
+    // Whether run() makes RunOptions::copies, on the threads that run the items.
+    virtual bool makes_copies() const { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };
 

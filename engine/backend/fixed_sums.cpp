@@ -1,12 +1,11 @@
 #include "engine/backend/fixed_sums.hpp"
 
-#include <immintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
+#include "engine/backend/fixed_totals.hpp"
 #include "engine/backend/split.hpp"
 
 namespace hindcast::backend::cpu {
@@ -52,148 +51,6 @@ void sort_out(FixedState* state, void* terms, const std::int64_t* elements, std:
         sort_out_terms(*state, group, static_cast<double*>(terms), elements, lanes);
     else
         sort_out_terms(*state, group, static_cast<float*>(terms), elements, lanes);
-}
-
-typedef std::int64_t Integers __attribute__((vector_size(32)));
-typedef std::uint64_t Words __attribute__((vector_size(32)));
-typedef double Doubles __attribute__((vector_size(32)));
-typedef float Floats __attribute__((vector_size(16)));
-
-// Rounded to nearest. Both halves are exact: as mantissas of 2^52 and of 2^84, the upper one with
-// 2^31 added to make it positive; the sum rounds once.
-Doubles to_doubles(Integers x) {
-    const Words low = ((Words)x & 0xffffffffu) | 0x4330000000000000u;
-    const Words high = (((Words)x >> 32) ^ 0x80000000u) | 0x4530000000000000u;
-    return ((Doubles)high - (0x1p84 + 0x1p63)) + ((Doubles)low - 0x1p52);
-}
-
-struct Source {
-    std::int64_t *sums, lowest, highest;
-};
-
-bool is_zero(Integers total) { return _mm256_testz_si256((__m256i)total, (__m256i)total) != 0; }
-
-// Totals of N adjacent sums, which are cleared. Many between the lowest and the highest element
-// touched are zero: points touch parts of the rows of a grid.
-template <int N>
-Integers take_totals(const Source* sources, std::size_t count, std::int64_t at) {
-    constexpr std::size_t bytes = N * sizeof(std::int64_t);
-    Integers total{};
-    for (std::size_t s = 0; s < count; ++s) {
-        Integers part{};
-        std::memcpy(&part, sources[s].sums + at, bytes);
-        if (is_zero(part)) continue;
-        total += part;
-        std::memset(sources[s].sums + at, 0, bytes);
-    }
-    return total;
-}
-
-template <int N>
-void store(Floats value, float* to) {
-    if (N == 3) {  // a copy of 12 bytes would go through memory
-        _mm_storel_pi(reinterpret_cast<__m64*>(to), value);
-        _mm_store_ss(to + 2, _mm_movehl_ps(value, value));
-    } else {
-        std::memcpy(to, &value, N * sizeof(float));
-    }
-}
-
-// Adds N values (or stores them) to adjacent numbers. A value of zero changes nothing.
-template <int N>
-void add_values(Integers total, double unit, bool defines, float* to) {
-    if (is_zero(total)) {
-        if (defines) std::memset(to, 0, N * sizeof(float));
-        return;
-    }
-    Floats value = __builtin_convertvector(to_doubles(total) * unit, Floats) + 0.0f;
-    if (!defines) {
-        Floats old{};
-        std::memcpy(&old, to, N * sizeof(float));
-        value = value != 0 ? old + value : old;
-    }
-    store<N>(value, to);
-}
-
-// N components in f32 of elements begin .. end-1: sums up all sources, clears them, and adds the
-// values to the target.
-template <int N>
-void add_group(const Source* sources, std::size_t count, int stride, double unit, bool defines,
-               float* target, const Binding& b, std::int64_t begin, std::int64_t end) {
-    std::int64_t e = begin;
-    if (N < 3 && stride == N && b.element_stride == N && b.component_stride == 1)
-        for (constexpr int step = 4 / N; e + step <= end; e += step)
-            add_values<4>(take_totals<4>(sources, count, e * N), unit, defines, target + e * N);
-    for (; e < end; ++e) {
-        const Integers total = take_totals<padded(N)>(sources, count, e * stride);
-        float* to = target + e * b.element_stride;
-        if (b.component_stride == 1) {
-            add_values<N>(total, unit, defines, to);
-        } else if (defines || !is_zero(total)) {
-            float values[4] = {};
-            add_values<4>(total, unit, true, values);
-            for (int c = 0; c < N; ++c) {
-                float& x = to[c * b.component_stride];
-                if (defines)
-                    x = values[c];
-                else if (values[c] != 0)
-                    x += values[c];
-            }
-        }
-    }
-}
-
-__extension__ typedef __int128 Wide;
-__extension__ typedef unsigned __int128 UnsignedWide;
-
-// The double nearest to an integer, ties to even: its upper 64 bits, of which the last one is set
-// where a bit was cut off, round as the whole does.
-double nearest(Wide x) {
-    const bool negative = x < 0;
-    const UnsignedWide magnitude =
-        negative ? -static_cast<UnsignedWide>(x) : static_cast<UnsignedWide>(x);
-    const int cut = 64 - std::countl_zero(static_cast<std::uint64_t>(magnitude >> 64));
-    auto upper = static_cast<std::uint64_t>(magnitude >> cut);
-    upper |= (magnitude & ((UnsignedWide{1} << cut) - 1)) != 0 ? 1 : 0;
-    const double value = static_cast<double>(upper) *
-                         std::bit_cast<double>(static_cast<std::uint64_t>(1023 + cut) << 52);
-    return negative ? -value : value;
-}
-
-// fixed_value() in f64, with the factor ready. Where it may be subnormal, fixed_value() itself.
-struct WideValue {
-    explicit WideValue(const FixedScale& s)
-        : scale(s),
-          normal(std::abs(s.high_bits + s.low_bits) <= 1000),
-          unit(normal ? std::ldexp(1.0, -s.high_bits - s.low_bits) : 0) {}
-    double operator()(std::int64_t high, std::int64_t low) const {
-        if (!normal) return fixed_value(high, low, scale, ir::Type::f64);
-        return nearest((static_cast<Wide>(high) << scale.low_bits) + low) * unit;
-    }
-    FixedScale scale;
-    bool normal;
-    double unit;
-};
-
-// As add_group, in f64: low limbs stand `limb` sums behind the high ones.
-template <int N>
-void add_wide_group(const Source* sources, std::size_t count, int stride, int limb,
-                    const WideValue& value, bool defines, double* target, const Binding& b,
-                    std::int64_t begin, std::int64_t end) {
-    for (std::int64_t e = begin; e < end; ++e) {
-        const Integers high = take_totals<padded(N)>(sources, count, e * stride);
-        const Integers low = take_totals<padded(N)>(sources, count, e * stride + limb);
-        const bool zero = is_zero(high | low);
-        if (zero && !defines) continue;
-        double* const to = target + e * b.element_stride;
-        for (int c = 0; c < N; ++c) {
-            const double x = zero ? 0 : value(high[c], low[c]);
-            if (defines)
-                to[c * b.component_stride] = x + 0.0;  // no -0
-            else if (x != 0)
-                to[c * b.component_stride] += x;
-        }
-    }
 }
 
 }  // namespace
@@ -356,17 +213,11 @@ std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
 void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, std::int64_t end) {
     const Target& t = targets_[k];
     constexpr std::size_t most = 1024;
-    Source sources[most];
+    std::int64_t* sources[most];
     std::size_t count = 0;
-    for (std::size_t s = 0; s < used_; ++s) {
+    for (std::size_t s = 0; s < used_ && !(t.shared && count > 0); ++s) {
         const FixedState& state = slots_[s]->states[k];
-        if (state.highest < begin || state.lowest >= end) continue;
-        if (t.shared && count > 0) {
-            sources[0].lowest = std::min(sources[0].lowest, state.lowest);
-            sources[0].highest = std::max(sources[0].highest, state.highest);
-        } else {
-            sources[count++] = {state.sums, state.lowest, state.highest};
-        }
+        if (state.highest >= begin && state.lowest < end) sources[count++] = state.sums;
     }
     if (count == 0 && !t.defines) return;
     if (t.defines && count == 0 && b.component_stride == 1 && b.element_stride == t.components) {
@@ -375,28 +226,11 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
                     static_cast<std::size_t>(end - begin) * bytes);
         return;
     }
-    const bool wide = t.type == ir::Type::f64;
-    const double unit = wide ? 0 : std::ldexp(1.0, -t.scale.high_bits);
-    const WideValue value(t.scale);
-    for (int g = 0; g < group_count(t.components); ++g) {
-        const std::int64_t first = 4 * b.component_stride * g;
-        const int size = group_size(t.components, g);
-        if (wide) {
-            const auto add = size == 1   ? add_wide_group<1>
-                             : size == 2 ? add_wide_group<2>
-                             : size == 3 ? add_wide_group<3>
-                                         : add_wide_group<4>;
-            add(sources, count, t.stride, t.slots, value, t.defines,
-                static_cast<double*>(b.data) + first, b, begin, end);
-        } else {
-            const auto add = size == 1   ? add_group<1>
-                             : size == 2 ? add_group<2>
-                             : size == 3 ? add_group<3>
-                                         : add_group<4>;
-            add(sources, count, t.stride, unit, t.defines, static_cast<float*>(b.data) + first, b,
-                begin, end);
-        }
-        for (std::size_t s = 0; s < count; ++s) sources[s].sums += padded(size);
+    TotalsTarget to{b, t.scale, t.type, t.components, 0, t.stride, t.slots, t.defines};
+    for (; to.group < group_count(t.components); ++to.group) {
+        add_totals(to, {sources, count}, begin, end);
+        const int slots = padded(group_size(t.components, to.group));
+        for (std::size_t n = 0; n < count; ++n) sources[n] += slots;
     }
 }
 
@@ -413,26 +247,15 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
             first = std::min(first, state.lowest);
             end = std::max(end, state.highest + 1);
         }
-        if (end <= first && !t.defines) continue;
-        if (end <= first) first = end = 0;
+        const Occupied touched{std::min(first, end), end};
+        if (b.occupied != nullptr) *b.occupied = touched;
+        if (end == 0 && !t.defines) continue;
         // Each thread gets an equal part of what was touched: near the elements that its own items
         // add to, where items that are near each other have such targets. The others become 0.
-        const std::int64_t size = end - first;
-        const Cut touched(pool, size, 128), others(pool, t.defines ? b.count - size : 0, 1024);
-        const auto part = [&](int task) {
-            if (task < touched.tasks() && size > 0)
-                add_range(k, b, first + touched.begin(task), first + touched.begin(task + 1));
-            if (task >= others.tasks()) return;
-            const std::int64_t from = others.begin(task), to = others.begin(task + 1);
-            if (from < std::min(to, first)) add_range(k, b, from, std::min(to, first));
-            if (std::max(from, first) < to)
-                add_range(k, b, std::max(from, first) + size, to + size);
-        };
-        const auto tasks = static_cast<int>(std::max(touched.tasks(), others.tasks()));
-        if (pool == nullptr || tasks == 1)
-            part(0);
-        else
-            pool->run(tasks, part);
+        constexpr std::int64_t block = 64;
+        ThreadPool* const threads = b.count * t.slots > 16 * block ? pool : nullptr;
+        split(threads, Cut(threads, b.count, block, touched),
+              [=, this, &b](std::int64_t from, std::int64_t to) { add_range(k, b, from, to); });
         for (const FixedState::Found& f : non_finite) {
             const std::int64_t at = f.element * b.element_stride + f.component * b.component_stride;
             if (t.type == ir::Type::f64)
@@ -448,18 +271,15 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
     clear();
 }
 
-FixedState* FixedSums::acquire(std::int64_t task, std::int64_t tasks) {
+FixedSums::Slot* FixedSums::acquire(std::int64_t task, std::int64_t tasks) {
     // The one that had these items in the launch before, if it is free.
     const auto wanted = static_cast<std::size_t>(task) * used_ / static_cast<std::size_t>(tasks);
     for (std::size_t k = 0;; ++k) {
         Slot& slot = *slots_[(wanted + k) % used_];
-        if (!slot.taken.exchange(true, std::memory_order_acquire)) return slot.states.data();
+        if (!slot.taken.exchange(true, std::memory_order_acquire)) return &slot;
     }
 }
 
-void FixedSums::release(const FixedState* states) {
-    for (const auto& slot : slots_)
-        if (slot->states.data() == states) slot->taken.store(false, std::memory_order_release);
-}
+void FixedSums::release(Slot* slot) { slot->taken.store(false, std::memory_order_release); }
 
 }  // namespace hindcast::backend::cpu

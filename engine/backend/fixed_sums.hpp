@@ -37,8 +37,9 @@ inline int fixed_limbs(ir::Type type) { return type == ir::Type::f64 ? 2 : 1; }
 // Where lane l of W stands among the terms of a group of n (padded) components, in elements.
 int fixed_position(int lane, int width, int n, ir::Type type);
 
-// One parameter's sums on one thread. The emitted code knows the offsets.
-struct FixedState {
+// One parameter's sums on one thread, on cache lines of its own. The emitted code knows the
+// offsets.
+struct alignas(64) FixedState {
     std::int64_t* sums = nullptr;
     double factor[2] = {1, 1};  // multiplied one after the other: their product may overflow
     double low_factor = 1;      // for what is cut off
@@ -85,16 +86,17 @@ public:
     // Clears the sums and what was noted.
     void clear();
 
-    // The states of the parameters for task `task` of `tasks`, until release().
-    FixedState* acquire(std::int64_t task, std::int64_t tasks);
-    void release(const FixedState* states);
-
-private:
-    struct Slot {
+    // What one thread has.
+    struct alignas(64) Slot {
         std::vector<FixedState> states;  // per fixed parameter
         std::vector<AlignedBuffer<std::int64_t>> sums;
         std::atomic<bool> taken{false};
     };
+    // For task `task` of `tasks`, until release().
+    Slot* acquire(std::int64_t task, std::int64_t tasks);
+    static void release(Slot* slot);
+
+private:
     struct Target {  // per fixed parameter
         int symbol = -1, components = 0, slots = 0, stride = 0;
         ir::Type type = ir::Type::f32;

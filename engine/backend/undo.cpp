@@ -18,14 +18,14 @@ bool Undo::pays(const Binding* bindings, std::int64_t items) const {
     return bytes <= static_cast<double>(items) * plan_.work;
 }
 
-void Undo::keep(const Binding* bindings, ThreadPool* pool) {
+std::span<const Copy> Undo::copies(const Binding* bindings) {
     for (std::size_t k = 0; k < copies_.size(); ++k) {
         Copy& copy = copies_[k];
         copy.array = bindings[plan_.changed[k]];
         if (blocks_[k].size() < copy.bytes()) blocks_[k] = AlignedBuffer<std::byte>(copy.bytes());
         copy.block = blocks_[k].data();
     }
-    copy_out(copies_, pool);
+    return copies_;
 }
 
 }  // namespace hindcast::backend::cpu

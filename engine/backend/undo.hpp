@@ -5,6 +5,7 @@
 // instead (FixedPlan::measure).
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/backend/copy_elements.hpp"
@@ -19,8 +20,9 @@ public:
 
     // Whether copies cost less than a run.
     bool pays(const Binding* bindings, std::int64_t items) const;
-    void keep(const Binding* bindings, ThreadPool* pool);
-    // With the bindings of the last keep().
+    // What has to be copied before a run, so that it can be undone.
+    std::span<const Copy> copies(const Binding* bindings);
+    // With the bindings of the last copies(), which have been made.
     void restore(ThreadPool* pool) const { copy_back(copies_, pool); }
 
 private:

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -127,7 +128,7 @@ void ThreadPool::stop() {
     for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(int chunks, Task task, void* context) {
+void ThreadPool::run_body(int chunks, Task task, void* context, std::size_t copied) {
     if (chunks <= 0) return;
     const FloatEnvironment environment;
     if (chunks == 1 || lanes_.size() == 1 || busy_.exchange(true, std::memory_order_acquire)) {
@@ -140,25 +141,49 @@ void ThreadPool::run(int chunks, Task task, void* context) {
     const auto begin_of = [&](std::int64_t lane) {
         return static_cast<int>((lane * chunks + count - 1) / count);
     };
-    for (std::int64_t i = count - 1; i >= 0; --i) {
+    for (std::int64_t i = count - 1; i > 0; --i) {
         Lane& lane = lanes_[static_cast<std::size_t>(i)];
         lane.task = task;
-        lane.context = context;
+        lane.context = copied > 0 ? lane.closure : context;
+        if (copied > 0) std::memcpy(lane.closure, context, copied);
         lane.cursor.store(pack(begin_of(i), begin_of(i + 1)), std::memory_order_release);
     }
+    // The caller's first chunk is claimed by not being offered.
+    Lane& own = lanes_[0];
+    own.task = task;
+    own.context = context;
+    own.cursor.store(pack(1, begin_of(1)), std::memory_order_release);
     // An addition of nothing instead of a load: either it sees the sleeper, or the sleeper's own
     // addition comes later and sees the cursors (wait_for_work).
     if (sleepers_.fetch_add(0) > 0) {
         wakeups_.fetch_add(1);
         wakeups_.notify_all();
     }
-    std::uint32_t mine = drain(lanes_[0]);
-    mine += steal(0);
-    expected_ += static_cast<std::uint32_t>(chunks) - mine;
-    await(expected_);
+    const std::uint64_t start = __rdtsc();
+    run_chunk(task, context, 0);
+    std::uint32_t mine = 1 + drain(own);
+    const std::uint64_t end = __rdtsc();
+    const std::uint32_t before = expected_;
+    const auto all_done = [&] {
+        expected_ = before + static_cast<std::uint32_t>(chunks) - mine;
+        return finished_.load(std::memory_order_acquire) == expected_;
+    };
+    while (!all_done() && is_patient(start, end)) _mm_pause();
+    if (!all_done()) {
+        mine += steal(0);
+        all_done();
+        await(expected_);
+    }
     const std::exception_ptr error = std::exchange(error_, nullptr);
     busy_.store(false, std::memory_order_release);
     if (error) std::rethrow_exception(error);
+}
+
+// Who is done waits a little, while the others come to their ends: taking a chunk from a thread
+// that is just about to begin it costs both the lines that they have in their caches.
+bool ThreadPool::is_patient(std::uint64_t begin, std::uint64_t end) const {
+    constexpr std::uint64_t least = 3000;  // about a microsecond
+    return spins_ && __rdtsc() - end < (end - begin) / 4 + least;
 }
 
 // Also for nested and concurrent calls: touches nothing that a job under way uses.
@@ -217,9 +242,13 @@ void ThreadPool::work(int self) {
         if (caller_sleeps_.load()) finished_.notify_one();
     };
     while (wait_for_work(lane)) {
+        const std::uint64_t start = __rdtsc();
         // Its own share is reported before it looks for more: the caller may be waiting for it.
         report(drain(lane));
-        report(steal(self));
+        const std::uint64_t end = __rdtsc();
+        const auto has_next = [&] { return has_work(lane.cursor.load(std::memory_order_relaxed)); };
+        while (!has_next() && is_patient(start, end)) _mm_pause();
+        if (!has_next()) report(steal(self));
     }
 }
 

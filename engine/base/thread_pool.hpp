@@ -44,33 +44,42 @@ public:
     // of float_environment.hpp. All chunks run, also when one throws; then the exception of the
     // lowest chunk is thrown here. Called from inside a task, or while another thread runs
     // something on this pool, it runs all chunks on the calling thread.
-    void run(int chunks, Task task, void* context);
+    void run(int chunks, Task task, void* context) { run_body(chunks, task, context, 0); }
 
-    // The same for a callable: run(n, [&](int chunk) { ... }).
+    // The same for a callable: run(n, [&](int chunk) { ... }). A small one without a destructor is
+    // copied to each thread, which then finds it together with its first chunk: what it captures
+    // by reference is one more cache line that another core has just written.
     template <class Body>
-    void run(int chunks, Body&& body) {
-        using Plain = std::remove_reference_t<Body>;
-        run(
-            chunks, [](void* context, int chunk) { (*static_cast<Plain*>(context))(chunk); },
-            const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+    void run(int chunks, const Body& body) {
+        constexpr bool copied = std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes;
+        run_body(
+            chunks, [](void* context, int chunk) { (*static_cast<const Body*>(context))(chunk); },
+            const_cast<void*>(static_cast<const void*>(std::addressof(body))),
+            copied ? sizeof(Body) : 0);
     }
 
 private:
-    // One thread's share of the current job, on a cache line of its own: the thread waits by
-    // reading it. `cursor` holds the next chunk (high half) and the end (low half); who adds 1 to
-    // the high half and was below the end has claimed a chunk. Task and context are written before
-    // the cursor and stay until every claimed chunk is done, so a claim may be late.
-    struct alignas(64) Lane {
+    static constexpr std::size_t closure_bytes = 96;
+
+    // One thread's share of the current job, on cache lines of its own: the thread waits by
+    // reading the first. `cursor` holds the next chunk (high half) and the end (low half); who adds
+    // 1 to the high half and was below the end has claimed a chunk. The rest is written before the
+    // cursor and stays until every claimed chunk is done, so a claim may be late.
+    struct alignas(128) Lane {
         std::atomic<std::uint64_t> cursor{0};
         Task task = nullptr;
-        void* context = nullptr;
+        void* context = nullptr;  // maybe `closure`
         std::atomic<bool> stop{false};
+        alignas(8) std::byte closure[closure_bytes] = {};
     };
+    static_assert(sizeof(Lane) == 128);
 
+    void run_body(int chunks, Task task, void* context, std::size_t copied);
     void work(int self);
     bool wait_for_work(Lane& lane);
     std::uint32_t drain(Lane& lane);
     std::uint32_t steal(int self);
+    bool is_patient(std::uint64_t begin, std::uint64_t end) const;
     void run_alone(int chunks, Task task, void* context);
     void run_chunk(Task task, void* context, int chunk) noexcept;
     void stop();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/backend/split.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 
@@ -80,6 +81,7 @@ struct Array::Storage {
     int components = 1;
     Memory memory;
     std::uint64_t version = first_version();
+    std::shared_ptr<backend::Occupied> occupied = std::make_shared<backend::Occupied>();
     Array gradient, tangent;
 
     template <class T>
@@ -193,15 +195,22 @@ void Array::wrote_on_device() const {
 Memory& Array::memory() const { return storage().memory; }
 bool Array::has_gradient() const { return static_cast<bool>(storage().gradient); }
 
+// Of derivatives: what is idle in the array is idle there too.
+Array Array::alike() const {
+    Array array(type(), shape(), layout());
+    array.storage_->occupied = storage_->occupied;
+    return array;
+}
+
 Array Array::gradient() const {
     if (!ir::is_real(type())) throw Error("an integer array has no gradient");
-    if (!storage_->gradient) storage_->gradient = Array(type(), shape(), layout());
+    if (!storage_->gradient) storage_->gradient = alike();
     return storage_->gradient;
 }
 
 Array Array::tangent() const {
     if (!ir::is_real(type())) throw Error("an integer array has no tangent");
-    if (!storage_->tangent) storage_->tangent = Array(type(), shape(), layout());
+    if (!storage_->tangent) storage_->tangent = alike();
     return storage_->tangent;
 }
 
@@ -294,8 +303,20 @@ void Array::store(std::int32_t value) const {
     changed();
 }
 
-void Array::clear() const {
-    storage().memory.clear();
+void Array::clear(ThreadPool* pool) const {
+    constexpr std::size_t small = 65536;
+    Storage& s = storage();
+    if (pool == nullptr || s.memory.size() < small || s.memory.has_device() ||
+        s.layout != Layout::contiguous) {
+        s.memory.clear();
+    } else {
+        std::byte* const to = s.memory.host();
+        const auto element = static_cast<std::int64_t>(s.memory.size()) / s.elements;
+        const backend::Cut cut(pool, s.elements, 64, *s.occupied);
+        backend::split(pool, cut, [to, element](std::int64_t begin, std::int64_t end) {
+            std::memset(to + begin * element, 0, static_cast<std::size_t>((end - begin) * element));
+        });
+    }
     changed();
 }
 
@@ -315,6 +336,8 @@ Array Array::clone() const {
     return copy;
 }
 
+backend::Occupied& Array::occupied() const { return *storage().occupied; }
+
 backend::Binding Array::binding() const {
     backend::Binding binding = shape_binding();
     binding.data = data();
@@ -322,9 +345,14 @@ backend::Binding Array::binding() const {
 }
 
 backend::Binding Array::shape_binding() const {
-    return {nullptr,          elements(),
-            element_stride(), component_stride(),
-            version(),        storage_->memory.padded()};
+    return {nullptr,
+            elements(),
+            element_stride(),
+            component_stride(),
+            version(),
+            storage_->memory.padded(),
+            false,
+            storage_->occupied.get()};
 }
 
 void Array::add_to(StateHash& hash, const std::string& name) const {

@@ -24,6 +24,8 @@
 
 namespace hindcast {
 
+class ThreadPool;
+
 enum class Layout : std::uint8_t { contiguous, planar };
 
 class Array {
@@ -75,13 +77,14 @@ public:
     void assign(std::span<const double> values) const;
     void assign_integers(std::span<const std::int64_t> values) const;  // u64: the same 64 bits
     void fill(double value) const;
-    void clear() const;                        // all bytes zero
-    void copy_from(const Array& other) const;  // same type, shape and layout
-    Array clone() const;                       // a copy of the values, without derivatives
+    void clear(ThreadPool* pool = nullptr) const;  // all bytes zero
+    void copy_from(const Array& other) const;      // same type, shape and layout
+    Array clone() const;                           // a copy of the values, without derivatives
     double value(std::int64_t element, int component = 0) const;
     void store(std::int32_t value) const;  // in an array of one i32; no device is waited for
     void set_value(std::int64_t element, int component, double value) const;
 
+    backend::Occupied& occupied() const;
     backend::Binding binding() const;
     backend::Binding shape_binding() const;  // without data
     void add_to(StateHash& hash, const std::string& name) const;
@@ -91,6 +94,7 @@ private:
     static std::shared_ptr<Storage> describe(ir::Type type, std::vector<std::int64_t> shape,
                                              Layout layout);
     Storage& storage() const;
+    Array alike() const;
     std::shared_ptr<Storage> storage_;
 };
 

@@ -145,7 +145,8 @@ private:
 // handle.
 class Launch::Replay {
 public:
-    void run() const;
+    // `copies` are made before it changes anything; not on a CUDA device.
+    void run(std::span<const backend::Copy> copies = {}) const;
 
     const ir::Kernel& kernel() const;
     const Launch& launch() const;

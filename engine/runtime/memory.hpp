@@ -83,6 +83,7 @@ public:
                         std::uint64_t bits);
     bool add_on_device(Memory& terms, std::size_t scalar_bytes);
 
+    bool has_device() const { return where_ != nullptr; }
     // Whether any memory of this process is on a device: where not, nothing need be asked.
     static bool any_on_device() { return on_devices_.load(std::memory_order_relaxed) > 0; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/ad/differentiate.hpp"
+#include "engine/backend/copy_elements.hpp"
 #include "engine/backend/cuda_context.hpp"
 #include "engine/backend/launch_error.hpp"
 #include "engine/ir/memory_type.hpp"
@@ -233,8 +234,10 @@ Launch::Replay Launch::replay(Direction direction) const {
 Launch::Replay Launch::forward() const { return replay(Direction::forward); }
 Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
-void Launch::Replay::run() const {
+void Launch::Replay::run(std::span<const backend::Copy> copies) const {
     Bound& b = *bound_;
+    if (!b.executable->makes_copies())
+        backend::copy_out(std::exchange(copies, {}), b.options.pool);
     if (!b.old_values.empty() && b.items > 0) b.check_old_values();
     for (const auto& [binding, version] : b.versions) binding->version = *version;
     try {
@@ -242,7 +245,9 @@ void Launch::Replay::run() const {
             b.find_memory_on_device();
         else if (Memory::any_on_device())
             b.find_memory();
-        b.executable->run(b.bindings.data(), b.items, b.options);
+        backend::RunOptions options = b.options;
+        options.copies = copies;
+        b.executable->run(b.bindings.data(), b.items, options);
     } catch (const backend::LaunchError&) {  // of one before
         b.spoil();
         throw;
@@ -258,7 +263,7 @@ void Launch::Replay::run() const {
         throw;
     }
     b.finish(!b.cuda);
-    for (const Array& a : b.cleared) a.clear();
+    for (const Array& a : b.cleared) a.clear(b.cuda ? nullptr : b.options.pool);
     if (!b.aliases.empty()) b.add_aliases();
 }
 

@@ -126,10 +126,11 @@ void Rollout::set_counter(std::int64_t step) const {
     counter_.store(static_cast<std::int32_t>(step));
 }
 
-void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs) {
-    if (!profiling_) return replay.run();
+void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
+                  std::span<const backend::Copy> copies) {
+    if (!profiling_) return replay.run(copies);
     const auto start = std::chrono::steady_clock::now();
-    replay.run();
+    replay.run(copies);
     device_->synchronize();
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++runs;
@@ -137,19 +138,26 @@ void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& r
 
 // `record`: fills histories; `again`: only what recomputing takes.
 void Rollout::run(Calls& calls, const Moment* record, bool again) {
+    Schedule::Copies room;
     for (Call& call : calls) {
+        const bool runs = !again || call.recomputed;
+        std::span<const backend::Copy> copies;
         if (record != nullptr && !call.saves.empty()) {
-            Schedule::save(call, *record, *device_);
+            if (runs && !device_->cuda())
+                copies = Schedule::copies(call, *record, *device_, room);
+            else
+                Schedule::save(call, *record, *device_);
             if (profiling_) {
                 call.copies += static_cast<std::int64_t>(call.saves.size());
                 for (const History* h : call.saves)
                     call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
             }
         }
-        if (again && !call.recomputed) continue;
-        run(call.forward, call.forward_seconds, call.forward_runs);
+        if (!runs) continue;
+        run(call.forward, call.forward_seconds, call.forward_runs, copies);
         if (record != nullptr)
-            for (SparseHistory* r : call.results) r->save(record->step);
+            for (SparseHistory* r : call.results)
+                r->save(record->step, device_->run_options().pool);
     }
 }
 

@@ -220,7 +220,8 @@ private:
     std::int64_t bytes_of_others(const Mode& m) const;
     void forget_plans();
     void set_counter(std::int64_t step) const;
-    void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs);
+    void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
+             std::span<const backend::Copy> copies = {});
     void run(Calls& calls, const Moment* record, bool again);
     bool compiles() const;
     static bool is_one_function(const Schedule& s);

@@ -118,7 +118,8 @@ void Rollout::make_again(Calls& step, const Moment& at) {
         if (!call.results.empty() &&
             std::all_of(call.results.begin(), call.results.end(),
                         [&](const SparseHistory* r) { return r->holds(at.step); })) {
-            for (const SparseHistory* r : call.results) r->restore(at.step);
+            for (const SparseHistory* r : call.results)
+                r->restore(at.step, device_->run_options().pool);
             continue;
         }
         for (const Restore& r : call.restores_again)

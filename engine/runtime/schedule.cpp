@@ -292,22 +292,30 @@ void Schedule::move_window(std::int64_t begin) {
                         program.times.begin();
 }
 
+std::span<const backend::Copy> Schedule::copies(const Call& call, const Moment& at,
+                                                const Device& device, Copies& room) {
+    const std::vector<History*>& saves = call.saves;
+    for (std::size_t k = 0; k < saves.size();) {
+        std::size_t count = 0;
+        for (; k < saves.size() && count < room.size(); ++k) {
+            const Array& a = saves[k]->array;
+            room[count++] = {a.binding(), a.components(), ir::size_of(a.type()),
+                             saves[k]->slot(at)};
+        }
+        const std::span some(room.data(), count);
+        if (k == saves.size()) return some;
+        backend::copy_out(some, device.run_options().pool);
+    }
+    return {};
+}
+
 void Schedule::save(const Call& call, const Moment& at, const Device& device) {
     if (device.cuda()) {
         for (History* h : call.saves) device.save(h->array, h->slot(at));
         return;
     }
-    constexpr std::size_t most = 16;  // at once
-    std::array<backend::Copy, most> copies;
-    for (std::size_t k = 0; k < call.saves.size();) {
-        std::size_t count = 0;
-        for (; k < call.saves.size() && count < most; ++k) {
-            const Array& a = call.saves[k]->array;
-            copies[count++] = {a.binding(), a.components(), ir::size_of(a.type()),
-                               call.saves[k]->slot(at)};
-        }
-        backend::copy_out(std::span(copies).first(count), device.run_options().pool);
-    }
+    Copies room;
+    backend::copy_out(copies(call, at, device, room), device.run_options().pool);
 }
 
 void Schedule::bring_to_host() {

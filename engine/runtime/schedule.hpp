@@ -167,6 +167,10 @@ struct Schedule {
     void move_window(std::int64_t begin);
     // Copies what a call must save before it runs.
     static void save(const Call& call, const Moment& at, const Device& device);
+    // The same, but the last copies are left to the launch; not on a CUDA device.
+    using Copies = std::array<backend::Copy, 16>;
+    static std::span<const backend::Copy> copies(const Call& call, const Moment& at,
+                                                 const Device& device, Copies& room);
     // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
     // the prologue and, for recomputed calls, after the event before the first step; held against
     // what they are later. check_constants throws Error, except for the step counter.

@@ -6,13 +6,12 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/backend/split.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast {
 
 namespace {
-
-constexpr std::size_t line = 64, bits = 64;  // bytes of a line; lines of a word
 
 bool is_zero(const std::byte* at) {
     const auto* const half = reinterpret_cast<const __m256i*>(at);
@@ -20,13 +19,26 @@ bool is_zero(const std::byte* at) {
     return _mm256_testz_si256(any, any) != 0;
 }
 
+std::size_t set_bits(const std::uint64_t* words, std::int64_t begin, std::int64_t end) {
+    std::size_t count = 0;
+    for (std::int64_t k = begin; k < end; ++k)
+        count += static_cast<std::size_t>(std::popcount(words[k]));
+    return count;
+}
+
+// What is small stays on the caller.
+ThreadPool* threads_for(std::size_t words, ThreadPool* pool) { return words < 8 ? nullptr : pool; }
+
 }  // namespace
 
 SparseHistory::SparseHistory(Array array)
     : array_(std::move(array)),
       lines_((array_.bytes() + line - 1) / line),
       words_((lines_ + bits - 1) / bits),
-      room_((lines_ + 3) / 4) {}
+      room_((lines_ + 3) / 4),
+      element_bytes_(array_.elements() > 0 && array_.layout() == Layout::contiguous
+                         ? static_cast<std::int64_t>(array_.bytes()) / array_.elements()
+                         : 0) {}
 
 std::size_t SparseHistory::slot_bytes() const {
     return (words_ * sizeof(std::uint64_t) + line - 1) / line * line + room_ * line;
@@ -48,45 +60,89 @@ void SparseHistory::release() {
 
 void SparseHistory::forget() { std::fill(holds_.begin(), holds_.end(), 0); }
 
-void SparseHistory::save(std::int64_t slot) {
-    const auto* const from = static_cast<const std::byte*>(array_.data());
-    std::byte *const to = slot_at(slot), *const end = to + slot_bytes();
-    std::byte* next = end - room_ * line;
-    std::byte last[line] = {};  // with zeros for what the array has not
-    const std::size_t whole = array_.bytes() / line;
-    if (whole < lines_) std::memcpy(last, from + whole * line, array_.bytes() % line);
-    holds_[static_cast<std::size_t>(slot)] = 0;
-    for (std::size_t k = 0; k < lines_;) {
-        std::uint64_t word = 0;
-        for (const std::size_t first = k; k < std::min(lines_, first + bits); ++k) {
-            const std::byte* const at = k < whole ? from + k * line : last;
-            if (is_zero(at)) continue;
-            if (next == end) return;
-            std::memcpy(next, at, line);
-            next += line;
-            word |= std::uint64_t{1} << (k - first);
-        }
-        std::memcpy(to + (k - 1) / bits * sizeof word, &word, sizeof word);
-    }
-    holds_[static_cast<std::size_t>(slot)] = 1;
+// The words whose lines the array was added to.
+backend::Occupied SparseHistory::occupied_words() const {
+    const backend::Occupied& o = array_.occupied();
+    return {o.begin * element_bytes_ / word_bytes,
+            (o.end * element_bytes_ + word_bytes - 1) / word_bytes};
 }
 
-void SparseHistory::restore(std::int64_t slot) const {
-    auto* const to = static_cast<std::byte*>(array_.data());
-    const std::byte *const from = slot_at(slot), *next = from + slot_bytes() - room_ * line;
+// What is not zero in a slot becomes what the array was added to.
+void SparseHistory::occupy(const std::uint64_t* words) const {
+    auto begin = std::int64_t{0}, end = static_cast<std::int64_t>(words_);
+    while (end > 0 && words[end - 1] == 0) --end;
+    while (begin < end && words[begin] == 0) ++begin;
+    if (element_bytes_ == 0 || begin == end) return;
+    array_.occupied() = {
+        begin * word_bytes / element_bytes_,
+        std::min(array_.elements(), (end * word_bytes + element_bytes_ - 1) / element_bytes_)};
+}
+
+void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
+    const auto* const from = static_cast<const std::byte*>(array_.data());
+    auto* const words = reinterpret_cast<std::uint64_t*>(slot_at(slot));
+    std::byte* const to = lines_of(slot);
+    const auto count = static_cast<std::int64_t>(words_);
     const std::size_t whole = array_.bytes() / line, rest = array_.bytes() % line;
-    if (lines_ > 0) std::memset(to, 0, array_.bytes());
-    for (std::size_t k = 0; k < lines_; k += bits) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, from + k / bits * sizeof word, sizeof word);
-        for (; word != 0; word &= word - 1, next += line) {
-            const std::size_t at = k + static_cast<std::size_t>(std::countr_zero(word));
-            if (at < whole)
-                std::memcpy(to + at * line, next, line);
-            else
-                std::memcpy(to + at * line, next, rest);
+    std::byte last[line] = {};  // with zeros for what the array has not
+    if (rest > 0) std::memcpy(last, from + whole * line, rest);
+    const auto line_at = [=, &last](std::size_t k) { return k < whole ? from + k * line : last; };
+
+    pool = threads_for(words_, pool);
+    const backend::Cut cut(pool, count, 1, occupied_words());
+    backend::split(pool, cut, [=, this](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t w = begin; w < end; ++w) {
+            const std::size_t first = static_cast<std::size_t>(w) * bits;
+            std::uint64_t word = 0;
+            for (std::size_t k = first; k < std::min(lines_, first + bits); ++k)
+                word |= std::uint64_t{!is_zero(line_at(k))} << (k - first);
+            words[w] = word;
         }
-    }
+    });
+    const bool fits = set_bits(words, 0, count) <= room_;
+    holds_[static_cast<std::size_t>(slot)] = fits ? 1 : 0;
+    if (!fits) return;
+    backend::split(pool, cut, [=](std::int64_t begin, std::int64_t end) {
+        std::byte* next = to + set_bits(words, 0, begin) * line;
+        for (std::int64_t w = begin; w < end; ++w)
+            for (std::uint64_t word = words[w]; word != 0; word &= word - 1, next += line)
+                std::memcpy(next,
+                            line_at(static_cast<std::size_t>(w) * bits +
+                                    static_cast<std::size_t>(std::countr_zero(word))),
+                            line);
+    });
+}
+
+void SparseHistory::restore(std::int64_t slot, ThreadPool* pool) const {
+    auto* const to = static_cast<std::byte*>(array_.data());
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(slot_at(slot));
+    const std::byte* const from = lines_of(slot);
+    const auto count = static_cast<std::int64_t>(words_);
+    const std::size_t bytes = array_.bytes();
+
+    occupy(words);
+    pool = threads_for(words_, pool);
+    const backend::Cut cut(pool, count, 1, occupied_words());
+    backend::split(pool, cut, [=](std::int64_t begin, std::int64_t end) {
+        const std::byte* next = from + set_bits(words, 0, begin) * line;
+        for (std::int64_t w = begin; w < end; ++w) {
+            std::size_t at = static_cast<std::size_t>(w) * bits * line;
+            const std::size_t behind = std::min(at + bits * line, bytes);
+            if (words[w] == 0) {
+                std::memset(to + at, 0, behind - at);
+                continue;
+            }
+            for (std::uint64_t word = words[w]; at < behind; word >>= 1, at += line) {
+                const std::size_t size = std::min(line, behind - at);
+                if ((word & 1) == 0) {
+                    std::memset(to + at, 0, size);
+                } else {
+                    std::memcpy(to + at, next, size);
+                    next += line;
+                }
+            }
+        }
+    });
     array_.touch();
 }
 

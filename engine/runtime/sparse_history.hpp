@@ -16,6 +16,8 @@
 
 namespace hindcast {
 
+class ThreadPool;
+
 class SparseHistory {
 public:
     explicit SparseHistory(Array array);
@@ -28,19 +30,32 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    void save(std::int64_t slot);
+    // On the threads of a pool, which find in their caches what they have added (Occupied);
+    // nullptr: on this one.
+    void save(std::int64_t slot, ThreadPool* pool = nullptr);
     bool holds(std::int64_t slot) const { return holds_[static_cast<std::size_t>(slot)] != 0; }
-    void restore(std::int64_t slot) const;  // the array is what it was; only if the slot holds it
+    // The array is what it was; only if the slot holds it.
+    void restore(std::int64_t slot, ThreadPool* pool = nullptr) const;
 
 private:
-    // A slot: a bit per line of the array, then the lines that are not zero.
+    // A slot: a bit per line of the array, then the lines that are not zero, one behind the other.
     std::byte* slot_at(std::int64_t slot) const {
         return const_cast<std::byte*>(memory_.data()) +
                static_cast<std::size_t>(slot) * slot_bytes();
     }
 
+    std::byte* lines_of(std::int64_t slot) const {
+        return slot_at(slot) + slot_bytes() - room_ * line;
+    }
+    backend::Occupied occupied_words() const;
+    void occupy(const std::uint64_t* words) const;
+
+    static constexpr std::size_t line = 64, bits = 64;  // bytes of a line; lines of a word
+    static constexpr std::int64_t word_bytes = line * bits;
+
     Array array_;
     std::size_t lines_, words_, room_;  // words of bits; lines in a slot
+    std::int64_t element_bytes_;        // 0: elements do not lie one behind the other
     AlignedBuffer<std::byte> memory_;
     std::vector<char> holds_;
 };

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <immintrin.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -33,6 +34,28 @@ TEST_CASE("every chunk runs exactly once for any number of threads and chunks") 
             for (const int count : runs) REQUIRE(count == 20);
         }
     }
+}
+
+TEST_CASE("callables of every size and kind are called with what they captured") {
+    ThreadPool pool(3);
+    const auto run = [&](const auto& values) {
+        std::atomic<int> wrong{0};
+        std::atomic<int>* const count = &wrong;
+        for (int repeat = 0; repeat < 50; ++repeat)
+            pool.run(20, [values, count](int chunk) {
+                for (std::size_t k = 0; k < values.size(); ++k)
+                    if (values[k] != static_cast<int>(k) + 1) count->fetch_add(1 + chunk);
+            });
+        CHECK(wrong == 0);
+    };
+    const auto counted = [](auto values) {
+        std::iota(values.begin(), values.end(), 1);
+        return values;
+    };
+    run(counted(std::array<int, 1>{}));
+    run(counted(std::array<int, 22>{}));  // 96 bytes with the pointer: the most that is copied
+    run(counted(std::array<int, 24>{}));  // too large
+    run(counted(std::vector<int>(5)));    // with a destructor
 }
 
 TEST_CASE("a negative number of chunks is none") {

@@ -8,6 +8,7 @@
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array.hpp"
 
 using namespace hindcast;
@@ -219,6 +220,30 @@ TEST_CASE("array: gradients and tangents are made when asked for") {
     CHECK_THROWS_WITH_AS(Array(Type::i32, {1}).gradient(), "an integer array has no gradient",
                          Error);
     CHECK_THROWS_WITH_AS(Array(Type::u64, {1}).tangent(), "an integer array has no tangent", Error);
+}
+
+TEST_CASE("array: cleared by the threads of a pool, whatever is occupied") {
+    ThreadPool pool(3);
+    for (const Layout layout : {Layout::contiguous, Layout::planar})
+        for (const std::int64_t elements : {0, 5, 9000, 40001}) {
+            const Array a(Type::f64, {elements, 3}, layout);
+            for (const backend::Occupied occupied :
+                 {backend::Occupied{}, backend::Occupied{elements / 3, elements / 2}}) {
+                a.occupied() = occupied;
+                a.fill(7);
+                const std::uint64_t version = a.version();
+                a.clear(&pool);
+                CHECK(a.to_doubles() ==
+                      std::vector<double>(static_cast<std::size_t>(3 * elements), 0.0));
+                CHECK(a.version() != version);
+            }
+        }
+    // Derivatives are occupied where the array is.
+    const Array a(Type::f64, {10});
+    a.occupied() = {2, 4};
+    CHECK(a.gradient().occupied().end == 4);
+    CHECK(a.tangent().gradient().occupied().end == 4);
+    CHECK(a.clone().occupied().end == 0);
 }
 
 TEST_CASE("array: copies of the handle share, a clone does not") {

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
@@ -226,6 +228,81 @@ TEST_CASE("launch: moved to another device or stream, earlier replays included")
     launch.move_to(test::cpu_device());
     CHECK(gone.expired());
     CHECK(test::same_bits(run(), expected));
+}
+
+// Copies that are made while a launch runs: of what items change themselves, of what they only
+// read, of a Sum, which is cleared first, of an array with more elements than items, and of one
+// that is not the launch's.
+TEST_CASE("launch: copies are of what was there before") {
+    const KernelDef step =
+        kernel("step", {"x", "v", "cell", "grid", "total", "energy"},
+               [](Int i, ReadWrite<Float> x, Read<Vec2> v, Read<Float> cell, Sum<Vec2> grid,
+                  Accumulate<Float> total, Accumulate<Float> energy) {
+                   const Vec2 here = v[i];
+                   grid[Int(cell[i])] += here * x[i];
+                   total[i] += here.x();
+                   energy[i] += x[i];
+                   x[i] = x[i] * 0.5 + here.y();
+               });
+    const KernelDef count =
+        kernel("count", {"x", "sum"}, [](Int i, ReadWrite<Float> x, Reduce<Float> sum) {
+            sum += x[i];
+            x[i] = 0.0;
+        });
+    constexpr std::int64_t items = 5000, cells = 300;
+    for (const auto& device : test::devices()) {
+        if (device->cuda()) continue;  // there copies are the device's (Device::save)
+        CAPTURE(device->describe());
+        const Array x(Type::f32, {items}), v(Type::f32, {items, 2}), cell(Type::f32, {items}),
+            grid(Type::f32, {cells, 2}), total(Type::f32, {items + 7}), energy(Type::f32, {items}),
+            other(Type::f32, {77});
+        const Array all[] = {x, v, grid, total, energy, other};
+        const auto number = [](std::int64_t k) { return static_cast<double>(k % 101) - 50.0; };
+        for (const Array& a : all)
+            for (std::int64_t k = 0; k < a.size(); ++k)
+                a.set_value(k / a.components(), static_cast<int>(k % a.components()), number(k));
+        for (std::int64_t k = 0; k < items; ++k)
+            cell.set_value(k, 0, static_cast<double>(k * 7 % cells));
+        const Launch launch(device, step, Precision::f32, items, {x, v, cell, grid, total, energy});
+        const Launch reduction(device, count, Precision::f32, items, {x, array({0})});
+        // Terms that grow by turns: the launch finds that its scale is another, and runs again.
+        for (const double factor : {1.0, 1.0, 1e6, 1e-6}) {
+            for (std::int64_t k = 0; k < items; ++k) v.set_value(k, 0, factor * number(k));
+            for (const Launch* which : {&launch, &reduction}) {
+                std::vector<std::vector<double>> before;
+                std::vector<std::vector<std::byte>> blocks;
+                std::vector<backend::Copy> copies;
+                for (const Array& a : all) {
+                    before.push_back(a.to_doubles());
+                    blocks.emplace_back(a.bytes());
+                    copies.push_back(
+                        {a.binding(), a.components(), ir::size_of(a.type()), blocks.back().data()});
+                }
+                which->forward().run(copies);
+                for (std::size_t k = 0; k < std::size(all); ++k) {
+                    CAPTURE(k);
+                    const auto* const copied = reinterpret_cast<const float*>(blocks[k].data());
+                    CHECK(std::vector<double>(copied, copied + all[k].size()) == before[k]);
+                }
+            }
+        }
+    }
+}
+
+// What launches over the same elements are cut by.
+TEST_CASE("launch: sums in fixed point say which elements they reached") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("there is no compiler for the processor");
+    const KernelDef deposit =
+        kernel("deposit", {"cell", "grid"},
+               [](Int i, Read<Float> cell, Accumulate<Float> grid) { grid[Int(cell[i])] += 1.0; });
+    const auto device = std::make_shared<Device>(DeviceOptions{.threads = 2});
+    const Array cell(Type::f32, {3000}), grid(Type::f32, {5000});
+    for (std::int64_t k = 0; k < 3000; ++k)
+        cell.set_value(k, 0, static_cast<double>(1000 + k * 13 % 700));
+    Launch(device, deposit, Precision::f32, 3000, {cell, grid}).forward().run();
+    CHECK(grid.occupied().begin == 1000);
+    CHECK(grid.occupied().end == 1700);
+    CHECK(cell.occupied().end == 0);
 }
 
 TEST_CASE("launch: a Sum defines the whole array, also when nothing is added") {

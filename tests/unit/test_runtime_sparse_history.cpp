@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/sparse_history.hpp"
 
 using namespace hindcast;
@@ -20,8 +21,10 @@ std::vector<unsigned char> bytes_of(const Array& array) {
 }  // namespace
 
 TEST_CASE("sparse history: every array with few lines that are not zero comes back") {
-    for (const std::int64_t elements : {1, 7, 16, 17, 100, 1025, 5000})
+    ThreadPool threads(3);
+    for (const std::int64_t elements : {1, 7, 16, 17, 100, 1025, 5000, 50000})
         for (const int components : {1, 3}) {
+            ThreadPool* const pool = elements < 1025 ? nullptr : &threads;
             const Array array(Type::f32, {elements, components});
             const auto lines = static_cast<std::int64_t>((array.bytes() + 63) / 64);
             SparseHistory history(array);
@@ -39,19 +42,38 @@ TEST_CASE("sparse history: every array with few lines that are not zero comes ba
                     for (std::int64_t k = 0; k < (lines + 3) / 4; ++k)
                         numbers[(lines - 1 - 3 * k) % lines * 16] = 1.0F + static_cast<float>(k);
                 contents.push_back(bytes_of(array));
-                history.save(slot);
+                // Whatever is taken for occupied: only how the work is cut depends on it.
+                array.occupied() = {elements / 3 * slot, elements / 2 * slot};
+                history.save(slot, slot == 1 ? nullptr : pool);
                 CHECK(history.holds(slot));
             }
             for (const int slot : {1, 0, 2}) {
                 array.fill(7);
                 const std::uint64_t version = array.version();
-                history.restore(slot);
+                history.restore(slot, slot == 0 ? nullptr : pool);
                 CHECK(bytes_of(array) == contents[static_cast<std::size_t>(slot)]);
                 CHECK(array.version() != version);
             }
             history.forget();
             for (int slot = 0; slot < 3; ++slot) CHECK(!history.holds(slot));
         }
+}
+
+TEST_CASE("sparse history: what comes back says where it is occupied") {
+    const Array array(Type::f32, {4096, 4});  // 16 bytes an element, 256 elements a word of lines
+    SparseHistory history(array);
+    history.allocate(2);
+    array.set_value(700, 2, 1);
+    array.set_value(1500, 0, -1);
+    history.save(0);
+    array.clear();
+    history.save(1);
+    array.occupied() = {4000, 4096};
+    history.restore(0);
+    CHECK(array.occupied().begin == 512);
+    CHECK(array.occupied().end == 1536);
+    history.restore(1);  // nothing is: what was known stays
+    CHECK(array.occupied().begin == 512);
 }
 
 TEST_CASE("sparse history: what takes more than a quarter of the lines is not kept") {

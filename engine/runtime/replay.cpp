@@ -236,8 +236,7 @@ Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
 void Launch::Replay::run(std::span<const backend::Copy> copies) const {
     Bound& b = *bound_;
-    if (!b.executable->makes_copies())
-        backend::copy_out(std::exchange(copies, {}), b.options.pool);
+    if (!b.executable->makes_copies()) backend::copy_out(std::exchange(copies, {}), b.options.pool);
     if (!b.old_values.empty() && b.items > 0) b.check_old_values();
     for (const auto& [binding, version] : b.versions) binding->version = *version;
     try {

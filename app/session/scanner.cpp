@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/sim/ensemble.hpp"
+
 namespace hindcast::session {
 
 namespace {
@@ -86,15 +88,40 @@ void Scanner::run(Job& job) {
         const double part = static_cast<double>(k) / static_cast<double>(count - 1);
         return landscape.range[d][0] + part * (landscape.range[d][1] - landscape.range[d][0]);
     };
+    const auto point = [&](std::size_t k) {
+        std::vector<double> values = job.centre;
+        values[entry[0]] = value(0, k % count);
+        if (directions == 2) values[entry[1]] = value(1, k / count);
+        return values;
+    };
+    // Short runs go many at once, as members of an ensemble; a long one has to be stopped in its
+    // middle when the scan is cancelled.
+    const Clock::time_point start = Clock::now();
+    parameters.set_values(point(0));
+    landscape.losses[0] = simulation.run(false, stops);
+    if (!stops(0)) return;
     Clock::time_point published = Clock::now();
-    for (std::size_t k = 0; k < landscape.losses.size(); ++k) {
-        std::vector<double> point = job.centre;
-        point[entry[0]] = value(0, k % count);
-        if (directions == 2) point[entry[1]] = value(1, k / count);
-        parameters.set_values(point);
-        const double at = simulation.run(false, stops);
+    const bool short_runs = Clock::now() - start < publish_interval / 2;
+    Ensemble ensemble(simulation, {.go_on = [&] { return stops(0); }});
+    std::size_t together = 1;
+    for (std::size_t k = 1; k < landscape.losses.size();) {
+        const Clock::time_point before = Clock::now();
+        if (short_runs) {
+            std::vector<std::vector<double>> points;
+            for (std::size_t n = k; n < std::min(k + together, landscape.losses.size()); ++n)
+                points.push_back(point(n));
+            for (const Ensemble::Result& r : ensemble.evaluate(points, false))
+                landscape.losses[k++] = r.loss;
+        } else {
+            parameters.set_values(point(k));
+            landscape.losses[k++] = simulation.run(false, stops);
+        }
         if (!stops(0)) return;
-        landscape.losses[k] = at;
+        // As many at once as are done between two pictures.
+        const Clock::duration took = Clock::now() - before;
+        together = took < publish_interval / 2   ? 2 * together
+                   : took > publish_interval * 2 ? std::max<std::size_t>(together / 2, 1)
+                                                 : together;
         if (Clock::now() - published > publish_interval) {
             publish(landscape);
             published = Clock::now();

@@ -1,6 +1,7 @@
 // Edits of a scene that runs and optimises: none is lost, a failed one keeps what was there.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/sim/optimization.hpp"
@@ -270,6 +271,24 @@ TEST_CASE("session: check, scan and profile") {
     scanned = scene.wait([](const Snapshot& s) {
         return s.landscape && s.landscape->done && s.landscape->losses.size() == 121;
     });
+    // Every point is that of a run of its own, in whatever groups they were run.
+    const Landscape& square = *scanned->landscape;
+    Simulation alone(Scene::of(*scene.document, scene.file), test::all_modules(),
+                     OpenScene::options(0).simulation);
+    const std::vector<double> centre = alone.parameters().values();
+    const std::vector<std::string>& names = alone.parameters().names();
+    for (std::size_t k = 0; k < square.losses.size(); ++k) {
+        std::vector<double> values = centre;
+        for (std::size_t d = 0; d < 2; ++d) {
+            const auto entry = std::find(names.begin(), names.end(), scan.names[d]);
+            REQUIRE(entry != names.end());
+            const double part = static_cast<double>(d == 0 ? k % 11 : k / 11) / 10.0;
+            values[static_cast<std::size_t>(entry - names.begin())] =
+                square.range[d][0] + part * (square.range[d][1] - square.range[d][0]);
+        }
+        alone.parameters().set_values(values);
+        CHECK(alone.run() == square.losses[k]);
+    }
     scan.names[0] = "cage.nothing";
     scene.session.send(scan);
     scene.wait([](const Snapshot& s) { return s.error != nullptr; });

@@ -213,16 +213,19 @@ std::optional<CheckpointPlan> fastest_plan(const MemoryDemand& demand, const Mem
     return plan_of(demand, best_segment, best_checkpoints, spilled, costs);
 }
 
-// A plan whose segments stay in a cache, if it is faster.
+// The fastest plan whose segments stay in a cache.
 std::optional<CheckpointPlan> near_plan(const MemoryDemand& demand, MemoryBudget budget,
                                         const StepCosts& costs) {
     const std::int64_t functions = demand.step_functions.value_or(0);
     if (functions == 0 || costs.long_steps == 0 || demand.steps < 2) return {};
     budget.memory = std::min(budget.memory - functions,
                              add(add(demand.fixed, demand.if_recomputed), near_history_bytes));
-    auto plan = fastest_plan(demand, budget, costs);
-    if (!plan || plan->time_factor >= 1) return {};
-    return plan;
+    return fastest_plan(demand, budget, costs);
+}
+
+// The one of them, if it is faster than a plan that may take all memory.
+CheckpointPlan faster(const CheckpointPlan& plan, const std::optional<CheckpointPlan>& near) {
+    return near && near->time_factor < plan.time_factor ? *near : plan;
 }
 
 }  // namespace
@@ -236,9 +239,8 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
             plan.peak_bytes -= demand.functions.value_or(0);
         }
         if (plan.peak_bytes > budget.memory) refuse(demand, budget);
-        if (plan.may_compile && budget.may_recompute)
-            if (auto near = near_plan(demand, budget, costs)) return *near;
-        return plan;
+        if (!plan.may_compile || !budget.may_recompute) return plan;
+        return faster(plan, near_plan(demand, budget, costs));
     }
     if (!budget.may_recompute || demand.steps == 1) refuse(demand, budget);
     if (budget.disk > 0 && budget.disk < demand.checkpoint)
@@ -250,7 +252,8 @@ CheckpointPlan plan_checkpoints(const MemoryDemand& demand, const MemoryBudget& 
         functions < budget.memory) {
         MemoryBudget beside = budget;
         beside.memory -= functions;
-        if (const auto plan = fastest_plan(demand, beside, costs)) return *plan;
+        if (const auto plan = fastest_plan(demand, beside, costs))
+            return faster(*plan, near_plan(demand, budget, costs));
     }
     MemoryDemand without = demand;
     without.step_functions.reset();

@@ -197,10 +197,15 @@ TEST_CASE("checkpoint plan: short segments where long histories cost more than s
     CHECK(near.may_compile);
     CHECK(near.history_bytes + near.checkpoint_bytes <= near_history_bytes);
     CHECK(near.peak_bytes == 1000 + 100 + 5000 + near.history_bytes + near.checkpoint_bytes);
+    // The same where memory is limited to much more than that: more memory is not more time.
+    const CheckpointPlan limited = plan_checkpoints(d, {.memory = 8 * near_history_bytes}, costs);
+    CHECK(limited.segment == near.segment);
+    CHECK(limited.checkpoints == near.checkpoints);
     // Everything is stored where long histories cost nothing, where that was not measured, and
     // where steps are no functions or must not run again.
     costs.both_long = 0.21;
     CHECK(plan_checkpoints(d, {}, costs).kind == PlanKind::store_all);
+    CHECK(plan_checkpoints(d, {.memory = 8 * near_history_bytes}, costs).segment > near.segment);
     costs.both_long = 0.35;
     CHECK(plan_checkpoints(d, {.may_recompute = false}, costs).kind == PlanKind::store_all);
     d.step_functions = 0;

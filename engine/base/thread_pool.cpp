@@ -161,17 +161,13 @@ void ThreadPool::run_body(int chunks, Task task, void* context, std::size_t copi
     }
     const std::uint64_t start = __rdtsc();
     run_chunk(task, context, 0);
-    std::uint32_t mine = 1 + drain(own);
+    const std::uint32_t mine = 1 + drain(own);
     const std::uint64_t end = __rdtsc();
-    const std::uint32_t before = expected_;
-    const auto all_done = [&] {
-        expected_ = before + static_cast<std::uint32_t>(chunks) - mine;
-        return finished_.load(std::memory_order_acquire) == expected_;
-    };
+    expected_ += static_cast<std::uint32_t>(chunks) - mine;
+    const auto all_done = [this] { return finished_.load(std::memory_order_acquire) == expected_; };
     while (!all_done() && is_patient(start, end)) _mm_pause();
     if (!all_done()) {
-        mine += steal(0);
-        all_done();
+        expected_ -= steal(0);
         await(expected_);
     }
     const std::exception_ptr error = std::exchange(error_, nullptr);
@@ -182,8 +178,8 @@ void ThreadPool::run_body(int chunks, Task task, void* context, std::size_t copi
 // Who is done waits a little, while the others come to their ends: taking a chunk from a thread
 // that is just about to begin it costs both the lines that they have in their caches.
 bool ThreadPool::is_patient(std::uint64_t begin, std::uint64_t end) const {
-    constexpr std::uint64_t least = 3000;  // about a microsecond
-    return spins_ && __rdtsc() - end < (end - begin) / 4 + least;
+    constexpr std::uint64_t least = 3000, most = 60000;  // about 1 and 20 microseconds
+    return spins_ && __rdtsc() - end < std::min((end - begin) / 4 + least, most);
 }
 
 // Also for nested and concurrent calls: touches nothing that a job under way uses.

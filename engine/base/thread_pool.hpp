@@ -3,8 +3,8 @@
 //
 // What a chunk computes must not depend on which thread runs it or when: then the results do not
 // depend on the number of threads. Each thread owns a contiguous range of the chunks, the same in
-// every run, so that it finds its data in its cache; a thread that has finished takes chunks from
-// the others, so that one that sleeps or was preempted holds nobody up.
+// every run, so that it finds its data in its cache; a thread that has finished and waited a little
+// takes chunks from the others, so that one that sleeps or was preempted holds nobody up.
 //
 // A dispatch allocates nothing and, while the workers spin, takes a few hundred nanoseconds.
 // Workers that get no work for a while sleep, and a job takes no more of them than there are
@@ -51,7 +51,8 @@ public:
     // by reference is one more cache line that another core has just written.
     template <class Body>
     void run(int chunks, const Body& body) {
-        constexpr bool copied = std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes;
+        constexpr bool copied = std::is_trivially_copyable_v<Body> &&
+                                sizeof(Body) <= closure_bytes && alignof(Body) <= closure_alignment;
         run_body(
             chunks, [](void* context, int chunk) { (*static_cast<const Body*>(context))(chunk); },
             const_cast<void*>(static_cast<const void*>(std::addressof(body))),
@@ -59,7 +60,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t closure_bytes = 96;
+    static constexpr std::size_t closure_bytes = 96, closure_alignment = 32;
 
     // One thread's share of the current job, on cache lines of its own: the thread waits by
     // reading the first. `cursor` holds the next chunk (high half) and the end (low half); who adds
@@ -70,7 +71,7 @@ private:
         Task task = nullptr;
         void* context = nullptr;  // maybe `closure`
         std::atomic<bool> stop{false};
-        alignas(8) std::byte closure[closure_bytes] = {};
+        alignas(closure_alignment) std::byte closure[closure_bytes] = {};
     };
     static_assert(sizeof(Lane) == 128);
 

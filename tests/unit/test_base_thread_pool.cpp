@@ -56,6 +56,8 @@ TEST_CASE("callables of every size and kind are called with what they captured")
     run(counted(std::array<int, 22>{}));  // 96 bytes with the pointer: the most that is copied
     run(counted(std::array<int, 24>{}));  // too large
     run(counted(std::vector<int>(5)));    // with a destructor
+    struct alignas(64) Line : std::array<int, 4> {};
+    run(counted(Line{}));  // aligned to more than the memory for copies is
 }
 
 TEST_CASE("a negative number of chunks is none") {

@@ -30,14 +30,13 @@ void copy_range(const Copy& copy, std::int64_t begin, std::int64_t end, bool bac
 }
 
 void copy_all(std::span<const Copy> copies, ThreadPool* pool, bool back) {
-    constexpr std::size_t small = 32768;  // bytes
     std::size_t bytes = 0;
     std::int64_t most = 0;
     for (const Copy& copy : copies) {
         bytes += copy.bytes();
         most = std::max(most, copy.array.count);
     }
-    if (bytes < small) pool = nullptr;
+    pool = threads_for(bytes, pool);
     split(pool, Cut(pool, most, 64), [=](std::int64_t begin, std::int64_t end) {
         for (const Copy& copy : copies)
             if (begin < copy.array.count)

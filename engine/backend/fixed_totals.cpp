@@ -133,30 +133,27 @@ HINDCAST_AVX512 std::int64_t add_blocks(Sources sources, double unit, bool defin
 
 // N components in f32 of elements begin .. end-1.
 template <int N>
-void add_group(const TotalsTarget& t, Sources sources, std::int64_t begin, std::int64_t end) {
-    const Binding b = t.binding;
-    const int stride = t.stride;
-    const bool defines = t.defines;
-    float* const target = static_cast<float*>(b.data) + 4 * b.component_stride * t.group;
+void add_group(TotalsTarget t, Sources sources, std::int64_t begin, std::int64_t end) {
+    float* const target = t.numbers<float>();
     const double unit = std::ldexp(1.0, -t.scale.high_bits);
     std::int64_t e = begin;
-    if (stride == padded(N) && b.element_stride == N && b.component_stride == 1) {
-        if (has_avx512()) e = add_blocks<N>(sources, unit, defines, target, e, end);
+    if (t.stride == padded(N) && t.binding.element_stride == N && t.binding.component_stride == 1) {
+        if (has_avx512()) e = add_blocks<N>(sources, unit, t.defines, target, e, end);
         if (N < 3)
             for (constexpr int step = 4 / N; e + step <= end; e += step)
-                add_values<4>(take_totals<4>(sources, e * N), unit, defines, target + e * N);
+                add_values<4>(take_totals<4>(sources, e * N), unit, t.defines, target + e * N);
     }
     for (; e < end; ++e) {
-        const Integers total = take_totals<padded(N)>(sources, e * stride);
-        float* to = target + e * b.element_stride;
-        if (b.component_stride == 1) {
-            add_values<N>(total, unit, defines, to);
-        } else if (defines || !is_zero(total)) {
+        const Integers total = take_totals<padded(N)>(sources, e * t.stride);
+        float* to = target + e * t.binding.element_stride;
+        if (t.binding.component_stride == 1) {
+            add_values<N>(total, unit, t.defines, to);
+        } else if (t.defines || !is_zero(total)) {
             float values[4] = {};
             add_values<4>(total, unit, true, values);
             for (int c = 0; c < N; ++c) {
-                float& x = to[c * b.component_stride];
-                if (defines)
+                float& x = to[c * t.binding.component_stride];
+                if (t.defines)
                     x = values[c];
                 else if (values[c] != 0)
                     x += values[c];
@@ -199,29 +196,26 @@ struct WideValue {
 
 // As add_group, in f64.
 template <int N>
-void add_wide_group(const TotalsTarget& t, Sources sources, std::int64_t begin, std::int64_t end) {
-    const Binding b = t.binding;
-    const int stride = t.stride;
-    const bool defines = t.defines;
-    double* const target = static_cast<double*>(b.data) + 4 * b.component_stride * t.group;
+void add_wide_group(TotalsTarget t, Sources sources, std::int64_t begin, std::int64_t end) {
+    double* const target = t.numbers<double>();
     const WideValue value(t.scale);
     for (std::int64_t e = begin; e < end; ++e) {
-        const Integers high = take_totals<padded(N)>(sources, e * stride);
-        const Integers low = take_totals<padded(N)>(sources, e * stride + t.limb);
+        const Integers high = take_totals<padded(N)>(sources, e * t.stride);
+        const Integers low = take_totals<padded(N)>(sources, e * t.stride + t.limb);
         const bool zero = is_zero(high | low);
-        if (zero && !defines) continue;
-        double* const to = target + e * b.element_stride;
+        if (zero && !t.defines) continue;
+        double* const to = target + e * t.binding.element_stride;
         for (int c = 0; c < N; ++c) {
             const double x = zero ? 0 : value(high[c], low[c]);
-            if (defines)
-                to[c * b.component_stride] = x + 0.0;  // no -0
+            if (t.defines)
+                to[c * t.binding.component_stride] = x + 0.0;  // no -0
             else if (x != 0)
-                to[c * b.component_stride] += x;
+                to[c * t.binding.component_stride] += x;
         }
     }
 }
 
-using Add = void (*)(const TotalsTarget&, Sources, std::int64_t, std::int64_t);
+using Add = void (*)(TotalsTarget, Sources, std::int64_t, std::int64_t);
 constexpr Add add_f32[] = {add_group<1>, add_group<2>, add_group<3>, add_group<4>};
 constexpr Add add_f64[] = {add_wide_group<1>, add_wide_group<2>, add_wide_group<3>,
                            add_wide_group<4>};

@@ -13,12 +13,17 @@ namespace hindcast::backend::cpu {
 // Where the totals of a group of up to four components go. An element has `stride` integers in
 // memory, of which the group's come first; in f64 its low limbs stand `limb` behind them.
 struct TotalsTarget {
-    const Binding& binding;
+    Binding binding;
     FixedScale scale;
     ir::Type type;
     int components, group;  // of the parameter; number of the group
     int stride, limb;
     bool defines;  // stores them, zeros as well
+
+    template <class T>
+    T* numbers() const {  // component 0 of the group in element 0
+        return static_cast<T*>(binding.data) + 4 * binding.component_stride * group;
+    }
 };
 
 // For elements begin .. end-1; sources[s]: the group's integers of element 0. Those are zero

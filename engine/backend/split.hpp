@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/backend/executable.hpp"
@@ -49,6 +50,12 @@ private:
     std::int64_t count_, block_, tasks_ = 1;
     std::int64_t first_ = 0, size_ = 0;  // occupied, in whole blocks
 };
+
+// For passes that only move so many bytes: what is small stays on the caller.
+inline ThreadPool* threads_for(std::size_t bytes, ThreadPool* pool) {
+    constexpr std::size_t small = 32768;
+    return bytes < small ? nullptr : pool;
+}
 
 // body(begin, end) for the ranges of every task; on the calling thread if there is no pool.
 template <class Body>

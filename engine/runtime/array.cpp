@@ -304,10 +304,9 @@ void Array::store(std::int32_t value) const {
 }
 
 void Array::clear(ThreadPool* pool) const {
-    constexpr std::size_t small = 65536;
     Storage& s = storage();
-    if (pool == nullptr || s.memory.size() < small || s.memory.has_device() ||
-        s.layout != Layout::contiguous) {
+    pool = backend::threads_for(s.memory.size(), pool);
+    if (pool == nullptr || s.memory.has_device() || s.layout != Layout::contiguous) {
         s.memory.clear();
     } else {
         std::byte* const to = s.memory.host();

@@ -26,9 +26,6 @@ std::size_t set_bits(const std::uint64_t* words, std::int64_t begin, std::int64_
     return count;
 }
 
-// What is small stays on the caller.
-ThreadPool* threads_for(std::size_t words, ThreadPool* pool) { return words < 8 ? nullptr : pool; }
-
 }  // namespace
 
 SparseHistory::SparseHistory(Array array)
@@ -88,7 +85,7 @@ void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
     if (rest > 0) std::memcpy(last, from + whole * line, rest);
     const auto line_at = [=, &last](std::size_t k) { return k < whole ? from + k * line : last; };
 
-    pool = threads_for(words_, pool);
+    pool = backend::threads_for(array_.bytes(), pool);
     const backend::Cut cut(pool, count, 1, occupied_words());
     backend::split(pool, cut, [=, this](std::int64_t begin, std::int64_t end) {
         for (std::int64_t w = begin; w < end; ++w) {
@@ -121,7 +118,7 @@ void SparseHistory::restore(std::int64_t slot, ThreadPool* pool) const {
     const std::size_t bytes = array_.bytes();
 
     occupy(words);
-    pool = threads_for(words_, pool);
+    pool = backend::threads_for(array_.bytes(), pool);
     const backend::Cut cut(pool, count, 1, occupied_words());
     backend::split(pool, cut, [=](std::int64_t begin, std::int64_t end) {
         const std::byte* next = from + set_bits(words, 0, begin) * line;

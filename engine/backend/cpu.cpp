@@ -45,7 +45,8 @@ public:
         const FloatEnvironment environment;
         if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options.pool))
             return;
-        whole_.variant(bindings, items).run(bindings, items, options.pool, options.copies);
+        whole_.variant(bindings, items)
+            .run(bindings, items, options.pool, options.copies, options.learned);
     }
 
     bool makes_copies() const override { return !pulled_; }

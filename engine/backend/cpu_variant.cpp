@@ -18,7 +18,7 @@ namespace hindcast::backend::cpu {
 namespace {
 
 // Raised when Context, Binding or the meaning of emitted code changes.
-constexpr std::uint64_t code_format = 3;
+constexpr std::uint64_t code_format = 4;
 
 void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");
@@ -67,7 +67,9 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
 }
 
 void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-                  std::span<const Copy> copies) {
+                  std::span<const Copy> copies, std::vector<Learned>* learned) {
+    if (learned != nullptr && idle_.possible() && copies.empty())
+        return run_busy(bindings, items, pool, *learned);
     copies_.clear();
     expect(copies, bindings, items, pool);
     clear_sums(bindings, items);
@@ -90,7 +92,7 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
             g.run(target, scratch_.data(), begin, end);
         });
     }
-    if (!fixed_.empty()) fixed_.add(bindings, pool);
+    if (!fixed_.empty()) fixed_.add(bindings, pool, learned);
     for (const std::size_t p : reduces_) {
         auto* target = static_cast<double*>(bindings[p].data);
         const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
@@ -171,10 +173,30 @@ void Variant::run_task(const Binding* bindings, std::int64_t begin, std::int64_t
     if (slot != nullptr) FixedSums::release(slot);
 }
 
+// Without the items whose results are there: a kernel without sums.
+void Variant::run_busy(const Binding* bindings, std::int64_t items, ThreadPool* pool,
+                       std::vector<Learned>& learned) {
+    copies_.clear();
+    if (items <= 0) return;
+    const Occupied range =
+        idle_.busy(bindings, items, [&](const Binding* zeros, const Occupied& some) {
+            run_items(zeros, some, items, nullptr);
+        });
+    const std::int64_t count = range.end - range.begin;
+    if (is_short(count) || (pool != nullptr && pool->threads() == 1)) pool = nullptr;
+    if (count > 0) run_items(bindings, range, items, pool);
+    idle_.learn(learned);
+}
+
 void Variant::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
-    if (pool != nullptr) return run_parallel(bindings, items, pool);
+    run_items(bindings, {0, items}, items, pool);
+}
+
+void Variant::run_items(const Binding* bindings, Occupied range, std::int64_t items,
+                        ThreadPool* pool) {
+    if (pool != nullptr) return run_parallel(bindings, range, items, pool);
     Context context;
-    run_task(bindings, 0, items, items, context);
+    run_task(bindings, range.begin, range.end, items, context);
     if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
 }
 
@@ -188,14 +210,16 @@ Occupied Variant::occupied(const Binding* bindings, std::int64_t items) const {
     return {};
 }
 
-void Variant::run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+void Variant::run_parallel(const Binding* bindings, Occupied range, std::int64_t items,
+                           ThreadPool* pool) {
     Context lowest;
     std::mutex mutex;
     const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
-    const Cut cut(pool, items, block, occupied(bindings, items));
+    const std::int64_t first = range.begin / block * block;
+    const Cut cut(pool, range.end - first, block, occupied(bindings, items).from(first));
     split(pool, cut, [=, this, &lowest, &mutex](std::int64_t begin, std::int64_t end) {
         Context context;
-        run_task(bindings, begin, end, items, context);
+        run_task(bindings, first + begin, first + end, items, context);
         if (context.fault_item == INT64_MAX) return;
         const std::lock_guard lock(mutex);
         if (context.fault_item < lowest.fault_item) lowest = context;

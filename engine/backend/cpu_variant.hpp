@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/backend/cpu_emit.hpp"
+#include "engine/backend/cpu_idle.hpp"
 #include "engine/backend/cpu_plan.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/backend/fixed_sums.hpp"
@@ -37,9 +38,9 @@ public:
     const Form& form() const { return plan_.form; }
     int width() const { return options_.width; }
 
-    // `copies`: RunOptions::copies.
+    // `copies`, `learned`: as in RunOptions.
     void run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-             std::span<const Copy> copies = {});
+             std::span<const Copy> copies = {}, std::vector<Learned>* learned = nullptr);
 
     // No sums of any kind: its items are done when run_range() returns.
     bool is_plain() const {
@@ -63,8 +64,13 @@ private:
     void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
                   Context& context);
     Occupied occupied(const Binding* bindings, std::int64_t items) const;
+    void run_busy(const Binding* bindings, std::int64_t items, ThreadPool* pool,
+                  std::vector<Learned>& learned);
     void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
-    void run_parallel(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // Items from .. to, of so many.
+    void run_items(const Binding* bindings, Occupied range, std::int64_t items, ThreadPool* pool);
+    void run_parallel(const Binding* bindings, Occupied range, std::int64_t items,
+                      ThreadPool* pool);
     // With sums in fixed point, which fixed_.add() then adds to the targets. A launch runs with the
     // scales of the one before; where they were wrong it runs again, with what it has changed as it
     // was. Scales that keep changing are found before the run.
@@ -88,6 +94,7 @@ private:
     std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
     FixedSums fixed_;
     Undo undo_{plan_};
+    Idle idle_{plan_};
     std::vector<Copy> copies_;  // to be made by the next run of all items
     int misses_ = 0;  // launches whose scales were others than those of the one before, lately
     std::unique_ptr<Variant> measuring_;

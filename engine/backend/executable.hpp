@@ -22,12 +22,14 @@
 //    undefined.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/ir/kernel.hpp"
 
@@ -45,7 +47,35 @@ inline constexpr int reduce_lanes = 16;
 // an equal part of these, and finds in its cache what it has there. No bit depends on it.
 struct Occupied {
     std::int64_t begin = 0, end = 0;
+
+    // As counted from an element.
+    Occupied from(std::int64_t first) const {
+        return {std::max(begin - first, std::int64_t{0}), end - first};
+    }
 };
+
+// What is known of an array. At the version `known`, its elements outside of busy.begin ..
+// busy.end-1 are idle: all their bits are zero or, if `by` is not 0, they are what a kernel makes
+// of zeros (cpu_idle.hpp has the number).
+struct Contents {
+    std::uint64_t version = 0, known = 0, by = 0;  // known = version: of what it holds now
+    Occupied busy;
+
+    bool is_idle(std::uint64_t number = 0) const { return known == version && by == number; }
+};
+// What a launch has found out of the array that one of its parameters is bound to.
+struct Learned {
+    int parameter = 0;
+    Occupied busy;
+    std::uint64_t by = 0;
+};
+
+// The elements in one or the other, and those between.
+inline Occupied hull(const Occupied& a, const Occupied& b) {
+    if (a.begin >= a.end) return b;
+    if (b.begin >= b.end) return a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 // What one parameter of a launch is bound to. Strides are in scalars.
 struct Binding {
@@ -61,6 +91,7 @@ struct Binding {
     bool padded = false;
     bool kept = false;  // values of long ago, which no cache holds any more
     Occupied* occupied = nullptr;
+    const Contents* contents = nullptr;  // of the array, if that is what `data` belongs to
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 };
@@ -109,6 +140,8 @@ struct RunOptions {
     const Binding* host = nullptr;
     // To be made before anything of it is changed. Only for who makes_copies().
     std::span<const Copy> copies = {};
+    // Gets what is known of the arrays afterwards; nullptr: launches leave nothing out.
+    std::vector<Learned>* learned = nullptr;
 };
 
 // Whether work that was noted as a CUDA graph runs as one kernel of a single block instead: never

@@ -234,7 +234,7 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
     }
 }
 
-void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
+void FixedSums::add(const Binding* bindings, ThreadPool* pool, std::vector<Learned>* learned) {
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         const Target& t = targets_[k];
         const Binding& b = bindings[t.symbol];
@@ -249,13 +249,22 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool) {
         }
         const Occupied touched{std::min(first, end), end};
         if (b.occupied != nullptr) *b.occupied = touched;
-        if (end == 0 && !t.defines) continue;
         // Each thread gets an equal part of what was touched: near the elements that its own items
-        // add to, where items that are near each other have such targets. The others become 0.
+        // add to, where items that are near each other have such targets. The others become 0, if
+        // they are not.
         constexpr std::int64_t block = 64;
-        ThreadPool* const threads = b.count * t.slots > 16 * block ? pool : nullptr;
-        split(threads, Cut(threads, b.count, block, touched),
-              [=, this, &b](std::int64_t from, std::int64_t to) { add_range(k, b, from, to); });
+        const bool idle = b.contents != nullptr && b.contents->is_idle();
+        Occupied changed = touched;
+        if (t.defines) changed = hull(touched, idle ? b.contents->busy : Occupied{0, b.count});
+        const std::int64_t begin = changed.begin / block * block, count = changed.end - begin;
+        ThreadPool* const threads = count * t.slots > 16 * block ? pool : nullptr;
+        if (count > 0)
+            split(threads, Cut(threads, count, block, touched.from(begin)),
+                  [=, this, &b](std::int64_t from, std::int64_t to) {
+                      add_range(k, b, begin + from, begin + to);
+                  });
+        if (learned != nullptr && (t.defines || idle) && !plan_.shares_buffer(t.symbol))
+            learned->push_back({t.symbol, t.defines ? touched : hull(touched, b.contents->busy)});
         for (const FixedState::Found& f : non_finite) {
             const std::int64_t at = f.element * b.element_stride + f.component * b.component_stride;
             if (t.type == ir::Type::f64)

@@ -81,8 +81,8 @@ public:
     Scales check(std::int64_t items);
     // Whether one of them was another.
     bool copy_scales(const FixedSums& measured);
-    // Adds the totals to the targets, and clears the sums.
-    void add(const Binding* bindings, ThreadPool* pool);
+    // Adds the totals to the targets, and clears the sums. `learned`: as in RunOptions.
+    void add(const Binding* bindings, ThreadPool* pool, std::vector<Learned>* learned = nullptr);
     // Clears the sums and what was noted.
     void clear();
 

@@ -80,7 +80,7 @@ struct Array::Storage {
     std::int64_t elements = 0, element_stride = 0, component_stride = 0;
     int components = 1;
     Memory memory;
-    std::uint64_t version = first_version();
+    backend::Contents contents = {first_version(), 0, 0, {}};
     std::shared_ptr<backend::Occupied> occupied = std::make_shared<backend::Occupied>();
     Array gradient, tangent;
 
@@ -148,6 +148,7 @@ Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
     storage_->memory.allocate(
         static_cast<std::size_t>(padded(storage_->elements) * storage_->components) *
         ir::size_of(type));
+    know({});
 }
 
 Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Type type,
@@ -181,9 +182,9 @@ std::int64_t Array::element_stride() const { return storage().element_stride; }
 std::int64_t Array::component_stride() const { return storage().component_stride; }
 void* Array::data() const { return storage().memory.host(); }
 std::size_t Array::bytes() const { return storage().memory.size(); }
-std::uint64_t Array::version() const { return storage().version; }
-const std::uint64_t* Array::version_counter() const { return &storage().version; }
-void Array::changed() const { ++storage().version; }
+std::uint64_t Array::version() const { return storage().contents.version; }
+const std::uint64_t* Array::version_counter() const { return &storage().contents.version; }
+void Array::changed() const { ++storage().contents.version; }
 void Array::touch() const {
     changed();
     storage_->memory.host_wrote();
@@ -305,18 +306,22 @@ void Array::store(std::int32_t value) const {
 
 void Array::clear(ThreadPool* pool) const {
     Storage& s = storage();
-    pool = backend::threads_for(s.memory.size(), pool);
-    if (pool == nullptr || s.memory.has_device() || s.layout != Layout::contiguous) {
+    if (s.memory.has_device() || s.layout != Layout::contiguous || s.elements == 0) {
         s.memory.clear();
     } else {
-        std::byte* const to = s.memory.host();
-        const auto element = static_cast<std::int64_t>(s.memory.size()) / s.elements;
-        const backend::Cut cut(pool, s.elements, 64, *s.occupied);
+        const bool known = s.contents.is_idle();  // the others are zero
+        const std::int64_t first = known ? s.contents.busy.begin : 0;
+        const std::int64_t count = (known ? s.contents.busy.end : s.elements) - first;
+        const auto element = static_cast<std::int64_t>(ir::size_of(s.type)) * s.components;
+        std::byte* const to = s.memory.host() + first * element;
+        pool = backend::threads_for(static_cast<std::size_t>(count * element), pool);
+        const backend::Cut cut(pool, count, 64, s.occupied->from(first));
         backend::split(pool, cut, [to, element](std::int64_t begin, std::int64_t end) {
             std::memset(to + begin * element, 0, static_cast<std::size_t>((end - begin) * element));
         });
     }
     changed();
+    know({});
 }
 
 void Array::copy_from(const Array& other) const {
@@ -336,6 +341,14 @@ Array Array::clone() const {
 }
 
 backend::Occupied& Array::occupied() const { return *storage().occupied; }
+const backend::Contents& Array::contents() const { return storage().contents; }
+
+void Array::know(const backend::Occupied& busy, std::uint64_t by) const {
+    backend::Contents& contents = storage().contents;
+    contents.busy = busy;
+    contents.by = by;
+    contents.known = contents.version;
+}
 
 backend::Binding Array::binding() const {
     backend::Binding binding = shape_binding();
@@ -351,7 +364,8 @@ backend::Binding Array::shape_binding() const {
             version(),
             storage_->memory.padded(),
             false,
-            storage_->occupied.get()};
+            storage_->occupied.get(),
+            &storage_->contents};
 }
 
 void Array::add_to(StateHash& hash, const std::string& name) const {

@@ -85,6 +85,9 @@ public:
     void set_value(std::int64_t element, int component, double value) const;
 
     backend::Occupied& occupied() const;
+    const backend::Contents& contents() const;
+    // What whoever wrote last knows of it, until it is written again.
+    void know(const backend::Occupied& busy, std::uint64_t by = 0) const;
     backend::Binding binding() const;
     backend::Binding shape_binding() const;  // without data
     void add_to(StateHash& hash, const std::string& name) const;

@@ -79,7 +79,8 @@ struct Launch::Replay::Bound {
         Array target, own;
     };
     std::vector<Alias> aliases;
-    std::vector<std::size_t> updated;  // forward: ReadWrite parameters of the launch
+    std::vector<backend::Learned> learned;  // by the last run
+    std::vector<std::size_t> updated;       // forward: ReadWrite parameters of the launch
     std::vector<std::pair<int, int>>
         old_values;  // adjoint: parameters that read such an array, and which
 

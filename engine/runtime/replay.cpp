@@ -246,6 +246,8 @@ void Launch::Replay::run(std::span<const backend::Copy> copies) const {
             b.find_memory();
         backend::RunOptions options = b.options;
         options.copies = copies;
+        b.learned.clear();
+        options.learned = &b.learned;
         b.executable->run(b.bindings.data(), b.items, options);
     } catch (const backend::LaunchError&) {  // of one before
         b.spoil();
@@ -262,6 +264,8 @@ void Launch::Replay::run(std::span<const backend::Copy> copies) const {
         throw;
     }
     b.finish(!b.cuda);
+    for (const backend::Learned& l : b.learned)
+        b.arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
     for (const Array& a : b.cleared) a.clear(b.cuda ? nullptr : b.options.pool);
     if (!b.aliases.empty()) b.add_aliases();
 }
@@ -389,8 +393,9 @@ void Launch::Replay::expect_memory(int parameter) const {
 void Launch::Replay::bind_memory(int parameter, void* memory) const {
     const std::size_t p = static_cast<std::size_t>(parameter);
     bound_->given[p] = memory;
-    if (!bound_->cuda)
-        bound_->bindings[p].data = memory != nullptr ? memory : bound_->arrays[p].data();
+    const Array& array = bound_->arrays[p];
+    bound_->bindings[p].contents = memory != nullptr ? nullptr : &array.contents();
+    if (!bound_->cuda) bound_->bindings[p].data = memory != nullptr ? memory : array.data();
 }
 
 }  // namespace hindcast

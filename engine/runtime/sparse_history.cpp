@@ -33,8 +33,9 @@ SparseHistory::SparseHistory(Array array)
       lines_((array_.bytes() + line - 1) / line),
       words_((lines_ + bits - 1) / bits),
       room_((lines_ + 3) / 4),
-      element_bytes_(array_.elements() > 0 && array_.layout() == Layout::contiguous
-                         ? static_cast<std::int64_t>(array_.bytes()) / array_.elements()
+      element_bytes_(array_.layout() == Layout::contiguous
+                         ? static_cast<std::int64_t>(ir::size_of(array_.type())) *
+                               array_.components()
                          : 0) {}
 
 std::size_t SparseHistory::slot_bytes() const {
@@ -57,22 +58,38 @@ void SparseHistory::release() {
 
 void SparseHistory::forget() { std::fill(holds_.begin(), holds_.end(), 0); }
 
-// The words whose lines the array was added to.
-backend::Occupied SparseHistory::occupied_words() const {
-    const backend::Occupied& o = array_.occupied();
-    return {o.begin * element_bytes_ / word_bytes,
-            (o.end * element_bytes_ + word_bytes - 1) / word_bytes};
+// The words with the lines of such elements.
+backend::Occupied SparseHistory::words_of(const backend::Occupied& elements) const {
+    return {elements.begin * element_bytes_ / word_bytes,
+            (elements.end * element_bytes_ + word_bytes - 1) / word_bytes};
 }
 
-// What is not zero in a slot becomes what the array was added to.
-void SparseHistory::occupy(const std::uint64_t* words) const {
+// The words with what is not zero, as far as it is known; all, if nothing is.
+backend::Occupied SparseHistory::busy_words() const {
+    const backend::Contents& contents = array_.contents();
+    if (contents.is_idle() && element_bytes_ > 0) return words_of(contents.busy);
+    return {0, static_cast<std::int64_t>(words_)};
+}
+
+// The elements with what is not zero in a slot.
+backend::Occupied SparseHistory::elements_of(const std::uint64_t* words) const {
     auto begin = std::int64_t{0}, end = static_cast<std::int64_t>(words_);
     while (end > 0 && words[end - 1] == 0) --end;
     while (begin < end && words[begin] == 0) ++begin;
-    if (element_bytes_ == 0 || begin == end) return;
-    array_.occupied() = {
-        begin * word_bytes / element_bytes_,
-        std::min(array_.elements(), (end * word_bytes + element_bytes_ - 1) / element_bytes_)};
+    if (element_bytes_ == 0 || begin == end) return {};
+    return {begin * word_bytes / element_bytes_,
+            std::min(array_.elements(), (end * word_bytes + element_bytes_ - 1) / element_bytes_)};
+}
+
+// body(begin, end) for parts of some words, cut as what the array was added to lies in them.
+template <class Body>
+void SparseHistory::each(const backend::Occupied& words, ThreadPool* pool, const Body& body) const {
+    const std::int64_t first = words.begin, count = words.end - words.begin;
+    pool = backend::threads_for(static_cast<std::size_t>(count * word_bytes), pool);
+    const backend::Occupied added = words_of(array_.occupied());
+    const backend::Cut cut(pool, count, 1, added.from(first));
+    backend::split(pool, cut,
+                   [=](std::int64_t begin, std::int64_t end) { body(first + begin, first + end); });
 }
 
 void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
@@ -85,9 +102,10 @@ void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
     if (rest > 0) std::memcpy(last, from + whole * line, rest);
     const auto line_at = [=, &last](std::size_t k) { return k < whole ? from + k * line : last; };
 
-    pool = backend::threads_for(array_.bytes(), pool);
-    const backend::Cut cut(pool, count, 1, occupied_words());
-    backend::split(pool, cut, [=, this](std::int64_t begin, std::int64_t end) {
+    const backend::Occupied busy = busy_words();
+    std::fill(words, words + busy.begin, 0);
+    std::fill(words + busy.end, words + count, 0);
+    each(busy, pool, [=, this](std::int64_t begin, std::int64_t end) {
         for (std::int64_t w = begin; w < end; ++w) {
             const std::size_t first = static_cast<std::size_t>(w) * bits;
             std::uint64_t word = 0;
@@ -96,11 +114,11 @@ void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
             words[w] = word;
         }
     });
-    const bool fits = set_bits(words, 0, count) <= room_;
+    const bool fits = set_bits(words, busy.begin, busy.end) <= room_;
     holds_[static_cast<std::size_t>(slot)] = fits ? 1 : 0;
     if (!fits) return;
-    backend::split(pool, cut, [=](std::int64_t begin, std::int64_t end) {
-        std::byte* next = to + set_bits(words, 0, begin) * line;
+    each(busy, pool, [=](std::int64_t begin, std::int64_t end) {
+        std::byte* next = to + set_bits(words, busy.begin, begin) * line;
         for (std::int64_t w = begin; w < end; ++w)
             for (std::uint64_t word = words[w]; word != 0; word &= word - 1, next += line)
                 std::memcpy(next,
@@ -114,14 +132,13 @@ void SparseHistory::restore(std::int64_t slot, ThreadPool* pool) const {
     auto* const to = static_cast<std::byte*>(array_.data());
     const auto* const words = reinterpret_cast<const std::uint64_t*>(slot_at(slot));
     const std::byte* const from = lines_of(slot);
-    const auto count = static_cast<std::int64_t>(words_);
     const std::size_t bytes = array_.bytes();
 
-    occupy(words);
-    pool = backend::threads_for(array_.bytes(), pool);
-    const backend::Cut cut(pool, count, 1, occupied_words());
-    backend::split(pool, cut, [=](std::int64_t begin, std::int64_t end) {
-        const std::byte* next = from + set_bits(words, 0, begin) * line;
+    const backend::Occupied elements = elements_of(words), busy = words_of(elements);
+    if (element_bytes_ > 0 && elements.end > 0) array_.occupied() = elements;
+    const backend::Occupied all = backend::hull(busy_words(), busy);
+    each(all, pool, [=](std::int64_t begin, std::int64_t end) {
+        const std::byte* next = from + set_bits(words, all.begin, begin) * line;
         for (std::int64_t w = begin; w < end; ++w) {
             std::size_t at = static_cast<std::size_t>(w) * bits * line;
             const std::size_t behind = std::min(at + bits * line, bytes);
@@ -141,6 +158,7 @@ void SparseHistory::restore(std::int64_t slot, ThreadPool* pool) const {
         }
     });
     array_.touch();
+    if (element_bytes_ > 0) array_.know(elements);
 }
 
 }  // namespace hindcast

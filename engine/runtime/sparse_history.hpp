@@ -47,8 +47,11 @@ private:
     std::byte* lines_of(std::int64_t slot) const {
         return slot_at(slot) + slot_bytes() - room_ * line;
     }
-    backend::Occupied occupied_words() const;
-    void occupy(const std::uint64_t* words) const;
+    backend::Occupied words_of(const backend::Occupied& elements) const;
+    backend::Occupied busy_words() const;
+    backend::Occupied elements_of(const std::uint64_t* words) const;
+    template <class Body>
+    void each(const backend::Occupied& words, ThreadPool* pool, const Body& body) const;
 
     static constexpr std::size_t line = 64, bits = 64;  // bytes of a line; lines of a word
     static constexpr std::int64_t word_bytes = line * bits;

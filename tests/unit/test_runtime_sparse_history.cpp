@@ -41,6 +41,7 @@ TEST_CASE("sparse history: every array with few lines that are not zero comes ba
                 if (slot == 2)
                     for (std::int64_t k = 0; k < (lines + 3) / 4; ++k)
                         numbers[(lines - 1 - 3 * k) % lines * 16] = 1.0F + static_cast<float>(k);
+                array.touch();
                 contents.push_back(bytes_of(array));
                 // Whatever is taken for occupied: only how the work is cut depends on it.
                 array.occupied() = {elements / 3 * slot, elements / 2 * slot};
@@ -74,6 +75,33 @@ TEST_CASE("sparse history: what comes back says where it is occupied") {
     CHECK(array.occupied().end == 1536);
     history.restore(1);  // nothing is: what was known stays
     CHECK(array.occupied().begin == 512);
+}
+
+TEST_CASE("sparse history: only what may not be zero is looked at and made zero") {
+    const Array array(Type::f32, {4096, 4});  // 16 words of lines
+    auto* const numbers = static_cast<float*>(array.data());
+    SparseHistory history(array);
+    history.allocate(2);
+    array.set_value(700, 2, 1);
+    array.know({600, 800});
+    numbers[4 * 3000] = 5;  // which is not said
+    history.save(0);
+    array.know({2900, 3100});
+    history.restore(0);
+    CHECK(array.value(700, 2) == 1);
+    CHECK(array.value(3000) == 0);
+    CHECK(array.contents().is_idle());
+    CHECK(array.contents().busy.begin == 512);
+    CHECK(array.contents().busy.end == 768);
+    // Slots are used again.
+    array.clear();
+    array.set_value(10, 0, 3);
+    array.know({0, 20});
+    history.save(0);
+    array.fill(9);
+    history.restore(0);
+    for (const std::int64_t element : {0, 10, 700, 3000, 4095})
+        CHECK(array.value(element) == (element == 10 ? 3 : 0));
 }
 
 TEST_CASE("sparse history: what takes more than a quarter of the lines is not kept") {

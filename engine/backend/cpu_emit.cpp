@@ -96,6 +96,7 @@ void Emitter::record() {
     {
         const Scope scope(*this);
         finish_fixed();
+        finish_totals();
     }
     const std::string end = std::move(body_);
     body_ = fmt::format(R"({}{}  br label %loop

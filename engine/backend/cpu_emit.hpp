@@ -225,7 +225,9 @@ private:
     void begin_item();
     void end_item();
     void declare_sums(int r);
+    std::string total_at(int symbol, int component, const std::string& item);
     void add_total(int symbol, int component, const Variable& sum);
+    void finish_totals();
     void store_terms(int symbol);
     void accumulate(ir::Value v, const ir::Op& op);
     void reduce(const ir::Op& op);
@@ -319,9 +321,10 @@ private:
     };
     std::map<std::tuple<int, int, std::int64_t>, Blocks> blocks_;  // by symbol, component, anchor
     std::map<std::pair<int, int>, Variable> sums_;  // own and reduce: (symbol, component)
-    std::map<ir::Value, Variable> terms_;           // gathered: per site
-    std::map<int, FixedNotes> fixed_notes_;         // by parameter
-    struct FixedRows {                              // of one group: what is there so far
+    std::map<std::pair<int, int>, std::vector<Variable>> totals_;  // of reductions, by lanes
+    std::map<ir::Value, Variable> terms_;                          // gathered: per site
+    std::map<int, FixedNotes> fixed_notes_;                        // by parameter
+    struct FixedRows {  // of one group: what is there so far
         Variable scratch;
         std::string largest;
     };

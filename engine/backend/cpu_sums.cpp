@@ -81,15 +81,48 @@ void Emitter::end_item() {
     for (std::size_t p = 0; p < plan_.rows.size(); ++p) store_terms(static_cast<int>(p));
 }
 
-// Adds the item's total to the totals of its lanes modulo reduce_lanes.
-void Emitter::add_total(int symbol, int component, const Variable& sum) {
+// The totals of an item's lanes modulo reduce_lanes, and behind them those of the next ones.
+std::string Emitter::total_at(int symbol, int component, const std::string& item) {
     const int first = (plan_.totals[symbol] + component) * reduce_lanes;
-    const std::string lane = pure("and i64 %titem, {}", reduce_lanes - 1);
-    const std::string at = pointer("double", context_field(offsetof(Context, totals)),
-                                   pure("add i64 {}, {}", lane, first));
-    const std::string total = load(sum), old = let("load {}, ptr {}, align 8", sum.type, at);
-    const std::string mine = choose(item_mask_, sum.type, total, zero("double"));
-    put("store {} {}, ptr {}, align 8", sum.type, let("fadd {} {}, {}", sum.type, old, mine), at);
+    const std::string lane = pure("and i64 {}, {}", item, reduce_lanes - 1);
+    return pointer("double", context_field(offsetof(Context, totals)),
+                   pure("add i64 {}, {}", lane, first));
+}
+
+// Adds the item's total to those of its lanes. They stay in registers, in the order in which they
+// are next: in memory each addition would wait for the store of the one before.
+void Emitter::add_total(int symbol, int component, const Variable& sum) {
+    const auto [entry, fresh] = totals_.try_emplace({symbol, component});
+    std::vector<Variable>& lanes = entry->second;
+    const int count = width_ > 1 ? reduce_lanes / width_ : 0;
+    const std::string mine = choose(item_mask_, sum.type, load(sum), zero("double"));
+    if (count == 0) {
+        const std::string at = total_at(symbol, component, "%titem");
+        const std::string old = let("load {}, ptr {}, align 8", sum.type, at);
+        put("store {} {}, ptr {}, align 8", sum.type, let("fadd {} {}, {}", sum.type, old, mine),
+            at);
+        return;
+    }
+    for (int k = 0; k < count && fresh; ++k) {
+        lanes.push_back(variable(sum.type, ""));
+        const std::string at = total_at(symbol, component, pure("add i64 %begin, {}", k * width_));
+        front_ += fmt::format("  store {} {}, ptr {}\n", sum.type,
+                              pure("load {}, ptr {}, align 8", sum.type, at), lanes.back().name);
+    }
+    Names next;
+    for (const Variable& lane : lanes) next.push_back(load(lane));
+    next.push_back(let("fadd {} {}, {}", sum.type, next.front(), mine));
+    for (int k = 0; k < count; ++k) store(lanes[k], next[k + 1]);
+}
+
+// At the end of the function, where %tnext is the item behind the last ones.
+void Emitter::finish_totals() {
+    for (const auto& [key, lanes] : totals_)
+        for (std::size_t k = 0; k < lanes.size(); ++k) {
+            const std::string at = total_at(
+                key.first, key.second, pure("add i64 %tnext, {}", static_cast<int>(k) * width_));
+            put("store {} {}, ptr {}, align 8", lanes[k].type, load(lanes[k]), at);
+        }
 }
 
 // Writes the contributions to a gathered parameter. Scratch memory has room for whole vectors.

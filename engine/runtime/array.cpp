@@ -344,6 +344,7 @@ backend::Occupied& Array::occupied() const { return *storage().occupied; }
 const backend::Contents& Array::contents() const { return storage().contents; }
 
 void Array::know(const backend::Occupied& busy, std::uint64_t by) const {
+    if (!storage().memory.is_own()) return;
     backend::Contents& contents = storage().contents;
     contents.busy = busy;
     contents.by = by;
@@ -362,7 +363,7 @@ backend::Binding Array::shape_binding() const {
             element_stride(),
             component_stride(),
             version(),
-            storage_->memory.padded(),
+            storage_->memory.is_own(),
             false,
             storage_->occupied.get(),
             &storage_->contents};

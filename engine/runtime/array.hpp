@@ -86,7 +86,8 @@ public:
 
     backend::Occupied& occupied() const;
     const backend::Contents& contents() const;
-    // What whoever wrote last knows of it, until it is written again.
+    // What whoever wrote last knows of it, until it is written again. Nothing is known of memory
+    // that something else owns, and may write.
     void know(const backend::Occupied& busy, std::uint64_t by = 0) const;
     backend::Binding binding() const;
     backend::Binding shape_binding() const;  // without data

@@ -50,8 +50,8 @@ public:
     void lie_on(const Context& context, const backend::cuda::Exported& shared);
 
     std::size_t size() const { return host_.size(); }
-    // Whether the host may read backend::Binding::padded.
-    bool padded() const { return !own_.empty(); }
+    // The host's side is not something else's; what backend::Binding::padded says may be read.
+    bool is_own() const { return !own_.empty(); }
     std::byte* host() {
         if (host_is_old_) fetch();
         return host_.data();

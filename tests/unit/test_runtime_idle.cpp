@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/base/aligned.hpp"
 #include "engine/runtime/launch.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
@@ -219,6 +220,12 @@ TEST_CASE("array: what is known of it ends with the next write") {
     a.know({20, 40}, 9);
     CHECK(!a.contents().is_idle());
     CHECK(a.contents().is_idle(9));
+    // Memory that something else owns may be written without a word.
+    AlignedBuffer<std::byte> block(400);
+    const Array over = Array::over(block.span(), nullptr, Type::f32, {100});
+    CHECK(!over.contents().is_idle());
+    over.know({20, 40});
+    CHECK(!over.contents().is_idle());
     // Cleared is what may not be zero.
     a.fill(1);
     a.clear();

@@ -128,6 +128,7 @@ void Variant::run_range(const Binding* bindings, std::int64_t begin, std::int64_
             chunk_totals_[at / reduce_chunk * count + k] = lane[0];
         }
     }
+    context.totals = nullptr;  // they were here
 }
 
 void Variant::clear_sums(const Binding* bindings, std::int64_t items) const {

@@ -1,8 +1,21 @@
 #include "app/session/force_adjoint.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "engine/base/error.hpp"
 
 namespace hindcast::session {
+
+namespace {
+
+const model::PointIntegrator& points_of(const model::Model& model) {
+    const std::optional<model::PointIntegrator>& points = model.integrator();
+    if (!points) throw Error("forces have adjoints only where points are moved by them");
+    return *points;
+}
+
+}  // namespace
 
 bool ForceAdjoint::holds_for(model::Model& model) {
     using model::Phase;
@@ -12,13 +25,13 @@ bool ForceAdjoint::holds_for(model::Model& model) {
 }
 
 ForceAdjoint::ForceAdjoint(model::Model& model)
-    : inverse_mass_(model.integrator()->inverse_mass.to_doubles()),
-      sum_(static_cast<std::size_t>(model.integrator()->position.size()), 0.0),
+    : inverse_mass_(points_of(model).inverse_mass.to_doubles()),
+      sum_(static_cast<std::size_t>(points_of(model).position.size()), 0.0),
       step_(model.step()),
       type_(model.real()),
-      shape_(model.integrator()->position.shape()) {
+      shape_(points_of(model).position.shape()) {
     // Where there is no gradient nothing depends on it: its adjoint is zero.
-    const model::PointIntegrator& points = *model.integrator();
+    const model::PointIntegrator& points = points_of(model);
     if (points.position.has_gradient()) position_ = points.position.gradient();
     if (points.velocity.has_gradient()) velocity_ = points.velocity.gradient();
 }

@@ -68,13 +68,19 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
 
 void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
                   std::span<const Copy> copies, std::vector<Learned>* learned) {
-    if (learned != nullptr && idle_.possible() && copies.empty())
-        return run_busy(bindings, items, pool, *learned);
     copies_.clear();
     expect(copies, bindings, items, pool);
     clear_sums(bindings, items);
     if (items <= 0) return;
-    if (is_short(items)) pool = nullptr;
+    // Only of a kernel without sums are items left out.
+    const bool may_leave_out = learned != nullptr && idle_.possible() && copies.empty();
+    const Occupied range = may_leave_out
+                               ? idle_.busy(bindings, items,
+                                            [&](const Binding* zeros, const Occupied& some) {
+                                                run_items(zeros, some, items, nullptr);
+                                            })
+                               : Occupied{0, items};
+    if (is_short(range.end - range.begin)) pool = nullptr;
     for (Gather& g : gathers_) g.prepare(bindings, items);
     if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
     const std::int64_t chunks = (items + reduce_chunk - 1) / reduce_chunk;
@@ -83,7 +89,7 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
 
     if (pool != nullptr && pool->threads() == 1) pool = nullptr;
     if (fixed_.empty())
-        run_items(bindings, items, pool);
+        run_items(bindings, range, items, pool);
     else
         run_fixed(bindings, items, pool);
     for (const Gather& g : gathers_) {
@@ -93,6 +99,7 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
         });
     }
     if (!fixed_.empty()) fixed_.add(bindings, pool, learned);
+    if (may_leave_out) idle_.learn(*learned);
     for (const std::size_t p : reduces_) {
         auto* target = static_cast<double*>(bindings[p].data);
         const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
@@ -174,27 +181,13 @@ void Variant::run_task(const Binding* bindings, std::int64_t begin, std::int64_t
     if (slot != nullptr) FixedSums::release(slot);
 }
 
-// Without the items whose results are there: a kernel without sums.
-void Variant::run_busy(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-                       std::vector<Learned>& learned) {
-    copies_.clear();
-    if (items <= 0) return;
-    const Occupied range =
-        idle_.busy(bindings, items, [&](const Binding* zeros, const Occupied& some) {
-            run_items(zeros, some, items, nullptr);
-        });
-    const std::int64_t count = range.end - range.begin;
-    if (is_short(count) || (pool != nullptr && pool->threads() == 1)) pool = nullptr;
-    if (count > 0) run_items(bindings, range, items, pool);
-    idle_.learn(learned);
-}
-
 void Variant::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
     run_items(bindings, {0, items}, items, pool);
 }
 
 void Variant::run_items(const Binding* bindings, Occupied range, std::int64_t items,
                         ThreadPool* pool) {
+    if (range.begin >= range.end) return;
     if (pool != nullptr) return run_parallel(bindings, range, items, pool);
     Context context;
     run_task(bindings, range.begin, range.end, items, context);
@@ -216,15 +209,14 @@ void Variant::run_parallel(const Binding* bindings, Occupied range, std::int64_t
     Context lowest;
     std::mutex mutex;
     const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
-    const std::int64_t first = range.begin / block * block;
-    const Cut cut(pool, range.end - first, block, occupied(bindings, items).from(first));
-    split(pool, cut, [=, this, &lowest, &mutex](std::int64_t begin, std::int64_t end) {
-        Context context;
-        run_task(bindings, first + begin, first + end, items, context);
-        if (context.fault_item == INT64_MAX) return;
-        const std::lock_guard lock(mutex);
-        if (context.fault_item < lowest.fault_item) lowest = context;
-    });
+    split(pool, range, block, occupied(bindings, items),
+          [=, this, &lowest, &mutex](std::int64_t begin, std::int64_t end) {
+              Context context;
+              run_task(bindings, begin, end, items, context);
+              if (context.fault_item == INT64_MAX) return;
+              const std::lock_guard lock(mutex);
+              if (context.fault_item < lowest.fault_item) lowest = context;
+          });
     if (lowest.fault_item != INT64_MAX) raise_fault(plan_, lowest, bindings);
 }
 

@@ -64,8 +64,6 @@ private:
     void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
                   Context& context);
     Occupied occupied(const Binding* bindings, std::int64_t items) const;
-    void run_busy(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-                  std::vector<Learned>& learned);
     void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // Items from .. to, of so many.
     void run_items(const Binding* bindings, Occupied range, std::int64_t items, ThreadPool* pool);

@@ -256,13 +256,9 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool, std::vector<Learn
         const bool idle = b.contents != nullptr && b.contents->is_idle();
         Occupied changed = touched;
         if (t.defines) changed = hull(touched, idle ? b.contents->busy : Occupied{0, b.count});
-        const std::int64_t begin = changed.begin / block * block, count = changed.end - begin;
-        ThreadPool* const threads = count * t.slots > 16 * block ? pool : nullptr;
-        if (count > 0)
-            split(threads, Cut(threads, count, block, touched.from(begin)),
-                  [=, this, &b](std::int64_t from, std::int64_t to) {
-                      add_range(k, b, begin + from, begin + to);
-                  });
+        const std::int64_t count = changed.end - changed.begin;
+        split(count * t.slots > 16 * block ? pool : nullptr, changed, block, touched,
+              [=, this, &b](std::int64_t from, std::int64_t to) { add_range(k, b, from, to); });
         if (learned != nullptr && (t.defines || idle) && !plan_.shares_buffer(t.symbol))
             learned->push_back({t.symbol, t.defines ? touched : hull(touched, b.contents->busy)});
         for (const FixedState::Found& f : non_finite) {

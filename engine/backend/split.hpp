@@ -67,4 +67,15 @@ void split(ThreadPool* pool, const Cut& cut, const Body& body) {
     pool->run(static_cast<int>(cut.tasks()), [body, cut](int task) { cut.each(task, body); });
 }
 
+// The same for the elements of a range, from the block on in which it begins.
+template <class Body>
+void split(ThreadPool* pool, const Occupied& range, std::int64_t block, const Occupied& occupied,
+           const Body& body) {
+    if (range.begin >= range.end) return;
+    const std::int64_t first = range.begin / block * block;
+    split(
+        pool, Cut(pool, range.end - first, block, occupied.from(first)),
+        [body, first](std::int64_t begin, std::int64_t end) { body(first + begin, first + end); });
+}
+
 }  // namespace hindcast::backend

@@ -310,13 +310,12 @@ void Array::clear(ThreadPool* pool) const {
         s.memory.clear();
     } else {
         const bool known = s.contents.is_idle();  // the others are zero
-        const std::int64_t first = known ? s.contents.busy.begin : 0;
-        const std::int64_t count = (known ? s.contents.busy.end : s.elements) - first;
+        const backend::Occupied range = known ? s.contents.busy : backend::Occupied{0, s.elements};
         const auto element = static_cast<std::int64_t>(ir::size_of(s.type)) * s.components;
-        std::byte* const to = s.memory.host() + first * element;
-        pool = backend::threads_for(static_cast<std::size_t>(count * element), pool);
-        const backend::Cut cut(pool, count, 64, s.occupied->from(first));
-        backend::split(pool, cut, [to, element](std::int64_t begin, std::int64_t end) {
+        std::byte* const to = s.memory.host();
+        pool = backend::threads_for(static_cast<std::size_t>((range.end - range.begin) * element),
+                                    pool);
+        backend::split(pool, range, 64, *s.occupied, [=](std::int64_t begin, std::int64_t end) {
             std::memset(to + begin * element, 0, static_cast<std::size_t>((end - begin) * element));
         });
     }

@@ -64,8 +64,10 @@ bool GraphRuns::send_inputs() {
 // What the graphs have changed, as the launches would have said.
 void GraphRuns::mark_written(Kind kind) const {
     schedule_.each_call([&](const Call& call) {
-        if (kind != WholeProgram::backward || call.made_again) call.forward.ran_on_device();
-        if (kind == WholeProgram::backward && call.differentiable) call.backward.ran_on_device();
+        if (kind == WholeProgram::backward)
+            call.each_back([](const Launch::Replay& replay) { replay.ran_on_device(); });
+        else
+            call.forward.ran_on_device();
     });
     for (const Array& a : kind == WholeProgram::backward ? schedule_.gradients : schedule_.reduced)
         a.wrote_on_device();

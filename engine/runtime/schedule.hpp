@@ -84,6 +84,13 @@ struct Call {
     double forward_seconds = 0, backward_seconds = 0;
     std::int64_t forward_runs = 0, backward_runs = 0, copies = 0, copied_bytes = 0;
 
+    // The replays that a backward pass runs, in their order.
+    template <class F>
+    void each_back(F f) const {
+        if (made_again) f(forward);
+        if (differentiable) f(backward);
+    }
+
     const std::string& name_of(const Need& need) const {
         return backward.kernel().parameter(need.parameter).name;
     }

@@ -84,12 +84,8 @@ backend::Occupied SparseHistory::elements_of(const std::uint64_t* words) const {
 // body(begin, end) for parts of some words, cut as what the array was added to lies in them.
 template <class Body>
 void SparseHistory::each(const backend::Occupied& words, ThreadPool* pool, const Body& body) const {
-    const std::int64_t first = words.begin, count = words.end - words.begin;
-    pool = backend::threads_for(static_cast<std::size_t>(count * word_bytes), pool);
-    const backend::Occupied added = words_of(array_.occupied());
-    const backend::Cut cut(pool, count, 1, added.from(first));
-    backend::split(pool, cut,
-                   [=](std::int64_t begin, std::int64_t end) { body(first + begin, first + end); });
+    const auto bytes = static_cast<std::size_t>((words.end - words.begin) * word_bytes);
+    backend::split(backend::threads_for(bytes, pool), words, 1, words_of(array_.occupied()), body);
 }
 
 void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {

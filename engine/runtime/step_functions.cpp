@@ -67,8 +67,7 @@ void StepFunctions::call(Kind kind, std::int64_t from, std::int64_t to, std::int
     way(kind).program->run(from, to, window);
     for (const Call& call : schedule_.step) {
         if (kind == back) {
-            if (call.made_again) call.forward.ran();
-            if (call.differentiable) call.backward.ran();
+            call.each_back([](const Launch::Replay& replay) { replay.ran(); });
         } else if (!repeats(kind) || call.recomputed) {
             call.forward.ran();
         }

@@ -116,8 +116,10 @@ bool WholeProgram::call(Kind kind) {
     not_finite_ = 0;
     ways_[kind].program->run();
     schedule_.each_call([&](const Call& call) {
-        if (kind != backward || call.made_again) call.forward.ran();
-        if (kind == backward && call.differentiable) call.backward.ran();
+        if (kind == backward)
+            call.each_back([](const Launch::Replay& replay) { replay.ran(); });
+        else
+            call.forward.ran();
     });
     if (counter_) counter_.touch();
     return not_finite_ == 0;

@@ -3,10 +3,10 @@
 // The architecture that was asked for is a symbol of the result, and the log says of every function
 // what ptxas would say. Options that no bit of a result depends on are ignored; --fmad=false has to
 // be there.
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -200,6 +200,6 @@ EXPORT int nvrtcGetCUBINSize(Program* program, std::size_t* size) {
 
 EXPORT int nvrtcGetCUBIN(Program* program, char* code) {
     if (program == nullptr || code == nullptr || program->code.empty()) return invalid_program;
-    std::memcpy(code, program->code.data(), program->code.size());
+    std::copy(program->code.begin(), program->code.end(), code);
     return success;
 }

@@ -233,7 +233,7 @@ void Variant::run_fixed(const Binding* bindings, std::int64_t items, ThreadPool*
             run_items(bindings, items, pool);
             return;
         }
-        expect(undo_.copies(bindings), bindings, items, pool);
+        expect(undo_.copies(bindings, copies_), bindings, items, pool);
         run_items(bindings, items, pool);
         copies_.clear();
         const Scales scales = fixed_.check(items);

@@ -20,14 +20,15 @@ public:
 
     // Whether copies cost less than a run.
     bool pays(const Binding* bindings, std::int64_t items) const;
-    // What has to be copied before a run, so that it can be undone.
-    std::span<const Copy> copies(const Binding* bindings);
-    // With the bindings of the last copies(), which have been made.
+    // What has to be copied before a run, so that it can be undone, beside what the run copies
+    // anyway.
+    std::span<const Copy> copies(const Binding* bindings, std::span<const Copy> made_anyway);
+    // With the bindings of the last copies(), when all have been made.
     void restore(ThreadPool* pool) const { copy_back(copies_, pool); }
 
 private:
     const Plan& plan_;
-    std::vector<Copy> copies_;  // of each changed parameter
+    std::vector<Copy> copies_;  // of each changed parameter; the last ones are made anyway
     std::vector<AlignedBuffer<std::byte>> blocks_;
 };
 

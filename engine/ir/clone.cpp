@@ -87,9 +87,7 @@ void Cloner::record(Value value, const Op& op) {
             set(value, target_.fetch(symbol, op.component, at(op.operand[0])));
             break;
         case OpCode::own_store:
-            if (effects)
-                target_.write(target_.own(symbol, at(op.operand[0]), op.component),
-                              at(op.operand[1]));
+            if (effects) own_store(op, symbol, at(op.operand[0]), at(op.operand[1]));
             break;
         case OpCode::accumulate:
             if (effects) accumulate(op, symbol, at(op.operand[0]), at(op.operand[1]));

@@ -62,10 +62,14 @@ protected:
     virtual Value load(const Op& op, int symbol, Value index) {
         return target_.load(symbol, op.component, index);
     }
-    // Hooks of fusion: an own element before the kernel, and a term added to an element.
+    // Hooks of fusion: an own element before the kernel and after it, and a term added to an
+    // element.
     virtual Value own_load(const Op& op, int symbol, Value index) {
         return own_as_load ? load(op, symbol, index)
                            : target_.own_load(symbol, index, op.component);
+    }
+    virtual void own_store(const Op& op, int symbol, Value index, Value value) {
+        target_.write(target_.own(symbol, index, op.component), value);
     }
     virtual void accumulate(const Op& op, int symbol, Value index, Value term) {
         target_.effect(op.code, symbol, op.component, index, term);

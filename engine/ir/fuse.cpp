@@ -1,5 +1,6 @@
 #include "engine/ir/fuse.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -82,31 +83,63 @@ struct Shared {  // what the pieces so far do to a buffer
     Use use;
     int pieces = 0;
     const Parameter* first = nullptr;
+    bool is_passed = false;  // from one piece to those after it
 };
 using Buffers = std::map<int, Shared>;
+
+// Whether the kernel ends with a zero in all that a parameter's own elements hold.
+bool leaves_zero(const Kernel& kernel, std::size_t parameter) {
+    int stored = 0;
+    for (const Value v : kernel.region(0).ops) {
+        const Op& op = kernel.op(v);
+        if (op.code != OpCode::own_store || op.symbol != static_cast<int>(parameter)) continue;
+        const Op& value = kernel.op(op.operand[1]);
+        if (value.code != OpCode::constant || value.bits != 0) return false;
+        ++stored;
+    }
+    return stored == kernel.parameters[parameter].components;
+}
+
+std::string cannot_pass(const FusionPiece& piece, std::size_t parameter) {
+    return "'" + piece.kernel->parameters[parameter].name + "' of " + piece.kernel->name +
+           " cannot be a value";
+}
 
 // Adds a piece; returns why it does not fit to those before.
 std::string add_piece(const FusionPiece& piece, Buffers& buffers) {
     const std::vector<Use> uses = uses_of(*piece.kernel);
     std::map<int, Shared> mine;
-    for (std::size_t p = 0; p < uses.size(); ++p) {
-        if (piece.buffer[p] < 0 || !uses[p].touches()) continue;
-        Shared& shared = mine[piece.buffer[p]];
-        shared.use.add(uses[p]);
+    const auto touch = [&](int buffer, const Use& use, std::size_t p) {
+        if (buffer < 0 || !use.touches()) return;
+        Shared& shared = mine[buffer];
+        shared.use.add(use);
         if (shared.first == nullptr) shared.first = &piece.kernel->parameters[p];
         // One kernel may read through two parameters, but sums that share a target stay apart.
         if (++shared.pieces > 1 && (shared.use.stores() || shared.use.foreign_sum))
             shared.use.alone = true;
+    };
+    std::set<int> passed;
+    for (std::size_t p = 0; p < uses.size(); ++p) {
+        Use reads = uses[p];
+        if (const int to = piece.passed(p); to >= 0) {
+            if (reads.alone || reads.own_sum || reads.foreign_sum || reads.reduces ||
+                !reads.own_write || buffers.contains(to) || !passed.insert(to).second)
+                return cannot_pass(piece, p);
+            reads.own_write = false;
+            touch(to, {.own_write = true}, p);
+        }
+        touch(piece.buffer[p], reads, p);
     }
     for (auto& [buffer, own] : mine) {
         Shared& shared = buffers[buffer];
         if (shared.pieces == 0) {
             shared = own;
             shared.pieces = 1;
+            shared.is_passed = passed.contains(buffer);
             continue;
         }
         const bool stored = shared.use.stores() || own.use.stores();
-        if (!legal(shared.use, own.use) ||
+        if (!legal(shared.use, own.use) || (shared.is_passed && own.use.stores()) ||
             (stored && (shared.first->type != own.first->type ||
                         shared.first->components != own.first->components)))
             return "'" + own.first->name + "' of " + piece.kernel->name +
@@ -118,36 +151,71 @@ std::string add_piece(const FusionPiece& piece, Buffers& buffers) {
 }
 
 // Adds all of them; returns why they do not fit.
-std::string add_pieces(const std::vector<FusionPiece>& pieces, Buffers& buffers) {
+std::string add_pieces(const std::vector<FusionPiece>& pieces, const std::set<int>& zero,
+                       Buffers& buffers) {
     for (const FusionPiece& piece : pieces) {
         if (piece.kernel->precision != pieces[0].kernel->precision)
             return "the kernels have different precisions";
         if (std::string why = add_piece(piece, buffers); !why.empty()) return why;
     }
+    std::set<int> left = zero;
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+        const std::vector<Use> uses = uses_of(*piece->kernel);
+        std::set<int> seen;
+        for (std::size_t p = 0; p < uses.size(); ++p) {
+            const int buffer = piece->buffer[p];
+            if (!zero.contains(buffer) || !uses[p].touches()) continue;
+            const bool last = left.contains(buffer);
+            if (buffers[buffer].use.alone || buffers[buffer].use.foreign_read ||
+                (last && (uses[p].own_sum || !leaves_zero(*piece->kernel, p))))
+                return cannot_pass(*piece, p);
+            seen.insert(buffer);
+        }
+        for (const int buffer : seen) left.erase(buffer);
+    }
     return "";
 }
+
+using Values = std::map<std::pair<int, int>, Slot>;  // of buffers that are no memory
 
 // Clones one kernel after the others.
 class Joiner final : public Cloner {
 public:
-    Joiner(const Kernel& source, Builder& target, std::vector<int> parameters,
-           const std::set<int>& updated)
-        : Cloner(source, target), updated_(updated) {
+    Joiner(const FusionPiece& piece, Builder& target, std::vector<int> parameters,
+           const std::set<int>& updated, Values& values)
+        : Cloner(*piece.kernel, target), piece_(piece), updated_(updated), values_(values) {
         symbols = std::move(parameters);
     }
 
 protected:
     Value load(const Op& op, int symbol, Value index) override {
+        if (const Slot* const slot = value(op)) return target_.read(*slot);
         return updated_.contains(symbol) ? current(op, symbol, index)
                                          : Cloner::load(op, symbol, index);
     }
     Value own_load(const Op& op, int symbol, Value index) override {
+        if (const Slot* const slot = value(op)) return target_.read(*slot);
         if (target_.kernel().parameter(symbol).access == Access::read)
             return Cloner::load(op, symbol, index);
         return updated_.contains(symbol) ? current(op, symbol, index)
                                          : Cloner::own_load(op, symbol, index);
     }
+    void own_store(const Op& op, int symbol, Value index, Value stored) override {
+        if (const int to = piece_.passed(static_cast<std::size_t>(op.symbol)); to >= 0) {
+            const auto [slot, fresh] = values_.try_emplace({to, op.component}, -1);
+            if (fresh) slot->second = target_.declare(op.type);
+            target_.write(slot->second, stored);
+        } else if (const Slot* const slot = value(op)) {
+            target_.write(*slot, stored);
+        } else {
+            Cloner::own_store(op, symbol, index, stored);
+        }
+    }
     void accumulate(const Op& op, int symbol, Value index, Value term) override {
+        if (const Slot* const slot = value(op)) {
+            target_.write(*slot, target_.binary(OpCode::add, target_.read(*slot), term));
+            return;
+        }
         if (!updated_.contains(symbol)) return Cloner::accumulate(op, symbol, index, term);
         const Value old = current(op, symbol, index);
         target_.write(target_.own(symbol, index, op.component),
@@ -158,20 +226,29 @@ private:
     Value current(const Op& op, int symbol, Value index) {
         return target_.read(target_.own(symbol, index, op.component));
     }
+    // Of an element that is no memory.
+    const Slot* value(const Op& op) const {
+        const auto slot =
+            values_.find({piece_.buffer[static_cast<std::size_t>(op.symbol)], op.component});
+        return slot == values_.end() ? nullptr : &slot->second;
+    }
 
+    const FusionPiece& piece_;
     const std::set<int>& updated_;  // parameters that hold own elements for several pieces
+    Values& values_;
 };
 
 }  // namespace
 
-std::string cannot_fuse(const std::vector<FusionPiece>& pieces) {
+std::string cannot_fuse(const std::vector<FusionPiece>& pieces, const std::set<int>& zero) {
     Buffers buffers;
-    return add_pieces(pieces, buffers);
+    return add_pieces(pieces, zero, buffers);
 }
 
-FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces) {
+FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces,
+                 const std::set<int>& zero) {
     Buffers buffers;
-    if (const std::string why = add_pieces(pieces, buffers); !why.empty())
+    if (const std::string why = add_pieces(pieces, zero, buffers); !why.empty())
         throw Error("kernels cannot be fused: " + why).in_kernel(name);
 
     FusedKernel fused;
@@ -186,6 +263,7 @@ FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces
     std::map<int, int> own;                       // buffers of own elements, buffers only read
     std::map<std::pair<int, Access>, int> reads;  // -> parameters
     std::set<int> updated;
+    Values values;
     for (const FusionPiece& piece : pieces) {
         std::vector<int>& list = fused.parameters.emplace_back();
         const std::vector<Use> uses = uses_of(*piece.kernel);
@@ -193,8 +271,19 @@ FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces
             const int buffer = piece.buffer[p];
             Parameter parameter = piece.kernel->parameters[p];
             list.push_back(-1);
-            if (buffer < 0 || !uses[p].touches()) continue;
+            Use use = uses[p];
+            if (piece.passed(p) >= 0) use.own_write = false;
+            if (buffer < 0 || !use.touches()) continue;
             const Shared& shared = buffers[buffer];
+            if (shared.is_passed) continue;
+            if (zero.contains(buffer)) {
+                for (int c = 0; c < parameter.components; ++c)
+                    if (const auto [slot, fresh] = values.try_emplace({buffer, c}, -1); fresh) {
+                        slot->second = builder.declare(parameter.type);
+                        builder.write(slot->second, builder.zero(parameter.type));
+                    }
+                continue;
+            }
             // Own elements that nobody stores, such as the adjoint of x += y, are only read.
             if (parameter.access == Access::read_write && !shared.use.stores())
                 parameter.access = Access::read;
@@ -218,16 +307,21 @@ FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces
         }
     }
     for (std::size_t k = 0; k < pieces.size(); ++k)
-        Joiner(*pieces[k].kernel, builder, fused.parameters[k], updated).region(0);
+        Joiner(pieces[k], builder, fused.parameters[k], updated, values).region(0);
     fused.kernel = simplify(builder.finish(), true);
     verify(fused.kernel, "fusion");
     return fused;
 }
 
+std::vector<char> added_to_others(const Kernel& kernel) {
+    std::vector<char> list;
+    for (const Use& use : uses_of(kernel)) list.push_back(use.foreign_sum ? 1 : 0);
+    return list;
+}
+
 bool adds_to_others(const Kernel& kernel) {
-    for (const Use& use : uses_of(kernel))
-        if (use.foreign_sum) return true;
-    return false;
+    const std::vector<char> list = added_to_others(kernel);
+    return std::find(list.begin(), list.end(), 1) != list.end();
 }
 
 }  // namespace hindcast::ir

@@ -16,8 +16,14 @@
 //
 // Launch parameters count as foreign reads; two reductions into one target are legal, since their
 // totals are added in order of the kernels. Slices, atomics and Sums may not be shared.
+//
+// Buffers need not be memory. What a kernel stores may be passed on to the kernels after it alone;
+// and a buffer of own elements that are zero before the first kernel, and zero again after the last
+// that touches it (an adjoint that one kernel adds to and the next one takes), may be left to the
+// fused kernel: with nobody else to see either, they stay values.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,20 +35,31 @@ namespace hindcast::ir {
 struct FusionPiece {
     const Kernel* kernel = nullptr;
     std::vector<int> buffer;
+    // Per parameter: the number of the buffer that the kernels after this one find what it stores
+    // in, and that is no memory: its own, if it does not read it, or a new one. -1, or none given:
+    // it stores in its buffer.
+    std::vector<int> passes = {};
+
+    int passed(std::size_t parameter) const {
+        return parameter < passes.size() ? passes[parameter] : -1;
+    }
 };
 
-// Why these kernels, in this order, cannot be fused; "" if they can.
-std::string cannot_fuse(const std::vector<FusionPiece>& pieces);
+// Why these kernels, in this order, cannot be fused; "" if they can. `zero`: buffers that are zero
+// before and after, and no memory.
+std::string cannot_fuse(const std::vector<FusionPiece>& pieces, const std::set<int>& zero = {});
 
 struct FusedKernel {
     Kernel kernel;
-    // Per piece and parameter: the parameter of the fused kernel; -1: unused.
+    // Per piece and parameter: the parameter of the fused kernel; -1: unused, or no memory.
     std::vector<std::vector<int>> parameters;
 };
 // Throws Error if cannot_fuse().
-FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces);
+FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces,
+                 const std::set<int>& zero = {});
 
-// Whether a kernel adds to elements other than the item's own.
+// Whether a kernel adds to elements other than the item's own; to which parameters it does.
 bool adds_to_others(const Kernel& kernel);
+std::vector<char> added_to_others(const Kernel& kernel);
 
 }  // namespace hindcast::ir

@@ -207,12 +207,13 @@ Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
     launch.state_ = std::make_shared<State>();
     State& s = *launch.state_;
     const Launch& first = replays.front().launch();
-    const Direction direction = replays.front().direction();
+    const Direction direction = replays.back().direction();
     s.device = first.state_->device;
     s.stream = first.state_->stream;
     s.items = first.items();
     for (const Replay& replay : replays)
-        s.description += (s.description.empty() ? "" : " + ") + replay.launch().description();
+        if (replay.direction() == direction)
+            s.description += (s.description.empty() ? "" : " + ") + replay.launch().description();
     s.has_derivative = direction != Direction::forward;
     for (const Array& array : arrays) s.arguments.emplace_back(array);
     s.left.resize(arrays.size());

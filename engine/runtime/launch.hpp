@@ -89,10 +89,11 @@ public:
     Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
            std::int64_t items, std::vector<Argument> arguments, std::string description = "");
 
-    // Replays of one direction whose kernels were joined (fusion.hpp), as one launch: `kernel` with
-    // `arrays` per parameter. Its only replay is of that direction; running it counts as running
-    // them. Has the bindings_version() of their launches together.
-    // `origins`: per parameter, which replay and which of its parameters it stands for.
+    // Replays whose kernels were joined (join.hpp), as one launch: `kernel` with `arrays` per
+    // parameter. Its only replay has the direction of the last of them; running it counts as
+    // running those of that direction, the others give values only. Has the bindings_version() of
+    // their launches together. `origins`: per parameter, which replay and which of its parameters
+    // it stands for.
     static Replay joined(std::vector<Replay> replays, ir::Kernel kernel, std::vector<Array> arrays,
                          std::vector<std::pair<std::size_t, int>> origins);
 
@@ -178,6 +179,7 @@ public:
     const std::vector<Array>& cleared_after() const;
     bool adds_aliases() const;
     void ran() const;
+    explicit operator bool() const { return bound_ != nullptr; }
     // For a graph that has run it on the device: every array that it works with, and what to say.
     void each_array(const std::function<void(const Array&)>& visit) const;
     void ran_on_device() const;

@@ -17,7 +17,8 @@ void Recording::allocate(const CheckpointPlan& plan, const std::filesystem::path
         }
         stack_ = CheckpointStack(some ? plan.checkpoints : 1);
         // A run fills all of it, and should not wait for its pages.
-        for (History& h : s_.histories) h.memory.populate();
+        for (History& h : s_.histories)
+            if (!h.mostly_empty) h.memory.populate();
         store_.populate_memory();
         final_.populate();
     } catch (...) {

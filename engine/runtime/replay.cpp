@@ -111,6 +111,9 @@ void Launch::Replay::Bound::bind() {
         if (forwards && p < s.arrays.size() && parameter.access == Access::read_write)
             updated.push_back(p);
     }
+    for (const Replay& part : s.parts)
+        if (part.direction() == direction)
+            cleared.insert(cleared.end(), part.cleared_after().begin(), part.cleared_after().end());
     check_aliasing();
     choose_device();
     if (direction != Direction::adjoint && direction != Direction::adjoint_tangent) return;
@@ -295,7 +298,8 @@ void Launch::Replay::each_array(const std::function<void(const Array&)>& visit) 
 void Launch::Replay::Bound::finish(bool on_host) const {
     for (const Array& a : written) on_host ? a.touch() : a.wrote_on_device();
     for (const std::size_t p : updated) launch.state_->left[p] = launch.state_->arrays[p].version();
-    for (const Replay& part : launch.state_->parts) part.bound_->finish(on_host);
+    for (const Replay& part : launch.state_->parts)
+        if (part.direction() == direction) part.bound_->finish(on_host);
 }
 
 const std::vector<backend::Binding>& Launch::Replay::bindings() const { return bound_->bindings; }

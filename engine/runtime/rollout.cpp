@@ -37,6 +37,7 @@ void Rollout::set_step_counter(const Array& counter) {
         throw Error("a roll-out of " + std::to_string(parts_.steps) +
                     " steps is too long for a step counter");
     counter_ = counter;
+    modes_.clear();
 }
 
 Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
@@ -57,6 +58,8 @@ Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
                     .remedy("move the launch to the roll-out's device");
         });
         entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
+        if (fuse && mode == RolloutMode::first && !device_->cuda())
+            entry->seam = Seam::make(*entry->schedule, counter_);
         if (device_->cuda())  // so that all code is made together
             entry->schedule->each_call([&](const Call& call) {
                 call.forward.prepare();
@@ -137,7 +140,7 @@ void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& r
 }
 
 // `record`: fills histories; `again`: only what recomputing takes.
-void Rollout::run(Calls& calls, const Moment* record, bool again) {
+void Rollout::run(std::span<Call> calls, const Moment* record, bool again) {
     Schedule::Copies room;
     for (Call& call : calls) {
         const bool runs = !again || call.recomputed;
@@ -211,7 +214,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
             }
             const bool record = keep && m.recording.arrive(t);
             const std::int64_t end =
-                functions == nullptr || watch ? t + 1 : forward_range_end(s, t);
+                watch || !goes_in_ranges(m, functions) ? t + 1 : forward_range_end(s, t);
             run_steps(m, functions, record ? StepFunctions::recording : StepFunctions::forward, t,
                       end, m.recording.window());
             t = end;
@@ -287,12 +290,7 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     struct Leave {  // the launches may be used elsewhere, and outlive the histories
         Mode& mode;
         ~Leave() {
-            mode.schedule->each_call([](const Call& call) {
-                for (const Restore& r : call.restores)
-                    call.backward.bind_memory(r.parameter, nullptr);
-                for (const Restore& r : call.restores_again)
-                    call.forward.bind_memory(r.parameter, nullptr);
-            });
+            mode.each_call([](const Call& call) { call.unbind(); });
             mode.recording.end_backward();
         }
     } const leave{m};
@@ -380,7 +378,7 @@ void Rollout::profile(bool on) { profiling_ = on; }
 std::vector<Rollout::Profile> Rollout::profiles() const {
     std::map<std::pair<std::string, Direction>, Profile> sums;
     for (const auto& [mode, m] : modes_)
-        m->schedule->each_call([&](const Call& call) {
+        m->each_call([&](const Call& call) {
             const auto add = [&](const Launch::Replay& replay, std::int64_t runs,
                                  double seconds) -> Profile& {
                 const std::string& launch = replay.launch().description();

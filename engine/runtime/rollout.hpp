@@ -222,7 +222,7 @@ private:
     void set_counter(std::int64_t step) const;
     void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
              std::span<const backend::Copy> copies = {});
-    void run(Calls& calls, const Moment* record, bool again);
+    void run(std::span<Call> calls, const Moment* record, bool again);
     bool compiles() const;
     static bool is_one_function(const Schedule& s);
     static bool uses_step_functions(const Mode& m);
@@ -230,6 +230,12 @@ private:
     std::int64_t step_function_bytes(Mode& m) const;
     void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window);
+    bool goes_in_ranges(const Mode& m, const StepFunctions* functions) const;
+    bool rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const;
+    void run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, std::int64_t to,
+                     std::int64_t window);
+    void run_back_rotated(Mode& m, std::int64_t from, std::int64_t to, std::int64_t window);
+    void need_dropped(Mode& m, std::int64_t t, std::int64_t window);
     static std::int64_t range_end(const Schedule& s, std::int64_t from, std::int64_t to);
     static std::int64_t range_begin(const Schedule& s, std::int64_t from, std::int64_t to);
     std::int64_t forward_range_end(const Schedule& s, std::int64_t t) const;
@@ -237,7 +243,7 @@ private:
                    std::int64_t to, std::int64_t window, bool with_events);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
     void make_again(Calls& step, const Moment& at);
-    void run_back(Calls& calls, const Moment& at);
+    void run_back(std::span<Call> calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
     // What the run begins with instead of step 0.
     const State* start() const { return from_ != nullptr ? from_ : at_cut_ ? &*at_cut_ : nullptr; }

@@ -78,16 +78,13 @@ namespace {
 // Puts everything back that running a schedule changes.
 class Restored {
 public:
-    Restored(Schedule& s, bool& profiling)
-        : s_(s), profiling_(profiling), profiled_(std::exchange(profiling, false)) {
+    Restored(Schedule& s, Seam* seam, bool& profiling)
+        : s_(s), seam_(seam), profiling_(profiling), profiled_(std::exchange(profiling, false)) {
         for (const auto& [array, name] : s.written) copies_.push_back(array.clone());
     }
     ~Restored() {
-        s_.each_call([](const Call& call) {
-            for (const Restore& r : call.restores) call.backward.bind_memory(r.parameter, nullptr);
-            for (const Restore& r : call.restores_again)
-                call.forward.bind_memory(r.parameter, nullptr);
-        });
+        s_.each_call([](const Call& call) { call.unbind(); });
+        if (seam_ != nullptr) seam_->call.unbind();
         for (std::size_t k = 0; k < copies_.size(); ++k) s_.written[k].first.copy_from(copies_[k]);
         for (const Array& g : s_.gradients) g.clear();
         s_.release();
@@ -98,6 +95,7 @@ public:
 
 private:
     Schedule& s_;
+    const Seam* seam_;
     bool& profiling_;
     bool profiled_;
     std::vector<Array> copies_;
@@ -107,7 +105,7 @@ private:
 void Rollout::warm_up() {
     Mode& m = mode_for(RolloutMode::first, false);
     if (m.recording.allocated()) return;  // it has run
-    const Restored restored(*m.schedule, profiling_);
+    const Restored restored(*m.schedule, m.seam.get(), profiling_);
     try {
         run_all_once(*m.schedule, nullptr);
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the run itself will say so
@@ -160,7 +158,7 @@ const StepCosts& Rollout::measure(RolloutMode mode) {
     if (known || m.schedule->demand.steps == 0) return m.costs;
     m.has_plan = false;
     m.recording.release();
-    const Restored restored(*m.schedule, profiling_);
+    const Restored restored(*m.schedule, m.seam.get(), profiling_);
     try {
         if (!m.costs.measured) measure_steps(m);
         if (may_recompute(m)) measure_long(m);
@@ -186,7 +184,7 @@ void Rollout::first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n
             run_back(event->program->calls, {t, event->occurrence - event->program->first});
         }
         const std::int64_t begin =
-            functions == nullptr ? t - 1 : (s.cut == 0 ? range_begin(s, 0, t) : 0);
+            !goes_in_ranges(m, functions) ? t - 1 : (s.cut == 0 ? range_begin(s, 0, t) : 0);
         run_steps(m, functions, StepFunctions::back, begin, t, 0);
         t = begin;
     }
@@ -227,8 +225,8 @@ void Rollout::measure_steps(Mode& m) {
     store.store(0);
     first_steps(m, nullptr, n, false);
     store.restore(0);
-    first_steps(m, nullptr, n, true);
     before = memory_use_of_thread();
+    first_steps(m, nullptr, n, true);
     first_steps_back(m, nullptr, n);
     m.scratch += memory_use_of_thread() - before;
     m.costs = timed_steps(m, nullptr, n, store);

@@ -6,12 +6,14 @@
 #include "engine/runtime/graph_runs.hpp"
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "engine/runtime/seam.hpp"
 #include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
 
 struct Rollout::Mode {
     std::unique_ptr<Schedule> schedule;
+    std::unique_ptr<Seam> seam;  // of the schedule; nullptr: there is none
     Recording recording;
     bool has_plan = false;
     CheckpointPlan plan;
@@ -28,6 +30,12 @@ struct Rollout::Mode {
 
     // What this mode has beside arrays of derivatives as long as there is a plan.
     std::int64_t stays() const { return scratch + (has_plan && plan.may_compile ? functions : 0); }
+
+    template <class F>
+    void each_call(F f) {
+        schedule->each_call(f);
+        if (seam) f(seam->call);
+    }
 
     // What the mode needs, where this much stays of the others.
     MemoryDemand demand(std::int64_t others_stay) const {

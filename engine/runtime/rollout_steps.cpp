@@ -72,10 +72,16 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
     const bool timed = functions != nullptr && functions->wants_time(kind);
     const double start = timed ? CompiledWay::now() : 0;
     Calls& step = m.schedule->step;
-    if (kind == StepFunctions::back) {
+    if (rotates(m, kind, to - from)) {
+        if (kind == StepFunctions::back)
+            run_back_rotated(m, from, to, window);
+        else
+            run_rotated(m, kind, from, to, window);
+    } else if (kind == StepFunctions::back) {
         for (std::int64_t t = to; t-- > from;) {
             set_counter(t);
             make_again(step, {t - window, 0});
+            if (m.seam) need_dropped(m, t, window);
             run_back(step, {t - window, 0});
         }
     } else {
@@ -84,6 +90,7 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
             const Moment at{t - window, 0};
             set_counter(t);
             run(step, record ? &at : nullptr, again);
+            if (record && m.seam) m.seam->note(t, true);
         }
     }
     if (timed) functions->took(kind, to - from, CompiledWay::now() - start);
@@ -95,7 +102,7 @@ void Rollout::run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind k
     const Schedule& s = *m.schedule;
     for (std::int64_t t = from; t < to;) {
         std::int64_t end = with_events ? range_end(s, t, to) : to;
-        if (functions == nullptr) end = t + 1;
+        if (!goes_in_ranges(m, functions)) end = t + 1;
         run_steps(m, functions, kind, t, end, window);
         t = end;
         const Schedule::Event* event = with_events ? s.event(t) : nullptr;
@@ -115,9 +122,7 @@ void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record
 void Rollout::make_again(Calls& step, const Moment& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
-        if (!call.results.empty() &&
-            std::all_of(call.results.begin(), call.results.end(),
-                        [&](const SparseHistory* r) { return r->holds(at.step); })) {
+        if (call.holds_results(at.step)) {
             for (const SparseHistory* r : call.results)
                 r->restore(at.step, device_->run_options().pool);
             continue;
@@ -129,7 +134,7 @@ void Rollout::make_again(Calls& step, const Moment& at) {
     }
 }
 
-void Rollout::run_back(Calls& calls, const Moment& at) {
+void Rollout::run_back(std::span<Call> calls, const Moment& at) {
     for (std::size_t k = calls.size(); k-- > 0;) {
         Call& call = calls[k];
         if (!call.differentiable) continue;
@@ -150,7 +155,8 @@ void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
             run_back(event->program->calls, m.recording.moment(t, event));
         }
         at_boundary(*m.schedule, t);
-        const std::int64_t begin = functions == nullptr ? t - 1 : range_begin(*m.schedule, from, t);
+        const bool single = looks_at_adjoints() || !goes_in_ranges(m, functions);
+        const std::int64_t begin = single ? t - 1 : range_begin(*m.schedule, from, t);
         run_steps(m, functions, StepFunctions::back, begin, t, m.recording.window());
         t = begin;
         if (m.graphs) m.graphs->breathe();

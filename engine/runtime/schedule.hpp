@@ -17,6 +17,7 @@
 // reads it from here; make_schedule() makes it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -48,6 +49,7 @@ struct History {
     Kept kept = Kept::once;
     const EventProgram* program = nullptr;  // if per_event
     DeviceMemory memory;
+    bool mostly_empty = false;  // only some slots are ever filled (seam.hpp)
 
     std::byte* slot(const Moment& at, std::int64_t offset = 0) {
         const std::int64_t index = kept == Kept::per_step    ? at.step + offset
@@ -89,6 +91,19 @@ struct Call {
     void each_back(F f) const {
         if (made_again) f(forward);
         if (differentiable) f(backward);
+    }
+
+    bool has_backward() const { return differentiable && backward; }
+    // What it writes, to be made again, lies in its sparse histories.
+    bool holds_results(std::int64_t slot) const {
+        return !results.empty() &&
+               std::all_of(results.begin(), results.end(),
+                           [&](const SparseHistory* r) { return r->holds(slot); });
+    }
+    // Gives its replays the memory of their arrays back.
+    void unbind() const {
+        for (const Restore& r : restores) backward.bind_memory(r.parameter, nullptr);
+        for (const Restore& r : restores_again) forward.bind_memory(r.parameter, nullptr);
     }
 
     const std::string& name_of(const Need& need) const {

@@ -120,3 +120,53 @@ TEST_CASE("fusion: a product of one kernel is not contracted with a sum of the n
     CHECK(ir::count_ops(fused.kernel, OpCode::fma) == 0);
     CHECK(ir::count_ops(fused.kernel, OpCode::mul) == 1);
 }
+
+TEST_CASE("fusion: what a kernel stores can be passed on without being stored") {
+    const ir::Kernel write = own_write.trace(ir::Precision::f64),
+                     update = own_update.trace(ir::Precision::f64),
+                     read = own_read.trace(ir::Precision::f64),
+                     foreign = foreign_read.trace(ir::Precision::f64),
+                     sum = own_sum.trace(ir::Precision::f64);
+    // From one buffer to another, as it was and as it becomes.
+    const ir::FusedKernel fused = ir::fuse("both", {{&update, {0, 1}, {9, -1}}, {&read, {9, 2}}});
+    CHECK(ir::count_ops(fused.kernel, OpCode::own_store) == 1);  // of what is read
+    CHECK(fused.kernel.parameters.size() == 3);
+    CHECK(fused.parameters[1][0] == -1);
+    CHECK(fused.kernel.parameter(fused.parameters[0][0]).access == ir::Access::read);
+    // Under its own number, if it does not read it.
+    const ir::FusedKernel same = ir::fuse("both", {{&write, {0, 1}, {0, -1}}, {&read, {0, 2}}});
+    CHECK(ir::count_ops(same.kernel, OpCode::own_store) == 1);
+    CHECK(same.kernel.parameters.size() == 2);
+    CHECK_FALSE(ir::cannot_fuse({{&update, {0, 1}, {0, -1}}, {&read, {0, 2}}}).empty());
+    // What nobody reads is not computed.
+    const ir::FusedKernel unread = ir::fuse("both", {{&write, {0, 1}, {9, -1}}, {&read, {2, 3}}});
+    CHECK(unread.parameters[0] == std::vector<int>{-1, 0});
+    CHECK(ir::count_ops(unread.kernel, OpCode::add) == 0);
+    // Other items cannot read it, nor can anybody store it again; sums are not passed on.
+    CHECK_FALSE(ir::cannot_fuse({{&write, {0, 1}, {0, -1}}, {&foreign, {0, 2}}}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&write, {0, 1}, {0, -1}}, {&update, {0, 2}}}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&read, {0, 2}}, {&write, {0, 1}, {0, -1}}}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&sum, {0, 1}, {0, -1}}, {&read, {0, 2}}}).empty());
+}
+
+TEST_CASE("fusion: what is zero before and after is no memory") {
+    const ir::Kernel sum = own_sum.trace(ir::Precision::f64),
+                     read = own_read.trace(ir::Precision::f64),
+                     update = own_update.trace(ir::Precision::f64);
+    const KernelDef take_def =
+        kernel("take", {"a", "other"}, [](Int i, ReadWrite<Float> a, Write<Float> other) {
+            other[i] = a[i] * 2.0;
+            a[i] = Float(0);
+        });
+    const ir::Kernel take = take_def.trace(ir::Precision::f64);
+    const ir::FusedKernel fused = ir::fuse("both", {{&sum, {0, 1}}, {&take, {0, 2}}}, {0});
+    CHECK(fused.parameters[0][0] == -1);
+    CHECK(fused.parameters[1][0] == -1);
+    CHECK(ir::count_ops(fused.kernel, OpCode::own_store) == 1);
+    // 0 + x is not x where x is -0.
+    CHECK(ir::count_ops(fused.kernel, OpCode::add) == 1);
+    // Not if something else is left, or is left to be read.
+    CHECK_FALSE(ir::cannot_fuse({{&take, {0, 2}}, {&sum, {0, 1}}}, {0}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&sum, {0, 1}}, {&update, {0, 2}}}, {0}).empty());
+    CHECK_FALSE(ir::cannot_fuse({{&sum, {0, 1}}, {&read, {0, 2}}}, {0}).empty());
+}

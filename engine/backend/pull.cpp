@@ -26,6 +26,16 @@ bool is_own(const Kernel& kernel, const Op& op) {
     return kernel.op(op.operand[0]).code == OpCode::item;
 }
 
+// A branch that only loads.
+bool loads(const Kernel& kernel, const Op& branch) {
+    if (branch.code != OpCode::if_) return false;
+    for (const int r : kernel.nest(branch).region)
+        for (const Value v : kernel.region(r).ops)
+            if (const Op& op = kernel.op(v); !ir::is_pure(op.code) && op.code != OpCode::load)
+                return false;
+    return true;
+}
+
 // A processor finds other work while it divides only among the next hundred or so ops. So the ops
 // of a loop's body are put in this order: roots and quotients with what they need, loads, the rest.
 void slow_first(Kernel& kernel, int r) {
@@ -33,17 +43,24 @@ void slow_first(Kernel& kernel, int r) {
     std::map<Value, int> rank;  // of those that are in the region
     for (const Value v : ops) {
         const Op& op = kernel.op(v);
-        if (op.nest >= 0 && !kernel.nest(op).results.empty()) return;
+        if (op.nest >= 0 && !kernel.nest(op).results.empty() && !loads(kernel, op)) return;
         rank[v] = 2;
     }
     bool may_move = true;  // what is raised
     const auto raise = [&](auto&& self, Value v, int to) -> void {
+        if (v >= 0 && kernel.op(v).code == OpCode::result) v = kernel.op(v).operand[0];
         const auto at = rank.find(v);
         if (at == rank.end() || at->second <= to) return;
         at->second = to;
-        may_move &= ir::is_pure(kernel.op(v).code) || kernel.op(v).code == OpCode::load;
-        for (int k = 0; k < ir::info(kernel.op(v).code).operands; ++k)
-            self(self, kernel.op(v).operand[k], to);
+        const Op& op = kernel.op(v);
+        may_move &= ir::is_pure(op.code) || op.code == OpCode::load || op.nest >= 0;
+        for (int k = 0; k < ir::info(op.code).operands; ++k) self(self, op.operand[k], to);
+        if (op.nest < 0) return;
+        for (const int inner : kernel.nest(op).region) {
+            for (const Value n : kernel.region(inner).ops)
+                for (const Value operand : kernel.op(n).operand) self(self, operand, to);
+            for (const Value y : kernel.region(inner).yields) self(self, y, to);
+        }
     };
     for (const Value v : ops) {
         const OpCode code = kernel.op(v).code;
@@ -51,7 +68,9 @@ void slow_first(Kernel& kernel, int r) {
             raise(raise, v, 0);
     }
     for (const Value v : ops)
-        if (kernel.op(v).code == OpCode::load) raise(raise, v, 1);
+        if (const Op& op = kernel.op(v);
+            op.code == OpCode::load || (op.nest >= 0 && !kernel.nest(op).results.empty()))
+            raise(raise, v, 1);
     if (!may_move) return;
     std::stable_sort(ops.begin(), ops.end(),
                      [&](Value a, Value b) { return rank.at(a) < rank.at(b); });
@@ -62,6 +81,10 @@ void slow_first(Kernel& kernel, int r) {
 // Records what an item adds: the source's body with the item of the entry for the launch's own.
 class Pull::Body final : public ir::Cloner {
 public:
+    struct Place {  // of an entry in its tables
+        Value cell, run;
+    };
+
     // `mirrored`: every entry is evaluated as if the target were its item's first row.
     Body(Pull& pull, bool copies, bool mirrored, ir::Builder& builder)
         : Cloner(pull.plan_.kernel, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
@@ -71,7 +94,7 @@ public:
 
     // Before the loop over the slots: the target's own elements, and those of the other end of the
     // first entry.
-    void before_slots(Value first_cell) {
+    void before_slots(const Place& first) {
         if (!pull_.pairs_) return;
         for (const Op& op : source_.ops) {
             if (op.code != OpCode::load || row_of(op) < 0) continue;
@@ -83,16 +106,17 @@ public:
             pull_.other_components_ =
                 others_.size() == 1 || pull_.other_components_ == components ? components : 1;
         }
-        load_others(first_cell);
+        load_others(first);
     }
 
     // The entry in a cell of the tables; `valid` says whether it is one, or padding. What the next
     // cell needs from the other end is loaded here: a processor then does not wait for it.
-    void record(Value cell, Value next_cell, Value valid, bool stores_terms) {
-        at_ = cell;
+    void record(const Place& place, const Place& next, Value valid, bool stores_terms) {
+        at_ = place.cell;
+        run_ = place.run;
         valid_ = valid;
         for (const auto& [element, slot] : others_) other_[element] = target_.read(slot);
-        load_others(next_cell);
+        load_others(next);
         item = table(pull_.item_);
         const std::vector<Row>& rows = pull_.rows_;
         for (std::size_t r = 0; r < rows.size(); ++r) declare_terms(r);
@@ -162,14 +186,30 @@ protected:
 
 private:
     void store_term(int to, Value term) {
-        Value stores = valid_;
-        if (pull_.mirrored_)
-            stores = is_row(0);  // which padding is not
-        else if (pull_.rows_.size() > 1)
-            stores = target_.binary(OpCode::bit_and, is_row(0), valid_);
-        const Value place = pull_.mirrored_ ? table(pull_.row_) : item;
-        target_.if_(
-            stores, [&] { target_.effect(OpCode::store_once, to, 0, place, term); }, [] {});
+        const auto store = [&](Value place) {
+            target_.effect(OpCode::store_once, to, 0, place, term);
+        };
+        if (!pull_.mirrored_) {
+            Value stores = valid_;
+            if (pull_.rows_.size() > 1) stores = target_.binary(OpCode::bit_and, is_row(0), valid_);
+            target_.if_(
+                stores, [&] { store(item); }, [] {});
+            return;
+        }
+        const Value run = target_.load(pull_.term_run_, 0, run_);
+        const auto is = [&](std::int32_t what) {
+            return target_.compare(OpCode::eq, run, target_.integer(what));
+        };
+        const auto apart = [&] {
+            target_.if_(
+                is_row(0), [&] { store(table(pull_.row_)); }, [] {});  // not of padding
+        };
+        const auto side_by_side = [&] {
+            target_.if_(
+                is(no_term), [] {},
+                [&] { store(target_.binary(OpCode::add, target_.item(), run)); });
+        };
+        target_.if_(is(no_run), apart, side_by_side);
     }
     Value table(int parameter) { return target_.load(parameter, 0, at_); }
     Value is_row(int r) {
@@ -179,13 +219,23 @@ private:
         return r == 0 ? first : target_.emit(OpCode::logical_not, Type::boolean, first);
     }
     // The table holds places of whole elements: the emitter takes them as they are.
-    void load_others(Value cell) {
+    void load_others(const Place& place) {
         if (others_.empty()) return;
-        const int components = pull_.other_components_;
-        Value other = target_.load(pull_.other_, 0, cell);
-        if (components > 1) other = target_.binary(OpCode::div, other, target_.integer(components));
-        for (const auto& [element, slot] : others_)
-            target_.write(slot, target_.load(element.first, element.second, other));
+        const auto load_at = [&](Value index) {
+            for (const auto& [element, slot] : others_)
+                target_.write(slot, target_.load(element.first, element.second, index));
+        };
+        const Value run = target_.load(pull_.run_, 0, place.run);
+        target_.if_(
+            target_.compare(OpCode::eq, run, target_.integer(no_run)),
+            [&] {
+                const int components = pull_.other_components_;
+                Value other = target_.load(pull_.other_, 0, place.cell);
+                if (components > 1)
+                    other = target_.binary(OpCode::div, other, target_.integer(components));
+                load_at(other);
+            },
+            [&] { load_at(target_.binary(OpCode::add, target_.item(), run)); });
     }
     // The row at whose index an op loads a real value.
     int row_of(const Op& op) const {
@@ -231,7 +281,7 @@ private:
 
     Pull& pull_;
     bool copies_, mirrored_;
-    Value at_ = ir::no_value, valid_ = ir::no_value;
+    Value at_ = ir::no_value, run_ = ir::no_value, valid_ = ir::no_value;
     std::map<Value, ir::Slot> terms_;             // per site
     std::vector<std::pair<int, Value>> reduced_;  // terms of reductions, and where they are stored
     // (symbol, component) at the target's index and at the other end of the entry; what the next
@@ -303,7 +353,9 @@ Kernel Pull::record(bool copies, bool checked) {
     item_ = add("entries.item", Access::read);
     row_ = add("entries.row", Access::read);
     other_ = add("entries.other", Access::read);
-    first_terms_ = other_ + 1;
+    run_ = add("entries.run", Access::read);
+    term_run_ = add("entries.term_run", Access::read);
+    first_terms_ = term_run_ + 1;
     for (std::size_t k = 0; k < reduced_.size(); ++k)
         builder.add_parameter({"terms." + std::to_string(k), Access::slice,
                                source.op(source.op(reduced_[k]).operand[0]).type});
@@ -375,15 +427,19 @@ void Pull::walk(ir::Builder& builder, Body& body, bool stores_terms) const {
         builder.binary(OpCode::add, item,
                        builder.binary(OpCode::mul, block, builder.parameter(slots_parameter_, 0)));
     const Value degree = builder.load(degree_, 0, item);
-    body.before_slots(first);
+    const Value number = builder.binary(OpCode::div, block, builder.integer(block_targets));
+    const Value runs =
+        builder.binary(OpCode::add, number,
+                       builder.binary(OpCode::mul, number, builder.parameter(slots_parameter_, 0)));
+    body.before_slots({first, runs});
     builder.for_(builder.load(most_, 0, block), 0, [&](Value slot) {
-        const auto cell = [&](Value k) {
-            return builder.binary(OpCode::add, first,
-                                  builder.binary(OpCode::mul, k, builder.integer(block_targets)));
+        const auto place = [&](Value k) {
+            const Value rows = builder.binary(OpCode::mul, k, builder.integer(block_targets));
+            return Body::Place{builder.binary(OpCode::add, first, rows),
+                               builder.binary(OpCode::add, runs, k)};
         };
-        const Value next = builder.binary(OpCode::add, slot, builder.integer(1));
-        body.record(cell(slot), cell(next), builder.compare(OpCode::lt, slot, degree),
-                    stores_terms);
+        body.record(place(slot), place(builder.binary(OpCode::add, slot, builder.integer(1))),
+                    builder.compare(OpCode::lt, slot, degree), stores_terms);
     });
 }
 
@@ -398,7 +454,9 @@ bool Pull::worth_it() const {
                 op.code == OpCode::for_ || op.code == OpCode::while_ || op.code == OpCode::local;
             const bool slow =
                 (op.code == OpCode::div && ir::is_real(op.type)) || op.code == OpCode::sqrt;
-            const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted();
+            // Side by side, elements are loaded where others would be gathered.
+            const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted() &&
+                                 kernel_.op(op.operand[0]).code != OpCode::add;
             work += slow ? 4 : gathers ? 8 : 1;
         }
     const auto rows = static_cast<double>(rows_.size());

@@ -14,7 +14,9 @@
 //
 // Where there are two rows, a load at the index of a row is the target's own element for one of
 // them and that of the other end for the other: one gather instead of two. It is made one slot
-// ahead, since a processor that waits for it cannot look far enough for other work.
+// ahead, since a processor that waits for it cannot look far enough for other work. Where the other
+// ends of a block's targets lie side by side, as they do in regular meshes, they are loaded as
+// such: a table of runs, with an entry for each block and slot, tells.
 //
 // Where the item looks the same from both ends (mirror.hpp), the target is taken for the first of
 // them. Only a sum that was -0 and ends at 0 depends on more, and is added up again.
@@ -87,6 +89,9 @@ private:
         bool fits = false;
         AlignedBuffer<std::int32_t> most;  // entries of a target: the most in 16, at the first
         AlignedBuffer<std::int32_t> degree, item, row, other;
+        // [block][slot], where all 16 targets agree: other - target; in mirrored loops also item -
+        // target, where the target is the item's first row.
+        AlignedBuffer<std::int32_t> run, term_run;
         std::vector<Copy> copies;  // per column
         // Blocks of targets, so that a walk through all entries reads memory in one stream.
         std::size_t cell(std::int64_t target, std::int64_t slot) const {
@@ -97,6 +102,7 @@ private:
         std::int64_t cells(std::int64_t stride) const { return slots * stride + block_targets; }
     };
     static constexpr int block_targets = most_lanes;
+    static constexpr std::int32_t no_run = INT32_MIN, no_term = INT32_MIN + 1;
     class Body;
 
     void walk_all(ir::Builder& builder, bool copies);
@@ -105,6 +111,8 @@ private:
     void find_shifts();
     ir::Kernel record(bool copies, bool checked);
     void make_table(const Binding* bindings, std::int64_t items, Table& table);
+    void find_runs(Table& table) const;
+    void find_term_runs(Table& table) const;
     void copy_columns(const Binding* bindings, Table& table);
     template <class Word>
     void copy_column(const Binding& from, int component, const Table& table, Word* to) const;
@@ -126,7 +134,7 @@ private:
     std::vector<ir::Value> reduced_;
     std::vector<AlignedBuffer<char>> terms_;  // per reduced op
     int slots_parameter_ = 0, items_parameter_ = 0, most_ = 0, degree_ = 0, item_ = 0, row_ = 0,
-        other_ = 0, first_terms_ = 0;
+        other_ = 0, run_ = 0, term_run_ = 0, first_terms_ = 0;
     std::int64_t targets_ = 0, items_ = 0;
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;

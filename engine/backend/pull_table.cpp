@@ -63,6 +63,8 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
     set(item_, table != nullptr ? table->item.data() : nullptr, count);
     set(row_, table != nullptr ? table->row.data() : nullptr, count);
     set(other_, table != nullptr ? table->other.data() : nullptr, count);
+    set(run_, table != nullptr ? table->run.data() : nullptr, count / block_targets);
+    set(term_run_, table != nullptr ? table->term_run.data() : nullptr, count / block_targets);
     for (std::size_t k = 0; k < reduced_.size(); ++k) {
         const Type type = kernel_.parameter(first_terms_ + static_cast<int>(k)).type;
         const std::size_t bytes = static_cast<std::size_t>(items) * ir::size_of(type);
@@ -155,6 +157,50 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
         table.other.data()[at] = target[1 - row_of(at)][i] * other_components_;
         table.fits &= seen[i] == 2;  // an index out of range has no cell
     });
+    if (table.fits) find_runs(table);
+    if (table.fits && mirrored_ && !reduced_.empty()) find_term_runs(table);
+}
+
+// Padded entries read what lies where theirs would, if it is there.
+void Pull::find_runs(Table& table) const {
+    table.run = AlignedBuffer<std::int32_t>(table.item.size() / block_targets);
+    std::fill(table.run.begin(), table.run.end(), no_run);
+    for (std::int64_t first = 0; first < targets_; first += block_targets) {
+        const std::int64_t end = std::min<std::int64_t>(first + block_targets, targets_);
+        for (std::int64_t slot = 0; slot < table.slots; ++slot) {
+            std::int64_t run = no_run;
+            bool one = true;
+            for (std::int64_t t = first; t < end; ++t) {
+                if (slot >= table.degree[t]) continue;
+                const std::int64_t other = table.other[table.cell(t, slot)] / other_components_;
+                one &= run == no_run || run == other - t;
+                run = other - t;
+            }
+            if (one && run != no_run && first + run >= 0 && end + run <= targets_)
+                table.run[first / block_targets * table.slots + slot] =
+                    static_cast<std::int32_t>(run);
+        }
+    }
+}
+
+void Pull::find_term_runs(Table& table) const {
+    table.term_run = AlignedBuffer<std::int32_t>(table.run.size());
+    std::fill(table.term_run.begin(), table.term_run.end(), no_run);
+    for (std::int64_t first = 0; first < targets_; first += block_targets) {
+        const std::int64_t end = std::min<std::int64_t>(first + block_targets, targets_);
+        for (std::int64_t slot = 0; slot < table.slots; ++slot) {
+            const std::int32_t of_first = table.row[table.cell(first, slot)];
+            bool one = true, none = true;
+            for (std::int64_t t = first; t < end; ++t) {
+                const std::int32_t item = table.row[table.cell(t, slot)];
+                one &= of_first >= 0 && item - of_first == t - first;
+                none &= item < 0;
+            }
+            std::int32_t& run = table.term_run[first / block_targets * table.slots + slot];
+            if (none) run = no_term;
+            if (one) run = static_cast<std::int32_t>(of_first - first);
+        }
+    }
 }
 
 template <class Word>

@@ -91,6 +91,36 @@ TEST_CASE("CPU pull: springs, their adjoint with a shared stiffness, and second 
     }
 }
 
+TEST_CASE("CPU pull: other ends and terms that lie side by side, in part or everywhere") {
+    HINDCAST_NEEDS_LLVM();
+    struct Grid {
+        int columns, rows, hole;  // a point without springs; -1: none
+        bool turned;              // every seventh spring has its ends in the other order
+    };
+    for (const Grid& grid : {Grid{64, 4, -1, false}, Grid{50, 3, -1, false}, Grid{16, 5, 21, false},
+                             Grid{7, 9, -1, false}, Grid{64, 3, -1, true}, Grid{90, 1, 40, false}})
+        for (const Precision precision : {Precision::f32, Precision::f64}) {
+            CAPTURE(grid.columns);
+            CAPTURE(grid.turned);
+            std::vector<double> ends;
+            for (const auto& [down, right] : {std::pair{0, 1}, {1, 0}, {1, 1}, {0, 2}})
+                for (int r = 0; r + down < grid.rows; ++r)
+                    for (int c = 0; c + right < grid.columns; ++c) {
+                        double a = r * grid.columns + c, b = a + down * grid.columns + right;
+                        if (a == grid.hole || b == grid.hole) continue;
+                        if (grid.turned && ends.size() % 14 == 0) std::swap(a, b);
+                        ends.insert(ends.end(), {a, b});
+                    }
+            const auto items = static_cast<std::int64_t>(ends.size() / 2);
+            const ir::Kernel k = springs.trace(precision);
+            const ir::Kernel shared = ad::adjoint(k, {"x", "v", "stiffness", "force"});
+            for (const ir::Kernel& kernel : {k, shared, ad::tangent(shared)})
+                CHECK(
+                    net(kernel, items, grid.columns * grid.rows, ends).differences(false, {1, 2}) ==
+                    "");
+        }
+}
+
 TEST_CASE("CPU pull: an index that is read at both ends, and points of which most have no spring") {
     HINDCAST_NEEDS_LLVM();
     // What stands in the padding of the tables must not lead outside of an array.

@@ -17,7 +17,6 @@
 using namespace hindcast;
 using namespace hindcast::lang;
 using ir::Precision;
-using ir::Type;
 using test::array;
 using test::fresh_device;
 using test::Pendulums;

@@ -290,6 +290,9 @@ void print_profile(Rollout& rollout, const std::string& why_launches) {
 }
 
 void print_kept(Simulation& simulation) {
+    if (const std::string joined = simulation.rollout().launch_between_steps(); !joined.empty())
+        fmt::print("rotation: between two steps of a run with gradients, {} is one launch\n",
+                   joined);
     static constexpr const char* when[] = {"once", "per step", "per event"};
     const std::vector<Rollout::KeptValue> values = simulation.rollout().kept_values();
     const std::vector<Rollout::KeptSum> sums = simulation.rollout().kept_sums();
@@ -300,8 +303,9 @@ void print_kept(Simulation& simulation) {
                    s.launch, "per step", s.bytes);
     for (const Rollout::KeptValue& v : values) {
         const std::string name = name_of(simulation.model(), v.array);
-        fmt::print("{:<24}  {:<9}  {:>12}\n", name.empty() ? v.name : name,
-                   when[static_cast<std::size_t>(v.kept)], v.array.bytes());
+        fmt::print("{:<24}  {:<9}  {:>12}{}\n", name.empty() ? v.name : name,
+                   when[static_cast<std::size_t>(v.kept)], v.array.bytes(),
+                   v.seldom ? "  only where a step is not joined to the one before" : "");
     }
 }
 

@@ -361,7 +361,7 @@ void Rollout::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
 std::vector<Rollout::KeptValue> Rollout::kept_values(RolloutMode mode) {
     std::vector<KeptValue> list;
     for (const History& h : mode_for(mode, true).schedule->histories)
-        list.push_back({h.name, h.array, h.kept});
+        list.push_back({h.name, h.array, h.kept, h.mostly_empty});
     return list;
 }
 
@@ -407,6 +407,11 @@ std::vector<Rollout::Profile> Rollout::profiles() const {
 
 std::int64_t Rollout::steps() const { return parts_.steps; }
 std::size_t Rollout::launches_per_step() const { return parts_.step.launches().size(); }
+
+std::string Rollout::launch_between_steps() {
+    const Mode& m = mode_for(RolloutMode::first, true);
+    return m.seam ? m.seam->call.forward.launch().description() : "";
+}
 
 std::size_t Rollout::joined_launches_per_step() {
     return mode_for(RolloutMode::first, false).schedule->step.size();

@@ -179,6 +179,7 @@ public:
         std::string name;  // of a parameter that reads it
         Array array;
         History::Kept kept;
+        bool seldom = false;  // per step: only where steps are not joined (seam.hpp)
     };
     std::vector<KeptValue> kept_values(RolloutMode mode = RolloutMode::first);
     // Sums that are made again on the way back, except where their lines that are not zero were
@@ -211,6 +212,9 @@ public:
     std::int64_t steps() const;
     std::size_t launches_per_step() const;   // as the program has them
     std::size_t joined_launches_per_step();  // as they run, adjacent ones joined (fusion.hpp)
+    // What the last launch of a step and the first of the next are called as one (seam.hpp), in
+    // runs that keep values; "": they stay apart.
+    std::string launch_between_steps();
 
 private:
     struct Mode;

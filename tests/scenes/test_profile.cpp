@@ -64,6 +64,11 @@ TEST_CASE("profile: what is kept for adjoints, sums that are kept where they are
     CHECK(points.status == 0);
     CHECK(has(points.out, "kept for adjoints"));
     if (test::test_device() == "cpu") CHECK(has(points.out, "at most: what is not zero"));
+    const bool rotates = test::test_device() == "cpu";
+    CHECK(has(points.out,
+              "rotation: between two steps of a run with gradients, grid: grid to "
+              "particle + grid: particle to grid is one launch") == rotates);
+    CHECK(has(points.out, "only where a step is not joined to the one before") == rotates);
     const Finished cage =
         run({"optimize", scene("spring_cage"), "--iterations", "2", "--profile"}, folder);
     CHECK(cage.status == 0);

@@ -168,6 +168,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
     Mode& m = keep ? allocated(mode) : mode_for(mode, false);
     Schedule& s = *m.schedule;
     m.recording.forget();
+    if (m.seam) m.seam->forget();
     const auto events = [&](std::int64_t t, bool record) {
         set_counter(t);
         const Schedule::Event* event = s.event(t);

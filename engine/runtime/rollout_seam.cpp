@@ -45,7 +45,8 @@ void Rollout::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, 
         seam.note(t + 1, false);
         for (SparseHistory* r : seam.first().results)
             r->save(next.step, device_->run_options().pool);
-        if (!seam.first().made_again || seam.first().holds_results(next.step)) continue;
+        if (seam.holds(t + 1) || !seam.first().made_again || seam.first().holds_results(next.step))
+            continue;
         // It will be made again from what was not stored.
         seam.keep(t + 1, next, *device_);
         rotates = false;

@@ -68,7 +68,11 @@ std::int64_t Rollout::forward_range_end(const Schedule& s, std::int64_t t) const
 // Steps from .. to-1 without the events around them; back: to-1 .. from.
 void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
                         std::int64_t from, std::int64_t to, std::int64_t window) {
-    if (functions != nullptr && functions->run(kind, from, to, window)) return;
+    if (functions != nullptr && functions->run(kind, from, to, window)) {
+        if (m.seam && StepFunctions::records(kind))  // a function keeps everything
+            for (std::int64_t t = from; t < to; ++t) m.seam->note(t, true);
+        return;
+    }
     const bool timed = functions != nullptr && functions->wants_time(kind);
     const double start = timed ? CompiledWay::now() : 0;
     Calls& step = m.schedule->step;

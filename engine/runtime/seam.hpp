@@ -13,7 +13,9 @@
 // Events, checkpoints and whoever looks at the state between two steps end a range.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/runtime/schedule.hpp"
@@ -43,6 +45,7 @@ public:
     void note(std::int64_t t, bool kept) {
         absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
     }
+    void forget() { std::fill(absent_.begin(), absent_.end(), 0); }
     bool holds(std::int64_t t) const { return absent_[static_cast<std::size_t>(t)] == 0; }
     // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. What it only
     // reads must be as it was then. All that it writes is afterwards as it left it.

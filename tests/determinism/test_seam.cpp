@@ -38,6 +38,14 @@ const KernelDef from_cells = kernel("from_cells", {"u", "k", "h", "x", "v", "w"}
                                         w[i] = sin(velocity.x() * k.value()) - 0.2;
                                         x[i] += velocity * h.value() + Vec2(h * x[i].y(), 0.0);
                                     });
+// Reads what would else live between two steps only.
+const KernelDef look =
+    kernel("look", {"v", "w", "k", "z"},
+           [](Int i, Read<Vec2> v, Read<Float> w, Param<Float> k, ReadWrite<Float> z) {
+               z[i] = z[i] * 0.9 + v[i].x() * w[i] * k.value();
+           });
+const KernelDef total = kernel(
+    "total", {"z", "loss"}, [](Int i, Read<Float> z, Reduce<Float> loss) { loss += z[i] * z[i]; });
 const KernelDef start =
     kernel("start", {"p", "x", "v", "w", "m"},
            [](Int i, Read<Vec2> p, Write<Vec2> x, Write<Vec2> v, Write<Float> w, Write<Float> m) {
@@ -55,7 +63,7 @@ struct Case {
     Precision precision = Precision::f64;
     int items = 300, steps = 9;
     double h = 0.02;  // how fast points go apart
-    bool again = true;
+    bool again = true, looks = false;
     std::int64_t segment = 0, horizon = 0;
     std::vector<std::int64_t> events = {9};
     // What looks between two steps, in the first of two rounds.
@@ -76,7 +84,7 @@ Result run(const Case& c, const DeviceOptions& options) {
     };
     const Array p = vectors(c.items), x = vectors(c.items), v = vectors(c.items),
                 w(real, {c.items}), m(real, {c.items}), s(real, {cells, 2}), u(real, {cells, 2}),
-                loss(ir::Type::f64, {1}), k(ir::Type::f64, {1});
+                z(real, {c.items}), loss(ir::Type::f64, {1}), k(ir::Type::f64, {1});
     for (int i = 0; i < c.items; ++i) {
         p.set_value(i, 0, 0.37 + 0.6 * ((i * 37) % c.items) / c.items);
         p.set_value(i, 1, -0.4 + 0.9 * ((i * 71) % c.items) / c.items);
@@ -96,9 +104,11 @@ Result run(const Case& c, const DeviceOptions& options) {
     }
     parts.step.add(scatter);
     parts.step.add(update);
+    if (c.looks) parts.step.add(launch(look, c.items, {v, w, k, z}));
     parts.step.add(launch(from_cells, c.items, {u, k, c.h, x, v, w}));
     for (const std::int64_t t : c.events)
         parts.events[t].add(launch(measure, c.items, {x, v, loss}));
+    if (c.looks) parts.events[c.steps].add(launch(total, c.items, {z, loss}));
     Rollout rollout(device, std::move(parts));
     if (c.horizon > 0) rollout.set_horizon(c.horizon);
     if (c.segment > 0) rollout.force_plan(c.segment, 2);
@@ -110,6 +120,7 @@ Result run(const Case& c, const DeviceOptions& options) {
     for (int round = 0; round < 2; ++round) {
         const bool looks = round == 0;
         rollout.record_adjoint_norms(looks && c.norms_forward);
+        z.fill(0.1);
         rollout.forward(true,
                         looks && c.watches ? [](std::int64_t) { return true; } : Rollout::Watch());
         for (const Array& a : {x, v, w, loss}) append(a);
@@ -197,5 +208,11 @@ TEST_CASE("seam: sums that do not fit their history are made again from what was
         CHECK((with.seams < all) == (h > 1));
         CHECK(with.seams >= 2 * 2);
         CHECK(with.lasts - 2 * 2 >= all - with.seams);
+        // Where a step's other launches read those values they are stored, and kept, as usual.
+        Case seen = c;
+        seen.looks = true;
+        const Result stored = run(seen, {.threads = 2, .whole_program = WholeProgramUse::never});
+        CHECK(stored.values == run(seen, {.kind = DeviceKind::interpreter}).values);
+        CHECK(stored.seams == all);
     }
 }

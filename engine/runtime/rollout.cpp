@@ -60,6 +60,8 @@ Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
         entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
         if (fuse && mode == RolloutMode::first && !device_->cuda())
             entry->seam = Seam::make(*entry->schedule, counter_);
+        // Functions of steps read what a seam does not keep.
+        if (entry->seam && backward && may_compile_back(*entry)) entry->seam.reset();
         if (device_->cuda())  // so that all code is made together
             entry->schedule->each_call([&](const Call& call) {
                 call.forward.prepare();

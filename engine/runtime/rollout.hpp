@@ -232,6 +232,7 @@ private:
     static bool uses_step_functions(const Mode& m);
     StepFunctions* step_functions(Mode& m) const;
     std::int64_t step_function_bytes(Mode& m) const;
+    bool may_compile_back(Mode& m) const;
     void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window);
     bool goes_in_ranges(const Mode& m, const StepFunctions* functions) const;

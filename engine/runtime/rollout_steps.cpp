@@ -36,6 +36,14 @@ std::int64_t Rollout::step_function_bytes(Mode& m) const {
     return *m.step_bytes;
 }
 
+// Whether some of the way back may run as a function.
+bool Rollout::may_compile_back(Mode& m) const {
+    return compiles() &&
+           (step_function_bytes(m) > 0 ||
+            WholeProgram(*m.schedule, counter_, device_->options(), watched_, watched_every_)
+                    .predicted_bytes(WholeProgram::backward) > 0);
+}
+
 // The end of the range from `from` to `to` at most that has no event before its end.
 std::int64_t Rollout::range_end(const Schedule& s, std::int64_t from, std::int64_t to) {
     const auto event = s.events.upper_bound(from);

@@ -216,3 +216,57 @@ TEST_CASE("seam: sums that do not fit their history are made again from what was
         CHECK(stored.seams == all);
     }
 }
+
+TEST_CASE("seam: where functions of steps may go back, steps stay apart") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    // The first call reads what the last one defines, and nothing is summed at computed places.
+    const KernelDef pull = kernel(
+        "pull", {"v", "x", "f"},
+        [](Int i, Read<Float> v, Read<Float> x, Write<Float> f) { f[i] = sin(x[i]) * v[i]; });
+    const KernelDef near = kernel("near", {"f", "g"}, [](Int i, Read<Float> f, Write<Float> g) {
+        g[i] = f[i] - f[select(i > 0, i - 1, 0)];
+    });
+    const KernelDef push = kernel("push", {"g", "x", "v"},
+                                  [](Int i, Read<Float> g, ReadWrite<Float> x, Write<Float> v) {
+                                      v[i] = g[i] * 0.5 - x[i] * 0.3;
+                                      x[i] += g[i] * 0.1;
+                                  });
+    const KernelDef square =
+        kernel("square", {"x", "loss"},
+               [](Int i, Read<Float> x, Reduce<Float> loss) { loss += x[i] * x[i]; });
+    const auto values = [&](WholeProgramUse use, DeviceKind kind) {
+        const auto device = std::make_shared<Device>(
+            DeviceOptions{.kind = kind, .threads = 1, .whole_program = use});
+        constexpr int items = 40;
+        const Array x(ir::Type::f64, {items}), v(ir::Type::f64, {items}), f(ir::Type::f64, {items}),
+            g(ir::Type::f64, {items}), loss(ir::Type::f64, {1});
+        const auto launch = [&](const KernelDef& k, std::vector<Argument> arguments) {
+            return Launch(device, k, Precision::f64, items, std::move(arguments));
+        };
+        Rollout::Parts parts;
+        parts.steps = 20;
+        parts.step.add(launch(pull, {v, x, f}));
+        parts.step.add(launch(near, {f, g}));
+        parts.step.add(launch(push, {g, x, v}));
+        parts.events[20].add(launch(square, {x, loss}));
+        Rollout rollout(device, std::move(parts));
+        const bool joined = !rollout.launch_between_steps().empty();
+        CHECK(joined == (use == WholeProgramUse::never && kind == DeviceKind::cpu));
+        std::vector<double> all;
+        for (int round = 0; round < 12; ++round) {  // each kind of run is timed on both ways
+            for (int i = 0; i < items; ++i) {
+                x.set_value(i, 0, 0.1 * i);
+                v.set_value(i, 0, 1.0 - 0.02 * i);
+            }
+            rollout.forward(true);
+            rollout.backward({{loss, 1}});
+            for (const Array& a : {x, v, x.gradient(), v.gradient()})
+                for (const double value : a.to_doubles()) all.push_back(value);
+        }
+        return all;
+    };
+    const std::vector<double> defined = values(WholeProgramUse::never, DeviceKind::interpreter);
+    for (const WholeProgramUse use :
+         {WholeProgramUse::never, WholeProgramUse::automatic, WholeProgramUse::always})
+        CHECK(values(use, DeviceKind::cpu) == defined);
+}

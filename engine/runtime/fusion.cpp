@@ -9,11 +9,6 @@ namespace hindcast {
 
 namespace {
 
-bool writes(const Call& call, const Array& array) {
-    return std::any_of(call.writes.begin(), call.writes.end(),
-                       [&](const Array& a) { return a.same_memory(array); });
-}
-
 bool can_join(const Launch::Replay& replay) {
     return !replay.adds_aliases() && replay.cleared_after().empty() &&
            !ir::adds_to_others(replay.kernel());
@@ -45,14 +40,12 @@ Join backward_of(const Group& reversed) {
 
 bool fits(const Group& group, Call& next, bool backward) {
     const Call& first = *group.front();
-    const Launch &a = first.forward.launch(), &b = next.forward.launch();
-    if (!can_join(next, backward) || a.items() != b.items() || a.device() != b.device() ||
-        a.stream() != b.stream() || first.forward.direction() != next.forward.direction() ||
+    if (!can_join(next, backward) || !goes_alike(first.forward, next.forward) ||
         first.recomputed != next.recomputed)
         return false;
     for (const History* h : next.saves)
         for (const Call* call : group)
-            if (writes(*call, h->array)) return false;
+            if (contains(call->writes, h->array)) return false;
     Group longer = group;
     longer.push_back(&next);
     return forward_of(longer).possible() &&
@@ -68,7 +61,7 @@ Call join(const Group& group, bool backward) {
     call.recomputed = group.front()->recomputed;
     for (const Call* part : group) {
         for (const Array& a : part->writes)
-            if (!writes(call, a)) call.writes.push_back(a);
+            if (!contains(call.writes, a)) call.writes.push_back(a);
         for (History* h : part->saves)
             if (std::find(call.saves.begin(), call.saves.end(), h) == call.saves.end())
                 call.saves.push_back(h);

@@ -6,6 +6,12 @@
 
 namespace hindcast {
 
+bool goes_alike(const Launch::Replay& first, const Launch::Replay& second) {
+    const Launch &a = first.launch(), &b = second.launch();
+    return a.items() == b.items() && a.device() == b.device() && a.stream() == b.stream() &&
+           first.direction() == second.direction();
+}
+
 void Join::add(const Launch::Replay& replay, const std::vector<Restore>& restores,
                std::int64_t later) {
     ir::FusionPiece piece{&replay.kernel(), {}, {}};

@@ -14,6 +14,9 @@
 
 namespace hindcast {
 
+// Whether two replays go over as many items, in the same place and direction.
+bool goes_alike(const Launch::Replay& first, const Launch::Replay& second);
+
 // In the order of add(). Memory is told apart by array and, for values that are restored, by where
 // in which history they lie.
 class Join {

@@ -45,9 +45,7 @@ void Rollout::at_boundary(const Schedule& s, std::int64_t t) {
 void Rollout::note_norm(const Schedule& s, std::int64_t t) {
     constexpr double large = 0x1p600, small = 0x1p-300;
     const auto varies = [&](const Array& a) {
-        return ir::is_real(a.type()) && a.has_gradient() &&
-               std::any_of(s.gradients.begin(), s.gradients.end(),
-                           [&](const Array& g) { return g.same_memory(a.gradient()); });
+        return ir::is_real(a.type()) && a.has_gradient() && contains(s.gradients, a.gradient());
     };
     double sum = 0, scaled = 0;
     for (const Array& a : s.state) {

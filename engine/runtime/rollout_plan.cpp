@@ -43,9 +43,7 @@ std::int64_t Rollout::bytes_of_others(const Mode& m) const {
         sum += other->stays();
         const std::vector<Array>& own = m.schedule->derivatives;
         for (const Array& a : other->schedule->derivatives)
-            if (std::none_of(own.begin(), own.end(),
-                             [&](const Array& o) { return o.same_memory(a); }))
-                sum += static_cast<std::int64_t>(a.bytes());
+            if (!contains(own, a)) sum += static_cast<std::int64_t>(a.bytes());
     }
     return sum;
 }

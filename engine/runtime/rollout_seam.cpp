@@ -66,7 +66,7 @@ void Rollout::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to, std:
     for (std::int64_t t = to - 1; t > from; --t) {
         const Moment at{t - window, 0}, before{t - 1 - window, 0};
         run_back(seam.inner(), at);
-        if (seam.joins_backward) {
+        if (seam.joins_backward()) {
             begin(t - 1);
             run_back({&seam.call, 1}, before);
         } else {

@@ -19,10 +19,6 @@ namespace {
 
 using Arrays = std::set<const void*>;  // by their version counters
 
-bool contains(const std::vector<Array>& list, const Array& array) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const Array& a) { return a.same_memory(array); });
-}
 bool contains(const Arrays& set, const Array& array) {
     return set.contains(array.version_counter());
 }
@@ -232,6 +228,11 @@ void find_derivatives(Schedule& s) {
 }
 
 }  // namespace
+
+bool contains(const std::vector<Array>& list, const Array& array) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Array& a) { return a && a.same_memory(array); });
+}
 
 // ---------------------------------------------------------------- histories and versions
 

@@ -222,6 +222,9 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
                                         RolloutMode mode, bool backward, std::int64_t horizon = 0,
                                         bool fuse = false);
 
+// Whether an array, or another that shares its memory, is among these; some may be empty.
+bool contains(const std::vector<Array>& list, const Array& array);
+
 // Fills state, recomputed, inputs, and recomputed of each call, from what the histories need.
 void find_what_is_recomputed(Schedule& schedule);
 

@@ -10,11 +10,6 @@ namespace hindcast {
 
 namespace {
 
-bool contains(const std::vector<Array>& list, const Array& array) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const Array& a) { return a && a.same_memory(array); });
-}
-
 bool uses(const Launch::Replay& replay, const Array& array) {
     return contains(replay.arrays(), array) || contains(replay.cleared_after(), array);
 }
@@ -37,10 +32,6 @@ bool sums_fit(const Launch::Replay& replay) {
     return !replay.adds_aliases();
 }
 
-bool same_place(const Launch& a, const Launch& b) {
-    return a.items() == b.items() && a.device() == b.device() && a.stream() == b.stream();
-}
-
 }  // namespace
 
 // ---------------------------------------------------------------- what may be joined
@@ -50,13 +41,10 @@ std::unique_ptr<Seam> Seam::make(Schedule& schedule, const Array& counter) {
     std::unique_ptr<Seam> seam(new Seam(schedule));
     Call &first = seam->first(), &last = seam->last();
     const bool counts = counter && (uses(first, counter) || uses(last, counter));
-    const bool directions = first.forward.direction() == Direction::forward &&
-                            last.forward.direction() == Direction::forward;
-    if (counts || !directions || last.made_again || !first.forward.cleared_after().empty() ||
-        !last.forward.cleared_after().empty() ||
-        !same_place(first.forward.launch(), last.forward.launch()) ||
-        first.forward.launch().device()->cuda() || !sums_fit(first.forward) ||
-        !sums_fit(last.forward) || !seam->find_saves())
+    if (counts || first.forward.direction() != Direction::forward || last.made_again ||
+        !first.forward.cleared_after().empty() || !last.forward.cleared_after().empty() ||
+        !goes_alike(first.forward, last.forward) || first.forward.launch().device()->cuda() ||
+        !sums_fit(first.forward) || !sums_fit(last.forward) || !seam->saves_may_wait())
         return nullptr;
     seam->find_dropped();
     bool joined = !seam->dropped_.empty() && seam->find_old_values() && seam->join_forward() &&
@@ -87,7 +75,7 @@ std::unique_ptr<Seam> Seam::make(Schedule& schedule, const Array& counter) {
 }
 
 // Whether the saves of the first call may wait until the last call runs.
-bool Seam::find_saves() {
+bool Seam::saves_may_wait() const {
     return std::none_of(first().saves.begin(), first().saves.end(), [&](const History* h) {
         return contains(first().writes, h->array) ||
                std::any_of(inner().begin(), inner().end(),
@@ -203,8 +191,7 @@ bool Seam::join_backward() {
         call.restores = all.restores();
         return true;
     };
-    joins_backward = (!dropped_.empty() && join(true)) || join(false);
-    return joins_backward;
+    return (!dropped_.empty() && join(true)) || join(false);
 }
 
 // ---------------------------------------------------------------- running

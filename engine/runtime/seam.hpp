@@ -30,8 +30,9 @@ public:
     // Both calls, at the moment of the earlier step. Its saves are the last call's, and those of
     // the first call that are due then. Without a backward replay the adjoints run one by one.
     Call call;
-    bool joins_backward = false;
     bool runs_again = false;  // both calls run when steps are recomputed
+
+    bool joins_backward() const { return static_cast<bool>(call.backward); }
 
     Call& first() const { return schedule_.step.front(); }
     Call& last() const { return schedule_.step.back(); }
@@ -56,7 +57,7 @@ public:
 
 private:
     explicit Seam(Schedule& schedule) : schedule_(schedule) {}
-    bool find_saves();
+    bool saves_may_wait() const;
     void find_dropped();
     bool find_old_values();
     bool may_drop(const Array& array) const;

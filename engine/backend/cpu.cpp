@@ -45,11 +45,10 @@ public:
         const FloatEnvironment environment;
         if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options.pool))
             return;
-        whole_.variant(bindings, items)
-            .run(bindings, items, options.pool, options.copies, options.learned);
+        whole_.variant(bindings, items).run(bindings, items, options);
     }
 
-    bool makes_copies() const override { return !pulled_; }
+    bool takes_passes() const override { return !pulled_; }
 
 private:
     static constexpr std::int64_t enough_to_pull = 64;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "engine/backend/passes.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 
@@ -37,9 +38,12 @@ Idle::Idle(const Plan& plan) : plan_(plan) {
         int cleared = 0;  // components
     };
     std::vector<Use> uses(kernel.parameters.size());
+    bool may_fail = false;  // where loops have a limit
     for (std::size_t r = 0; r < kernel.regions.size(); ++r)
         for (const Value v : kernel.region(static_cast<int>(r)).ops) {
             const Op& op = kernel.op(v);
+            may_fail |= op.code == OpCode::while_ ||
+                        (op.code == OpCode::for_ && kernel.nest(op).max_trips > 0);
             if (op.symbol < 0 || ir::info(op.code).op_class == ir::OpClass::structure) continue;
             Use& use = uses[static_cast<std::size_t>(op.symbol)];
             const bool at_item =
@@ -81,6 +85,7 @@ Idle::Idle(const Plan& plan) : plan_(plan) {
     }
     possible_ = std::any_of(own_.begin(), own_.end(), [](const Own& o) { return o.read; }) &&
                 std::any_of(own_.begin(), own_.end(), [](const Own& o) { return o.written; });
+    may_wait_ = possible_ && !may_fail;
 }
 
 // Fills inputs_ and next_; false: all items have to run.
@@ -109,7 +114,7 @@ bool Idle::read_inputs(const Binding* bindings, std::int64_t items) {
 Occupied Idle::busy(const Binding* bindings, std::int64_t items, const Run& run) {
     const Occupied all{0, items};
     knows_ = false;
-    if (items < enough || !read_inputs(bindings, items)) return all;
+    if (!possible_ || items < enough || !read_inputs(bindings, items)) return all;
     if (next_ != versions_) {
         if (++changes_ > most_changes) possible_ = false;
         versions_ = next_;
@@ -135,6 +140,22 @@ void Idle::learn(std::vector<Learned>& learned) const {
         if (own.written)
             learned.push_back(
                 {own.parameter, own.cleared ? Occupied{} : inputs_, own.read ? 0 : number_});
+}
+
+const Idle::Effects* Idle::effects(const Binding* bindings, std::int64_t items) {
+    if (!may_wait_ || items < Passes::block) return nullptr;
+    effects_.written.clear();
+    effects_.read_elsewhere.clear();
+    for (const int p : shared_) {
+        if (bindings[p].contents == nullptr) return nullptr;
+        effects_.read_elsewhere.push_back(bindings[p].contents);
+    }
+    for (const Own& own : own_) {
+        const Binding& b = bindings[own.parameter];
+        if (b.contents == nullptr || b.count != items) return nullptr;
+        if (own.written) effects_.written.push_back(b.contents);
+    }
+    return &effects_;
 }
 
 // Whether what is read and written is zero still where all that is read is zero: block by block, in

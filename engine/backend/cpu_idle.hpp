@@ -33,6 +33,14 @@ public:
     // What is known of the arrays once these have run.
     void learn(std::vector<Learned>& learned) const;
 
+    // What a run changes, and what it reads at other elements than its own.
+    struct Effects {
+        std::vector<const Contents*> written, read_elsewhere;
+    };
+    // If a run may wait for others over the same elements (passes.hpp): no item can fail, and it is
+    // known what they work with. Else nullptr.
+    const Effects* effects(const Binding* bindings, std::int64_t items);
+
 private:
     struct Own {  // an array whose elements the items have to themselves
         int parameter = 0;
@@ -43,7 +51,8 @@ private:
     bool keeps_zeros(const Binding* bindings, std::int64_t items, const Run& run) const;
 
     const Plan& plan_;
-    bool possible_ = false;
+    bool possible_ = false, may_wait_ = false;
+    Effects effects_;
     std::vector<Own> own_;
     std::vector<int> shared_;                     // what is read at other indices, and numbers
     std::vector<std::uint64_t> versions_, next_;  // items; what has to be the same, 0: idle

@@ -153,7 +153,7 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* po
         const Binding* const bound = part.bound->data();
         const auto [all, inner] = part.variants(bound);
         if (inner == nullptr) {
-            all->run(bound, part.pull->targets(), pool);
+            all->run(bound, part.pull->targets(), {pool});
             continue;
         }
         const Stencil stencil{*part.pull, *all, *inner, bound};
@@ -164,7 +164,7 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* po
         split(threads, Cut(threads, part.pull->targets(), block),
               [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
     }
-    if (rest != nullptr) rest->run(bindings, items, pool);
+    if (rest != nullptr) rest->run(bindings, items, {pool});
     return true;
 }
 

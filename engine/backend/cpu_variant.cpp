@@ -18,7 +18,7 @@ namespace hindcast::backend::cpu {
 namespace {
 
 // Raised when Context, Binding or the meaning of emitted code changes.
-constexpr std::uint64_t code_format = 4;
+constexpr std::uint64_t code_format = 5;
 
 void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");
@@ -66,20 +66,22 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
     pads_.resize(gathers_.size());
 }
 
-void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-                  std::span<const Copy> copies, std::vector<Learned>* learned) {
+void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
+    // Only of a kernel without sums are items left out, or put off.
+    const bool may_leave_out = options.learned != nullptr && options.copies.empty();
+    if (options.passes != nullptr) {
+        if (may_leave_out && put_off(bindings, items, *options.passes)) {
+            idle_.learn(*options.learned);
+            return;
+        }
+        options.passes->run();
+    }
+    ThreadPool* pool = options.pool;
     copies_.clear();
-    expect(copies, bindings, items, pool);
+    expect(options.copies, bindings, items, pool);
     clear_sums(bindings, items);
     if (items <= 0) return;
-    // Only of a kernel without sums are items left out.
-    const bool may_leave_out = learned != nullptr && idle_.possible() && copies.empty();
-    const Occupied range = may_leave_out
-                               ? idle_.busy(bindings, items,
-                                            [&](const Binding* zeros, const Occupied& some) {
-                                                run_items(zeros, some, items, nullptr);
-                                            })
-                               : Occupied{0, items};
+    const Occupied range = may_leave_out ? busy(bindings, items) : Occupied{0, items};
     if (is_short(range.end - range.begin)) pool = nullptr;
     for (Gather& g : gathers_) g.prepare(bindings, items);
     if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
@@ -98,8 +100,11 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
             g.run(target, scratch_.data(), begin, end);
         });
     }
-    if (!fixed_.empty()) fixed_.add(bindings, pool, learned);
-    if (may_leave_out) idle_.learn(*learned);
+    if (!fixed_.empty()) {
+        Passes now(pool);
+        fixed_.add(bindings, options.passes != nullptr ? *options.passes : now, options.learned);
+    }
+    if (may_leave_out) idle_.learn(*options.learned);
     for (const std::size_t p : reduces_) {
         auto* target = static_cast<double*>(bindings[p].data);
         const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
@@ -110,6 +115,38 @@ void Variant::run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
             target[c] += total;
         }
     }
+}
+
+// The items that have to run.
+Occupied Variant::busy(const Binding* bindings, std::int64_t items) {
+    return idle_.busy(bindings, items, [&](const Binding* zeros, const Occupied& some) {
+        run_items(zeros, some, items, nullptr);
+    });
+}
+
+bool Variant::put_off(const Binding* bindings, std::int64_t items, Passes& passes) {
+    const Idle::Effects* const effects = idle_.effects(bindings, items);
+    if (effects == nullptr) return false;
+    Passes::Pass pass;
+    pass.count = items;
+    pass.occupied = occupied(bindings, items);
+    pass.written = effects->written;
+    pass.read_elsewhere = effects->read_elsewhere;
+    passes.make_way(pass);
+    const std::size_t count = plan_.kernel.parameters.size();
+    // Other threads have them in their caches.
+    if (!std::equal(put_off_.begin(), put_off_.end(), bindings, bindings + count,
+                    [](const Binding& a, const Binding& b) { return a.is_same(b); })) {
+        passes.run();  // it may be among them
+        put_off_.assign(bindings, bindings + count);
+    }
+    pass.range = busy(bindings, items);
+    pass.work = work_of(pass.range.end - pass.range.begin);
+    passes.add(pass, [this](std::int64_t begin, std::int64_t end) {
+        Context context;
+        run_range(put_off_.data(), begin, end, context);
+    });
+    return true;
 }
 
 void Variant::run_range(const Binding* bindings, std::int64_t begin, std::int64_t end,
@@ -173,8 +210,9 @@ void Variant::expect(std::span<const Copy> copies, const Binding* bindings, std:
 
 // Items begin .. end-1 of `items`, and the copies of their elements.
 void Variant::run_task(const Binding* bindings, std::int64_t begin, std::int64_t end,
-                       std::int64_t items, Context& context) {
-    FixedSums::Slot* const slot = fixed_.empty() ? nullptr : fixed_.acquire(begin, items);
+                       std::int64_t items, std::uint64_t fixed_run, Context& context) {
+    FixedSums::Slot* const slot =
+        fixed_.empty() ? nullptr : fixed_.acquire(begin, items, fixed_run);
     if (slot != nullptr) context.fixed = slot->states.data();
     for (const Copy& copy : copies_) copy_out(copy, begin, end);
     run_range(bindings, begin, end, context);
@@ -190,7 +228,7 @@ void Variant::run_items(const Binding* bindings, Occupied range, std::int64_t it
     if (range.begin >= range.end) return;
     if (pool != nullptr) return run_parallel(bindings, range, items, pool);
     Context context;
-    run_task(bindings, range.begin, range.end, items, context);
+    run_task(bindings, range.begin, range.end, items, fixed_.run(), context);
     if (context.fault_item != INT64_MAX) raise_fault(plan_, context, bindings);
 }
 
@@ -209,14 +247,15 @@ void Variant::run_parallel(const Binding* bindings, Occupied range, std::int64_t
     Context lowest;
     std::mutex mutex;
     const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
-    split(pool, range, block, occupied(bindings, items),
-          [=, this, &lowest, &mutex](std::int64_t begin, std::int64_t end) {
-              Context context;
-              run_task(bindings, begin, end, items, context);
-              if (context.fault_item == INT64_MAX) return;
-              const std::lock_guard lock(mutex);
-              if (context.fault_item < lowest.fault_item) lowest = context;
-          });
+    split(
+        pool, range, block, occupied(bindings, items),
+        [=, this, fixed_run = fixed_.run(), &lowest, &mutex](std::int64_t begin, std::int64_t end) {
+            Context context;
+            run_task(bindings, begin, end, items, fixed_run, context);
+            if (context.fault_item == INT64_MAX) return;
+            const std::lock_guard lock(mutex);
+            if (context.fault_item < lowest.fault_item) lowest = context;
+        });
     if (lowest.fault_item != INT64_MAX) raise_fault(plan_, lowest, bindings);
 }
 

@@ -14,6 +14,7 @@
 #include "engine/backend/fixed_sums.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/backend/object_code.hpp"
+#include "engine/backend/passes.hpp"
 #include "engine/backend/pull.hpp"
 #include "engine/backend/undo.hpp"
 #include "engine/base/aligned.hpp"
@@ -38,31 +39,30 @@ public:
     const Form& form() const { return plan_.form; }
     int width() const { return options_.width; }
 
-    // `copies`, `learned`: as in RunOptions.
-    void run(const Binding* bindings, std::int64_t items, ThreadPool* pool,
-             std::span<const Copy> copies = {}, std::vector<Learned>* learned = nullptr);
+    // Nothing of the options is about a device.
+    void run(const Binding* bindings, std::int64_t items, const RunOptions& options);
 
     // No sums of any kind: its items are done when run_range() returns.
     bool is_plain() const {
         return sums_.empty() && reduces_.empty() && gathers_.empty() && fixed_.empty();
     }
     // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
-    bool is_short(std::int64_t items) const {
-        constexpr double inline_work = 60000;
-        return static_cast<double>(items) * plan_.work < inline_work;
-    }
+    bool is_short(std::int64_t items) const { return work_of(items) < Passes::short_work; }
     // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
     void run_range(const Binding* bindings, std::int64_t begin, std::int64_t end, Context& context);
 
 private:
     using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
 
+    double work_of(std::int64_t items) const { return static_cast<double>(items) * plan_.work; }
     void clear_sums(const Binding* bindings, std::int64_t items) const;
+    Occupied busy(const Binding* bindings, std::int64_t items);
+    bool put_off(const Binding* bindings, std::int64_t items, Passes& passes);
     bool copies_with_items(const Copy& copy, const Binding* bindings, std::int64_t items) const;
     void expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
                 ThreadPool* pool);
     void run_task(const Binding* bindings, std::int64_t begin, std::int64_t end, std::int64_t items,
-                  Context& context);
+                  std::uint64_t fixed_run, Context& context);
     Occupied occupied(const Binding* bindings, std::int64_t items) const;
     void run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // Items from .. to, of so many.
@@ -93,9 +93,11 @@ private:
     FixedSums fixed_;
     Undo undo_{plan_};
     Idle idle_{plan_};
-    std::vector<Copy> copies_;  // to be made by the next run of all items
-    int misses_ = 0;  // launches whose scales were others than those of the one before, lately
+    std::vector<Binding> put_off_;  // of the run that was, last
     std::unique_ptr<Variant> measuring_;
+    // Written at every launch, so not beside what all threads read.
+    alignas(64) int misses_ = 0;  // launches whose scales were others than those before, lately
+    alignas(64) std::vector<Copy> copies_;  // to be made by the next run of all items
 };
 
 // A kernel's code for every layout and width that was met.

@@ -39,6 +39,8 @@ class ThreadPool;
 
 namespace hindcast::backend {
 
+class Passes;
+
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
 
@@ -94,6 +96,12 @@ struct Binding {
     const Contents* contents = nullptr;  // of the array, if that is what `data` belongs to
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
+
+    // Whether both are the same elements in memory.
+    bool is_same(const Binding& other) const {
+        return data == other.data && count == other.count &&
+               element_stride == other.element_stride && component_stride == other.component_stride;
+    }
 };
 
 // An array in the memory of the host, and a block of memory in which everything has the place that
@@ -138,8 +146,10 @@ struct RunOptions {
     // has what Executable::reads_on_host() names, bound like the rest.
     void* stream = nullptr;
     const Binding* host = nullptr;
-    // To be made before anything of it is changed. Only for who makes_copies().
+    // Both only for who takes_passes(). Copies are made before anything of them is changed. What
+    // only goes over elements is left to `passes`, and what is there is run before the rest.
     std::span<const Copy> copies = {};
+    Passes* passes = nullptr;
     // Gets what is known of the arrays afterwards; nullptr: launches leave nothing out.
     std::vector<Learned>* learned = nullptr;
 };
@@ -162,8 +172,9 @@ public:
     // Whether a launch with such bindings looks at an integer parameter before it runs: bindings
     // point into the memory of a device.
     virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
-    // Whether run() makes RunOptions::copies, on the threads that run the items.
-    virtual bool makes_copies() const { return false; }
+    // Whether run() makes RunOptions::copies, on the threads that run the items, and knows what to
+    // do with RunOptions::passes.
+    virtual bool takes_passes() const { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };
 

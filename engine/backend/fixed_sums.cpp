@@ -6,11 +6,18 @@
 #include <cstring>
 
 #include "engine/backend/fixed_totals.hpp"
-#include "engine/backend/split.hpp"
+#include "engine/backend/passes.hpp"
+#include "engine/base/thread_pool.hpp"
 
 namespace hindcast::backend::cpu {
 
 namespace {
+
+// Only what is another is written.
+template <class T>
+void change(T& variable, T value) {
+    if (variable != value) variable = value;
+}
 
 double largest_term(const FixedState& state, ir::Type type) {
     return ir::real_of(state.largest, type);
@@ -82,7 +89,9 @@ FixedSums::FixedSums(const Plan& plan) : plan_(plan) {
 }
 
 void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
-    used_ = pool != nullptr ? static_cast<std::size_t>(pool->threads()) : 1;
+    ++run_;
+    change(used_, pool != nullptr ? static_cast<std::size_t>(pool->threads()) : 1);
+    change(measuring_, false);
     while (slots_.size() < used_) {
         slots_.push_back(std::make_unique<Slot>());
         Slot& slot = *slots_.back();
@@ -97,18 +106,23 @@ void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool*
         Target& t = targets_[k];
         const std::int64_t elements = bindings[t.symbol].count;
         const double terms = static_cast<double>(items) * plan_.fixed[t.symbol].sites;
-        t.shared = used_ > 1 && static_cast<double>(elements) > private_elements * terms;
+        change(t.shared, used_ > 1 && static_cast<double>(elements) > private_elements * terms);
         const auto size = static_cast<std::size_t>(elements * t.stride);
         for (std::size_t s = 0; s < used_; ++s) {
             Slot& slot = *slots_[s];
             if (!plan_.measure && (s == 0 || !t.shared) && slot.sums[k].size() < size)
                 slot.sums[k] = AlignedBuffer<std::int64_t>(size);
-            slot.states[k].sums = slots_[t.shared ? 0 : s]->sums[k].data();
-            slot.states[k].shared = t.shared;
+            change(slot.states[k].sums, slots_[t.shared ? 0 : s]->sums[k].data());
+            change(slot.states[k].shared, std::int64_t{t.shared});
         }
-        measuring_ = false;
         apply_scale(k);
     }
+}
+
+// What a thread has noted of this run; nullptr: it had no task.
+FixedState* FixedSums::noted(std::size_t slot, std::size_t k) const {
+    FixedState& state = slots_[slot]->states[k];
+    return state.run == run_ ? &state : nullptr;
 }
 
 void FixedSums::apply_scale(std::size_t k) {
@@ -118,9 +132,9 @@ void FixedSums::apply_scale(std::size_t k) {
     const int first = std::clamp(scale.high_bits, -most, most);
     for (std::size_t s = 0; s < used_; ++s) {
         FixedState& state = slots_[s]->states[k];
-        state.factor[0] = measuring_ ? 1 : std::ldexp(1.0, first);
-        state.factor[1] = measuring_ ? 1 : std::ldexp(1.0, scale.high_bits - first);
-        state.low_factor = std::ldexp(1.0, scale.low_bits);
+        change(state.factor[0], measuring_ ? 1 : std::ldexp(1.0, first));
+        change(state.factor[1], measuring_ ? 1 : std::ldexp(1.0, scale.high_bits - first));
+        change(state.low_factor, std::ldexp(1.0, scale.low_bits));
     }
 }
 
@@ -137,10 +151,11 @@ Scales FixedSums::check(std::int64_t items) {
         std::int64_t terms = 0;
         bool non_finite = false;
         for (std::size_t s = 0; s < used_; ++s) {
-            const FixedState& state = slots_[s]->states[k];
-            largest = std::max({largest, largest_term(state, t.type), state.largest_finite});
-            terms += state.terms;
-            non_finite |= state.non_finite;
+            const FixedState* const state = noted(s, k);
+            if (state == nullptr) continue;
+            largest = std::max({largest, largest_term(*state, t.type), state->largest_finite});
+            terms += state->terms;
+            non_finite |= state->non_finite;
         }
         if (non_finite && !measuring_) return Scales::unknown;
         if (largest == 0) continue;  // any scale is right
@@ -164,32 +179,25 @@ bool FixedSums::copy_scales(const FixedSums& measured) {
 }
 
 void FixedSums::clear() {
-    measuring_ = false;
     for (std::size_t s = 0; s < used_; ++s)
         for (std::size_t k = 0; k < targets_.size(); ++k) {
-            FixedState& state = slots_[s]->states[k];
+            const FixedState* const state = noted(s, k);
             const int stride = targets_[k].stride;
-            if (state.highest >= state.lowest)
-                std::fill(state.sums + state.lowest * stride,
-                          state.sums + (state.highest + 1) * stride, 0);
-            state.lowest = INT64_MAX;
-            state.highest = -1;
-            state.largest = 0;
-            state.terms = 0;
-            state.largest_finite = 0;
-            state.non_finite = false;
-            state.found.clear();
-            apply_scale(k);
+            if (state != nullptr && state->highest >= state->lowest)
+                std::fill(state->sums + state->lowest * stride,
+                          state->sums + (state->highest + 1) * stride, 0);
         }
+    ++run_;
+    measuring_ = false;
+    for (std::size_t k = 0; k < targets_.size(); ++k) apply_scale(k);
 }
 
 // Where a component received terms that are not finite, the finite ones do not count.
 std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
     std::vector<FixedState::Found> all;
-    for (std::size_t s = 0; s < used_; ++s) {
-        const auto& found = slots_[s]->states[k].found;
-        all.insert(all.end(), found.begin(), found.end());
-    }
+    for (std::size_t s = 0; s < used_; ++s)
+        if (const FixedState* const state = noted(s, k); state != nullptr)
+            all.insert(all.end(), state->found.begin(), state->found.end());
     const auto place = [](const FixedState::Found& f) { return std::pair(f.element, f.component); };
     std::sort(all.begin(), all.end(),
               [&](const auto& a, const auto& c) { return place(a) < place(c); });
@@ -210,15 +218,15 @@ std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
     return merged;
 }
 
-void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, std::int64_t end) {
+void FixedSums::add_range(std::size_t k, std::int64_t begin, std::int64_t end) {
     const Target& t = targets_[k];
+    const Binding& b = t.to;
     constexpr std::size_t most = 1024;
     std::int64_t* sources[most];
     std::size_t count = 0;
-    for (std::size_t s = 0; s < used_ && !(t.shared && count > 0); ++s) {
-        const FixedState& state = slots_[s]->states[k];
-        if (state.highest >= begin && state.lowest < end) sources[count++] = state.sums;
-    }
+    for (const Target::Source& source : t.sources)
+        if (source.touched.end > begin && source.touched.begin < end)
+            sources[count++] = source.sums;
     if (count == 0 && !t.defines) return;
     if (t.defines && count == 0 && b.component_stride == 1 && b.element_stride == t.components) {
         const std::size_t bytes = ir::size_of(t.type) * static_cast<std::size_t>(t.components);
@@ -234,31 +242,56 @@ void FixedSums::add_range(std::size_t k, const Binding& b, std::int64_t begin, s
     }
 }
 
-void FixedSums::add(const Binding* bindings, ThreadPool* pool, std::vector<Learned>* learned) {
+// Returns what was touched.
+Occupied FixedSums::find_sources(std::size_t k) {
+    Target& t = targets_[k];
+    Occupied touched;
+    std::size_t count = 0;
+    const auto set = [&](std::size_t n, std::int64_t* sums, const Occupied& elements) {
+        if (t.sources.size() <= n) t.sources.resize(n + 1);
+        Target::Source& source = t.sources[n];
+        change(source.sums, sums);
+        change(source.touched.begin, elements.begin);
+        change(source.touched.end, elements.end);
+    };
+    for (std::size_t s = 0; s < used_; ++s) {
+        const FixedState* const state = noted(s, k);
+        if (state == nullptr || state->highest < state->lowest) continue;
+        const Occupied elements{state->lowest, state->highest + 1};
+        touched = hull(touched, elements);
+        set(t.shared ? 0 : count++, state->sums, t.shared ? touched : elements);
+    }
+    if (t.shared && touched.begin < touched.end) count = 1;
+    if (t.sources.size() > count) t.sources.resize(count);
+    return touched;
+}
+
+void FixedSums::add(const Binding* bindings, Passes& passes, std::vector<Learned>* learned) {
     for (std::size_t k = 0; k < targets_.size(); ++k) {
-        const Target& t = targets_[k];
+        Target& t = targets_[k];
         const Binding& b = bindings[t.symbol];
-        std::int64_t first = b.count, end = 0;  // what was touched
+        const Occupied touched = find_sources(k);
         std::vector<FixedState::Found> non_finite;
         for (std::size_t s = 0; s < used_ && non_finite.empty(); ++s)
-            if (slots_[s]->states[k].non_finite) non_finite = take_non_finite(k);
-        for (std::size_t s = 0; s < used_; ++s) {
-            const FixedState& state = slots_[s]->states[k];
-            first = std::min(first, state.lowest);
-            end = std::max(end, state.highest + 1);
-        }
-        const Occupied touched{std::min(first, end), end};
+            if (const FixedState* const state = noted(s, k); state != nullptr && state->non_finite)
+                non_finite = take_non_finite(k);
         if (b.occupied != nullptr) *b.occupied = touched;
         // Each thread gets an equal part of what was touched: near the elements that its own items
         // add to, where items that are near each other have such targets. The others become 0, if
         // they are not.
-        constexpr std::int64_t block = 64;
         const bool idle = b.contents != nullptr && b.contents->is_idle();
         Occupied changed = touched;
         if (t.defines) changed = hull(touched, idle ? b.contents->busy : Occupied{0, b.count});
-        const std::int64_t count = changed.end - changed.begin;
-        split(count * t.slots > 16 * block ? pool : nullptr, changed, block, touched,
-              [=, this, &b](std::int64_t from, std::int64_t to) { add_range(k, b, from, to); });
+        if (!t.to.is_same(b)) t.to = b;                     // other threads have it in their caches
+        constexpr double work = Passes::short_work / 1024;  // of a slot
+        passes.add({.count = b.count,
+                    .range = changed,
+                    .occupied = touched,
+                    .work = work * static_cast<double>((changed.end - changed.begin) * t.slots),
+                    .written = {&b.contents, 1},
+                    .read_elsewhere = {}},
+                   [this, k](std::int64_t from, std::int64_t to) { add_range(k, from, to); });
+        if (b.contents == nullptr || !non_finite.empty()) passes.run();
         if (learned != nullptr && (t.defines || idle) && !plan_.shares_buffer(t.symbol))
             learned->push_back({t.symbol, t.defines ? touched : hull(touched, b.contents->busy)});
         for (const FixedState::Found& f : non_finite) {
@@ -268,20 +301,18 @@ void FixedSums::add(const Binding* bindings, ThreadPool* pool, std::vector<Learn
             else
                 static_cast<float*>(b.data)[at] += static_cast<float>(non_finite_sum(f.kind));
         }
-        for (std::size_t s = 0; s < used_; ++s) {  // the sums are clear now
-            slots_[s]->states[k].lowest = INT64_MAX;
-            slots_[s]->states[k].highest = -1;
-        }
     }
-    clear();
 }
 
-FixedSums::Slot* FixedSums::acquire(std::int64_t task, std::int64_t tasks) {
+FixedSums::Slot* FixedSums::acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run) {
     // The one that had these items in the launch before, if it is free.
     const auto wanted = static_cast<std::size_t>(task) * used_ / static_cast<std::size_t>(tasks);
     for (std::size_t k = 0;; ++k) {
         Slot& slot = *slots_[(wanted + k) % used_];
-        if (!slot.taken.exchange(true, std::memory_order_acquire)) return &slot;
+        if (slot.taken.exchange(true, std::memory_order_acquire)) continue;
+        for (FixedState& state : slot.states)
+            if (state.run != run) state.forget(run);
+        return &slot;
     }
 }
 

@@ -26,6 +26,10 @@ namespace hindcast {
 class ThreadPool;
 }
 
+namespace hindcast::backend {
+class Passes;
+}
+
 namespace hindcast::backend::cpu {
 
 // Sums are private to a thread up to so many elements of the target per term of the launch.
@@ -37,29 +41,42 @@ inline int fixed_limbs(ir::Type type) { return type == ir::Type::f64 ? 2 : 1; }
 // Where lane l of W stands among the terms of a group of n (padded) components, in elements.
 int fixed_position(int lane, int width, int n, ir::Type type);
 
-// One parameter's sums on one thread, on cache lines of its own. The emitted code knows the
-// offsets.
+// One parameter's sums on one thread. The emitted code knows the offsets. What the caller says and
+// what the thread notes have cache lines of their own, and are written only when they change: a
+// line that another core has written takes as long to come as a hundred additions.
 struct alignas(64) FixedState {
     std::int64_t* sums = nullptr;
     double factor[2] = {1, 1};  // multiplied one after the other: their product may overflow
     double low_factor = 1;      // for what is cut off
     std::int64_t shared = 0;    // others add to the same sums
-    std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
-    std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
-    std::int64_t terms = 0;                         // counted
     // Called for W items whose terms are not all finite: takes those out, [row][group][position].
     void (*sort_out)(FixedState*, void* terms, const std::int64_t* elements, std::uint64_t lanes,
                      std::int32_t group) = nullptr;
-
     const Plan* plan = nullptr;
-    double largest_finite = 0;  // of the terms that sort_out saw, scaled
+
+    alignas(64) std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
+    std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
+    std::int64_t terms = 0;                         // counted
+    double largest_finite = 0;                      // of the terms that sort_out saw, scaled
     bool non_finite = false;
+    std::uint64_t run = 0;  // FixedSums::run() that this was noted of
     struct Found {
         std::int64_t element;
         int component;
         unsigned kind;
     };
     std::vector<Found> found;
+
+    void forget(std::uint64_t next) {
+        largest = 0;
+        lowest = INT64_MAX;
+        highest = -1;
+        terms = 0;
+        largest_finite = 0;
+        non_finite = false;
+        found.clear();
+        run = next;
+    }
 };
 
 // How the scales that a run has used stand to its terms.
@@ -81,8 +98,9 @@ public:
     Scales check(std::int64_t items);
     // Whether one of them was another.
     bool copy_scales(const FixedSums& measured);
-    // Adds the totals to the targets, and clears the sums. `learned`: as in RunOptions.
-    void add(const Binding* bindings, ThreadPool* pool, std::vector<Learned>* learned = nullptr);
+    // Adds the totals to the targets, and clears the sums: in passes that run before the next
+    // prepare(). `learned`: as in RunOptions.
+    void add(const Binding* bindings, Passes& passes, std::vector<Learned>* learned = nullptr);
     // Clears the sums and what was noted.
     void clear();
 
@@ -90,10 +108,13 @@ public:
     struct alignas(64) Slot {
         std::vector<FixedState> states;  // per fixed parameter
         std::vector<AlignedBuffer<std::int64_t>> sums;
-        std::atomic<bool> taken{false};
+        alignas(64) std::atomic<bool> taken{false};
     };
+    // The number of the run that prepare(), clear() or a failed check() has begun. Who runs tasks
+    // gets it from the caller.
+    std::uint64_t run() const { return run_; }
     // For task `task` of `tasks`, until release().
-    Slot* acquire(std::int64_t task, std::int64_t tasks);
+    Slot* acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run);
     static void release(Slot* slot);
 
 private:
@@ -103,16 +124,26 @@ private:
         bool defines = false;  // Sum, and no other parameter has this buffer
         bool shared = false;
         FixedScale scale;
+        // Of the sums that are to be added: where they go, and which there are.
+        Binding to;
+        struct Source {
+            std::int64_t* sums = nullptr;
+            Occupied touched;
+        };
+        std::vector<Source> sources;
     };
+    FixedState* noted(std::size_t slot, std::size_t k) const;
     void apply_scale(std::size_t k);
     std::vector<FixedState::Found> take_non_finite(std::size_t k);
-    void add_range(std::size_t k, const Binding& binding, std::int64_t begin, std::int64_t end);
+    Occupied find_sources(std::size_t k);
+    void add_range(std::size_t k, std::int64_t begin, std::int64_t end);
 
     const Plan& plan_;
     std::vector<Target> targets_;
     std::vector<std::unique_ptr<Slot>> slots_;
     std::size_t used_ = 0;  // slots of this launch
     bool measuring_ = false;
+    alignas(64) std::uint64_t run_ = 0;  // threads that run tasks do not look at it
 };
 
 }  // namespace hindcast::backend::cpu

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/backend/split.hpp"
+#include "engine/backend/passes.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 
@@ -305,19 +305,32 @@ void Array::store(std::int32_t value) const {
 }
 
 void Array::clear(ThreadPool* pool) const {
+    backend::Passes passes(pool);
+    clear(passes);
+}
+
+void Array::clear(backend::Passes& passes) const {
     Storage& s = storage();
     if (s.memory.has_device() || s.layout != Layout::contiguous || s.elements == 0) {
+        passes.run();
         s.memory.clear();
     } else {
         const bool known = s.contents.is_idle();  // the others are zero
         const backend::Occupied range = known ? s.contents.busy : backend::Occupied{0, s.elements};
         const auto element = static_cast<std::int64_t>(ir::size_of(s.type)) * s.components;
         std::byte* const to = s.memory.host();
-        pool = backend::threads_for(static_cast<std::size_t>((range.end - range.begin) * element),
-                                    pool);
-        backend::split(pool, range, 64, *s.occupied, [=](std::int64_t begin, std::int64_t end) {
-            std::memset(to + begin * element, 0, static_cast<std::size_t>((end - begin) * element));
-        });
+        const backend::Contents* const written = &s.contents;
+        const auto bytes = static_cast<double>((range.end - range.begin) * element);
+        passes.add({.count = s.elements,
+                    .range = range,
+                    .occupied = *s.occupied,
+                    .work = bytes * backend::Passes::work_of_byte,
+                    .written = {&written, 1},
+                    .read_elsewhere = {}},
+                   [=](std::int64_t begin, std::int64_t end) {
+                       std::memset(to + begin * element, 0,
+                                   static_cast<std::size_t>((end - begin) * element));
+                   });
     }
     changed();
     know({});

@@ -78,6 +78,7 @@ public:
     void assign_integers(std::span<const std::int64_t> values) const;  // u64: the same 64 bits
     void fill(double value) const;
     void clear(ThreadPool* pool = nullptr) const;  // all bytes zero
+    void clear(backend::Passes& passes) const;     // when those run
     void copy_from(const Array& other) const;      // same type, shape and layout
     Array clone() const;                           // a copy of the values, without derivatives
     double value(std::int64_t element, int component = 0) const;

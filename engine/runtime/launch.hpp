@@ -146,8 +146,9 @@ private:
 // handle.
 class Launch::Replay {
 public:
-    // `copies` are made before it changes anything; not on a CUDA device.
-    void run(std::span<const backend::Copy> copies = {}) const;
+    // `copies` are made before it changes anything. What only goes over elements may be left to
+    // `passes`. Neither on a CUDA device.
+    void run(std::span<const backend::Copy> copies = {}, backend::Passes* passes = nullptr) const;
 
     const ir::Kernel& kernel() const;
     const Launch& launch() const;

@@ -8,6 +8,7 @@
 #include "engine/backend/copy_elements.hpp"
 #include "engine/backend/cuda_context.hpp"
 #include "engine/backend/launch_error.hpp"
+#include "engine/backend/passes.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
 
@@ -237,9 +238,11 @@ Launch::Replay Launch::replay(Direction direction) const {
 Launch::Replay Launch::forward() const { return replay(Direction::forward); }
 Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
-void Launch::Replay::run(std::span<const backend::Copy> copies) const {
+void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes* passes) const {
     Bound& b = *bound_;
-    if (!b.executable->makes_copies()) backend::copy_out(std::exchange(copies, {}), b.options.pool);
+    if (passes != nullptr && !(b.executable->takes_passes() && b.aliases.empty()))
+        std::exchange(passes, nullptr)->run();
+    if (!b.executable->takes_passes()) backend::copy_out(std::exchange(copies, {}), b.options.pool);
     if (!b.old_values.empty() && b.items > 0) b.check_old_values();
     for (const auto& [binding, version] : b.versions) binding->version = *version;
     try {
@@ -249,6 +252,7 @@ void Launch::Replay::run(std::span<const backend::Copy> copies) const {
             b.find_memory();
         backend::RunOptions options = b.options;
         options.copies = copies;
+        options.passes = passes;
         b.learned.clear();
         options.learned = &b.learned;
         b.executable->run(b.bindings.data(), b.items, options);
@@ -269,7 +273,8 @@ void Launch::Replay::run(std::span<const backend::Copy> copies) const {
     b.finish(!b.cuda);
     for (const backend::Learned& l : b.learned)
         b.arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
-    for (const Array& a : b.cleared) a.clear(b.cuda ? nullptr : b.options.pool);
+    for (const Array& a : b.cleared)
+        passes != nullptr ? a.clear(*passes) : a.clear(b.cuda ? nullptr : b.options.pool);
     if (!b.aliases.empty()) b.add_aliases();
 }
 

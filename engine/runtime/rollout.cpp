@@ -17,6 +17,7 @@ namespace hindcast {
 Rollout::Rollout(std::shared_ptr<Device> device, Parts parts)
     : device_(std::move(device)), parts_(std::move(parts)) {
     if (!device_) throw Error("a roll-out needs a device");
+    passes_ = std::make_unique<backend::Passes>(device_->run_options().pool);
     if (parts_.steps < 0)
         throw Error("a roll-out of " + std::to_string(parts_.steps) + " steps is not possible");
     for (const auto& [t, program] : parts_.events)
@@ -128,12 +129,13 @@ std::string Rollout::whole_program_report() const {
 
 void Rollout::set_counter(std::int64_t step) const {
     if (!counter_) return;
+    if (passes_->reads_elsewhere(counter_.contents())) passes_->run();
     counter_.store(static_cast<std::int32_t>(step));
 }
 
 void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
                   std::span<const backend::Copy> copies) {
-    if (!profiling_) return replay.run(copies);
+    if (!profiling_) return replay.run(copies, puts_off_ ? passes_.get() : nullptr);
     const auto start = std::chrono::steady_clock::now();
     replay.run(copies);
     device_->synchronize();
@@ -148,6 +150,7 @@ void Rollout::run(std::span<Call> calls, const Moment* record, bool again) {
         const bool runs = !again || call.recomputed;
         std::span<const backend::Copy> copies;
         if (record != nullptr && !call.saves.empty()) {
+            passes_->run();
             if (runs && !device_->cuda())
                 copies = Schedule::copies(call, *record, *device_, room);
             else
@@ -161,8 +164,8 @@ void Rollout::run(std::span<Call> calls, const Moment* record, bool again) {
         if (!runs) continue;
         run(call.forward, call.forward_seconds, call.forward_runs, copies);
         if (record != nullptr)
-            for (SparseHistory* r : call.results)
-                r->save(record->step, device_->run_options().pool);
+            for (SparseHistory* r : call.results) r->save(record->step, *passes_);
+        if (!puts_off_) passes_->run();
     }
 }
 

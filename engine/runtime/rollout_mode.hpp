@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/backend/passes.hpp"
 #include "engine/runtime/graph_runs.hpp"
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
@@ -10,6 +11,24 @@
 #include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
+
+// While one is there, launches leave to passes what they may; whoever looks at arrays by other
+// means runs these before. Not while launches are timed.
+class Rollout::PutsOff {
+public:
+    explicit PutsOff(Rollout& rollout) : rollout_(rollout) {
+        rollout_.puts_off_ = !rollout_.profiling_ && !rollout_.device_->cuda();
+    }
+    ~PutsOff() {
+        rollout_.passes_->run();
+        rollout_.puts_off_ = false;
+    }
+    PutsOff(const PutsOff&) = delete;
+    PutsOff& operator=(const PutsOff&) = delete;
+
+private:
+    Rollout& rollout_;
+};
 
 struct Rollout::Mode {
     std::unique_ptr<Schedule> schedule;

@@ -81,6 +81,7 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
             for (std::int64_t t = from; t < to; ++t) m.seam->note(t, true);
         return;
     }
+    const PutsOff putting_off(*this);
     const bool timed = functions != nullptr && functions->wants_time(kind);
     const double start = timed ? CompiledWay::now() : 0;
     Calls& step = m.schedule->step;
@@ -105,6 +106,7 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
             if (record && m.seam) m.seam->note(t, true);
         }
     }
+    passes_->run();
     if (timed) functions->took(kind, to - from, CompiledWay::now() - start);
 }
 
@@ -135,8 +137,8 @@ void Rollout::make_again(Calls& step, const Moment& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
         if (call.holds_results(at.step)) {
-            for (const SparseHistory* r : call.results)
-                r->restore(at.step, device_->run_options().pool);
+            for (const SparseHistory* r : call.results) r->restore(at.step, *passes_);
+            if (!puts_off_) passes_->run();
             continue;
         }
         for (const Restore& r : call.restores_again)

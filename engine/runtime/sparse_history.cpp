@@ -3,15 +3,20 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 
-#include "engine/backend/split.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast {
 
+using backend::Occupied;
+using backend::Passes;
+
 namespace {
+
+std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 bool is_zero(const std::byte* at) {
     const auto* const half = reinterpret_cast<const __m256i*>(at);
@@ -19,27 +24,24 @@ bool is_zero(const std::byte* at) {
     return _mm256_testz_si256(any, any) != 0;
 }
 
-std::size_t set_bits(const std::uint64_t* words, std::int64_t begin, std::int64_t end) {
-    std::size_t count = 0;
-    for (std::int64_t k = begin; k < end; ++k)
-        count += static_cast<std::size_t>(std::popcount(words[k]));
-    return count;
-}
-
 }  // namespace
 
 SparseHistory::SparseHistory(Array array)
-    : array_(std::move(array)),
-      lines_((array_.bytes() + line - 1) / line),
-      words_((lines_ + bits - 1) / bits),
-      room_((lines_ + 3) / 4),
-      element_bytes_(array_.layout() == Layout::contiguous
-                         ? static_cast<std::int64_t>(ir::size_of(array_.type())) *
-                               array_.components()
-                         : 0) {}
+    : array_(std::move(array)), by_elements_(array_.layout() == Layout::contiguous) {
+    bytes_ = static_cast<std::int64_t>(array_.bytes());  // the last block has what stands behind
+    unit_bytes_ = by_elements_
+                      ? static_cast<std::int64_t>(ir::size_of(array_.type())) * array_.components()
+                      : line;
+    units_ = by_elements_ ? array_.elements() : (bytes_ + line - 1) / line;
+    blocks_ = (units_ + Passes::block - 1) / Passes::block;
+    block_lines_ = Passes::block * unit_bytes_ / line;
+    block_words_ = 1 + (block_lines_ + bits - 1) / bits;
+    room_ = ((bytes_ + line - 1) / line + 3) / 4;
+}
 
 std::size_t SparseHistory::slot_bytes() const {
-    return (words_ * sizeof(std::uint64_t) + line - 1) / line * line + room_ * line;
+    constexpr std::int64_t word = sizeof(std::uint32_t);
+    return static_cast<std::size_t>(rounded_up(blocks_ * block_words_ * word, line) + room_ * line);
 }
 
 void SparseHistory::allocate(std::int64_t slots) {
@@ -48,113 +50,192 @@ void SparseHistory::allocate(std::int64_t slots) {
     memory_ = AlignedBuffer<std::byte>(slot_bytes() > SIZE_MAX / std::max<std::size_t>(count, 1)
                                            ? SIZE_MAX
                                            : slot_bytes() * count);
-    holds_.assign(count, 0);
+    kept_.assign(count, {});
 }
 
 void SparseHistory::release() {
     memory_ = {};
-    holds_.clear();
+    kept_.clear();
 }
 
-void SparseHistory::forget() { std::fill(holds_.begin(), holds_.end(), 0); }
+void SparseHistory::forget() { std::fill(kept_.begin(), kept_.end(), Kept()); }
 
-// The words with the lines of such elements.
-backend::Occupied SparseHistory::words_of(const backend::Occupied& elements) const {
-    return {elements.begin * element_bytes_ / word_bytes,
-            (elements.end * element_bytes_ + word_bytes - 1) / word_bytes};
+bool SparseHistory::holds(std::int64_t slot) const {
+    const Kept& kept = kept_[static_cast<std::size_t>(slot)];
+    return kept.is_filled && kept.lines <= room_;
 }
 
-// The words with what is not zero, as far as it is known; all, if nothing is.
-backend::Occupied SparseHistory::busy_words() const {
+SparseHistory::Slot SparseHistory::slot(std::int64_t number) const {
+    std::byte* const begin =
+        const_cast<std::byte*>(memory_.data()) + static_cast<std::size_t>(number) * slot_bytes();
+    return {reinterpret_cast<std::uint32_t*>(begin), begin + slot_bytes() - room_ * line};
+}
+
+// ---------------------------------------------------------------- blocks
+
+Occupied SparseHistory::blocks_of(const Occupied& units) const {
+    return {units.begin / Passes::block, (units.end + Passes::block - 1) / Passes::block};
+}
+
+Occupied SparseHistory::units_of(const Occupied& blocks) const {
+    if (blocks.begin >= blocks.end) return {};
+    return {blocks.begin * Passes::block, std::min(blocks.end * Passes::block, units_)};
+}
+
+// Those with what is not zero, as far as it is known; all, if nothing is.
+Occupied SparseHistory::busy_blocks() const {
     const backend::Contents& contents = array_.contents();
-    if (contents.is_idle() && element_bytes_ > 0) return words_of(contents.busy);
-    return {0, static_cast<std::int64_t>(words_)};
+    if (contents.is_idle() && by_elements_) return blocks_of(contents.busy);
+    return {0, blocks_};
 }
 
-// The elements with what is not zero in a slot.
-backend::Occupied SparseHistory::elements_of(const std::uint64_t* words) const {
-    auto begin = std::int64_t{0}, end = static_cast<std::int64_t>(words_);
-    while (end > 0 && words[end - 1] == 0) --end;
-    while (begin < end && words[begin] == 0) ++begin;
-    if (element_bytes_ == 0 || begin == end) return {};
-    return {begin * word_bytes / element_bytes_,
-            std::min(array_.elements(), (end * word_bytes + element_bytes_ - 1) / element_bytes_)};
+// Those with lines in a slot.
+Occupied SparseHistory::filled(std::int64_t number) const {
+    Occupied blocks = kept_[static_cast<std::size_t>(number)].busy;
+    const Slot from = slot(number);
+    const auto is_empty = [&](std::int64_t block) {
+        const std::uint32_t* const words = from.words + block * block_words_;
+        return std::all_of(words + 1, words + block_words_, [](std::uint32_t w) { return w == 0; });
+    };
+    while (blocks.begin < blocks.end && is_empty(blocks.end - 1)) --blocks.end;
+    while (blocks.begin < blocks.end && is_empty(blocks.begin)) ++blocks.begin;
+    return blocks;
 }
 
-// body(begin, end) for parts of some words, cut as what the array was added to lies in them.
-template <class Body>
-void SparseHistory::each(const backend::Occupied& words, ThreadPool* pool, const Body& body) const {
-    const auto bytes = static_cast<std::size_t>((words.end - words.begin) * word_bytes);
-    backend::split(backend::threads_for(bytes, pool), words, 1, words_of(array_.occupied()), body);
+Passes::Pass SparseHistory::pass(const Occupied& blocks) const {
+    const Occupied range = units_of(blocks);
+    const auto bytes = static_cast<double>((range.end - range.begin) * unit_bytes_);
+    return {.count = units_,
+            .range = range,
+            .occupied = by_elements_ ? array_.occupied() : Occupied{},
+            .work = bytes * Passes::work_of_byte,
+            .written = {},
+            .read_elsewhere = {}};
 }
 
-void SparseHistory::save(std::int64_t slot, ThreadPool* pool) {
-    const auto* const from = static_cast<const std::byte*>(array_.data());
-    auto* const words = reinterpret_cast<std::uint64_t*>(slot_at(slot));
-    std::byte* const to = lines_of(slot);
-    const auto count = static_cast<std::int64_t>(words_);
-    const std::size_t whole = array_.bytes() / line, rest = array_.bytes() % line;
+// ---------------------------------------------------------------- saving
+
+// Sets a block's bits; how many lines are not zero.
+std::int64_t SparseHistory::mark(std::int64_t block, std::uint32_t* words) const {
+    const auto* const from =
+        static_cast<const std::byte*>(array_.data()) + block * block_lines_ * line;
+    const std::int64_t bytes = std::min(block_lines_ * line, bytes_ - block * block_lines_ * line);
+    const std::int64_t whole = bytes / line;
+    std::int64_t count = 0;
+    std::fill(words + 1, words + block_words_, 0);
+    for (std::int64_t first = 0, w = 1; first < whole; first += bits, ++w) {
+        std::uint32_t word = 0;
+        const std::int64_t end = std::min(bits, whole - first);
+        for (std::int64_t k = 0; k < end; ++k)
+            word |= std::uint32_t{!is_zero(from + (first + k) * line)} << k;
+        words[w] = word;
+        count += std::popcount(word);
+    }
+    if (whole * line == bytes) return count;
     std::byte last[line] = {};  // with zeros for what the array has not
-    if (rest > 0) std::memcpy(last, from + whole * line, rest);
-    const auto line_at = [=, &last](std::size_t k) { return k < whole ? from + k * line : last; };
-
-    const backend::Occupied busy = busy_words();
-    std::fill(words, words + busy.begin, 0);
-    std::fill(words + busy.end, words + count, 0);
-    each(busy, pool, [=, this](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t w = begin; w < end; ++w) {
-            const std::size_t first = static_cast<std::size_t>(w) * bits;
-            std::uint64_t word = 0;
-            for (std::size_t k = first; k < std::min(lines_, first + bits); ++k)
-                word |= std::uint64_t{!is_zero(line_at(k))} << (k - first);
-            words[w] = word;
-        }
-    });
-    const bool fits = set_bits(words, busy.begin, busy.end) <= room_;
-    holds_[static_cast<std::size_t>(slot)] = fits ? 1 : 0;
-    if (!fits) return;
-    each(busy, pool, [=](std::int64_t begin, std::int64_t end) {
-        std::byte* next = to + set_bits(words, busy.begin, begin) * line;
-        for (std::int64_t w = begin; w < end; ++w)
-            for (std::uint64_t word = words[w]; word != 0; word &= word - 1, next += line)
-                std::memcpy(next,
-                            line_at(static_cast<std::size_t>(w) * bits +
-                                    static_cast<std::size_t>(std::countr_zero(word))),
-                            line);
-    });
+    std::memcpy(last, from + whole * line, static_cast<std::size_t>(bytes - whole * line));
+    if (is_zero(last)) return count;
+    words[1 + whole / bits] |= std::uint32_t{1} << whole % bits;
+    return count + 1;
 }
 
-void SparseHistory::restore(std::int64_t slot, ThreadPool* pool) const {
-    auto* const to = static_cast<std::byte*>(array_.data());
-    const auto* const words = reinterpret_cast<const std::uint64_t*>(slot_at(slot));
-    const std::byte* const from = lines_of(slot);
-    const std::size_t bytes = array_.bytes();
+void SparseHistory::save_block(std::int64_t block, const std::uint32_t* words,
+                               std::byte* to) const {
+    const std::int64_t at = block * block_lines_ * line;
+    const auto* const from = static_cast<const std::byte*>(array_.data()) + at;
+    for (std::int64_t w = 1; w < block_words_; ++w)
+        for (std::uint32_t word = words[w]; word != 0; word &= word - 1, to += line) {
+            const std::int64_t byte = ((w - 1) * bits + std::countr_zero(word)) * line;
+            if (at + byte + line <= bytes_)
+                std::memcpy(to, from + byte, line);
+            else
+                std::memcpy(to, from + byte, static_cast<std::size_t>(bytes_ - at - byte));
+        }
+}
 
-    const backend::Occupied elements = elements_of(words), busy = words_of(elements);
-    if (element_bytes_ > 0 && elements.end > 0) array_.occupied() = elements;
-    const backend::Occupied all = backend::hull(busy_words(), busy);
-    each(all, pool, [=](std::int64_t begin, std::int64_t end) {
-        const std::byte* next = from + set_bits(words, all.begin, begin) * line;
-        for (std::int64_t w = begin; w < end; ++w) {
-            std::size_t at = static_cast<std::size_t>(w) * bits * line;
-            const std::size_t behind = std::min(at + bits * line, bytes);
-            if (words[w] == 0) {
-                std::memset(to + at, 0, behind - at);
-                continue;
-            }
-            for (std::uint64_t word = words[w]; at < behind; word >>= 1, at += line) {
-                const std::size_t size = std::min(line, behind - at);
-                if ((word & 1) == 0) {
-                    std::memset(to + at, 0, size);
-                } else {
-                    std::memcpy(to + at, next, size);
-                    next += line;
-                }
+void SparseHistory::save_part(std::int64_t number, std::int64_t begin, std::int64_t end) {
+    const Slot to = slot(number);
+    const Occupied blocks = blocks_of({begin, end});
+    std::int64_t count = 0;
+    for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+        std::uint32_t* const words = to.words + b * block_words_;
+        words[0] = static_cast<std::uint32_t>(count);
+        count += mark(b, words);
+    }
+    if (count == 0) return;
+    std::atomic_ref<std::int64_t> lines(kept_[static_cast<std::size_t>(number)].lines);
+    const std::int64_t first = lines.fetch_add(count, std::memory_order_relaxed);
+    if (first + count > room_) return;
+    for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
+        std::uint32_t* const words = to.words + b * block_words_;
+        words[0] += static_cast<std::uint32_t>(first);
+        save_block(b, words, to.lines + words[0] * line);
+    }
+}
+
+void SparseHistory::save(std::int64_t slot, Passes& passes) {
+    const Occupied busy = busy_blocks();
+    kept_[static_cast<std::size_t>(slot)] = {true, busy, 0};
+    passes.add(pass(busy),
+               [this, slot](std::int64_t begin, std::int64_t end) { save_part(slot, begin, end); });
+}
+
+// ---------------------------------------------------------------- restoring
+
+void SparseHistory::restore_block(std::int64_t block, const Slot& from) const {
+    std::int64_t at = block * block_lines_ * line;
+    const std::int64_t end = std::min(at + block_lines_ * line, bytes_);
+    auto* const to = static_cast<std::byte*>(array_.data());
+    const std::uint32_t* const words = from.words + block * block_words_;
+    const std::byte* next = from.lines + words[0] * line;
+    for (std::int64_t w = 1; w < block_words_; ++w) {
+        const std::int64_t behind = std::min(at + bits * line, end);
+        if (words[w] == 0) {
+            std::memset(to + at, 0, static_cast<std::size_t>(behind - at));
+            at = behind;
+            continue;
+        }
+        for (std::uint32_t word = words[w]; at < behind; word >>= 1, at += line) {
+            const auto size = static_cast<std::size_t>(std::min(line, behind - at));
+            if ((word & 1) == 0) {
+                std::memset(to + at, 0, size);
+            } else {
+                std::memcpy(to + at, next, size);
+                next += line;
             }
         }
+    }
+}
+
+void SparseHistory::restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const {
+    const Slot from = slot(number);
+    const Occupied all = blocks_of({begin, end});
+    const Occupied& busy = kept_[static_cast<std::size_t>(number)].busy;
+    const std::int64_t first = std::clamp(busy.begin, all.begin, all.end),
+                       behind = std::clamp(busy.end, first, all.end);
+    const auto clear = [&](std::int64_t from_block, std::int64_t to_block) {
+        const std::int64_t at = from_block * block_lines_ * line;
+        const std::int64_t size = std::min(to_block * block_lines_ * line, bytes_) - at;
+        if (size > 0)
+            std::memset(static_cast<std::byte*>(array_.data()) + at, 0,
+                        static_cast<std::size_t>(size));
+    };
+    clear(all.begin, first);
+    for (std::int64_t b = first; b < behind; ++b) restore_block(b, from);
+    clear(behind, all.end);
+}
+
+void SparseHistory::restore(std::int64_t slot, Passes& passes) const {
+    const Occupied blocks = filled(slot), units = units_of(blocks);
+    if (by_elements_ && units.end > 0) array_.occupied() = units;
+    Passes::Pass all = pass(hull(busy_blocks(), blocks));
+    const backend::Contents* const written = &array_.contents();
+    all.written = {&written, 1};
+    passes.add(all, [this, slot](std::int64_t begin, std::int64_t end) {
+        restore_part(slot, begin, end);
     });
     array_.touch();
-    if (element_bytes_ > 0) array_.know(elements);
+    if (by_elements_) array_.know(units);
 }
 
 }  // namespace hindcast

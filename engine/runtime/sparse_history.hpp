@@ -11,12 +11,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/backend/passes.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/runtime/array.hpp"
 
 namespace hindcast {
-
-class ThreadPool;
 
 class SparseHistory {
 public:
@@ -30,37 +29,48 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    // On the threads of a pool, which find in their caches what they have added (Occupied);
-    // nullptr: on this one.
-    void save(std::int64_t slot, ThreadPool* pool = nullptr);
-    bool holds(std::int64_t slot) const { return holds_[static_cast<std::size_t>(slot)] != 0; }
-    // The array is what it was; only if the slot holds it.
-    void restore(std::int64_t slot, ThreadPool* pool = nullptr) const;
+    // What the array is once the passes before have run; the slot is filled, and may be asked and
+    // restored, once this one has.
+    void save(std::int64_t slot, backend::Passes& passes);
+    bool holds(std::int64_t slot) const;
+    // The array is what it was, when the passes have run; only if the slot holds it.
+    void restore(std::int64_t slot, backend::Passes& passes) const;
 
 private:
-    // A slot: a bit per line of the array, then the lines that are not zero, one behind the other.
-    std::byte* slot_at(std::int64_t slot) const {
-        return const_cast<std::byte*>(memory_.data()) +
-               static_cast<std::size_t>(slot) * slot_bytes();
-    }
+    static constexpr std::int64_t line = 64, bits = 32;  // bytes of a line; lines of a word
 
-    std::byte* lines_of(std::int64_t slot) const {
-        return slot_at(slot) + slot_bytes() - room_ * line;
-    }
-    backend::Occupied words_of(const backend::Occupied& elements) const;
-    backend::Occupied busy_words() const;
-    backend::Occupied elements_of(const std::uint64_t* words) const;
-    template <class Body>
-    void each(const backend::Occupied& words, ThreadPool* pool, const Body& body) const;
-
-    static constexpr std::size_t line = 64, bits = 64;  // bytes of a line; lines of a word
-    static constexpr std::int64_t word_bytes = line * bits;
+    // The array is cut into blocks of Passes::block units: elements or, where those do not lie one
+    // behind the other, lines. A slot: for each block that may hold something, where its lines that
+    // are not zero begin, and a bit for each of its lines; then these lines, block by block in the
+    // order in which threads came to them. A block that found no room has none.
+    struct Slot {
+        std::uint32_t* words = nullptr;
+        std::byte* lines = nullptr;
+    };
+    struct Kept {
+        bool is_filled = false;
+        backend::Occupied busy;  // blocks; nothing is in the others
+        std::int64_t lines = 0;  // that are not zero
+    };
+    Slot slot(std::int64_t number) const;
+    backend::Occupied blocks_of(const backend::Occupied& units) const;
+    backend::Occupied busy_blocks() const;
+    backend::Occupied units_of(const backend::Occupied& blocks) const;
+    backend::Occupied filled(std::int64_t number) const;
+    std::int64_t mark(std::int64_t block, std::uint32_t* words) const;
+    void save_block(std::int64_t block, const std::uint32_t* words, std::byte* to) const;
+    void restore_block(std::int64_t block, const Slot& from) const;
+    void save_part(std::int64_t number, std::int64_t begin, std::int64_t end);
+    void restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const;
+    backend::Passes::Pass pass(const backend::Occupied& blocks) const;
 
     Array array_;
-    std::size_t lines_, words_, room_;  // words of bits; lines in a slot
-    std::int64_t element_bytes_;        // 0: elements do not lie one behind the other
+    bool by_elements_;
+    std::int64_t bytes_, unit_bytes_, units_, blocks_;
+    std::int64_t block_lines_, block_words_;  // words: the first says where the lines are
+    std::int64_t room_;                       // lines in a slot
     AlignedBuffer<std::byte> memory_;
-    std::vector<char> holds_;
+    std::vector<Kept> kept_;
 };
 
 }  // namespace hindcast

@@ -1,0 +1,82 @@
+#include "engine/backend/passes.hpp"
+
+#include <algorithm>
+
+#include "engine/backend/split.hpp"
+#include "engine/base/float_environment.hpp"
+
+namespace hindcast::backend {
+
+namespace {
+
+using List = std::span<const Contents* const>;
+
+bool have_one_in_common(List a, List b) {
+    return std::any_of(a.begin(), a.end(), [&](const Contents* array) {
+        return std::find(b.begin(), b.end(), array) != b.end();
+    });
+}
+
+}  // namespace
+
+bool Passes::reads_elsewhere(const Contents& array) const {
+    const Contents* const one = &array;
+    return have_one_in_common({&one, 1}, read_elsewhere_.all());
+}
+
+bool Passes::may_follow(const Pass& pass) const {
+    return pass.count == count_ && size_ < most && written_.has_room(pass.written.size()) &&
+           read_elsewhere_.has_room(pass.read_elsewhere.size()) &&
+           !have_one_in_common(written_.all(), pass.read_elsewhere) &&
+           !have_one_in_common(read_elsewhere_.all(), pass.written);
+}
+
+Passes::Entry& Passes::make_room(const Pass& pass) {
+    make_way(pass);
+    const Occupied range{pass.range.begin / block * block, pass.range.end};
+    count_ = pass.count;
+    range_ = hull(range_, range);
+    if (occupied_.begin >= occupied_.end) occupied_ = pass.occupied;
+    work_ += pass.work;
+    entries_[size_].range = range;
+    return entries_[size_++];
+}
+
+// False: there are too many.
+bool Passes::remember(const Pass& pass) {
+    if (!written_.has_room(pass.written.size()) ||
+        !read_elsewhere_.has_room(pass.read_elsewhere.size()))
+        return false;
+    written_.add(pass.written);
+    read_elsewhere_.add(pass.read_elsewhere);
+    return true;
+}
+
+// As many elements at a time as stay in a core's cache from one pass to the next.
+void Passes::run_all(std::int64_t begin, std::int64_t end) const {
+    constexpr std::int64_t chunk = 64 * block;
+    for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
+    for (std::int64_t at = begin; at < end; at += chunk) {
+        const std::int64_t behind = std::min(at + chunk, end);
+        for (std::size_t k = 0; k < size_; ++k) {
+            const Entry& e = entries_[k];
+            const std::int64_t from = std::max(at, e.range.begin),
+                               to = std::min(behind, e.range.end);
+            if (from < to) e.body(e.closure, from, to);
+        }
+    }
+}
+
+void Passes::run() {
+    if (size_ == 0) return;
+    const FloatEnvironment environment;
+    split(work_ < short_work ? nullptr : pool_, range_, block, occupied_,
+          [this](std::int64_t begin, std::int64_t end) { run_all(begin, end); });
+    size_ = 0;
+    count_ = 0;
+    range_ = occupied_ = {};
+    work_ = 0;
+    written_.size = read_elsewhere_.size = 0;
+}
+
+}  // namespace hindcast::backend

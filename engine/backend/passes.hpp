@@ -1,0 +1,108 @@
+// Passes over the elements of arrays, put off until they can run together.
+//
+// Between two launches over points there are many short passes over the same grid: sums become
+// numbers, what is not zero goes into a history, a launch turns momentum into velocities. Each for
+// itself costs a handover between threads, and what one of them leaves in a core's cache the next
+// one fetches from there. Passes that touch only their own elements can run one behind the other
+// over one part of the elements at a time, cut once for all.
+//
+//     Passes passes(pool);
+//     passes.add({.count = n, .range = {0, n}, .work = 2.0 * n}, body);    // body(begin, end)
+//     passes.run();                                                        // or the destructor
+//
+// Who adds a pass states what it writes, and what it reads at other elements than its own; add()
+// runs what is there first if the two do not go together. Whoever else reads or writes the memory
+// of such an array runs them before. Bodies do not throw. No bit depends on what is put off.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include "engine/backend/executable.hpp"
+
+namespace hindcast::backend {
+
+class Passes {
+public:
+    // Parts begin at multiples of so many elements.
+    static constexpr std::int64_t block = 64;
+    // Work that is done sooner than another thread has been handed it, in operations.
+    static constexpr double short_work = 60000, work_of_byte = 2;
+
+    explicit Passes(ThreadPool* pool = nullptr) : pool_(pool) {}
+    ~Passes() { run(); }
+    Passes(const Passes&) = delete;
+    Passes& operator=(const Passes&) = delete;
+
+    struct Pass {
+        std::int64_t count = 0;  // elements of each of its arrays
+        Occupied range;          // to go over; its begin is rounded down to a whole block
+        Occupied occupied;       // how it is best cut (executable.hpp)
+        double work = 0;         // operations
+        std::span<const Contents*const> written, read_elsewhere;
+    };
+    // A small callable without a destructor; what it refers to must stay until run(). At once if
+    // it names more arrays than can be remembered.
+    template <class Body>
+    void add(const Pass& pass, const Body& body) {
+        static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
+                      alignof(Body) <= alignof(std::max_align_t));
+        if (pass.range.begin >= pass.range.end) return;
+        Entry& entry = make_room(pass);
+        std::memcpy(entry.closure, &body, sizeof(Body));
+        entry.body = [](const void* closure, std::int64_t begin, std::int64_t end) {
+            (*static_cast<const Body*>(closure))(begin, end);
+        };
+        if (!remember(pass)) run();
+    }
+    void run();
+    // Runs what is there if such a pass may not follow it.
+    void make_way(const Pass& pass) {
+        if (!may_follow(pass)) run();
+    }
+    bool empty() const { return size_ == 0; }
+    // Whether one that is put off reads an array at other elements than its own.
+    bool reads_elsewhere(const Contents& array) const;
+
+private:
+    static constexpr std::size_t closure_bytes = 32, most = 8, most_arrays = 32;
+
+    // Arrays, up to so many; none is allocated for.
+    struct Arrays {
+        std::array<const Contents*, most_arrays> list;
+        std::size_t size = 0;
+
+        std::span<const Contents* const> all() const { return {list.data(), size}; }
+        bool has_room(std::size_t more) const { return size + more <= most_arrays; }
+        void add(std::span<const Contents* const> more) {
+            for (const Contents* array : more) list[size++] = array;
+        }
+    };
+
+    struct alignas(64) Entry {
+        Occupied range;
+        void (*body)(const void* closure, std::int64_t begin, std::int64_t end);
+        alignas(std::max_align_t) std::byte closure[closure_bytes];
+    };
+    static_assert(sizeof(Entry) == 64);
+
+    bool may_follow(const Pass& pass) const;
+    Entry& make_room(const Pass& pass);
+    bool remember(const Pass& pass);
+    void run_all(std::int64_t begin, std::int64_t end) const;
+
+    std::array<Entry, most> entries_;
+    std::size_t size_ = 0;
+    ThreadPool* pool_;
+    std::int64_t count_ = 0;  // of the passes that are there
+    Occupied range_, occupied_;
+    double work_ = 0;
+    Arrays written_, read_elsewhere_;
+};
+
+}  // namespace hindcast::backend

@@ -36,7 +36,7 @@ void copy_all(std::span<const Copy> copies, ThreadPool* pool, bool back) {
         bytes += copy.bytes();
         most = std::max(most, copy.array.count);
     }
-    pool = threads_for(bytes, pool);
+    pool = threads_for(static_cast<double>(bytes) * work_of_byte, pool);
     split(pool, Cut(pool, most, 64), [=](std::int64_t begin, std::int64_t end) {
         for (const Copy& copy : copies)
             if (begin < copy.array.count)

@@ -24,8 +24,6 @@ class Idle {
 public:
     explicit Idle(const Plan& plan);
 
-    // Whether items of the kernel may be left out at all.
-    bool possible() const { return possible_; }
     // Runs the kernel over some items, with other bindings.
     using Run = std::function<void(const Binding*, Occupied range)>;
     // The items that have to run, 0 .. items-1 or fewer.

@@ -9,7 +9,7 @@
 #include "engine/backend/copy_elements.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/machine_code.hpp"
-#include "engine/backend/split.hpp"
+#include "engine/backend/passes.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/thread_pool.hpp"
 
@@ -246,7 +246,7 @@ void Variant::run_parallel(const Binding* bindings, Occupied range, std::int64_t
                            ThreadPool* pool) {
     Context lowest;
     std::mutex mutex;
-    const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : 64;
+    const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : Passes::block;
     split(
         pool, range, block, occupied(bindings, items),
         [=, this, fixed_run = fixed_.run(), &lowest, &mutex](std::int64_t begin, std::int64_t end) {

@@ -14,8 +14,8 @@
 #include "engine/backend/fixed_sums.hpp"
 #include "engine/backend/gather.hpp"
 #include "engine/backend/object_code.hpp"
-#include "engine/backend/passes.hpp"
 #include "engine/backend/pull.hpp"
+#include "engine/backend/split.hpp"
 #include "engine/backend/undo.hpp"
 #include "engine/base/aligned.hpp"
 
@@ -47,7 +47,7 @@ public:
         return sums_.empty() && reduces_.empty() && gathers_.empty() && fixed_.empty();
     }
     // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
-    bool is_short(std::int64_t items) const { return work_of(items) < Passes::short_work; }
+    bool is_short(std::int64_t items) const { return work_of(items) < short_work; }
     // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
     void run_range(const Binding* bindings, std::int64_t begin, std::int64_t end, Context& context);
 

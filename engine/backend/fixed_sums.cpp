@@ -7,6 +7,7 @@
 
 #include "engine/backend/fixed_totals.hpp"
 #include "engine/backend/passes.hpp"
+#include "engine/backend/split.hpp"
 #include "engine/base/thread_pool.hpp"
 
 namespace hindcast::backend::cpu {
@@ -259,9 +260,10 @@ Occupied FixedSums::find_sources(std::size_t k) {
         if (state == nullptr || state->highest < state->lowest) continue;
         const Occupied elements{state->lowest, state->highest + 1};
         touched = hull(touched, elements);
-        set(t.shared ? 0 : count++, state->sums, t.shared ? touched : elements);
+        if (!t.shared) set(count++, state->sums, elements);
     }
-    if (t.shared && touched.begin < touched.end) count = 1;
+    if (t.shared && touched.begin < touched.end)
+        set(count++, slots_.front()->states[k].sums, touched);
     if (t.sources.size() > count) t.sources.resize(count);
     return touched;
 }
@@ -282,8 +284,8 @@ void FixedSums::add(const Binding* bindings, Passes& passes, std::vector<Learned
         const bool idle = b.contents != nullptr && b.contents->is_idle();
         Occupied changed = touched;
         if (t.defines) changed = hull(touched, idle ? b.contents->busy : Occupied{0, b.count});
-        if (!t.to.is_same(b)) t.to = b;                     // other threads have it in their caches
-        constexpr double work = Passes::short_work / 1024;  // of a slot
+        if (!t.to.is_same(b)) t.to = b;             // other threads have it in their caches
+        constexpr double work = short_work / 1024;  // of a slot
         passes.add({.count = b.count,
                     .range = changed,
                     .occupied = touched,

@@ -9,9 +9,7 @@ namespace hindcast::backend {
 
 namespace {
 
-using List = std::span<const Contents* const>;
-
-bool have_one_in_common(List a, List b) {
+bool have_one_in_common(Passes::List a, Passes::List b) {
     return std::any_of(a.begin(), a.end(), [&](const Contents* array) {
         return std::find(b.begin(), b.end(), array) != b.end();
     });
@@ -24,32 +22,30 @@ bool Passes::reads_elsewhere(const Contents& array) const {
     return have_one_in_common({&one, 1}, read_elsewhere_.all());
 }
 
+bool Passes::can_remember(const Pass& pass) const {
+    return written_.has_room(pass.written.size()) &&
+           read_elsewhere_.has_room(pass.read_elsewhere.size());
+}
+
 bool Passes::may_follow(const Pass& pass) const {
-    return pass.count == count_ && size_ < most && written_.has_room(pass.written.size()) &&
-           read_elsewhere_.has_room(pass.read_elsewhere.size()) &&
+    return pass.count == count_ && size_ < most && can_remember(pass) &&
            !have_one_in_common(written_.all(), pass.read_elsewhere) &&
            !have_one_in_common(read_elsewhere_.all(), pass.written);
 }
 
-Passes::Entry& Passes::make_room(const Pass& pass) {
+void Passes::put(const Pass& pass, const Entry& entry) {
+    if (pass.range.begin >= pass.range.end) return;
     make_way(pass);
     const Occupied range{pass.range.begin / block * block, pass.range.end};
     count_ = pass.count;
     range_ = hull(range_, range);
     if (occupied_.begin >= occupied_.end) occupied_ = pass.occupied;
     work_ += pass.work;
-    entries_[size_].range = range;
-    return entries_[size_++];
-}
-
-// False: there are too many.
-bool Passes::remember(const Pass& pass) {
-    if (!written_.has_room(pass.written.size()) ||
-        !read_elsewhere_.has_room(pass.read_elsewhere.size()))
-        return false;
+    entries_[size_] = entry;
+    entries_[size_++].range = range;
+    if (!can_remember(pass)) return run();
     written_.add(pass.written);
     read_elsewhere_.add(pass.read_elsewhere);
-    return true;
 }
 
 // As many elements at a time as stay in a core's cache from one pass to the next.
@@ -70,7 +66,7 @@ void Passes::run_all(std::int64_t begin, std::int64_t end) const {
 void Passes::run() {
     if (size_ == 0) return;
     const FloatEnvironment environment;
-    split(work_ < short_work ? nullptr : pool_, range_, block, occupied_,
+    split(threads_for(work_, pool_), range_, block, occupied_,
           [this](std::int64_t begin, std::int64_t end) { run_all(begin, end); });
     size_ = 0;
     count_ = 0;

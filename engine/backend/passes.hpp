@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 #include <type_traits>
 
@@ -31,8 +30,7 @@ class Passes {
 public:
     // Parts begin at multiples of so many elements.
     static constexpr std::int64_t block = 64;
-    // Work that is done sooner than another thread has been handed it, in operations.
-    static constexpr double short_work = 60000, work_of_byte = 2;
+    using List = std::span<const Contents* const>;  // of arrays
 
     explicit Passes(ThreadPool* pool = nullptr) : pool_(pool) {}
     ~Passes() { run(); }
@@ -44,7 +42,7 @@ public:
         Occupied range;          // to go over; its begin is rounded down to a whole block
         Occupied occupied;       // how it is best cut (executable.hpp)
         double work = 0;         // operations
-        std::span<const Contents*const> written, read_elsewhere;
+        List written, read_elsewhere;
     };
     // A small callable without a destructor; what it refers to must stay until run(). At once if
     // it names more arrays than can be remembered.
@@ -52,13 +50,12 @@ public:
     void add(const Pass& pass, const Body& body) {
         static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
                       alignof(Body) <= alignof(std::max_align_t));
-        if (pass.range.begin >= pass.range.end) return;
-        Entry& entry = make_room(pass);
+        Entry entry;
         std::memcpy(entry.closure, &body, sizeof(Body));
         entry.body = [](const void* closure, std::int64_t begin, std::int64_t end) {
             (*static_cast<const Body*>(closure))(begin, end);
         };
-        if (!remember(pass)) run();
+        put(pass, entry);
     }
     void run();
     // Runs what is there if such a pass may not follow it.
@@ -77,9 +74,9 @@ private:
         std::array<const Contents*, most_arrays> list;
         std::size_t size = 0;
 
-        std::span<const Contents* const> all() const { return {list.data(), size}; }
+        List all() const { return {list.data(), size}; }
         bool has_room(std::size_t more) const { return size + more <= most_arrays; }
-        void add(std::span<const Contents* const> more) {
+        void add(List more) {
             for (const Contents* array : more) list[size++] = array;
         }
     };
@@ -92,8 +89,8 @@ private:
     static_assert(sizeof(Entry) == 64);
 
     bool may_follow(const Pass& pass) const;
-    Entry& make_room(const Pass& pass);
-    bool remember(const Pass& pass);
+    bool can_remember(const Pass& pass) const;
+    void put(const Pass& pass, const Entry& entry);
     void run_all(std::int64_t begin, std::int64_t end) const;
 
     std::array<Entry, most> entries_;

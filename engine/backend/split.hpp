@@ -51,10 +51,13 @@ private:
     std::int64_t first_ = 0, size_ = 0;  // occupied, in whole blocks
 };
 
-// For passes that only move so many bytes: what is small stays on the caller.
-inline ThreadPool* threads_for(std::size_t bytes, ThreadPool* pool) {
-    constexpr std::size_t small = 32768;
-    return bytes < small ? nullptr : pool;
+// Work that is done sooner than another thread has been handed it, in operations, and what a byte
+// counts that is only moved: 32 KiB.
+inline constexpr double short_work = 60000, work_of_byte = short_work / 32768;
+
+// What is short stays on the caller.
+inline ThreadPool* threads_for(double work, ThreadPool* pool) {
+    return work < short_work ? nullptr : pool;
 }
 
 // body(begin, end) for the ranges of every task; on the calling thread if there is no pool.

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "engine/backend/passes.hpp"
+#include "engine/backend/split.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 
@@ -324,7 +325,7 @@ void Array::clear(backend::Passes& passes) const {
         passes.add({.count = s.elements,
                     .range = range,
                     .occupied = *s.occupied,
-                    .work = bytes * backend::Passes::work_of_byte,
+                    .work = bytes * backend::work_of_byte,
                     .written = {&written, 1},
                     .read_elsewhere = {}},
                    [=](std::int64_t begin, std::int64_t end) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/backend/split.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast {
@@ -108,7 +109,7 @@ Passes::Pass SparseHistory::pass(const Occupied& blocks) const {
     return {.count = units_,
             .range = range,
             .occupied = by_elements_ ? array_.occupied() : Occupied{},
-            .work = bytes * Passes::work_of_byte,
+            .work = bytes * backend::work_of_byte,
             .written = {},
             .read_elsewhere = {}};
 }

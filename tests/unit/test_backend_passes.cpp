@@ -79,6 +79,16 @@ TEST_CASE("passes: what does not go together runs one after the other") {
     const Contents a, b;
     const Contents* const pa = &a;
     const Contents* const pb = &b;
+    const auto writes = [](const Contents* const& array) {
+        Passes::Pass pass = over(100, {0, 100});
+        pass.written = {&array, 1};
+        return pass;
+    };
+    const auto reads = [](const Contents* const& array) {
+        Passes::Pass pass = over(100, {0, 100});
+        pass.read_elsewhere = {&array, 1};
+        return pass;
+    };
     Passes passes;
     SUBCASE("other elements") {
         passes.add(over(100, {0, 100}), Step{few.data(), 1});
@@ -87,27 +97,18 @@ TEST_CASE("passes: what does not go together runs one after the other") {
         CHECK(many.front() == 1);
     }
     SUBCASE("one reads elsewhere what another has written") {
-        Passes::Pass writes = over(100, {0, 100});
-        writes.written = {&pa, 1};
-        passes.add(writes, Step{few.data(), 1});
-        Passes::Pass reads = over(100, {0, 100});
-        reads.read_elsewhere = {&pb, 1};
-        passes.add(reads, Step{few.data(), 2});
+        passes.add(writes(pa), Step{few.data(), 1});
+        passes.add(reads(pb), Step{few.data(), 2});
         CHECK(*first == 1);
         CHECK(passes.reads_elsewhere(b));
         CHECK(!passes.reads_elsewhere(a));
-        reads.read_elsewhere = {&pa, 1};
-        passes.add(reads, Step{few.data(), 3});
+        passes.add(reads(pa), Step{few.data(), 3});
         CHECK(*first == (1 * 3 + 1) * 3 + 2);
         CHECK(passes.reads_elsewhere(a));
     }
     SUBCASE("one writes what another reads elsewhere") {
-        Passes::Pass reads = over(100, {0, 100});
-        reads.read_elsewhere = {&pa, 1};
-        passes.add(reads, Step{few.data(), 1});
-        Passes::Pass writes = over(100, {0, 100});
-        writes.written = {&pa, 1};
-        passes.make_way(writes);
+        passes.add(reads(pa), Step{few.data(), 1});
+        passes.make_way(writes(pa));
         CHECK(*first == 4);
         CHECK(passes.empty());
     }

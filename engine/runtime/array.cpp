@@ -18,8 +18,18 @@ namespace hindcast {
 namespace {
 
 constexpr std::int64_t plane_multiple = 16;  // scalars: whole registers of any width
+// Long planes stand apart: behind the end of its part a core fetches some 30 lines that it does not
+// need, and the beginning of the next plane may be another core's, which then waits for each line
+// that it writes.
+constexpr std::int64_t gap_bytes = 2048, long_plane_bytes = 8 * gap_bytes;
+
 std::int64_t padded(std::int64_t elements) {
     return (elements + plane_multiple - 1) / plane_multiple * plane_multiple;
+}
+// Scalars from one plane to the next.
+std::int64_t plane_stride(std::int64_t elements, std::int64_t scalar_bytes) {
+    const bool is_long = elements >= long_plane_bytes / scalar_bytes;
+    return padded(elements) + (is_long ? gap_bytes / scalar_bytes : 0);
 }
 constexpr std::int64_t most_components = 4096;
 constexpr std::int64_t most_elements = std::int64_t{1} << 47;  // so that sizes cannot wrap round
@@ -140,15 +150,18 @@ std::shared_ptr<Array::Storage> Array::describe(ir::Type type, std::vector<std::
     s.shape = std::move(shape);
     s.layout = components == 1 ? Layout::contiguous : layout;
     s.element_stride = s.layout == Layout::planar ? 1 : components;
-    s.component_stride = s.layout == Layout::planar ? padded(s.elements) : 1;
+    const auto scalar = static_cast<std::int64_t>(ir::size_of(type));
+    s.component_stride = s.layout == Layout::planar ? plane_stride(s.elements, scalar) : 1;
     return storage;
 }
 
 Array::Array(ir::Type type, std::vector<std::int64_t> shape, Layout layout)
     : storage_(describe(type, std::move(shape), layout)) {
-    storage_->memory.allocate(
-        static_cast<std::size_t>(padded(storage_->elements) * storage_->components) *
-        ir::size_of(type));
+    const Storage& s = *storage_;
+    const std::int64_t plane = padded(s.elements),
+                       stride = s.layout == Layout::planar ? s.component_stride : plane,
+                       scalars = s.components == 0 ? 0 : stride * (s.components - 1) + plane;
+    storage_->memory.allocate(static_cast<std::size_t>(scalars) * ir::size_of(type));
     know({});
 }
 

@@ -25,6 +25,18 @@ bool is_zero(const std::byte* at) {
     return _mm256_testz_si256(any, any) != 0;
 }
 
+// A line that is kept, or zeros; how many bytes it has been kept in. Without a branch: which lines
+// are kept cannot be guessed.
+std::int64_t restore_line(const std::byte* from, bool kept, std::byte* to) {
+    const __m256i mask = _mm256_set1_epi32(-static_cast<int>(kept));
+    const auto* const half = reinterpret_cast<const int*>(from);
+    const __m256i low = _mm256_maskload_epi32(half, mask),
+                  high = _mm256_maskload_epi32(half + 8, mask);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to) + 1, high);
+    return kept ? 64 : 0;
+}
+
 }  // namespace
 
 SparseHistory::SparseHistory(Array array)
@@ -184,28 +196,20 @@ void SparseHistory::save(std::int64_t slot, Passes& passes) {
 // ---------------------------------------------------------------- restoring
 
 void SparseHistory::restore_block(std::int64_t block, const Slot& from) const {
-    std::int64_t at = block * block_lines_ * line;
-    const std::int64_t end = std::min(at + block_lines_ * line, bytes_);
-    auto* const to = static_cast<std::byte*>(array_.data());
+    const std::int64_t at = block * block_lines_ * line;
+    auto* to = static_cast<std::byte*>(array_.data()) + at;
+    const std::int64_t bytes = std::min(block_lines_ * line, bytes_ - at), whole = bytes / line;
     const std::uint32_t* const words = from.words + block * block_words_;
     const std::byte* next = from.lines + words[0] * line;
-    for (std::int64_t w = 1; w < block_words_; ++w) {
-        const std::int64_t behind = std::min(at + bits * line, end);
-        if (words[w] == 0) {
-            std::memset(to + at, 0, static_cast<std::size_t>(behind - at));
-            at = behind;
-            continue;
-        }
-        for (std::uint32_t word = words[w]; at < behind; word >>= 1, at += line) {
-            const auto size = static_cast<std::size_t>(std::min(line, behind - at));
-            if ((word & 1) == 0) {
-                std::memset(to + at, 0, size);
-            } else {
-                std::memcpy(to + at, next, size);
-                next += line;
-            }
-        }
+    for (std::int64_t first = 0, w = 1; first < whole; first += bits, ++w) {
+        std::uint32_t word = words[w];
+        for (std::int64_t k = std::min(bits, whole - first); k > 0; --k, word >>= 1, to += line)
+            next += restore_line(next, (word & 1) != 0, to);
     }
+    if (whole * line == bytes) return;
+    std::byte last[line];
+    restore_line(next, (words[1 + whole / bits] >> whole % bits & 1) != 0, last);
+    std::memcpy(to, last, static_cast<std::size_t>(bytes - whole * line));
 }
 
 void SparseHistory::restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const {

@@ -248,11 +248,16 @@ private:
         ir::Value value = ir::no_value;
         std::string low, span, first, in_memory;
         std::vector<std::string> offsets;
+        std::vector<std::int64_t> numbers;  // the same, if all are known
+        bool known = true;
     };
     // Notes over all items, kept in variables and written at the end.
     struct FixedNotes {
         Variable largest;
         std::map<std::string, std::pair<Variable, Variable>> touched;  // by type of index
+        std::int64_t period =
+            0;  // of the rows of a grid, if all sites have that; -1: they have not
+        Variable leftmost, rightmost;  // element % period
     };
     SplitIndex split_index(ir::Value index);
     std::string fixed_at(int symbol, std::size_t offset);
@@ -261,6 +266,7 @@ private:
     void fixed_group(std::size_t which);
     std::vector<FixedBase> fixed_bases(const FixedGroup& group, std::vector<int>& base_of);
     std::string fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases);
+    void note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask);
     Names fixed_elements(ir::Type type, const Names& lanes, int size);
     void fixed_row(std::size_t which, std::size_t row);
     void store_fixed_row(std::size_t which, std::size_t row);

@@ -173,6 +173,8 @@ std::vector<Emitter::FixedBase> Emitter::fixed_bases(const FixedGroup& group,
         }
         base_of.push_back(static_cast<int>(b));
         bases[b].offsets.push_back(split.offset);
+        bases[b].numbers.push_back(split.number);
+        bases[b].known &= split.known;
     }
     for (FixedBase& base : bases) {
         const std::string t = scalar_type(kernel_.op(base.value).type);
@@ -248,12 +250,52 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
         store(highest,
               let("{}", call(v, "smax." + suffix(v),
                              {{v, load(highest)}, {v, choose(mask, v, last, splat(t, "-1"))}})));
+        note_columns(notes, base, mask);
         if (width_ > 1) {
             const Variable lanes = variable(v, base.first);
             base.in_memory = lanes.name;
         }
     }
     return mask;
+}
+
+// Where in the rows of a grid a stencil adds, if its offsets tell how long these are: those of one
+// row lie close together, and rows are one length apart.
+void Emitter::note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask) {
+    constexpr std::int64_t shortest = 32, longest = 1 << 24;
+    std::vector<std::int64_t> at = base.numbers;
+    std::sort(at.begin(), at.end());
+    std::int64_t period = 0, span = 0;
+    for (std::size_t k = 1; k < at.size() && period == 0; ++k)
+        if (at[k] - at[k - 1] >= shortest / 2) period = at[k] - at[0];
+    if (!base.known || period < shortest || period > longest) period = -1;
+    for (std::size_t k = 0; k < at.size() && period > 0; ++k)
+        span = std::max(span, (at[k] - at[0]) % period);
+    if (period > 0 && 2 * span > period) period = -1;
+    const std::string t = scalar_type(kernel_.op(base.value).type), v = lanes_of(t);
+    const bool fresh = notes.period == 0;
+    if (fresh) notes.period = period;
+    if (notes.period != period || notes.touched.size() > 1) notes.period = -1;
+    if (notes.period < 0) return;
+
+    const std::string top = std::to_string(2 * longest);
+    if (fresh) {
+        notes.leftmost = variable(v, "");
+        notes.rightmost = variable(v, "");
+        variables_ +=
+            fmt::format("  store {} {}, ptr {}\n  store {} {}, ptr {}\n", v, splat(t, top),
+                        notes.leftmost.name, v, splat(t, "-1"), notes.rightmost.name);
+    }
+    const std::string left =
+        pure("urem {} {}, {}", v, base.first, splat(t, std::to_string(period)));
+    const std::string right = pure("add {} {}, {}", v, left, splat(t, std::to_string(span)));
+    const auto keep = [&](const char* how, const Variable& to, const std::string& x,
+                          const std::string& none) {
+        store(to, let("{}", call(v, how + suffix(v),
+                                 {{v, load(to)}, {v, choose(mask, v, x, splat(t, none))}})));
+    };
+    keep("smin.", notes.leftmost, left, top);
+    keep("smax.", notes.rightmost, right, "-1");
 }
 
 // `size` components in W lanes each (padded: the rest is of no account), element by element, lanes
@@ -490,6 +532,13 @@ void Emitter::finish_fixed() {
             combine("smax", "i64", cast("sext", type, reduced("smax", touched.second, type), "i64"),
                     fixed_at(symbol, offsetof(FixedState, highest)));
         }
+        if (notes.period <= 0) continue;
+        const std::string type = notes.touched.begin()->first;
+        put("store i32 {}, ptr {}", notes.period, fixed_at(symbol, offsetof(FixedState, period)));
+        combine("smin", "i32", cast("trunc", type, reduced("smin", notes.leftmost, type), "i32"),
+                fixed_at(symbol, offsetof(FixedState, leftmost)));
+        combine("smax", "i32", cast("trunc", type, reduced("smax", notes.rightmost, type), "i32"),
+                fixed_at(symbol, offsetof(FixedState, rightmost)));
     }
 }
 

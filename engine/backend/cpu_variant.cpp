@@ -18,7 +18,7 @@ namespace hindcast::backend::cpu {
 namespace {
 
 // Raised when Context, Binding or the meaning of emitted code changes.
-constexpr std::uint64_t code_format = 5;
+constexpr std::uint64_t code_format = 6;
 
 void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");

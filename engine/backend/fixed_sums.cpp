@@ -20,6 +20,13 @@ void change(T& variable, T value) {
     if (variable != value) variable = value;
 }
 
+Occupied touched_by(const FixedState& state) {
+    Occupied all{state.lowest, state.highest + 1};
+    if (state.period > 0 && state.rightmost < state.period)
+        all.columns = {state.period, state.leftmost, state.rightmost + 1};
+    return all;
+}
+
 double largest_term(const FixedState& state, ir::Type type) {
     return ir::real_of(state.largest, type);
 }
@@ -253,18 +260,21 @@ Occupied FixedSums::find_sources(std::size_t k) {
         Target::Source& source = t.sources[n];
         change(source.sums, sums);
         change(source.touched.begin, elements.begin);
-        change(source.touched.end, elements.end);
+        change(source.touched.end, elements.end);  // columns are those of the pass
     };
     for (std::size_t s = 0; s < used_; ++s) {
         const FixedState* const state = noted(s, k);
         if (state == nullptr || state->highest < state->lowest) continue;
-        const Occupied elements{state->lowest, state->highest + 1};
+        const Occupied elements = touched_by(*state);
         touched = hull(touched, elements);
         if (!t.shared) set(count++, state->sums, elements);
     }
     if (t.shared && touched.begin < touched.end)
         set(count++, slots_.front()->states[k].sums, touched);
     if (t.sources.size() > count) t.sources.resize(count);
+    constexpr double most = 0.75;  // of a row: with more it is not worth while
+    Occupied::Columns& columns = touched.columns;
+    if (columns.end - columns.begin > most * columns.period) columns = {};
     return touched;
 }
 

@@ -54,12 +54,15 @@ struct alignas(64) FixedState {
                      std::int32_t group) = nullptr;
     const Plan* plan = nullptr;
 
+    // What the caller looks at is one line.
     alignas(64) std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
     std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
     std::int64_t terms = 0;                         // counted
     double largest_finite = 0;                      // of the terms that sort_out saw, scaled
+    std::uint64_t run = 0;                          // FixedSums::run() that this was noted of
+    // The lowest and highest element % period touched, if period is not 0: see Occupied::Columns.
+    std::int32_t period = 0, leftmost = INT32_MAX, rightmost = -1;
     bool non_finite = false;
-    std::uint64_t run = 0;  // FixedSums::run() that this was noted of
     struct Found {
         std::int64_t element;
         int component;
@@ -71,6 +74,9 @@ struct alignas(64) FixedState {
         largest = 0;
         lowest = INT64_MAX;
         highest = -1;
+        period = 0;
+        leftmost = INT32_MAX;
+        rightmost = -1;
         terms = 0;
         largest_finite = 0;
         non_finite = false;

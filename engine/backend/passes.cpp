@@ -36,7 +36,7 @@ bool Passes::may_follow(const Pass& pass) const {
 void Passes::put(const Pass& pass, const Entry& entry) {
     if (pass.range.begin >= pass.range.end) return;
     make_way(pass);
-    const Occupied range{pass.range.begin / block * block, pass.range.end};
+    const Occupied range{pass.range.begin / block * block, pass.range.end, pass.range.columns};
     count_ = pass.count;
     range_ = hull(range_, range);
     if (occupied_.begin >= occupied_.end) occupied_ = pass.occupied;
@@ -50,15 +50,14 @@ void Passes::put(const Pass& pass, const Entry& entry) {
 
 // As many elements at a time as stay in a core's cache from one pass to the next.
 void Passes::run_all(std::int64_t begin, std::int64_t end) const {
-    constexpr std::int64_t chunk = 64 * block;
+    constexpr std::int64_t chunk = 64 * block, vector = 16;
     for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
     for (std::int64_t at = begin; at < end; at += chunk) {
         const std::int64_t behind = std::min(at + chunk, end);
         for (std::size_t k = 0; k < size_; ++k) {
             const Entry& e = entries_[k];
-            const std::int64_t from = std::max(at, e.range.begin),
-                               to = std::min(behind, e.range.end);
-            if (from < to) e.body(e.closure, from, to);
+            e.range.each(at, behind, vector,
+                         [&](std::int64_t from, std::int64_t to) { e.body(e.closure, from, to); });
         }
     }
 }

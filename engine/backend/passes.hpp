@@ -39,7 +39,8 @@ public:
 
     struct Pass {
         std::int64_t count = 0;  // elements of each of its arrays
-        Occupied range;          // to go over; its begin is rounded down to a whole block
+        Occupied range;          // to go over; its begin is rounded down to a whole block, and
+                                 // what its columns leave out to whole vectors
         Occupied occupied;       // how it is best cut (executable.hpp)
         double work = 0;         // operations
         List written, read_elsewhere;
@@ -49,7 +50,7 @@ public:
     template <class Body>
     void add(const Pass& pass, const Body& body) {
         static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
-                      alignof(Body) <= alignof(std::max_align_t));
+                      alignof(Body) <= 8);
         Entry entry;
         std::memcpy(entry.closure, &body, sizeof(Body));
         entry.body = [](const void* closure, std::int64_t begin, std::int64_t end) {
@@ -67,7 +68,7 @@ public:
     bool reads_elsewhere(const Contents& array) const;
 
 private:
-    static constexpr std::size_t closure_bytes = 32, most = 8, most_arrays = 32;
+    static constexpr std::size_t closure_bytes = 24, most = 8, most_arrays = 32;
 
     // Arrays, up to so many; none is allocated for.
     struct Arrays {
@@ -81,10 +82,10 @@ private:
         }
     };
 
-    struct alignas(64) Entry {
+    struct alignas(64) Entry {  // one cache line
         Occupied range;
         void (*body)(const void* closure, std::int64_t begin, std::int64_t end);
-        alignas(std::max_align_t) std::byte closure[closure_bytes];
+        alignas(8) std::byte closure[closure_bytes];
     };
     static_assert(sizeof(Entry) == 64);
 

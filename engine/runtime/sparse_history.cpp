@@ -188,7 +188,10 @@ void SparseHistory::save_part(std::int64_t number, std::int64_t begin, std::int6
 
 void SparseHistory::save(std::int64_t slot, Passes& passes) {
     const Occupied busy = busy_blocks();
-    kept_[static_cast<std::size_t>(slot)] = {true, busy, 0};
+    const backend::Contents& contents = array_.contents();
+    const bool known = contents.is_idle() && by_elements_;
+    kept_[static_cast<std::size_t>(slot)] = {
+        true, busy, known ? contents.busy.columns : Occupied::Columns{}, 0};
     passes.add(pass(busy),
                [this, slot](std::int64_t begin, std::int64_t end) { save_part(slot, begin, end); });
 }
@@ -212,9 +215,35 @@ void SparseHistory::restore_block(std::int64_t block, const Slot& from) const {
     std::memcpy(to, last, static_cast<std::size_t>(bytes - whole * line));
 }
 
+// Slots are restored one after the other on the way back, and no cache holds them any more. Where a
+// block's lines are has to be there before they can be asked for.
+void SparseHistory::fetch_before(std::int64_t number, const Occupied& blocks) const {
+    if (blocks.begin >= blocks.end) return;
+    if (number > 1) {
+        const std::uint32_t* const words = slot(number - 2).words;
+        const auto* const at = reinterpret_cast<const std::byte*>(words);
+        constexpr std::int64_t word = sizeof(std::uint32_t);
+        for (std::int64_t byte = blocks.begin * block_words_ * word / line * line;
+             byte < blocks.end * block_words_ * word; byte += line)
+            __builtin_prefetch(at + byte, 0, 2);
+    }
+    if (number < 1 || !holds(number - 1)) return;
+    const Occupied& busy = kept_[static_cast<std::size_t>(number - 1)].busy;
+    const Slot next = slot(number - 1);
+    for (std::int64_t b = std::max(blocks.begin, busy.begin), to = std::min(blocks.end, busy.end);
+         b < to; ++b) {
+        const std::uint32_t* const words = next.words + b * block_words_;
+        const std::byte* at = next.lines + words[0] * line;
+        for (std::int64_t w = 1; w < block_words_; ++w)
+            for (int k = std::popcount(words[w]); k > 0; --k, at += line)
+                __builtin_prefetch(at, 0, 2);
+    }
+}
+
 void SparseHistory::restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const {
     const Slot from = slot(number);
     const Occupied all = blocks_of({begin, end});
+    fetch_before(number, all);
     const Occupied& busy = kept_[static_cast<std::size_t>(number)].busy;
     const std::int64_t first = std::clamp(busy.begin, all.begin, all.end),
                        behind = std::clamp(busy.end, first, all.end);
@@ -231,7 +260,9 @@ void SparseHistory::restore_part(std::int64_t number, std::int64_t begin, std::i
 }
 
 void SparseHistory::restore(std::int64_t slot, Passes& passes) const {
-    const Occupied blocks = filled(slot), units = units_of(blocks);
+    const Occupied blocks = filled(slot);
+    Occupied units = units_of(blocks);
+    units.columns = kept_[static_cast<std::size_t>(slot)].columns;
     if (by_elements_ && units.end > 0) array_.occupied() = units;
     Passes::Pass all = pass(hull(busy_blocks(), blocks));
     const backend::Contents* const written = &array_.contents();

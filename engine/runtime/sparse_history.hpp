@@ -49,8 +49,9 @@ private:
     };
     struct Kept {
         bool is_filled = false;
-        backend::Occupied busy;  // blocks; nothing is in the others
-        std::int64_t lines = 0;  // that are not zero
+        backend::Occupied busy;              // blocks; nothing is in the others
+        backend::Occupied::Columns columns;  // of its units; nothing is in the others
+        std::int64_t lines = 0;              // that are not zero
     };
     Slot slot(std::int64_t number) const;
     backend::Occupied blocks_of(const backend::Occupied& units) const;
@@ -61,6 +62,7 @@ private:
     void save_block(std::int64_t block, const std::uint32_t* words, std::byte* to) const;
     void restore_block(std::int64_t block, const Slot& from) const;
     void save_part(std::int64_t number, std::int64_t begin, std::int64_t end);
+    void fetch_before(std::int64_t number, const backend::Occupied& blocks) const;
     void restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const;
     backend::Passes::Pass pass(const backend::Occupied& blocks) const;
 

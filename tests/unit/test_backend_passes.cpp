@@ -2,6 +2,7 @@
 // what may not wait does not.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -71,6 +72,86 @@ TEST_CASE("passes: one that does not begin with a block covers the block") {
     }  // the end of its life runs it
     for (std::int64_t k = 0; k < 200; ++k)
         CHECK(values[static_cast<std::size_t>(k)] == (k >= 64 && k < 130 ? 4 : 1));
+}
+
+TEST_CASE("occupied: columns of rows, once each, in whole blocks") {
+    for (const Occupied::Columns columns : {Occupied::Columns{100, 20, 45},
+                                            {100, 0, 1},
+                                            {100, 99, 100},
+                                            {37, 3, 30},
+                                            {40, 1, 40},
+                                            {1000, 400, 700}})
+        for (const Occupied range : {Occupied{0, 1000}, {64, 65}, {128, 990}, {320, 333}})
+            for (const std::int64_t from : {0, 64, 448, 960})
+                for (const std::int64_t to : {64, 500, 961, 1000, 2000}) {
+                    Occupied some = range;
+                    some.columns = columns;
+                    std::int64_t last = -1;
+                    std::vector<char> seen(2000, 0);
+                    some.each(from, to, 16, [&](std::int64_t begin, std::int64_t end) {
+                        REQUIRE(begin < end);
+                        CHECK(begin % 16 == 0);
+                        CHECK(begin > last);
+                        for (std::int64_t k = begin; k < end; ++k)
+                            seen[static_cast<std::size_t>(k)] = 1;
+                        last = end - 1;
+                    });
+                    // All that is asked for, and only blocks of which an element is.
+                    const auto asked = [&](std::int64_t k) {
+                        const std::int64_t column = k % columns.period;
+                        return column >= columns.begin && column < columns.end;
+                    };
+                    bool all = true, none_else = true;
+                    for (std::int64_t k = 0; k < 2000; ++k) {
+                        bool block = false;
+                        for (std::int64_t e = 0; e < 16; ++e) block |= asked(k / 16 * 16 + e);
+                        const bool in_range =
+                            k >= std::max(from, range.begin) && k < std::min(to, range.end);
+                        const bool was = seen[static_cast<std::size_t>(k)] != 0;
+                        all &= was || !in_range || !asked(k);
+                        none_else &= !was || (in_range && block);
+                    }
+                    CHECK(all);
+                    CHECK(none_else);
+                }
+}
+
+TEST_CASE("occupied: a hull has the columns of both, or all") {
+    const Occupied a{100, 200, {50, 10, 20}}, b{150, 300, {50, 15, 40}}, c{0, 10, {60, 1, 2}};
+    const Occupied both = hull(a, b), other = hull(a, c), all = hull(a, {0, 5});
+    CHECK(both.begin == 100);
+    CHECK(both.end == 300);
+    CHECK(both.columns.period == 50);
+    CHECK(both.columns.begin == 10);
+    CHECK(both.columns.end == 40);
+    CHECK(other.begin == 0);
+    CHECK(other.end == 200);
+    CHECK(other.columns.period == 0);
+    CHECK(all.columns.period == 0);
+    CHECK(hull(a, {}).columns.period == 50);
+    CHECK(hull({}, c).columns.period == 60);
+}
+
+TEST_CASE("passes: of rows only the columns that are asked for") {
+    for (const int threads : {1, 3}) {
+        ThreadPool pool(threads);
+        constexpr std::int64_t count = 128 * 200;
+        std::vector<std::int64_t> values(count, 1);
+        Passes passes(&pool);
+        Occupied left{0, count, {128, 16, 32}}, right{128 * 20, 128 * 100, {128, 24, 60}};
+        passes.add(over(count, left), Step{values.data(), 1});
+        passes.add(over(count, {0, count}), Step{values.data(), 2});
+        passes.add(over(count, right), Step{values.data(), 3});
+        passes.run();
+        for (std::int64_t k = 0; k < count; ++k) {
+            std::int64_t expected = 1;
+            const std::int64_t column = k % 128, row = k / 128;
+            if (column >= 16 && column < 32) expected = expected * 3 + 1;
+            expected = expected * 3 + 2;
+            if (row >= 20 && row < 100 && column >= 16 && column < 64) expected = expected * 3 + 3;
+            CHECK(values[static_cast<std::size_t>(k)] == expected);
+        }
+    }
 }
 
 TEST_CASE("passes: what does not go together runs one after the other") {

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/backend/passes.hpp"
 #include "engine/base/aligned.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/launch.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
@@ -43,8 +45,8 @@ struct Chain {
     Launch in, over, out;
     std::vector<Launch::Replay> replays;
 
-    explicit Chain(const std::shared_ptr<Device>& device)
-        : in(device, deposit, Precision::f32, points, {cell, mass, grid}),
+    explicit Chain(const std::shared_ptr<Device>& device, const KernelDef& first = deposit)
+        : in(device, first, Precision::f32, points, {cell, mass, grid}),
           over(device, weigh, Precision::f32, nodes, {grid, 0.25, u}),
           out(device, collect, Precision::f32, points, {cell, u, value}) {
         in.differentiate_only({"mass"});
@@ -61,9 +63,9 @@ struct Chain {
             mass.set_value(k, 0, static_cast<double>(k % 13) - 4.5);
         }
     }
-    void run() const {
+    void run(backend::Passes* passes = nullptr) const {
         value.gradient().fill(0.75);
-        for (const Launch::Replay& r : replays) r.run();
+        for (const Launch::Replay& r : replays) r.run({}, passes);
     }
     // Every bit of every array, one vector for each.
     std::vector<std::vector<unsigned char>> bits() const {
@@ -200,6 +202,75 @@ TEST_CASE("idle items: what does not keep zeros runs everywhere") {
             CHECK(y.gradient().value(3) == 0);
         }
     }
+}
+
+TEST_CASE("idle items: in the rows of a grid, columns without points") {
+    // Points add to 2 x 3 nodes and read one of them; rows have 100 nodes, and what stands at the
+    // end of one adds to the next.
+    constexpr std::int64_t row = 100;
+    const KernelDef spread =
+        kernel("spread", {"cell", "mass", "grid"},
+               [](Int i, Read<Float> cell, Read<Float> mass, Sum<Vec2> grid) {
+                   for (int k = 0; k < 2; ++k)
+                       for (int l = 0; l < 3; ++l)
+                           grid[Int(cell[i]) + Int(static_cast<int>(row * k + l))] +=
+                               Vec2(mass[i] * (1.0 + k), 1.0 + l);
+               });
+    if (!test::has_cpu_device()) HINDCAST_SKIP("there is no compiler for the processor");
+    for (const int threads : {1, 2})
+        for (const bool puts_off : {false, true}) {
+            ThreadPool pool(threads);
+            const Chain ours(std::make_shared<Device>(DeviceOptions{.threads = threads}), spread),
+                theirs(test::interpreter_device(), spread);
+            const auto same = [&](std::int64_t first_row, std::int64_t rows, std::int64_t column,
+                                  std::int64_t columns) {
+                CAPTURE(first_row);
+                CAPTURE(column);
+                for (const Chain* c : {&ours, &theirs})
+                    for (std::int64_t k = 0; k < points; ++k) {
+                        c->cell.set_value(k, 0,
+                                          static_cast<double>((first_row + k % rows) * row +
+                                                              column + k / rows % columns));
+                        c->mass.set_value(k, 0, static_cast<double>(k % 13) - 4.5);
+                    }
+                for (int n = 0; n < 2; ++n) {
+                    backend::Passes passes(&pool);
+                    ours.run(puts_off ? &passes : nullptr);
+                    passes.run();
+                    theirs.run();
+                    const auto a = ours.bits(), b = theirs.bits();
+                    for (std::size_t k = 0; k < a.size(); ++k) {
+                        CAPTURE(k);
+                        CHECK(a[k] == b[k]);
+                    }
+                }
+            };
+            same(10, 30, 20, 15);
+            const backend::Occupied& busy = ours.grid.contents().busy;
+            CHECK(busy.begin == 10 * row + 20);
+            CHECK(busy.end == 40 * row + 37);
+            CHECK(busy.columns.period == row);
+            CHECK(busy.columns.begin == 20);
+            CHECK(busy.columns.end == 37);
+            // What stands beside is left alone where passes go over columns, and only there.
+            if (puts_off) {
+                behind_the_back(ours.u, 20 * row + 80, 0) = 77;
+                backend::Passes passes(&pool);
+                ours.run(&passes);
+                passes.run();
+                CHECK(ours.u.value(20 * row + 80, 0) == 77);
+                behind_the_back(ours.u, 20 * row + 80, 0) = 0.25;
+            }
+            same(12, 30, 60, 10);  // elsewhere
+            CHECK(ours.grid.contents().busy.columns.begin == 60);
+            same(12, 30, 2, 70);
+            same(5, 40, 0, 98);  // nearly all
+            CHECK(ours.grid.contents().busy.columns.period == 0);
+            same(20, 20, 90, 9);  // the last node of a row, and the first ones of the next
+            CHECK(ours.grid.contents().busy.columns.period == 0);
+            same(20, 20, 40, 1);
+            CHECK(ours.grid.contents().busy.columns.begin == 40);
+        }
 }
 
 TEST_CASE("array: what is known of it ends with the next write") {

@@ -103,6 +103,15 @@ TEST_CASE("sparse history: only what may not be zero is looked at and made zero"
     CHECK(array.contents().is_idle());
     CHECK(array.contents().busy.begin == 640);
     CHECK(array.contents().busy.end == 704);
+    // So are the columns in which it is.
+    array.know({640, 704, {16, 2, 14}});
+    save(history, 1);
+    restore(history, 0);
+    CHECK(array.contents().busy.columns.period == 0);
+    restore(history, 1);
+    CHECK(array.contents().busy.columns.period == 16);
+    CHECK(array.contents().busy.columns.begin == 2);
+    CHECK(array.contents().busy.columns.end == 14);
     // Slots are used again.
     array.clear();
     array.set_value(10, 0, 3);

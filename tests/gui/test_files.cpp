@@ -488,7 +488,10 @@ TEST_CASE("gui: a newcomer finds the values for a target that moves, and keeps t
             const auto& history = robot.now().history;
             return history && !history->empty() ? history->back().loss : INFINITY;
         };
-        CHECK(robot.wait([&] { return loss() < 1e-3 * robot.now().history->front().loss; }));
+        CHECK(robot.wait([&] {
+            const double now = loss();  // infinite as long as there is no history
+            return std::isfinite(now) && now < 1e-3 * robot.now().history->front().loss;
+        }));
         CHECK(robot.work().is_optimising());
 
         // The target, by its arrows, while it runs.

@@ -251,13 +251,17 @@ private:
         std::vector<std::int64_t> numbers;  // the same, if all are known
         bool known = true;
     };
+    // The lowest and the highest of what is noted over all items, per lane.
+    struct Extent {
+        Variable lowest, highest;
+    };
     // Notes over all items, kept in variables and written at the end.
     struct FixedNotes {
         Variable largest;
-        std::map<std::string, std::pair<Variable, Variable>> touched;  // by type of index
-        std::int64_t period =
-            0;  // of the rows of a grid, if all sites have that; -1: they have not
-        Variable leftmost, rightmost;  // element % period
+        std::map<std::string, Extent> touched;  // by type of index
+        // Of the rows of a grid, if all sites have that; 0: not known yet, -1: they have not.
+        std::int64_t period = 0;
+        Extent columns;  // element % period
     };
     SplitIndex split_index(ir::Value index);
     std::string fixed_at(int symbol, std::size_t offset);
@@ -266,6 +270,8 @@ private:
     void fixed_group(std::size_t which);
     std::vector<FixedBase> fixed_bases(const FixedGroup& group, std::vector<int>& base_of);
     std::string fixed_mask(const FixedGroup& group, std::vector<FixedBase>& bases);
+    void widen(Extent& extent, const std::string& t, const std::string& low,
+               const std::string& high, const std::string& top, const std::string& mask);
     void note_columns(FixedNotes& notes, const FixedBase& base, const std::string& mask);
     Names fixed_elements(ir::Type type, const Names& lanes, int size);
     void fixed_row(std::size_t which, std::size_t row);

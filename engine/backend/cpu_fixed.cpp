@@ -234,22 +234,8 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
     for (FixedBase& base : bases) {
         const std::string t = scalar_type(kernel_.op(base.value).type), v = lanes_of(t);
         const std::string top = t == "i32" ? "2147483647" : "9223372036854775807";
-        const auto [touched, fresh] = notes.touched.try_emplace(t);
-        auto& [lowest, highest] = touched->second;
-        if (fresh) {
-            lowest = variable(v, "");
-            highest = variable(v, "");
-            variables_ += fmt::format("  store {} {}, ptr {}\n  store {} {}, ptr {}\n", v,
-                                      splat(t, top), lowest.name, v, splat(t, "-1"), highest.name);
-        }
         const std::string last = pure("add {} {}, {}", v, base.first, splat(t, base.span));
-        store(
-            lowest,
-            let("{}", call(v, "smin." + suffix(v),
-                           {{v, load(lowest)}, {v, choose(mask, v, base.first, splat(t, top))}})));
-        store(highest,
-              let("{}", call(v, "smax." + suffix(v),
-                             {{v, load(highest)}, {v, choose(mask, v, last, splat(t, "-1"))}})));
+        widen(notes.touched[t], t, base.first, last, top, mask);
         note_columns(notes, base, mask);
         if (width_ > 1) {
             const Variable lanes = variable(v, base.first);
@@ -257,6 +243,23 @@ std::string Emitter::fixed_mask(const FixedGroup& group, std::vector<FixedBase>&
         }
     }
     return mask;
+}
+
+// Notes vectors of t that are not negative, and below `top`, for the lanes of a mask.
+void Emitter::widen(Extent& extent, const std::string& t, const std::string& low,
+                    const std::string& high, const std::string& top, const std::string& mask) {
+    const std::string v = lanes_of(t);
+    const auto note = [&](Variable& to, const char* how, const std::string& x,
+                          const std::string& none) {
+        if (to.name.empty()) {
+            to = variable(v, "");
+            variables_ += fmt::format("  store {} {}, ptr {}\n", v, splat(t, none), to.name);
+        }
+        store(to, let("{}", call(v, how + suffix(v),
+                                 {{v, load(to)}, {v, choose(mask, v, x, splat(t, none))}})));
+    };
+    note(extent.lowest, "smin.", low, top);
+    note(extent.highest, "smax.", high, "-1");
 }
 
 // Where in the rows of a grid a stencil adds, if its offsets tell how long these are: those of one
@@ -273,29 +276,14 @@ void Emitter::note_columns(FixedNotes& notes, const FixedBase& base, const std::
         span = std::max(span, (at[k] - at[0]) % period);
     if (period > 0 && 2 * span > period) period = -1;
     const std::string t = scalar_type(kernel_.op(base.value).type), v = lanes_of(t);
-    const bool fresh = notes.period == 0;
-    if (fresh) notes.period = period;
+    if (notes.period == 0) notes.period = period;
     if (notes.period != period || notes.touched.size() > 1) notes.period = -1;
     if (notes.period < 0) return;
 
-    const std::string top = std::to_string(2 * longest);
-    if (fresh) {
-        notes.leftmost = variable(v, "");
-        notes.rightmost = variable(v, "");
-        variables_ +=
-            fmt::format("  store {} {}, ptr {}\n  store {} {}, ptr {}\n", v, splat(t, top),
-                        notes.leftmost.name, v, splat(t, "-1"), notes.rightmost.name);
-    }
     const std::string left =
         pure("urem {} {}, {}", v, base.first, splat(t, std::to_string(period)));
     const std::string right = pure("add {} {}, {}", v, left, splat(t, std::to_string(span)));
-    const auto keep = [&](const char* how, const Variable& to, const std::string& x,
-                          const std::string& none) {
-        store(to, let("{}", call(v, how + suffix(v),
-                                 {{v, load(to)}, {v, choose(mask, v, x, splat(t, none))}})));
-    };
-    keep("smin.", notes.leftmost, left, top);
-    keep("smax.", notes.rightmost, right, "-1");
+    widen(notes.columns, t, left, right, std::to_string(2 * longest), mask);
 }
 
 // `size` components in W lanes each (padded: the rest is of no account), element by element, lanes
@@ -527,17 +515,20 @@ void Emitter::finish_fixed() {
         combine("umax", "i64", cast("zext", t, reduced("umax", notes.largest, t), "i64"),
                 fixed_at(symbol, offsetof(FixedState, largest)));
         for (const auto& [type, touched] : notes.touched) {
-            combine("smin", "i64", cast("sext", type, reduced("smin", touched.first, type), "i64"),
+            combine("smin", "i64", cast("sext", type, reduced("smin", touched.lowest, type), "i64"),
                     fixed_at(symbol, offsetof(FixedState, lowest)));
-            combine("smax", "i64", cast("sext", type, reduced("smax", touched.second, type), "i64"),
+            combine("smax", "i64",
+                    cast("sext", type, reduced("smax", touched.highest, type), "i64"),
                     fixed_at(symbol, offsetof(FixedState, highest)));
         }
         if (notes.period <= 0) continue;
         const std::string type = notes.touched.begin()->first;
         put("store i32 {}, ptr {}", notes.period, fixed_at(symbol, offsetof(FixedState, period)));
-        combine("smin", "i32", cast("trunc", type, reduced("smin", notes.leftmost, type), "i32"),
+        combine("smin", "i32",
+                cast("trunc", type, reduced("smin", notes.columns.lowest, type), "i32"),
                 fixed_at(symbol, offsetof(FixedState, leftmost)));
-        combine("smax", "i32", cast("trunc", type, reduced("smax", notes.rightmost, type), "i32"),
+        combine("smax", "i32",
+                cast("trunc", type, reduced("smax", notes.columns.highest, type), "i32"),
                 fixed_at(symbol, offsetof(FixedState, rightmost)));
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/cpu_plan.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/float_environment.hpp"
 
@@ -50,13 +51,13 @@ void Passes::put(const Pass& pass, const Entry& entry) {
 
 // As many elements at a time as stay in a core's cache from one pass to the next.
 void Passes::run_all(std::int64_t begin, std::int64_t end) const {
-    constexpr std::int64_t chunk = 64 * block, vector = 16;
+    constexpr std::int64_t chunk = 64 * block;
     for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
     for (std::int64_t at = begin; at < end; at += chunk) {
         const std::int64_t behind = std::min(at + chunk, end);
         for (std::size_t k = 0; k < size_; ++k) {
             const Entry& e = entries_[k];
-            e.range.each(at, behind, vector,
+            e.range.each(at, behind, cpu::most_lanes,
                          [&](std::int64_t from, std::int64_t to) { e.body(e.closure, from, to); });
         }
     }

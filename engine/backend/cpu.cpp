@@ -43,12 +43,11 @@ public:
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) override {
         const FloatEnvironment environment;
-        if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options.pool))
-            return;
+        if (pulled_ && items >= enough_to_pull && pulled_->run(bindings, items, options)) return;
         whole_.variant(bindings, items).run(bindings, items, options);
     }
 
-    bool takes_passes() const override { return !pulled_; }
+    bool takes_passes() const override { return true; }
 
 private:
     static constexpr std::int64_t enough_to_pull = 64;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/backend/copy_elements.hpp"
+#include "engine/backend/passes.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/thread_pool.hpp"
+#include "engine/ir/memory_type.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -136,7 +139,10 @@ void PulledCode::prepare(const Binding* bindings, std::int64_t items) {
     if (has_rest_) rest_.variant(bind_rest(bindings), items);
 }
 
-bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
+    // What waits may be of this launch, or write what tables are made from.
+    if (options.passes != nullptr) options.passes->run();
+    ThreadPool* const pool = options.pool;
     bool possible = true;
     for (Part& part : parts_) {
         if (part.pull->copied() > most_copies) part.gather(plan_);
@@ -144,6 +150,8 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* po
         possible &= !part.bound->empty();
     }
     if (!possible) return false;
+    copy_out(options.copies, pool);
+    if (options.passes != nullptr && put_off(bindings, items, *options.passes, pool)) return true;
     Variant* rest = nullptr;
     if (has_rest_) {
         bindings = bind_rest(bindings);
@@ -165,6 +173,61 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, ThreadPool* po
               [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
     }
     if (rest != nullptr) rest->run(bindings, items, {pool});
+    return true;
+}
+
+// A loop over targets as the first of the passes, if it is known what it works with. Of what is
+// left only sums over all items can wait until it is done.
+bool PulledCode::put_off(const Binding* bindings, std::int64_t items, Passes& passes,
+                         ThreadPool* pool) {
+    const Part& part = parts_.front();
+    const Pull& pull = *part.pull;
+    if (parts_.size() > 1 || pull.shifted() || pull.targets() < Passes::block ||
+        (has_rest_ && part.reduced.empty()))
+        return false;
+    PutOff& p = put_off_;
+    p.written.clear();
+    p.read_near.clear();
+    p.read_elsewhere.clear();
+    const auto is_target = [&](int symbol) {
+        return std::find(part.group.begin(), part.group.end(), symbol) != part.group.end();
+    };
+    for (int symbol = 0; symbol < static_cast<int>(plan_.kernel.parameters.size()); ++symbol) {
+        const Binding& b = bindings[symbol];
+        const ir::Access access = plan_.kernel.parameter(symbol).access;
+        if (b.data == nullptr) continue;
+        if (ir::only_reads(access)) {  // what stands for no array does not change
+            if (b.contents == nullptr) continue;
+            (pull.reads_near(symbol) ? p.read_near : p.read_elsewhere).push_back(b.contents);
+        } else if ((is_target(symbol) || access == ir::Access::reduce) && b.contents != nullptr) {
+            p.written.push_back(b.contents);
+        } else {
+            return false;
+        }
+    }
+    p.bound = part.bound->data();
+    p.targets = part.variants(p.bound).first;
+    p.items = items;
+    p.pool = pool;
+    p.rest = has_rest_ ? &rest_.variant(bind_rest(bindings), items) : nullptr;
+    const std::int64_t targets = pull.targets();
+    passes.add({.count = targets,
+                .range = {0, targets},
+                .occupied = {},
+                .work = p.targets->work_of(targets),
+                .written = p.written,
+                .read_elsewhere = p.read_elsewhere,
+                .read_near = p.read_near,
+                .reach = pull.distance()},
+               [this](std::int64_t begin, std::int64_t end) {
+                   Context context;
+                   put_off_.targets->run_range(put_off_.bound, begin, end, context);
+               });
+    if (p.rest != nullptr)
+        passes.then([this] {
+            const PutOff& of = put_off_;
+            of.rest->run(bindings_.data(), of.items, {of.pool});
+        });
     return true;
 }
 

@@ -1,6 +1,10 @@
 // The pulled form of a kernel (pull.hpp) and how a launch runs it: the loops over targets, and what
 // is left for the items.
 //
+// Where a loop over targets reads neighbours, it can wait for launches over the same elements that
+// follow it (passes.hpp): forces between particles and what these do to each of them take one walk
+// over the particles.
+//
 // After a stencil the rest runs a few blocks behind the targets, over elements that these have just
 // read, so that they come from the cache.
 #pragma once
@@ -23,8 +27,8 @@ public:
     PulledCode(const Plan& plan, const Pulled& pulled, const CompileOptions& options);
 
     void prepare(const Binding* bindings, std::int64_t items);
-    // False: this launch cannot be pulled, and nothing was done.
-    bool run(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // False: this launch cannot be pulled, and nothing was done but what waited.
+    bool run(const Binding* bindings, std::int64_t items, const RunOptions& options);
 
 private:
     struct Part {
@@ -40,6 +44,7 @@ private:
         // From now on without copies of what items read.
         void gather(const Plan& plan);
     };
+    bool put_off(const Binding* bindings, std::int64_t items, Passes& passes, ThreadPool* pool);
     // With the terms that the first part stored.
     const Binding* bind_rest(const Binding* bindings);
 
@@ -49,6 +54,14 @@ private:
     bool has_rest_;
     bool rest_may_follow_ = false;   // a stencil: it reads nothing that is pulled
     std::vector<Binding> bindings_;  // of the rest
+    struct PutOff {                  // what a launch that waits is about
+        const Binding* bound = nullptr;
+        Variant *targets = nullptr, *rest = nullptr;
+        std::int64_t items = 0;
+        ThreadPool* pool = nullptr;
+        std::vector<const Contents*> written, read_near, read_elsewhere;
+    };
+    PutOff put_off_;
 };
 
 }  // namespace hindcast::backend::cpu

@@ -70,8 +70,8 @@ void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions&
     // Only of a kernel without sums are items left out, or put off.
     const bool may_leave_out = options.learned != nullptr && options.copies.empty();
     if (options.passes != nullptr) {
-        if (may_leave_out && put_off(bindings, items, *options.passes)) {
-            idle_.learn(*options.learned);
+        if (options.learned != nullptr && put_off(bindings, items, options)) {
+            if (may_leave_out) idle_.learn(*options.learned);
             return;
         }
         options.passes->run();
@@ -124,27 +124,37 @@ Occupied Variant::busy(const Binding* bindings, std::int64_t items) {
     });
 }
 
-bool Variant::put_off(const Binding* bindings, std::int64_t items, Passes& passes) {
+bool Variant::put_off(const Binding* bindings, std::int64_t items, const RunOptions& options) {
     const Idle::Effects* const effects = idle_.effects(bindings, items);
-    if (effects == nullptr) return false;
+    const auto with_items = [&](const Copy& copy) {
+        return copies_with_items(copy, bindings, items);
+    };
+    if (effects == nullptr ||
+        !std::all_of(options.copies.begin(), options.copies.end(), with_items))
+        return false;
+    Passes& passes = *options.passes;
     Passes::Pass pass;
     pass.count = items;
     pass.occupied = occupied(bindings, items);
     pass.written = effects->written;
     pass.read_elsewhere = effects->read_elsewhere;
     passes.make_way(pass);
+    // Where they are the same they stay: other threads have them in their caches.
     const std::size_t count = plan_.kernel.parameters.size();
-    // Other threads have them in their caches.
-    if (!std::equal(put_off_.begin(), put_off_.end(), bindings, bindings + count,
-                    [](const Binding& a, const Binding& b) { return a.is_same(b); })) {
-        passes.run();  // it may be among them
-        put_off_.assign(bindings, bindings + count);
-    }
-    pass.range = busy(bindings, items);
+    const bool same =
+        std::equal(put_off_.bindings.begin(), put_off_.bindings.end(), bindings, bindings + count,
+                   [](const Binding& a, const Binding& b) { return a.is_same(b); });
+    const bool copies = !options.copies.empty() || !put_off_.copies.empty();
+    if ((!same || copies) && put_off_.among == passes.number()) passes.run();
+    if (!same) put_off_.bindings.assign(bindings, bindings + count);
+    put_off_.copies.assign(options.copies.begin(), options.copies.end());
+    put_off_.among = passes.number();
+    pass.range = options.copies.empty() ? busy(bindings, items) : Occupied{0, items};
     pass.work = work_of(pass.range.end - pass.range.begin);
     passes.add(pass, [this](std::int64_t begin, std::int64_t end) {
         Context context;
-        run_range(put_off_.data(), begin, end, context);
+        for (const Copy& copy : put_off_.copies) copy_out(copy, begin, end);
+        run_range(put_off_.bindings.data(), begin, end, context);
     });
     return true;
 }

@@ -46,6 +46,7 @@ public:
     bool is_plain() const {
         return sums_.empty() && reduces_.empty() && gathers_.empty() && fixed_.empty();
     }
+    double work_of(std::int64_t items) const { return static_cast<double>(items) * plan_.work; }
     // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
     bool is_short(std::int64_t items) const { return work_of(items) < short_work; }
     // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
@@ -54,10 +55,9 @@ public:
 private:
     using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
 
-    double work_of(std::int64_t items) const { return static_cast<double>(items) * plan_.work; }
     void clear_sums(const Binding* bindings, std::int64_t items) const;
     Occupied busy(const Binding* bindings, std::int64_t items);
-    bool put_off(const Binding* bindings, std::int64_t items, Passes& passes);
+    bool put_off(const Binding* bindings, std::int64_t items, const RunOptions& options);
     bool copies_with_items(const Copy& copy, const Binding* bindings, std::int64_t items) const;
     void expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
                 ThreadPool* pool);
@@ -93,7 +93,12 @@ private:
     FixedSums fixed_;
     Undo undo_{plan_};
     Idle idle_{plan_};
-    std::vector<Binding> put_off_;  // of the run that was, last
+    struct PutOff {  // the run that was, last
+        std::vector<Binding> bindings;
+        std::vector<Copy> copies;
+        std::uint64_t among = 0;  // Passes::number()
+    };
+    PutOff put_off_;
     std::unique_ptr<Variant> measuring_;
     // Written at every launch, so not beside what all threads read.
     alignas(64) int misses_ = 0;  // launches whose scales were others than those before, lately

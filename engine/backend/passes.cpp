@@ -1,6 +1,7 @@
 #include "engine/backend/passes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/backend/cpu_plan.hpp"
 #include "engine/backend/split.hpp"
@@ -16,11 +17,22 @@ bool have_one_in_common(Passes::List a, Passes::List b) {
     });
 }
 
+std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> numbers{0};
+    return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// As many elements at a time as stay in a core's cache from one pass to the next.
+constexpr std::int64_t chunk = 64 * Passes::block;
+
 }  // namespace
+
+Passes::Passes(ThreadPool* pool) : pool_(pool), number_(next_number()) {}
 
 bool Passes::reads_elsewhere(const Contents& array) const {
     const Contents* const one = &array;
-    return have_one_in_common({&one, 1}, read_elsewhere_.all());
+    return have_one_in_common({&one, 1}, read_elsewhere_.all()) ||
+           have_one_in_common({&one, 1}, read_near_.all());
 }
 
 bool Passes::can_remember(const Pass& pass) const {
@@ -28,10 +40,16 @@ bool Passes::can_remember(const Pass& pass) const {
            read_elsewhere_.has_room(pass.read_elsewhere.size());
 }
 
+// Each thread can have a task that is longer than what lies around its borders.
+bool Passes::may_lag() const {
+    return pool_ == nullptr || count_ >= least_task(lag_of(reach_)) * pool_->threads();
+}
+
 bool Passes::may_follow(const Pass& pass) const {
-    return pass.count == count_ && size_ < most && can_remember(pass) &&
+    return pass.count == count_ && size_ < most && can_remember(pass) && pass.read_near.empty() &&
            !have_one_in_common(written_.all(), pass.read_elsewhere) &&
-           !have_one_in_common(read_elsewhere_.all(), pass.written);
+           !have_one_in_common(read_elsewhere_.all(), pass.written) &&
+           (may_lag() || !have_one_in_common(read_near_.all(), pass.written));
 }
 
 void Passes::put(const Pass& pass, const Entry& entry) {
@@ -42,37 +60,92 @@ void Passes::put(const Pass& pass, const Entry& entry) {
     range_ = hull(range_, range);
     if (occupied_.begin >= occupied_.end) occupied_ = pass.occupied;
     work_ += pass.work;
+    if (lag_ == 0) {
+        if (have_one_in_common(read_near_.all(), pass.written))
+            lag_ = lag_of(reach_);
+        else
+            prompt_ = size_ + 1;
+    }
     entries_[size_] = entry;
     entries_[size_++].range = range;
-    if (!can_remember(pass)) return run();
+    if (!can_remember(pass) || !read_near_.has_room(pass.read_near.size())) return run();
     written_.add(pass.written);
     read_elsewhere_.add(pass.read_elsewhere);
+    read_near_.add(pass.read_near);
+    reach_ = std::max(reach_, pass.reach);
 }
 
-// As many elements at a time as stay in a core's cache from one pass to the next.
+// Entries from .. to-1 over a part of the elements.
+void Passes::run_entries(std::size_t from, std::size_t to, std::int64_t begin,
+                         std::int64_t end) const {
+    for (std::size_t k = from; k < to; ++k) {
+        const Entry& e = entries_[k];
+        e.range.each(begin, end, cpu::most_lanes,
+                     [&](std::int64_t a, std::int64_t b) { e.body(e.closure, a, b); });
+    }
+}
+
 void Passes::run_all(std::int64_t begin, std::int64_t end) const {
-    constexpr std::int64_t chunk = 64 * block;
     for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
+    for (std::int64_t at = begin; at < end; at += chunk)
+        run_entries(0, size_, at, std::min(at + chunk, end));
+}
+
+// Elements begin .. end-1, of which the entries that lag leave out what lies around borders.
+void Passes::run_task(std::int64_t begin, std::int64_t end, bool first, bool last) const {
+    std::int64_t done = first ? begin : begin + lag_;
     for (std::int64_t at = begin; at < end; at += chunk) {
         const std::int64_t behind = std::min(at + chunk, end);
-        for (std::size_t k = 0; k < size_; ++k) {
-            const Entry& e = entries_[k];
-            e.range.each(at, behind, cpu::most_lanes,
-                         [&](std::int64_t from, std::int64_t to) { e.body(e.closure, from, to); });
-        }
+        run_entries(0, prompt_, at, behind);
+        const std::int64_t next = last && behind == end ? end : behind - lag_;
+        if (next <= done) continue;
+        run_entries(prompt_, size_, done, next);
+        done = next;
     }
+}
+
+void Passes::run_lagging(ThreadPool* pool) {
+    const Cut cut(pool, range_.end, block, {}, least_task(lag_));
+    const std::int64_t tasks = cut.tasks();
+    if (border_count_ < tasks) {
+        borders_ = std::make_unique<std::atomic<std::uint8_t>[]>(static_cast<std::size_t>(tasks));
+        border_count_ = tasks;
+    }
+    for (std::int64_t k = 0; k < tasks; ++k) borders_[k].store(0, std::memory_order_relaxed);
+    // Of the tasks on both sides of a border, the last one.
+    const auto leave = [this, &cut](std::int64_t border) {
+        if (borders_[border].fetch_add(1, std::memory_order_acq_rel) == 0) return;
+        const std::int64_t at = cut.begin(border);
+        run_entries(prompt_, size_, at - lag_, std::min(at + lag_, range_.end));
+    };
+    const auto run = [&, tasks](std::int64_t task) {
+        run_task(cut.begin(task), cut.begin(task + 1), task == 0, task + 1 == tasks);
+        if (task > 0) leave(task);
+        if (task + 1 < tasks) leave(task + 1);
+    };
+    if (tasks == 1)
+        run(0);
+    else
+        pool->run(static_cast<int>(tasks), run);
 }
 
 void Passes::run() {
     if (size_ == 0) return;
     const FloatEnvironment environment;
-    split(threads_for(work_, pool_), range_, block, occupied_,
-          [this](std::int64_t begin, std::int64_t end) { run_all(begin, end); });
-    size_ = 0;
+    ThreadPool* const pool = threads_for(work_, pool_);
+    if (lag_ > 0)
+        run_lagging(pool);
+    else
+        split(pool, range_, block, occupied_,
+              [this](std::int64_t begin, std::int64_t end) { run_all(begin, end); });
+    number_ = next_number();
+    size_ = prompt_ = 0;
     count_ = 0;
     range_ = occupied_ = {};
     work_ = 0;
-    written_.size = read_elsewhere_.size = 0;
+    lag_ = reach_ = 0;
+    written_.size = read_elsewhere_.size = read_near_.size = 0;
+    if (const auto then = std::exchange(then_, nullptr)) then(then_closure_);
 }
 
 }  // namespace hindcast::backend

@@ -13,12 +13,18 @@
 // Who adds a pass states what it writes, and what it reads at other elements than its own; add()
 // runs what is there first if the two do not go together. Whoever else reads or writes the memory
 // of such an array runs them before. Bodies do not throw. No bit depends on what is put off.
+//
+// The first pass may read arrays at elements near its own, as springs do between neighbours. Those
+// that follow and write such an array go so far behind it (`reach`) that nobody reads what they
+// have written. At a border between two tasks they are done by who comes to its end last.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -32,7 +38,7 @@ public:
     static constexpr std::int64_t block = 64;
     using List = std::span<const Contents* const>;  // of arrays
 
-    explicit Passes(ThreadPool* pool = nullptr) : pool_(pool) {}
+    explicit Passes(ThreadPool* pool = nullptr);
     ~Passes() { run(); }
     Passes(const Passes&) = delete;
     Passes& operator=(const Passes&) = delete;
@@ -44,6 +50,9 @@ public:
         Occupied occupied;       // how it is best cut (executable.hpp)
         double work = 0;         // operations
         List written, read_elsewhere;
+        // Read at elements e - reach ... e + reach by element e; only the first pass has such.
+        List read_near = {};
+        std::int64_t reach = 0;
     };
     // A small callable without a destructor; what it refers to must stay until run(). At once if
     // it names more arrays than can be remembered.
@@ -58,12 +67,25 @@ public:
         };
         put(pass, entry);
     }
+    // body(), on the calling thread, once all passes that are there have run: what needs all that
+    // one of them has written. It may use the pool; it counts to that pass, which is the last one
+    // added.
+    template <class Body>
+    void then(const Body& body) {
+        static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
+                      alignof(Body) <= 8);
+        if (empty()) return body();
+        std::memcpy(then_closure_, &body, sizeof(Body));
+        then_ = [](const void* closure) { (*static_cast<const Body*>(closure))(); };
+    }
     void run();
     // Runs what is there if such a pass may not follow it.
     void make_way(const Pass& pass) {
         if (!may_follow(pass)) run();
     }
     bool empty() const { return size_ == 0; }
+    // Another one after each run(), and never one that others have had.
+    std::uint64_t number() const { return number_; }
     // Whether one that is put off reads an array at other elements than its own.
     bool reads_elsewhere(const Contents& array) const;
 
@@ -89,18 +111,35 @@ private:
     };
     static_assert(sizeof(Entry) == 64);
 
+    // Whole blocks.
+    static std::int64_t lag_of(std::int64_t reach) { return (reach + block - 1) / block * block; }
+    // What lies around the borders of a task is not more than the task.
+    static std::int64_t least_task(std::int64_t lag) { return 2 * lag + block; }
     bool may_follow(const Pass& pass) const;
+    bool may_lag() const;
     bool can_remember(const Pass& pass) const;
     void put(const Pass& pass, const Entry& entry);
+    void run_entries(std::size_t from, std::size_t to, std::int64_t begin, std::int64_t end) const;
     void run_all(std::int64_t begin, std::int64_t end) const;
+    void run_task(std::int64_t begin, std::int64_t end, bool first, bool last) const;
+    void run_lagging(ThreadPool* pool);
 
     std::array<Entry, most> entries_;
     std::size_t size_ = 0;
+    std::size_t prompt_ = 0;  // entries from this one on lag behind
+    std::int64_t lag_ = 0;    // so many elements
+    std::int64_t reach_ = 0;
     ThreadPool* pool_;
+    std::uint64_t number_;
+    // Of the tasks on both sides of a border, those that are done.
+    std::unique_ptr<std::atomic<std::uint8_t>[]> borders_;
+    std::int64_t border_count_ = 0;
+    void (*then_)(const void* closure) = nullptr;
+    alignas(8) std::byte then_closure_[closure_bytes];
     std::int64_t count_ = 0;  // of the passes that are there
     Occupied range_, occupied_;
     double work_ = 0;
-    Arrays written_, read_elsewhere_;
+    Arrays written_, read_elsewhere_, read_near_;
 };
 
 }  // namespace hindcast::backend

@@ -164,7 +164,10 @@ protected:
             }
         }
         const int r = pull_.pairs_ ? row_of(op) : -1;
-        if (r < 0) return target_.load(symbol, op.component, index);
+        if (r < 0) {
+            pull_.elsewhere_.push_back(symbol);
+            return target_.load(symbol, op.component, index);
+        }
         std::vector<int>& at_target = pull_.at_target_;
         if (std::find(at_target.begin(), at_target.end(), symbol) == at_target.end())
             at_target.push_back(symbol);

@@ -64,6 +64,10 @@ public:
     const std::vector<Binding>& bind(const Binding* bindings, std::int64_t items, bool make);
     Form form(const std::vector<Binding>& bindings) const;
     std::int64_t targets() const { return targets_; }
+    // Whether buffer `symbol` is read only at the index of the target and of the other ends of its
+    // entries, which are at most distance() away in the launch bound last.
+    bool reads_near(int symbol) const;
+    std::int64_t distance() const { return distance_; }
     // The terms of a reduce op, one per item.
     Binding terms(std::size_t reduced) const;
     // Launches in a row that had to copy real values again.
@@ -86,6 +90,7 @@ private:
     struct Table {
         std::vector<std::uint64_t> key;
         std::int64_t slots = 0;
+        std::int64_t distance = 0;  // the longest between two ends of an item
         bool fits = false;
         AlignedBuffer<std::int32_t> most;  // entries of a target: the most in 16, at the first
         AlignedBuffer<std::int32_t> degree, item, row, other;
@@ -130,12 +135,13 @@ private:
     std::vector<Shift> shifts_;  // in the order in which a target meets them; empty: tables
     std::int32_t item_count_ = 0;
     std::vector<int> at_target_;  // buffers that are read at the target's index
+    std::vector<int> elsewhere_;  // and at others than those of targets
     std::vector<Column> columns_;
     std::vector<ir::Value> reduced_;
     std::vector<AlignedBuffer<char>> terms_;  // per reduced op
     int slots_parameter_ = 0, items_parameter_ = 0, most_ = 0, degree_ = 0, item_ = 0, row_ = 0,
         other_ = 0, run_ = 0, term_run_ = 0, first_terms_ = 0;
-    std::int64_t targets_ = 0, items_ = 0;
+    std::int64_t targets_ = 0, items_ = 0, distance_ = 0;
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;
     int copied_ = 0;

@@ -47,6 +47,7 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         if (!table->fits) return none;
         copy_columns(bindings, *table);
     }
+    distance_ = table != nullptr ? table->distance : 0;
     const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
     bindings_.assign(bindings, bindings + source_count);
     bindings_.resize(kernel_.parameters.size());
@@ -76,6 +77,13 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         set(columns_[k].parameter, table != nullptr ? table->copies[k].memory.data() : nullptr,
             count);
     return bindings_;
+}
+
+bool Pull::reads_near(int symbol) const {
+    const auto has = [symbol](const std::vector<int>& list) {
+        return std::find(list.begin(), list.end(), symbol) != list.end();
+    };
+    return pairs_ && has(at_target_) && !has(elsewhere_);
 }
 
 std::pair<std::int64_t, std::int64_t> Pull::inside() const {
@@ -152,9 +160,10 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
         target[row_of(at)][table.item.data()[at]] = static_cast<std::int32_t>(t);
         ++seen[table.item.data()[at]];
     });
-    each_cell([&](std::int64_t, std::size_t at) {
-        const std::int32_t i = table.item.data()[at];
-        table.other.data()[at] = target[1 - row_of(at)][i] * other_components_;
+    each_cell([&](std::int64_t t, std::size_t at) {
+        const std::int32_t i = table.item.data()[at], other = target[1 - row_of(at)][i];
+        table.other.data()[at] = other * other_components_;
+        table.distance = std::max(table.distance, std::abs(other - t));
         table.fits &= seen[i] == 2;  // an index out of range has no cell
     });
     if (table.fits) find_runs(table);

@@ -12,15 +12,18 @@ namespace hindcast::backend {
 
 // How a range is cut: a few tasks for each thread, of whole blocks; one without a pool. Each task
 // gets an equal part of what is occupied and of the rest. Ranges of one length that are occupied
-// alike are cut alike, so that a thread finds what it had before.
+// alike are cut alike, so that a thread finds what it had before. Where nothing is occupied, tasks
+// can be made of `least` elements or more, but for a block.
 class Cut {
 public:
-    Cut(const ThreadPool* pool, std::int64_t count, std::int64_t block, Occupied occupied = {})
+    Cut(const ThreadPool* pool, std::int64_t count, std::int64_t block, Occupied occupied = {},
+        std::int64_t least = 0)
         : count_(count), block_(block) {
         constexpr std::int64_t tasks_per_thread = 4;
         const std::int64_t blocks = blocks_of(count);
         if (pool != nullptr && blocks > 1)
             tasks_ = std::min(blocks, pool->threads() * tasks_per_thread);
+        if (least > block) tasks_ = std::clamp<std::int64_t>(count / least, 1, tasks_);
         if (occupied.begin >= occupied.end || occupied.begin >= count) return;
         first_ = occupied.begin / block * block;
         size_ = std::min(blocks_of(occupied.end) * block, count) - first_;

@@ -235,6 +235,7 @@ private:
     bool may_compile_back(Mode& m) const;
     void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window);
+    bool may_put_off() const;
     bool goes_in_ranges(const Mode& m, const StepFunctions* functions) const;
     bool rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const;
     void run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, std::int64_t to,

@@ -17,7 +17,7 @@ namespace hindcast {
 class Rollout::PutsOff {
 public:
     explicit PutsOff(Rollout& rollout) : rollout_(rollout) {
-        rollout_.puts_off_ = !rollout_.profiling_ && !rollout_.device_->cuda();
+        rollout_.puts_off_ = rollout_.may_put_off();
     }
     ~PutsOff() {
         rollout_.passes_->run();

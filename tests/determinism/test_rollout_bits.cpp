@@ -52,9 +52,10 @@ struct Result {
     bool operator==(const Result&) const = default;
 };
 
-// A crooked chain in which every point also holds on to a far one.
+// A crooked chain in which every point also holds on to a far one or, with `near`, to the seventh
+// after it; then nobody looks at the steps, so that launches may wait for those after them.
 Result run(const std::shared_ptr<Device>& device, Precision precision, RolloutMode mode,
-           bool keep = true) {
+           bool keep = true, bool near = false) {
     const Type real = ir::real_type(precision);
     const auto vectors = [&] { return Array(real, {points, 3}, Layout::planar); };
     const Array x0 = vectors(), x = vectors(), v = vectors(), force = vectors();
@@ -63,7 +64,7 @@ Result run(const std::shared_ptr<Device>& device, Precision precision, RolloutMo
         const double s = static_cast<double>(i);
         for (const double c : {0.01 * s, std::sin(0.37 * s), std::cos(0.11 * s)})
             positions.push_back(c);
-        for (const std::int64_t j : {i + 1, (i * 1237 + 11) % points}) {
+        for (const std::int64_t j : {i + 1, near ? i + 7 : (i * 1237 + 11) % points}) {
             if (j >= points || j == i) continue;
             pairs.push_back(s);
             pairs.push_back(static_cast<double>(j));
@@ -82,7 +83,7 @@ Result run(const std::shared_ptr<Device>& device, Precision precision, RolloutMo
     parts.prologue.add(Launch(device, begin_with, precision, points, {x0, x, v}));
     parts.step.add(Launch(device, spring, precision, springs, {ends, rest, stiffness, x, force}));
     parts.step.add(Launch(device, advance, precision, points, {force, damping, v, x}));
-    parts.steps = 3;
+    parts.steps = near ? 9 : 3;
     const Launch term(device, spread, precision, points, {x, target, loss});
     for (const int t : {0, 2, 3}) parts.events[t].add(term);
     Rollout rollout(device, std::move(parts));
@@ -90,14 +91,17 @@ Result run(const std::shared_ptr<Device>& device, Precision precision, RolloutMo
         for (const Array& p : {x0, rest, stiffness, damping, target}) p.tangent().fill(0.5);
 
     Result result;
-    rollout.forward(
-        keep,
-        [&](std::int64_t) {
-            for (const Array& a : {x, v, force, loss})
-                for (const double value : a.to_doubles()) result.trajectory.push_back(value);
-            return true;
-        },
-        mode);
+    const auto look = [&](std::int64_t) {
+        for (const Array& a : {x, v, force, loss})
+            for (const double value : a.to_doubles()) result.trajectory.push_back(value);
+        return true;
+    };
+    if (near) {
+        rollout.forward(keep, {}, mode);
+        look(9);
+    } else {
+        rollout.forward(keep, look, mode);
+    }
     if (keep) {
         rollout.backward({{loss, 0.75}}, mode);
         for (const Array& p : {x0, rest, stiffness, damping, target}) {
@@ -168,4 +172,22 @@ TEST_CASE("roll-out bits: second order agrees too, and its first order is that o
     // x0 comes first in both lists.
     CHECK(std::equal(first.gradients.begin(), first.gradients.begin() + 3 * points,
                      expected.gradients.begin()));
+}
+
+TEST_CASE("roll-out bits: launches that follow another one over neighbours") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("no LLVM, or only the interpreter is tested");
+    for (const Precision precision : {Precision::f32, Precision::f64})
+        for (const RolloutMode mode : {RolloutMode::first, RolloutMode::second})
+            for (const bool keep : {true, false}) {
+                CAPTURE(static_cast<int>(precision));
+                CAPTURE(static_cast<int>(mode));
+                CAPTURE(keep);
+                const Result expected =
+                    run(test::interpreter_device(), precision, mode, keep, true);
+                CHECK(all_finite(expected));
+                for (const int threads : {1, 2, 3, 8}) {
+                    CAPTURE(threads);
+                    CHECK(run(cpu(threads, 0), precision, mode, keep, true) == expected);
+                }
+            }
 }

@@ -154,6 +154,92 @@ TEST_CASE("passes: of rows only the columns that are asked for") {
     }
 }
 
+TEST_CASE("passes: who writes what the first one reads nearby stays behind it") {
+    const Contents near;
+    const Contents* const pn = &near;
+    struct Arrays {
+        std::vector<std::int64_t> x, f, y;
+        std::int64_t total = 0;
+    };
+    for (const int threads : {1, 2, 3, 8})
+        for (const std::int64_t count : {64, 1000, 4096, 30000})
+            for (const std::int64_t reach : {0, 1, 63, 64, 200}) {
+                CAPTURE(threads);
+                CAPTURE(count);
+                CAPTURE(reach);
+                const auto size = static_cast<std::size_t>(count);
+                Arrays is{std::vector<std::int64_t>(size), std::vector<std::int64_t>(size),
+                          std::vector<std::int64_t>(size)};
+                for (std::int64_t k = 0; k < count; ++k)
+                    is.x[static_cast<std::size_t>(k)] = k * k % 1009;
+                Arrays expected = is;
+                const auto neighbours = [=](Arrays& a, std::int64_t k) {
+                    const std::int64_t left = std::max<std::int64_t>(k - reach, 0),
+                                       right = std::min(k + reach, count - 1);
+                    a.f[static_cast<std::size_t>(k)] = 2 * a.x[static_cast<std::size_t>(left)] -
+                                                       a.x[static_cast<std::size_t>(right)] + k;
+                };
+                const auto advance = [](Arrays& a, std::int64_t k) {
+                    const auto at = static_cast<std::size_t>(k);
+                    a.x[at] = (a.x[at] * 3 + a.f[at]) % 100003;
+                };
+                const auto note = [](Arrays& a, std::int64_t k) {
+                    const auto at = static_cast<std::size_t>(k);
+                    a.y[at] = a.y[at] * 5 % 1000 + a.x[at];
+                };
+                const auto sum = [](Arrays& a) {
+                    for (const std::int64_t f : a.f) a.total += f;
+                };
+                ThreadPool pool(threads);
+                Passes passes(&pool);
+                for (int step = 0; step < 5; ++step) {
+                    Passes::Pass first = over(count, {0, count}), second = first;
+                    first.read_near = {&pn, 1};
+                    first.reach = reach;
+                    second.written = {&pn, 1};
+                    passes.add(first, [&is, &neighbours](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t k = begin; k < end; ++k) neighbours(is, k);
+                    });
+                    CHECK(passes.reads_elsewhere(near));
+                    passes.then([&is, &sum] { sum(is); });
+                    const std::uint64_t number = passes.number();
+                    passes.add(second, [&is, &advance](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t k = begin; k < end; ++k) advance(is, k);
+                    });
+                    // Together, where each thread can have a task of more than its borders.
+                    const std::int64_t around = 2 * ((reach + 63) / 64 * 64) + 64;
+                    CHECK((passes.number() == number) == (count >= around * threads));
+                    passes.add(over(count, {0, count}),
+                               [&is, &note](std::int64_t begin, std::int64_t end) {
+                                   for (std::int64_t k = begin; k < end; ++k) note(is, k);
+                               });
+                    for (std::int64_t k = 0; k < count; ++k) neighbours(expected, k);
+                    sum(expected);
+                    for (std::int64_t k = 0; k < count; ++k) advance(expected, k);
+                    for (std::int64_t k = 0; k < count; ++k) note(expected, k);
+                }
+                passes.run();
+                CHECK(is.x == expected.x);
+                CHECK(is.f == expected.f);
+                CHECK(is.y == expected.y);
+                CHECK(is.total == expected.total);
+            }
+}
+
+TEST_CASE("passes: what comes then does not wait where nothing waits") {
+    int calls = 0;
+    Passes passes;
+    passes.then([&calls] { ++calls; });
+    CHECK(calls == 1);
+    passes.add(over(100, {0, 100}), [](std::int64_t, std::int64_t) {});
+    passes.then([&calls] { ++calls; });
+    CHECK(calls == 1);
+    passes.run();
+    CHECK(calls == 2);
+    passes.run();
+    CHECK(calls == 2);
+}
+
 TEST_CASE("passes: what does not go together runs one after the other") {
     std::vector<std::int64_t> few(100, 1), many(200, 1);
     const std::int64_t* const first = &few.front();

@@ -139,6 +139,8 @@ bool Variant::put_off(const Binding* bindings, std::int64_t items, const RunOpti
     pass.written = effects->written;
     pass.read_elsewhere = effects->read_elsewhere;
     passes.make_way(pass);
+    // Copies only where others wait already: with the items they are made a little sooner.
+    if (!options.copies.empty() && passes.empty()) return false;
     // Where they are the same they stay: other threads have them in their caches.
     const std::size_t count = plan_.kernel.parameters.size();
     const bool same =

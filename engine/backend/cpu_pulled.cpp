@@ -151,7 +151,13 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptio
     }
     if (!possible) return false;
     copy_out(options.copies, pool);
-    if (options.passes != nullptr && put_off(bindings, items, *options.passes, pool)) return true;
+    if (is_one_loop()) {
+        Passes now(pool);
+        effects_.clear();
+        const bool waits = options.passes != nullptr && find_effects(bindings);
+        run_targets(bindings, items, waits ? *options.passes : now);
+        return true;
+    }
     Variant* rest = nullptr;
     if (has_rest_) {
         bindings = bind_rest(bindings);
@@ -176,19 +182,16 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptio
     return true;
 }
 
-// A loop over targets as the first of the passes, if it is known what it works with. Of what is
-// left only sums over all items can wait until it is done.
-bool PulledCode::put_off(const Binding* bindings, std::int64_t items, Passes& passes,
-                         ThreadPool* pool) {
+// Of what is left only sums over all items can wait until the targets are done.
+bool PulledCode::is_one_loop() const {
     const Part& part = parts_.front();
-    const Pull& pull = *part.pull;
-    if (parts_.size() > 1 || pull.shifted() || pull.targets() < Passes::block ||
-        (has_rest_ && part.reduced.empty()))
-        return false;
-    PutOff& p = put_off_;
-    p.written.clear();
-    p.read_near.clear();
-    p.read_elsewhere.clear();
+    return parts_.size() == 1 && !part.pull->shifted() && (!has_rest_ || !part.reduced.empty());
+}
+
+// What the loop over targets works with; false: this is not known, and nothing is said.
+bool PulledCode::find_effects(const Binding* bindings) {
+    const Part& part = parts_.front();
+    Effects& e = effects_;
     const auto is_target = [&](int symbol) {
         return std::find(part.group.begin(), part.group.end(), symbol) != part.group.end();
     };
@@ -198,37 +201,62 @@ bool PulledCode::put_off(const Binding* bindings, std::int64_t items, Passes& pa
         if (b.data == nullptr) continue;
         if (ir::only_reads(access)) {  // what stands for no array does not change
             if (b.contents == nullptr) continue;
-            (pull.reads_near(symbol) ? p.read_near : p.read_elsewhere).push_back(b.contents);
+            (part.pull->reads_near(symbol) ? e.read_near : e.read_elsewhere).push_back(b.contents);
         } else if ((is_target(symbol) || access == ir::Access::reduce) && b.contents != nullptr) {
-            p.written.push_back(b.contents);
+            e.written.push_back(b.contents);
         } else {
+            e.clear();
             return false;
         }
     }
-    p.bound = part.bound->data();
-    p.targets = part.variants(p.bound).first;
+    return true;
+}
+
+// The loop over targets as the first of passes, and the sums over all items.
+void PulledCode::run_targets(const Binding* bindings, std::int64_t items, Passes& passes) {
+    const Part& part = parts_.front();
+    const Pull& pull = *part.pull;
+    PutOff& p = put_off_;
+    p.targets = part.variants(part.bound->data()).first;
     p.items = items;
-    p.pool = pool;
     p.rest = has_rest_ ? &rest_.variant(bind_rest(bindings), items) : nullptr;
+    p.chunks = has_rest_ ? pull.chunks() : nullptr;
+    if (p.chunks != nullptr) p.rest->start_totals(items);
     const std::int64_t targets = pull.targets();
     passes.add({.count = targets,
                 .range = {0, targets},
                 .occupied = {},
                 .work = p.targets->work_of(targets),
-                .written = p.written,
-                .read_elsewhere = p.read_elsewhere,
-                .read_near = p.read_near,
+                .written = effects_.written,
+                .read_elsewhere = effects_.read_elsewhere,
+                .read_near = effects_.read_near,
                 .reach = pull.distance()},
-               [this](std::int64_t begin, std::int64_t end) {
-                   Context context;
-                   put_off_.targets->run_range(put_off_.bound, begin, end, context);
-               });
-    if (p.rest != nullptr)
-        passes.then([this] {
-            const PutOff& of = put_off_;
-            of.rest->run(bindings_.data(), of.items, {of.pool});
+               [this](std::int64_t begin, std::int64_t end) { run_range(begin, end); });
+    if (p.chunks != nullptr)
+        passes.then([this](ThreadPool*) {
+            for (const std::int64_t chunk : put_off_.chunks->far()) run_chunk(chunk);
+            put_off_.rest->add_totals(bindings_.data(), put_off_.items);
         });
-    return true;
+    else if (p.rest != nullptr)
+        passes.then([this](ThreadPool* pool) {
+            put_off_.rest->run(bindings_.data(), put_off_.items, {pool});
+        });
+}
+
+// Of the targets, and the sums of which it has the last terms.
+void PulledCode::run_range(std::int64_t begin, std::int64_t end) {
+    Context context;
+    put_off_.targets->run_range(parts_.front().bound->data(), begin, end, context);
+    if (put_off_.chunks == nullptr) return;
+    put_off_.chunks->done(begin, end, [this](std::int64_t chunk) { run_chunk(chunk); });
+}
+
+// Of the sums over the items.
+void PulledCode::run_chunk(std::int64_t chunk) {
+    const std::int64_t begin = chunk * reduce_chunk;
+    Context context;
+    put_off_.rest->run_range(bindings_.data(), begin,
+                             std::min(begin + reduce_chunk, put_off_.items), context);
 }
 
 const Binding* PulledCode::bind_rest(const Binding* bindings) {

@@ -44,7 +44,11 @@ private:
         // From now on without copies of what items read.
         void gather(const Plan& plan);
     };
-    bool put_off(const Binding* bindings, std::int64_t items, Passes& passes, ThreadPool* pool);
+    bool is_one_loop() const;
+    bool find_effects(const Binding* bindings);
+    void run_targets(const Binding* bindings, std::int64_t items, Passes& passes);
+    void run_range(std::int64_t begin, std::int64_t end);
+    void run_chunk(std::int64_t chunk);
     // With the terms that the first part stored.
     const Binding* bind_rest(const Binding* bindings);
 
@@ -54,12 +58,20 @@ private:
     bool has_rest_;
     bool rest_may_follow_ = false;   // a stencil: it reads nothing that is pulled
     std::vector<Binding> bindings_;  // of the rest
-    struct PutOff {                  // what a launch that waits is about
-        const Binding* bound = nullptr;
-        Variant *targets = nullptr, *rest = nullptr;
-        std::int64_t items = 0;
-        ThreadPool* pool = nullptr;
+    struct Effects {                 // of the loop over targets; empty: it is not to wait
         std::vector<const Contents*> written, read_near, read_elsewhere;
+
+        void clear() {
+            written.clear();
+            read_near.clear();
+            read_elsewhere.clear();
+        }
+    };
+    Effects effects_;
+    struct PutOff {  // what a launch that waits is about
+        Variant *targets = nullptr, *rest = nullptr;
+        const TermChunks* chunks = nullptr;  // of the rest, if they follow the targets
+        std::int64_t items = 0;
     };
     PutOff put_off_;
 };

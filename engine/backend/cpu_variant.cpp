@@ -38,6 +38,8 @@ char* arena(std::uint64_t bytes) {
     return memory.data();
 }
 
+std::int64_t chunks_of(std::int64_t items) { return (items + reduce_chunk - 1) / reduce_chunk; }
+
 }  // namespace
 
 Compiled::Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
@@ -85,9 +87,7 @@ void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions&
     if (is_short(range.end - range.begin)) pool = nullptr;
     for (Gather& g : gathers_) g.prepare(bindings, items);
     if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
-    const std::int64_t chunks = (items + reduce_chunk - 1) / reduce_chunk;
-    const auto totals = static_cast<std::size_t>(chunks * plan_.total_count);
-    if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
+    start_totals(items);
 
     if (pool != nullptr && pool->threads() == 1) pool = nullptr;
     if (fixed_.empty())
@@ -105,12 +105,21 @@ void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions&
         fixed_.add(bindings, options.passes != nullptr ? *options.passes : now, options.learned);
     }
     if (may_leave_out) idle_.learn(*options.learned);
+    add_totals(bindings, items);
+}
+
+void Variant::start_totals(std::int64_t items) {
+    const auto totals = static_cast<std::size_t>(chunks_of(items) * plan_.total_count);
+    if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
+}
+
+void Variant::add_totals(const Binding* bindings, std::int64_t items) const {
     for (const std::size_t p : reduces_) {
         auto* target = static_cast<double*>(bindings[p].data);
         const int components = target != nullptr ? plan_.kernel.parameters[p].components : 0;
         for (int c = 0; c < components; ++c) {
             double total = 0;
-            for (std::int64_t k = 0; k < chunks; ++k)
+            for (std::int64_t k = 0; k < chunks_of(items); ++k)
                 total += chunk_totals_[k * plan_.total_count + plan_.totals[p] + c];
             target[c] += total;
         }

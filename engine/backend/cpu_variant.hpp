@@ -51,6 +51,9 @@ public:
     bool is_short(std::int64_t items) const { return work_of(items) < short_work; }
     // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
     void run_range(const Binding* bindings, std::int64_t begin, std::int64_t end, Context& context);
+    // A launch of a kernel that only reduces is also all its ranges between these two.
+    void start_totals(std::int64_t items);
+    void add_totals(const Binding* bindings, std::int64_t items) const;
 
 private:
     using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);

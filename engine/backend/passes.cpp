@@ -85,14 +85,10 @@ void Passes::run_entries(std::size_t from, std::size_t to, std::int64_t begin,
     }
 }
 
-void Passes::run_all(std::int64_t begin, std::int64_t end) const {
+// Elements begin .. end-1, of which the entries that lag leave out what lies around borders to
+// other tasks.
+void Passes::walk(std::int64_t begin, std::int64_t end, bool first, bool last) const {
     for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
-    for (std::int64_t at = begin; at < end; at += chunk)
-        run_entries(0, size_, at, std::min(at + chunk, end));
-}
-
-// Elements begin .. end-1, of which the entries that lag leave out what lies around borders.
-void Passes::run_task(std::int64_t begin, std::int64_t end, bool first, bool last) const {
     std::int64_t done = first ? begin : begin + lag_;
     for (std::int64_t at = begin; at < end; at += chunk) {
         const std::int64_t behind = std::min(at + chunk, end);
@@ -119,7 +115,7 @@ void Passes::run_lagging(ThreadPool* pool) {
         run_entries(prompt_, size_, at - lag_, std::min(at + lag_, range_.end));
     };
     const auto run = [&, tasks](std::int64_t task) {
-        run_task(cut.begin(task), cut.begin(task + 1), task == 0, task + 1 == tasks);
+        walk(cut.begin(task), cut.begin(task + 1), task == 0, task + 1 == tasks);
         if (task > 0) leave(task);
         if (task + 1 < tasks) leave(task + 1);
     };
@@ -137,7 +133,7 @@ void Passes::run() {
         run_lagging(pool);
     else
         split(pool, range_, block, occupied_,
-              [this](std::int64_t begin, std::int64_t end) { run_all(begin, end); });
+              [this](std::int64_t begin, std::int64_t end) { walk(begin, end, true, true); });
     number_ = next_number();
     size_ = prompt_ = 0;
     count_ = 0;
@@ -145,7 +141,7 @@ void Passes::run() {
     work_ = 0;
     lag_ = reach_ = 0;
     written_.size = read_elsewhere_.size = read_near_.size = 0;
-    if (const auto then = std::exchange(then_, nullptr)) then(then_closure_);
+    if (const auto then = std::exchange(then_, nullptr)) then(then_closure_, pool_);
 }
 
 }  // namespace hindcast::backend

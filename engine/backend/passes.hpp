@@ -67,16 +67,17 @@ public:
         };
         put(pass, entry);
     }
-    // body(), on the calling thread, once all passes that are there have run: what needs all that
-    // one of them has written. It may use the pool; it counts to that pass, which is the last one
-    // added.
+    // body(pool), on the calling thread, once all passes that are there have run: what needs all
+    // that one of them has written. It counts to that pass, which is the last one added.
     template <class Body>
     void then(const Body& body) {
         static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
                       alignof(Body) <= 8);
-        if (empty()) return body();
+        if (empty()) return body(pool_);
         std::memcpy(then_closure_, &body, sizeof(Body));
-        then_ = [](const void* closure) { (*static_cast<const Body*>(closure))(); };
+        then_ = [](const void* closure, ThreadPool* pool) {
+            (*static_cast<const Body*>(closure))(pool);
+        };
     }
     void run();
     // Runs what is there if such a pass may not follow it.
@@ -120,8 +121,7 @@ private:
     bool can_remember(const Pass& pass) const;
     void put(const Pass& pass, const Entry& entry);
     void run_entries(std::size_t from, std::size_t to, std::int64_t begin, std::int64_t end) const;
-    void run_all(std::int64_t begin, std::int64_t end) const;
-    void run_task(std::int64_t begin, std::int64_t end, bool first, bool last) const;
+    void walk(std::int64_t begin, std::int64_t end, bool first, bool last) const;
     void run_lagging(ThreadPool* pool);
 
     std::array<Entry, most> entries_;
@@ -134,7 +134,7 @@ private:
     // Of the tasks on both sides of a border, those that are done.
     std::unique_ptr<std::atomic<std::uint8_t>[]> borders_;
     std::int64_t border_count_ = 0;
-    void (*then_)(const void* closure) = nullptr;
+    void (*then_)(const void* closure, ThreadPool* pool) = nullptr;
     alignas(8) std::byte then_closure_[closure_bytes];
     std::int64_t count_ = 0;  // of the passes that are there
     Occupied range_, occupied_;

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "engine/backend/gather.hpp"
+#include "engine/backend/term_chunks.hpp"
 
 namespace hindcast::ir {
 class Builder;
@@ -70,6 +71,9 @@ public:
     std::int64_t distance() const { return distance_; }
     // The terms of a reduce op, one per item.
     Binding terms(std::size_t reduced) const;
+    // Which chunks of items have all their terms, in the launch bound last; null: most only at its
+    // end.
+    const TermChunks* chunks() const { return chunks_; }
     // Launches in a row that had to copy real values again.
     int copied() const { return copied_; }
 
@@ -98,6 +102,7 @@ private:
         // target, where the target is the item's first row.
         AlignedBuffer<std::int32_t> run, term_run;
         std::vector<Copy> copies;  // per column
+        TermChunks chunks;         // of the items whose terms are stored
         // Blocks of targets, so that a walk through all entries reads memory in one stream.
         std::size_t cell(std::int64_t target, std::int64_t slot) const {
             const std::int64_t lane = target % block_targets;
@@ -118,6 +123,7 @@ private:
     void make_table(const Binding* bindings, std::int64_t items, Table& table);
     void find_runs(Table& table) const;
     void find_term_runs(Table& table) const;
+    void find_term_chunks(std::int64_t items, Table& table) const;
     void copy_columns(const Binding* bindings, Table& table);
     template <class Word>
     void copy_column(const Binding& from, int component, const Table& table, Word* to) const;
@@ -145,6 +151,7 @@ private:
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;
     int copied_ = 0;
+    const TermChunks* chunks_ = nullptr;
     std::vector<std::unique_ptr<Table>> tables_;  // the last one used first
     std::vector<Binding> bindings_;
 };

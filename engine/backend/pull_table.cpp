@@ -48,6 +48,7 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         copy_columns(bindings, *table);
     }
     distance_ = table != nullptr ? table->distance : 0;
+    chunks_ = table != nullptr && table->chunks.pays() ? &table->chunks : nullptr;
     const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
     bindings_.assign(bindings, bindings + source_count);
     bindings_.resize(kernel_.parameters.size());
@@ -139,9 +140,7 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
         in_block = std::max(in_block, table.degree[t]);
     }
     table.copies.resize(columns_.size());
-    std::int64_t in_first_row = 0;  // an item whose index is out of range stores no term
-    for (std::uint32_t e = 0; e < first[targets_]; ++e) in_first_row += entries[e] < row_length;
-    if (!reduced_.empty()) table.fits = in_first_row == items;
+    if (!reduced_.empty()) find_term_chunks(items, table);
     if (!pairs_) return;
     // Every item stands in two cells, one per row: what one of them is, the other needs.
     table.other = AlignedBuffer<std::int32_t>(size);
@@ -168,6 +167,22 @@ void Pull::make_table(const Binding* bindings, std::int64_t items, Table& table)
     });
     if (table.fits) find_runs(table);
     if (table.fits && mirrored_ && !reduced_.empty()) find_term_runs(table);
+}
+
+// An item whose index is out of range stores no term.
+void Pull::find_term_chunks(std::int64_t items, Table& table) const {
+    const std::uint32_t *first = gather_.first(), *entries = gather_.entries();
+    const std::int64_t row_length = scratch_items(items);
+    std::int64_t terms = 0;
+    table.chunks.start(items);
+    for (std::int64_t t = 0; t < targets_; ++t)
+        for (std::uint32_t e = first[t]; e < first[t + 1]; ++e) {
+            if (entries[e] >= row_length) continue;
+            table.chunks.note(entries[e], t);
+            ++terms;
+        }
+    table.chunks.finish();
+    table.fits = terms == items;
 }
 
 // Padded entries read what lies where theirs would, if it is there.

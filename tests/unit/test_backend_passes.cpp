@@ -201,7 +201,7 @@ TEST_CASE("passes: who writes what the first one reads nearby stays behind it") 
                         for (std::int64_t k = begin; k < end; ++k) neighbours(is, k);
                     });
                     CHECK(passes.reads_elsewhere(near));
-                    passes.then([&is, &sum] { sum(is); });
+                    passes.then([&is, &sum](ThreadPool*) { sum(is); });
                     const std::uint64_t number = passes.number();
                     passes.add(second, [&is, &advance](std::int64_t begin, std::int64_t end) {
                         for (std::int64_t k = begin; k < end; ++k) advance(is, k);
@@ -229,10 +229,10 @@ TEST_CASE("passes: who writes what the first one reads nearby stays behind it") 
 TEST_CASE("passes: what comes then does not wait where nothing waits") {
     int calls = 0;
     Passes passes;
-    passes.then([&calls] { ++calls; });
+    passes.then([&calls](ThreadPool*) { ++calls; });
     CHECK(calls == 1);
     passes.add(over(100, {0, 100}), [](std::int64_t, std::int64_t) {});
-    passes.then([&calls] { ++calls; });
+    passes.then([&calls](ThreadPool*) { ++calls; });
     CHECK(calls == 1);
     passes.run();
     CHECK(calls == 2);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/backend/mirror.hpp"
+#include "engine/backend/zero_guards.hpp"
 #include "engine/ir/builder.hpp"
 #include "engine/ir/clone.hpp"
 
@@ -85,9 +86,10 @@ public:
         Value cell, run;
     };
 
-    // `mirrored`: every entry is evaluated as if the target were its item's first row.
-    Body(Pull& pull, bool copies, bool mirrored, ir::Builder& builder)
-        : Cloner(pull.plan_.kernel, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
+    // `source`: the planned kernel, or one with the same values and effects. `mirrored`: every
+    // entry is evaluated as if the target were its item's first row.
+    Body(Pull& pull, const Kernel& source, bool copies, bool mirrored, ir::Builder& builder)
+        : Cloner(source, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
         effects = false;
         own_as_load = true;
     }
@@ -111,7 +113,7 @@ public:
 
     // The entry in a cell of the tables; `valid` says whether it is one, or padding. What the next
     // cell needs from the other end is loaded here: a processor then does not wait for it.
-    void record(const Place& place, const Place& next, Value valid, bool stores_terms) {
+    void record(const Place& place, const Place& next, Value valid) {
         at_ = place.cell;
         run_ = place.run;
         valid_ = valid;
@@ -123,8 +125,7 @@ public:
         region(0);
         for (const int symbol : pull_.symbols_) add_terms(symbol);
         // Last, since a branch cuts a loop in two for the compiler.
-        if (stores_terms)
-            for (const auto& [to, term] : reduced_) store_term(to, term);
+        for (const auto& [to, term] : reduced_) store_term(to, term);
         reduced_.clear();
     }
 
@@ -368,7 +369,7 @@ Kernel Pull::record(bool copies, bool checked) {
                 builder.write(builder.own(symbol, builder.item(), c),
                               builder.zero(source.parameter(symbol).type));
     if (shifted()) {
-        Body body(*this, copies, false, builder);
+        Body body(*this, source, copies, false, builder);
         for (const Shift& shift : shifts_) body.record(shift, checked);
     } else {
         walk_all(builder, copies);
@@ -383,46 +384,62 @@ Kernel Pull::record(bool copies, bool checked) {
 }
 
 void Pull::walk_all(ir::Builder& builder, bool copies) {
-    Body body(*this, copies, mirrored_, builder);
+    std::vector<Value> sites, used = reduced_;  // that the first of two loops uses
+    for (const int symbol : symbols_)
+        for (const Value site : plan_.rows[symbol][0].sites)
+            if (site >= 0) sites.push_back(site);
+    used.insert(used.end(), sites.begin(), sites.end());
+    const Unguarded quick =
+        mirrored_ ? without_guards(plan_.kernel, sites, used) : Unguarded{plan_.kernel};
+    Body body(*this, quick.kernel, copies, mirrored_, builder);
     struct Sum {
         ir::Slot slot;
         Value start;
+        bool starts_at_zero;
     };
-    std::vector<Sum> sums;  // those that may start at -0, to which the sign of a zero counts
+    std::vector<Sum> sums;  // those that may be other ones in an exact loop
     if (mirrored_)
         for (const int symbol : symbols_)
             for (int c = 0; c < plan_.kernel.parameter(symbol).components; ++c) {
-                if (plan_.kernel.parameter(symbol).access == Access::sum) continue;
+                const bool starts_at_zero = plan_.kernel.parameter(symbol).access == Access::sum;
+                if (starts_at_zero && !quick.changed) continue;
                 const ir::Slot slot = builder.own(symbol, builder.item(), c);
-                sums.push_back({slot, builder.read(slot)});
+                sums.push_back({slot, builder.read(slot), starts_at_zero});
             }
-    walk(builder, body, true);
+    walk(builder, body);
     passes_ = sums.empty() ? 1 : 2;
     if (sums.empty()) return;
     Value again = ir::no_value;
+    const auto or_if = [&](Value wrong) {
+        again = again < 0 ? wrong : builder.binary(OpCode::bit_or, again, wrong);
+    };
     for (const Sum& sum : sums) {
+        const Value end = builder.read(sum.slot);
+        if (quick.changed)
+            or_if(builder.emit(OpCode::logical_not, Type::boolean,
+                               builder.compare(OpCode::eq, end, end)));
+        if (sum.starts_at_zero) continue;
         const Type type = builder.type_of(sum.start);
         const Type bits = type == Type::f64 ? Type::i64 : Type::i32;
         const std::int64_t sign = type == Type::f64 ? INT64_MIN : INT32_MIN;
         const Value was =
             builder.compare(OpCode::eq, builder.emit(OpCode::bitcast, bits, sum.start),
                             builder.integer(sign, bits));
-        const Value is = builder.compare(OpCode::eq, builder.read(sum.slot), builder.zero(type));
-        const Value wrong = builder.binary(OpCode::bit_and, was, is);
-        again = again < 0 ? wrong : builder.binary(OpCode::bit_or, again, wrong);
+        const Value is = builder.compare(OpCode::eq, end, builder.zero(type));
+        or_if(builder.binary(OpCode::bit_and, was, is));
     }
     builder.if_(
         again,
         [&] {
             for (const Sum& sum : sums) builder.write(sum.slot, sum.start);
-            Body exact(*this, copies, false, builder);
-            walk(builder, exact, false);
+            Body exact(*this, plan_.kernel, copies, false, builder);
+            walk(builder, exact);
         },
         [] {});
 }
 
 // All lanes of a vector walk through as many slots.
-void Pull::walk(ir::Builder& builder, Body& body, bool stores_terms) const {
+void Pull::walk(ir::Builder& builder, Body& body) const {
     const Value item = builder.item();
     const Value block = builder.binary(OpCode::bit_and, item, builder.integer(-block_targets));
     // Table::cell: of a block's first target, then this slot's row, then the target's lane.
@@ -442,7 +459,7 @@ void Pull::walk(ir::Builder& builder, Body& body, bool stores_terms) const {
                                builder.binary(OpCode::add, runs, k)};
         };
         body.record(place(slot), place(builder.binary(OpCode::add, slot, builder.integer(1))),
-                    builder.compare(OpCode::lt, slot, degree), stores_terms);
+                    builder.compare(OpCode::lt, slot, degree));
     });
 }
 

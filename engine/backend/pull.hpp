@@ -19,7 +19,8 @@
 // such: a table of runs, with an entry for each block and slot, tells.
 //
 // Where the item looks the same from both ends (mirror.hpp), the target is taken for the first of
-// them. Only a sum that was -0 and ends at 0 depends on more, and is added up again.
+// them, and zero guards are left out (zero_guards.hpp). Only a sum that was -0 and ends at 0, or
+// that ends at NaN, depends on more: its target walks through its entries again.
 //
 // Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
 // needed: the target's entries are the items at the negative offsets, one copy of the body each.
@@ -116,7 +117,7 @@ private:
     class Body;
 
     void walk_all(ir::Builder& builder, bool copies);
-    void walk(ir::Builder& builder, Body& body, bool stores_terms) const;
+    void walk(ir::Builder& builder, Body& body) const;
     bool worth_it() const;
     void find_shifts();
     ir::Kernel record(bool copies, bool checked);

@@ -2,6 +2,9 @@
 // taking the target for the first end leaves every bit, the signs of zeros too.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "engine/ad/differentiate.hpp"
 #include "engine/ad/grad.hpp"
 #include "engine/backend/mirror.hpp"
@@ -152,6 +155,42 @@ TEST_CASE("CPU pull: mirrored springs and their adjoints have the definition's b
                 launch.set("ends", ends);
                 CHECK(launch.differences(false, {1, 2}) == "");
             }
+        }
+    }
+}
+
+TEST_CASE("CPU pull: adjoints hold their zeros against infinity and NaN") {
+    HINDCAST_NEEDS_LLVM();
+    std::mt19937 random(5);
+    const double inf = std::numeric_limits<double>::infinity();
+    const double values_of[] = {0, 0, -0.0, 0, 1, -1, 2, inf, -inf, std::nan("")};
+    for (const Precision precision : {Precision::f32, Precision::f64}) {
+        const ir::Kernel k = damped_springs(precision);
+        for (const ir::Kernel& kernel : {ad::adjoint(k, {"x", "v", "force"}),
+                                         ad::adjoint(k, {"x", "v", "k", "rest", "force"})}) {
+            CHECK(mirrored(kernel));
+            for (const std::int64_t points : {50, 2000})
+                for (const unsigned kinds : {4u, 7u, 10u}) {  // without and with those
+                    const std::int64_t items = 3 * points;
+                    std::vector<double> ends;
+                    for (std::int64_t i = 0; i < items; ++i) {  // near each other, or the same
+                        const auto a = static_cast<std::int64_t>(random()) % points;
+                        ends.push_back(static_cast<double>(a));
+                        ends.push_back(static_cast<double>((a + random() % 9) % points));
+                    }
+                    Launch launch(kernel, items);
+                    const auto draw = [&](std::int64_t count, bool singular) {
+                        std::vector<double> values(static_cast<std::size_t>(count));
+                        for (double& x : values)
+                            x = values_of[random() % (singular && random() % 8 == 0 ? kinds : 7)];
+                        return values;
+                    };
+                    for (const ir::Parameter& p : kernel.parameters)
+                        if (p.components == 3)
+                            launch.set(p.name, draw(3 * points, p.access == ir::Access::read));
+                    launch.set("rest", draw(items, false)).set("ends", ends);
+                    CHECK(launch.differences(false, {1, 2}) == "");
+                }
         }
     }
 }

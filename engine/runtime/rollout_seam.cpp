@@ -3,15 +3,6 @@
 
 namespace hindcast {
 
-// Not while launches are timed, one by one.
-bool Rollout::may_put_off() const { return !profiling_ && !device_->cuda(); }
-
-// Whether several steps are run at once where nothing is to be done between them. What a step has
-// put off then runs with the next one.
-bool Rollout::goes_in_ranges(const Mode& m, const StepFunctions* functions) const {
-    return functions != nullptr || m.seam || may_put_off();
-}
-
 // A forward run that keeps nothing would have to copy what the last call overwrites, in case the
 // sums of the first must be made once more (undo.hpp), and gains less than that by rotation. Who
 // looks at the adjoints between two steps needs all values there.

@@ -44,6 +44,17 @@ bool Rollout::may_compile_back(Mode& m) const {
                     .predicted_bytes(WholeProgram::backward) > 0);
 }
 
+// ---------------------------------------------------------------- ranges of steps
+
+// Not while launches are timed, one by one.
+bool Rollout::may_put_off() const { return !profiling_ && !device_->cuda(); }
+
+// Whether several steps are run at once where nothing is to be done between them. What a step has
+// put off then runs with the next one.
+bool Rollout::goes_in_ranges(const Mode& m, const StepFunctions* functions) const {
+    return functions != nullptr || m.seam || may_put_off();
+}
+
 // The end of the range from `from` to `to` at most that has no event before its end.
 std::int64_t Rollout::range_end(const Schedule& s, std::int64_t from, std::int64_t to) {
     const auto event = s.events.upper_bound(from);

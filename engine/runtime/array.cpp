@@ -248,13 +248,21 @@ std::vector<double> Array::to_doubles() const {
 }
 
 std::vector<double> Array::values_at(std::span<const std::size_t> places) const {
-    std::vector<double> values;
-    values.reserve(places.size());
-    const auto count = static_cast<std::size_t>(components());
+    std::vector<double> values(places.size());
+    Storage& s = *storage_;
+    const auto count = static_cast<std::size_t>(s.components);
+    // So many lie in memory as they are counted.
+    const bool in_order = s.component_stride == 1 && s.element_stride == s.components;
+    const auto plain = static_cast<std::size_t>(in_order ? size() : 0);
     with_type(type(), [&]<class T> {
-        for (const std::size_t place : places)
-            values.push_back(static_cast<double>(storage_->at<T>(
-                static_cast<std::int64_t>(place / count), static_cast<int>(place % count))));
+        const T* const data = reinterpret_cast<const T*>(s.memory.host());
+        for (std::size_t k = 0; k < places.size(); ++k) {
+            const std::size_t place = places[k];
+            values[k] = static_cast<double>(place < plain
+                                                ? data[place]
+                                                : s.at<T>(static_cast<std::int64_t>(place / count),
+                                                          static_cast<int>(place % count)));
+        }
     });
     return values;
 }

@@ -167,6 +167,7 @@ void Parameters::set_values(std::span<const double> values) {
 }
 
 std::vector<double> Parameters::gather(Array (*pick)(const model::Quantity&)) const {
+    if (list_.size() == 1) return pick(*list_[0].quantity).values_at(list_[0].entries);
     std::vector<double> result;
     result.reserve(size_);
     for (const Parameter& p : list_) {

@@ -1,7 +1,8 @@
 # Shared by app/run, tests/run and .ci/run; source it, then call
 #
 #   install_missing PACKAGE...   installs Debian packages that are not there (as root), or says which
-#   build PRESET [TARGET...]     configures if needed and builds what changed, into build/PRESET
+#   build PRESET [TARGET...]     configures if needed and builds what changed, into build/PRESET; with
+#                                HINDCAST_TESTS=ON in the environment the tests too
 #   provide_external             puts the window's libraries into build/external; before `build`
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
@@ -9,6 +10,8 @@
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
+# A clone in another folder finds the same entries in the compiler cache: its paths are relative.
+export CCACHE_BASEDIR=$root
 
 # What the program needs to be built and to run. ccache and mold only make building faster.
 build_packages=(
@@ -73,8 +76,14 @@ build() {
     (
         # Two builds in one folder would spoil each other: the second one waits.
         if command -v flock >/dev/null; then flock 9; fi
-        if [[ ! -f build/$preset/build.ninja ]]; then
-            cmake --preset "$preset" >&2 || fail "configuring '$preset' failed, see above"
+        local tests=()
+        if [[ ${HINDCAST_TESTS-} == ON ]] &&
+            ! grep -qs '^HINDCAST_TESTS:BOOL=ON' "build/$preset/CMakeCache.txt"; then
+            tests=(-DHINDCAST_TESTS=ON)
+        fi
+        if [[ ! -f build/$preset/build.ninja || ${#tests[@]} -gt 0 ]]; then
+            cmake --preset "$preset" "${tests[@]}" >&2 ||
+                fail "configuring '$preset' failed, see above"
         fi
         cmake --build --preset "$preset" "${targets[@]}" >&2 ||
             fail "building '$preset' failed, see above"

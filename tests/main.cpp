@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 namespace {
@@ -80,7 +81,7 @@ DOCTEST_REGISTER_LISTENER("counter", 1, Counter);
 
 int main(int argc, char** argv) {
     constexpr int keep = 0;
-    ::setenv("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER, keep);
-    ::setenv("HINDCAST_NVRTC", HINDCAST_SOFTWARE_CUDA_DRIVER, keep);
+    ::setenv("HINDCAST_CUDA_DRIVER", hindcast::test::software_cuda_driver, keep);
+    ::setenv("HINDCAST_NVRTC", hindcast::test::software_cuda_driver, keep);
     return doctest::Context(argc, argv).run();
 }

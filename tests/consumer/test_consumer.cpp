@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -53,7 +54,7 @@ std::string cached(const std::filesystem::path& build, const std::string& variab
 
 TEST_CASE("consumer: an outside project finds the installed package, builds and runs") {
     if (SANITIZED) HINDCAST_SKIP("a sanitizer build is not for installing");
-    const std::filesystem::path program = HINDCAST_PROGRAM, build = program.parent_path();
+    const std::filesystem::path program = hindcast::test::program, build = program.parent_path();
     if (run("cmake --version").status != 0) HINDCAST_SKIP("there is no cmake in the path");
     const std::string compiler = cached(build, "CMAKE_CXX_COMPILER");
     const std::string generator = cached(build, "CMAKE_GENERATOR");
@@ -72,7 +73,7 @@ TEST_CASE("consumer: an outside project finds the installed package, builds and 
     REQUIRE(install.status == 0);
     CHECK(std::filesystem::exists(folder / "prefix" / "bin" / "hindcast"));
     const std::filesystem::path source =
-        std::filesystem::path(HINDCAST_SOURCE_DIR) / "tests" / "consumer";
+        std::filesystem::path(hindcast::test::source_dir) / "tests" / "consumer";
     const Outcome configure =
         run("cmake -S " + in_quotes(source) + " -B " + in_quotes(folder / "build") + " -G " +
             in_quotes(generator) + " -DCMAKE_CXX_COMPILER=" + in_quotes(compiler) +

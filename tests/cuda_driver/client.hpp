@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/backend/cuda_driver.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hindcast::test {
@@ -91,7 +92,7 @@ private:
         static void* const library = [] {
             const TemporaryFolder folder;
             const auto copy = folder.path() / "driver.so";
-            std::filesystem::copy_file(HINDCAST_SOFTWARE_CUDA_DRIVER, copy);
+            std::filesystem::copy_file(hindcast::test::software_cuda_driver, copy);
             return ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
         }();
         return library;

@@ -11,6 +11,7 @@
 #include "engine/sim/gradient_check.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 namespace hindcast {
@@ -36,7 +37,8 @@ std::unique_ptr<Simulation> make(const Scene& scene, ir::Precision precision,
 }
 
 Scene load(const std::string& name) {
-    return Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / (name + ".json"));
+    return Scene::load(std::filesystem::path(hindcast::test::source_dir) / "scenes" /
+                       (name + ".json"));
 }
 
 std::vector<Point> points_around(const Point& start, std::size_t count) {

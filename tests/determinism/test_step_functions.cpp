@@ -8,6 +8,7 @@
 #include "tests/support/all_modules.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -16,7 +17,8 @@ namespace hindcast {
 namespace {
 
 Scene load(const std::string& name) {
-    return Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / (name + ".json"));
+    return Scene::load(std::filesystem::path(hindcast::test::source_dir) / "scenes" /
+                       (name + ".json"));
 }
 
 struct Plan {

@@ -7,6 +7,7 @@
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 namespace hindcast {
@@ -26,7 +27,8 @@ std::unique_ptr<Simulation> make(const Scene& scene, WholeProgramUse use, ir::Pr
 }
 
 Scene load(const std::string& name) {
-    return Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / (name + ".json"));
+    return Scene::load(std::filesystem::path(hindcast::test::source_dir) / "scenes" /
+                       (name + ".json"));
 }
 
 struct Result {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/environment.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -23,7 +24,7 @@ std::string info_with(const std::map<std::string, std::string>& variables) {
     return info.out;
 }
 std::string with_driver(const std::string& pretends) {
-    return info_with({{"HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER},
+    return info_with({{"HINDCAST_CUDA_DRIVER", hindcast::test::software_cuda_driver},
                       {"HINDCAST_SOFTWARE_CUDA", pretends}});
 }
 bool contains(const std::string& text, const std::string& part) {
@@ -36,7 +37,8 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("CUDA driver: info lists its devices") {
     HINDCAST_NEEDS_PROGRAM();
     const std::string two = with_driver("devices=2");
-    CHECK(contains(two, "driver       13.0 (" HINDCAST_SOFTWARE_CUDA_DRIVER ")"));
+    CHECK(contains(
+        two, std::string("driver       13.0 (") + hindcast::test::software_cuda_driver + ")"));
     CHECK(contains(two, "software device 0: sm_90, 4 multiprocessors, 8.0 GiB"));
     CHECK(contains(two, "software device 1"));
     CHECK(contains(with_driver("version=13020"), "driver       13.2 ("));
@@ -60,13 +62,13 @@ TEST_CASE("CUDA driver: why it cannot be used") {
 
 TEST_CASE("CUDA driver: without NVRTC auto is the CPU, and cuda one clear error") {
     HINDCAST_NEEDS_PROGRAM();
-    const test::Environment driver("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER),
+    const test::Environment driver("HINDCAST_CUDA_DRIVER", hindcast::test::software_cuda_driver),
         nvrtc("HINDCAST_NVRTC", "/no/such/file");
     const test::TemporaryFolder folder;
     const auto run = [&](const char* device) {
-        return test::run_program({"run",
-                                  std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json",
-                                  "--device", device, "--output", folder.path().string()});
+        return test::run_program(
+            {"run", std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json",
+             "--device", device, "--output", folder.path().string()});
     };
     const test::Finished automatic = run("auto");
     CHECK(automatic.status == 0);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -58,9 +59,8 @@ Outcome compile(const test::TemporaryFolder& folder, const std::vector<std::stri
     for (const std::string& line : lines) file << line << "\n";
     file << "});\n";
     file.close();
-    return shell("LC_ALL=C " + compiler() +
-                 " -std=c++20 -fsyntax-only -I '" HINDCAST_SOURCE_DIR "' '" +
-                 (folder / "snippet.cpp").string() + "'");
+    return shell("LC_ALL=C " + compiler() + " -std=c++20 -fsyntax-only -I '" +
+                 hindcast::test::source_dir + "' '" + (folder / "snippet.cpp").string() + "'");
 }
 
 struct Refusal {

@@ -10,6 +10,7 @@
 #include "app/render/png.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/patience.hpp"
 
 namespace hindcast::test {
@@ -61,7 +62,8 @@ REGISTER_LISTENER("pictures of failures", 2, Watcher);
 Robot* Robot::living() { return the_living; }
 
 Robot::Robot(Options options) : in_window_(options.window) {
-    fs::copy(fs::path(HINDCAST_SOURCE_DIR) / "scenes", scenes(), fs::copy_options::recursive);
+    fs::copy(fs::path(hindcast::test::source_dir) / "scenes", scenes(),
+             fs::copy_options::recursive);
     gui::AppOptions app;
     DeviceOptions device;
     device.threads = 2;
@@ -145,7 +147,7 @@ void Robot::frames(int count) { hands_->Yield(count); }
 
 void Robot::picture(const std::string& name) {
     hands_->Yield(2);
-    const fs::path folder = fs::path(HINDCAST_PICTURES);
+    const fs::path folder = fs::path(hindcast::test::picture_dir);
     fs::create_directories(folder);
     render::write_png(folder / ((in_window_ ? "window_" : "") + name + ".png"), app_->screenshot());
 }
@@ -155,7 +157,7 @@ void Robot::picture_of_failure(const std::string& test_case) {
     for (char& c : name)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
     try {
-        const fs::path folder = fs::path(HINDCAST_PICTURES);
+        const fs::path folder = fs::path(hindcast::test::picture_dir);
         fs::create_directories(folder);
         render::write_png(folder / (name + ".png"), app_->screenshot());
         MESSAGE("what was on the screen: ", (folder / (name + ".png")).string());

@@ -10,6 +10,7 @@
 #include "app/gui/window.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -26,7 +27,7 @@ struct Desktop {
     std::unique_ptr<gui::App> app;
 
     explicit Desktop(bool on_display) {
-        fs::copy_file(fs::path(HINDCAST_SOURCE_DIR) / "scenes/spring_cage.json",
+        fs::copy_file(fs::path(hindcast::test::source_dir) / "scenes/spring_cage.json",
                       folder.path() / "cage.json");
         gui::AppOptions options;
         options.session.simulation.device =

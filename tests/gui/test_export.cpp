@@ -15,6 +15,7 @@
 #include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/support/installed.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 using namespace hindcast;
@@ -190,7 +191,8 @@ TEST_CASE("gui export: the whole window, without the dialog") {
                     different += std::abs(first.pixels[at] - before.pixels[at]) > 8;
                 }
         CHECK(different < 600);  // of 60000
-        fs::copy_file(folder / "00030.png", fs::path(HINDCAST_PICTURES) / "exported_window.png",
+        fs::copy_file(folder / "00030.png",
+                      fs::path(hindcast::test::picture_dir) / "exported_window.png",
                       fs::copy_options::overwrite_existing);
     });
 }
@@ -292,7 +294,7 @@ TEST_CASE("gui export: plots as table, drawing and picture") {
         CHECK(png.width == 1600);
         CHECK(png.height == 960);
         fs::copy_file(robot.scenes() / "spring_cage_loss.png",
-                      fs::path(HINDCAST_PICTURES) / "plot_loss.png",
+                      fs::path(hindcast::test::picture_dir) / "plot_loss.png",
                       fs::copy_options::overwrite_existing);
         robot.picture("plots_saved");
     });

@@ -18,6 +18,7 @@
 #include "engine/optim/gradient_rule.hpp"
 #include "engine/sim/optimization.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/software_cuda.hpp"
@@ -104,7 +105,7 @@ void collect_update_rules(Texts& texts) {
     Collector collector(texts, false);
     SimulationOptions options;
     options.device = collector.device;
-    Scene scene = Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json");
+    Scene scene = Scene::load(std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json");
     scene.set("time.steps", "2");
     Simulation simulation(scene, test::all_modules(), options);
     Optimization(simulation, 2).run({});
@@ -123,7 +124,7 @@ constexpr int columns = 4;
 using Table = std::map<std::string, std::array<Takes, columns>>;
 const std::array<std::pair<Precision, int>, columns> column = {
     {{Precision::f32, 75}, {Precision::f32, 90}, {Precision::f64, 75}, {Precision::f64, 90}}};
-const std::string table_file = std::string(HINDCAST_SOURCE_DIR) + "/tests/gpu/registers.md";
+const std::string table_file = std::string(hindcast::test::source_dir) + "/tests/gpu/registers.md";
 
 Table read_table() {
     Table table;

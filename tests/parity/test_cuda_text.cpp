@@ -28,6 +28,7 @@
 #include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
@@ -213,7 +214,7 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
         SimulationOptions options;
         options.device = test::interpreter_device();
         Simulation simulation(
-            Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json"),
+            Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json"),
             test::all_modules(), options);
         std::map<std::string, backend::cuda::Function> functions;  // by text
         for (const Launch::Replay& replay : test::replays_of(simulation)) {
@@ -305,7 +306,7 @@ TEST_CASE("CUDA text: what it looks like") {
 
 TEST_CASE("CUDA text: info --show cuda prints it, or why there is none") {
     HINDCAST_NEEDS_PROGRAM();
-    const std::string scenes = std::string(HINDCAST_SOURCE_DIR) + "/scenes/";
+    const std::string scenes = std::string(hindcast::test::source_dir) + "/scenes/";
     const test::Finished springs =
         test::run_program({"info", "--scene", scenes + "spring_cage.json", "--kernel",
                            "spring_force_damped", "--show", "cuda"});

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/files.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -47,7 +48,7 @@ void close(const json& found, const json& expected) {
 
 TEST_CASE("the benchmark workloads have the losses and gradients of their references") {
     HINDCAST_NEEDS_COMPILED_CODE();
-    const json reference = json::parse(hindcast::read_file(std::string(HINDCAST_SOURCE_DIR) +
+    const json reference = json::parse(hindcast::read_file(std::string(hindcast::test::source_dir) +
                                                            "/tests/bench/peers/reference.json"));
     for (const char* workload :
          {"launch_overhead", "spring_cage", "cloth_springs", "wave2d", "tet_neohookean", "mpm2d"}) {
@@ -72,7 +73,7 @@ TEST_CASE("the benchmark workloads have the losses and gradients of their refere
 
 TEST_CASE("the first variant of the benchmark of ensembles is spring_cage") {
     HINDCAST_NEEDS_COMPILED_CODE();
-    const json reference = json::parse(hindcast::read_file(std::string(HINDCAST_SOURCE_DIR) +
+    const json reference = json::parse(hindcast::read_file(std::string(hindcast::test::source_dir) +
                                                            "/tests/bench/peers/reference.json"));
     const json line = bench("ensemble", {"--precision", "f64"}).at(0);
     CHECK(line["n"] == 64);

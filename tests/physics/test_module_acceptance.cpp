@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/paths.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -17,7 +18,7 @@ Start start_of(const char* scene, ir::Precision precision) {
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
     options.precision = precision;
-    Simulation sim(Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + scene),
+    Simulation sim(Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + scene),
                    all_modules(), options);
     Start start;
     start.loss = sim.run(true);
@@ -52,8 +53,9 @@ TEST_CASE("thrown_ball: the gradient agrees with differences") {
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
     options.precision = ir::Precision::f64;
-    Simulation sim(Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/thrown_ball.json"),
-                   all_modules(), options);
+    Simulation sim(
+        Scene::load(std::string(hindcast::test::source_dir) + "/scenes/thrown_ball.json"),
+        all_modules(), options);
     const GradientErrors e = gradient_errors(sim, 0);
     CHECK(e.forward < 1e-12);
     CHECK(e.difference < 1e-6);

@@ -9,6 +9,7 @@
 #include "engine/sim/multi_start.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 namespace hindcast {
@@ -18,8 +19,8 @@ namespace {
 using Point = MultiStart::Point;
 
 std::unique_ptr<Simulation> make(const std::string& optimizer, WholeProgramUse use) {
-    Scene scene =
-        Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / "spring_cage.json");
+    Scene scene = Scene::load(std::filesystem::path(hindcast::test::source_dir) / "scenes" /
+                              "spring_cage.json");
     scene.document().set("/optimizer", document::Document::parse(optimizer).root());
     scene.document().set("/parameters", document::Document::parse(R"([
         {"path": "cage.rest_length", "bounds": [0.5, 1.5]},
@@ -133,8 +134,8 @@ TEST_CASE("multi-start: stopped on request, and what is wrong is said") {
     { const MultiStart never_run(*s, MultiStart::starts(*s, 4, 1)); }
     CHECK_THROWS_WITH_AS(MultiStart(*s, {}), doctest::Contains("0 starts"), Error);
     CHECK_THROWS_WITH_AS(MultiStart::best({}), doctest::Contains("no start"), Error);
-    Scene scene =
-        Scene::load(std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / "free_flight.json");
+    Scene scene = Scene::load(std::filesystem::path(hindcast::test::source_dir) / "scenes" /
+                              "free_flight.json");
     Simulation free(scene, test::all_modules(), s->options());
     CHECK_THROWS_WITH_AS(MultiStart::starts(free, 2, 1),
                          doctest::Contains("'ball.velocity' has no bounds"), Error);

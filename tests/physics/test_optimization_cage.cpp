@@ -11,6 +11,7 @@
 #include "engine/document/document.hpp"
 #include "engine/sim/optimization.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/paths.hpp"
 
 using namespace hindcast;
 
@@ -18,7 +19,7 @@ namespace {
 
 std::unique_ptr<Simulation> cage(ir::Precision precision, const std::string& optimizer = "",
                                  const std::string& steps = "") {
-    Scene scene = Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json");
+    Scene scene = Scene::load(std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json");
     if (!optimizer.empty())
         scene.document().set("/optimizer", document::Document::parse(optimizer).root());
     if (!steps.empty()) scene.set("time.steps", steps);

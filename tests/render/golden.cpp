@@ -10,6 +10,7 @@
 
 #include "app/render/png.hpp"
 #include "tests/render/studio.hpp"
+#include "tests/support/paths.hpp"
 
 namespace hindcast::test {
 
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(HINDCAST_SOURCE_DIR) / "tests" / "render" / "golden";
+const fs::path folder = fs::path(hindcast::test::source_dir) / "tests" / "render" / "golden";
 
 // What decides how a software driver rounds.
 std::string machine(const DeviceFacts& facts) {

@@ -12,6 +12,7 @@
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/installed.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -21,7 +22,7 @@ using namespace hindcast::test;
 
 namespace {
 
-const std::string scene = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+const std::string scene = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
 
 std::vector<std::string> with(const std::string& output, std::vector<std::string> more = {}) {
     std::vector<std::string> all = {"render", scene, "--size", "96x64", "--output", output};
@@ -121,8 +122,8 @@ TEST_CASE("command: a CUDA device writes into memory that Vulkan exported, and d
         for (const std::uint8_t byte : studio.context.facts().uuid)
             uuid += fmt::format("{:02x}", byte);
     }
-    const Environment driver("HINDCAST_CUDA_DRIVER", HINDCAST_SOFTWARE_CUDA_DRIVER);
-    const Environment compiler("HINDCAST_NVRTC", HINDCAST_SOFTWARE_CUDA_DRIVER);
+    const Environment driver("HINDCAST_CUDA_DRIVER", hindcast::test::software_cuda_driver);
+    const Environment compiler("HINDCAST_NVRTC", hindcast::test::software_cuda_driver);
     const Environment same("HINDCAST_SOFTWARE_CUDA", "uuid=" + uuid);
     const std::vector<std::string> look = {"--step", "15",       "--colour-by",
                                            "speed",  "--arrows", "velocity"};

@@ -10,6 +10,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/sim/results.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -18,7 +19,7 @@ using namespace hindcast::test;
 
 namespace {
 
-const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
 
 Finished batch(const TemporaryFolder& folder, std::vector<std::string> words) {
     words.insert(words.begin(), {"batch", cage, "--device", test_device()});

@@ -16,6 +16,7 @@
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -84,7 +85,7 @@ TEST_CASE("gradient memory: Hessian products have the same bits under every plan
     for (const char* name : {"spring_cage", "mass_spring_simple"}) {
         CAPTURE(name);
         const Scene scene =
-            Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
+            Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json");
         SimulationOptions options = options_for();
         options.steps = 20;
         Simulation simulation(scene, test::all_modules(), options);
@@ -251,7 +252,7 @@ TEST_CASE("diverging runs stop early, and say where") {
 TEST_CASE("gradient memory: on the command line") {
     HINDCAST_NEEDS_PROGRAM();
     const test::TemporaryFolder folder;
-    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
     const auto optimize = [&](const std::string& name, std::vector<std::string> more) {
         std::vector<std::string> words = {"optimize",     cage, "--device", test::test_device(),
                                           "--iterations", "3",  "--output", name};
@@ -285,7 +286,7 @@ TEST_CASE("gradient memory: on the command line") {
 }
 
 TEST_CASE("newton_cg on the spring cage") {
-    Scene scene = Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json");
+    Scene scene = Scene::load(std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json");
     scene.document().set(
         "/optimizer",
         document::Document::parse(R"({"type": "newton_cg", "iterations": 12})").root());

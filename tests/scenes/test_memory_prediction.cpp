@@ -12,6 +12,7 @@
 #include "engine/sim/simulation.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 constexpr int until_compiled = 5;  // runs, after which small programs run as functions if at all
 
 Scene load(const std::string& name) {
-    return Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
+    return Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json");
 }
 
 std::unique_ptr<Simulation> make(const Scene& scene, WholeProgramUse use, ir::Precision precision,

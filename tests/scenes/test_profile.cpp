@@ -6,6 +6,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -15,7 +16,7 @@ using test::Finished;
 namespace {
 
 std::string scene(const std::string& name) {
-    return std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json";
+    return std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json";
 }
 
 Finished run(std::vector<std::string> words, const test::TemporaryFolder& folder) {

@@ -14,6 +14,7 @@
 #include "engine/document/npy.hpp"
 #include "engine/sim/results.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
 
 // A ball that flies for `steps` steps, recorded every `every` steps.
 std::string flight(std::int64_t steps, std::int64_t every) {

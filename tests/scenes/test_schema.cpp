@@ -10,6 +10,7 @@
 #include "engine/sim/schema.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/json_schema.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path scenes = fs::path(HINDCAST_SOURCE_DIR) / "scenes";
+const fs::path scenes = fs::path(hindcast::test::source_dir) / "scenes";
 
 std::vector<fs::path> scene_files() {
     std::vector<fs::path> files;

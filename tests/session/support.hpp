@@ -12,6 +12,7 @@
 #include "engine/base/aligned.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/patience.hpp"
 
 namespace hindcast::test {
@@ -66,7 +67,7 @@ inline std::shared_ptr<Device> session_device() {
 }
 
 inline std::filesystem::path scene_file(const std::string& name) {
-    return std::filesystem::path(HINDCAST_SOURCE_DIR) / "scenes" / name;
+    return std::filesystem::path(hindcast::test::source_dir) / "scenes" / name;
 }
 
 inline std::shared_ptr<const document::Document> load_document(const std::filesystem::path& file) {

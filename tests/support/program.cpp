@@ -1,4 +1,5 @@
 #include "tests/support/program.hpp"
+#include "tests/support/paths.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +36,7 @@ fs::path fresh_file() {
 
 bool has_program() {
     std::error_code error;
-    return fs::exists(HINDCAST_PROGRAM, error);
+    return fs::exists(hindcast::test::program, error);
 }
 
 std::string test_device() {
@@ -45,7 +46,7 @@ std::string test_device() {
 
 Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     : out_(fresh_file()), err_(fresh_file()) {
-    std::vector<std::string> words = {HINDCAST_PROGRAM};
+    std::vector<std::string> words = {hindcast::test::program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
@@ -59,7 +60,7 @@ Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     const int err = ::open(err_.c_str(), O_WRONLY | O_CLOEXEC);
     if (in < 0 || out < 0 || err < 0 || ::chdir(folder.c_str()) != 0) ::_exit(127);
     if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(127);
-    ::execv(HINDCAST_PROGRAM, pointers.data());
+    ::execv(hindcast::test::program, pointers.data());
     ::_exit(127);
 }
 

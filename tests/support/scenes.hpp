@@ -8,13 +8,14 @@
 
 #include "engine/sim/simulation.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 
 namespace hindcast::test {
 
 inline std::vector<std::filesystem::path> bundled_scenes() {
     std::vector<std::filesystem::path> list;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes")) {
+         std::filesystem::directory_iterator(std::string(hindcast::test::source_dir) + "/scenes")) {
         const std::string name = entry.path().filename().string();
         if (name.ends_with(".json") && !name.ends_with(".test.json") &&
             !name.ends_with(".schema.json"))

@@ -15,6 +15,7 @@
 
 #include "tests/cuda_driver/client.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
 namespace hindcast::test {
@@ -22,7 +23,7 @@ namespace hindcast::test {
 class Software : public SoftwareControl {
 public:
     explicit Software(const std::string& settings)
-        : SoftwareControl(::dlopen(HINDCAST_SOFTWARE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL)) {
+        : SoftwareControl(::dlopen(hindcast::test::software_cuda_driver, RTLD_NOW | RTLD_LOCAL)) {
         set(settings);
     }
     ~Software() { set(""); }
@@ -32,7 +33,7 @@ public:
     static bool is_used() {
         const char* const driver = std::getenv("HINDCAST_CUDA_DRIVER");
         return has_cuda_device() && driver != nullptr &&
-               std::strcmp(driver, HINDCAST_SOFTWARE_CUDA_DRIVER) == 0;
+               std::strcmp(driver, hindcast::test::software_cuda_driver) == 0;
     }
 };
 

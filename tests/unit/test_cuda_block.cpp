@@ -14,6 +14,7 @@
 #include "tests/support/arrays.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/pendulums.hpp"
 #include "tests/support/software_cuda.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -196,7 +197,7 @@ TEST_CASE("CUDA block: optimisations of scenes have the bits of the interpreter"
             CAPTURE(name);
             CAPTURE(precision == Precision::f32);
             Scene scene =
-                Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
+                Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json");
             scene.set("time.steps", steps);
             CHECK(rows(scene, precision, block_device(), true) ==
                   rows(scene, precision, reference, false));

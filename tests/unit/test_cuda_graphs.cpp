@@ -10,6 +10,7 @@
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/pendulums.hpp"
 #include "tests/support/software_cuda.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -189,7 +190,8 @@ TEST_CASE("CUDA device: a steady iteration of an optimisation is graphs and one 
     NEEDS_SOFTWARE_CUDA();
     for (const char* const name : {"spring_cage", "wave_image"}) {
         CAPTURE(name);
-        Scene scene = Scene::load(std::string(HINDCAST_SOURCE_DIR) + "/scenes/" + name + ".json");
+        Scene scene =
+            Scene::load(std::string(hindcast::test::source_dir) + "/scenes/" + name + ".json");
         scene.set("time.steps",
                   "70");  // long enough that numbers that are not finite are looked for
         SimulationOptions options;

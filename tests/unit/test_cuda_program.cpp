@@ -6,6 +6,7 @@
 
 #include "engine/base/files.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/software_cuda.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -15,7 +16,7 @@ using namespace hindcast;
 TEST_CASE("CUDA device: gradients take a part of its memory, as planned") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();
-    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
     const test::TemporaryFolder folder;
     std::vector<std::string> losses;
     for (const char* pretends : {"memory=8000000000", "memory=2000000"}) {
@@ -39,7 +40,7 @@ TEST_CASE("CUDA device: gradients take a part of its memory, as planned") {
 TEST_CASE("CUDA device: the program's --device") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();
-    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
     const test::TemporaryFolder folder;
     const auto run = [&](const char* device, const char* driver, const char* pretends) {
         const test::Environment used("HINDCAST_CUDA_DRIVER", driver),
@@ -52,7 +53,7 @@ TEST_CASE("CUDA device: the program's --device") {
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);
     };
-    const char* const software = HINDCAST_SOFTWARE_CUDA_DRIVER;
+    const char* const software = hindcast::test::software_cuda_driver;
     has(run("cuda:1", software, "devices=2"), "cuda:1, software device 1");
     has(run("auto", software, ""), "cuda:0, software device 0");
     has(run("auto", "/no/such/driver", ""), "cpu, ");
@@ -69,7 +70,7 @@ TEST_CASE("CUDA device: the program's --device") {
 TEST_CASE("CUDA device: an ensemble is spread over devices, with the bits of one") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();
-    const std::string cage = std::string(HINDCAST_SOURCE_DIR) + "/scenes/spring_cage.json";
+    const std::string cage = std::string(hindcast::test::source_dir) + "/scenes/spring_cage.json";
     const test::TemporaryFolder folder;
     const test::Environment settings("HINDCAST_SOFTWARE_CUDA", "devices=3");
     const auto run = [&](std::vector<std::string> arguments) {
@@ -109,7 +110,7 @@ TEST_CASE("CUDA device: an ensemble is spread over devices, with the bits of one
 TEST_CASE("CUDA device: --nondeterministic stands in the results") {
     HINDCAST_NEEDS_PROGRAM();
     NEEDS_SOFTWARE_CUDA();
-    const std::string scenes = std::string(HINDCAST_SOURCE_DIR) + "/scenes/";
+    const std::string scenes = std::string(hindcast::test::source_dir) + "/scenes/";
     const test::TemporaryFolder folder;
     for (const char* device : {"cuda", "interpreter"}) {
         CAPTURE(device);

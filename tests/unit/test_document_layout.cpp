@@ -10,6 +10,7 @@
 #include "engine/base/random.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/layout.hpp"
+#include "tests/support/paths.hpp"
 
 using namespace hindcast;
 using document::Document;
@@ -133,7 +134,7 @@ TEST_CASE("layout: any edit of any bundled scene reads back as what was edited")
     };
     int changed = 0;
     for (const auto& file :
-         std::filesystem::directory_iterator(std::string(HINDCAST_SOURCE_DIR) + "/scenes")) {
+         std::filesystem::directory_iterator(std::string(hindcast::test::source_dir) + "/scenes")) {
         if (file.path().extension() != ".json" ||
             file.path().filename().string().ends_with(".schema.json"))
             continue;

@@ -18,6 +18,7 @@
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/software_cuda.hpp"
 
 using namespace hindcast;
@@ -105,7 +106,7 @@ TEST_CASE("shared memory: too little or unaligned memory is an error") {
 TEST_CASE("shared memory: a CUDA device writes into memory that was exported to it") {
     // The driver in software, if that is what the devices are of.
     const test::SoftwareControl control(
-        ::dlopen(HINDCAST_SOFTWARE_CUDA_DRIVER, RTLD_NOW | RTLD_LOCAL));
+        ::dlopen(hindcast::test::software_cuda_driver, RTLD_NOW | RTLD_LOCAL));
     for (const auto& device : test::devices()) {
         if (!device->cuda()) continue;
         MemoryFile file(8192);

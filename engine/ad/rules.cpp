@@ -1,12 +1,11 @@
 // Conventions that are easy to get wrong, fixed here:
-//  - min, max, select: the derivative of the branch taken (ties as the op table says); d|x| = 0 at
-//  0.
-//  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0, mulz(0,
-//  inf) = 0. Elsewhere
-//    infinities are kept. These are ops, not selects, so their own derivatives are right too
-//    (a select would have a zero second derivative there).
-//  - norm at zero: the unit vector x_i/|x| is taken as 0 in both modes: x_i over max(|x|, less than
-//  any length but 0).
+//  - min, max, select: the derivative of the branch taken (ties as the op table says); d|x| = 0
+//    at 0.
+//  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0,
+//    mulz(0, inf) = 0. Elsewhere infinities are kept. These are ops, not selects, so their own
+//    derivatives are right too (a select would have a zero second derivative there).
+//  - norm at zero: the unit vector x_i/|x| is taken as 0 in both modes: x_i is divided by
+//    max(|x|, a number below every length but 0).
 #include "engine/ad/rules.hpp"
 
 namespace hindcast::ad {

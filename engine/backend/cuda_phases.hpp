@@ -6,11 +6,10 @@
 //          long long row_length, const unsigned* first, const unsigned* entries, int components,
 //          int clears, int items = targets)
 //     fixed_scale              one thread: sets the scale of a parameter's sums, see fixed_scale()
-//     in fixed_point.hpp
-//         (Fixed* fixed, long long terms (-1: those that were counted), int two_limbs, int items =
-//         1)
+//                              in fixed_point.hpp; terms is -1 for those that were counted
+//         (Fixed* fixed, long long terms, int two_limbs, int items = 1)
 //     fixed_f32, fixed_f64     one thread per target: adds its totals in fixed point, and clears
-//     them
+//                              them
 //         (T* target, long long stride, long long plane, Fixed* fixed, int components, int defines,
 //          int items = targets)
 //         defines: stored, not added

@@ -10,16 +10,14 @@
 //    accumulation is done, in order of parameter. An index out of range in such a site is always a
 //    fault. `sum` clears the whole array first.
 //  - reduce: an item's terms are added in f64 in the order executed, starting from +0. Items are
-//  cut into chunks of
-//    reduce_chunk; within a chunk, lane l of reduce_lanes adds the totals of items i = l mod
-//    reduce_lanes in order; the lanes are added pairwise (0+8, 1+9, ...; then 0+4, ...; 0+2, ...;
+//    cut into chunks of reduce_chunk; within a chunk, lane l of reduce_lanes adds the totals of
+//    items i = l mod reduce_lanes in order; the lanes are added pairwise (0+8, 1+9, ...; then 0+4, ...; 0+2, ...;
 //    0+1); chunk totals are added in order of chunk, starting from +0; the launch adds that total
 //    to the target, which is f64 in both precisions.
 //  - a real launch parameter is f64 in memory and rounded once to the kernel's real type.
 //  - faults (loop over its limit, index out of range in checked mode) end the launch with an Error
-//  that names the
-//    kernel, the source place and the lowest item concerned; what the launch wrote is then
-//    undefined.
+//    that names the kernel, the source place and the lowest item concerned; what the launch wrote
+//    is then undefined.
 #pragma once
 
 #include <algorithm>

@@ -4,8 +4,9 @@
 // remedy, the places that it passes on its way out add what they know (kernel, JSON pointer, work
 // item).
 //
-//     throw Error("stiffness must be positive, got
-//     -3").at_pointer("/forces/0/stiffness").remedy("write a number above 0");
+//     throw Error("stiffness must be positive, got -3")
+//         .at_pointer("/forces/0/stiffness")
+//         .remedy("write a number above 0");
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 //
 //   numbers      2, 0.5, 1e-3          constants  pi, e
 //   operators    + - * / ^ (to the right, -2^2 = -4), < <= > >= == != (1 or 0), && || !, a ? b : c
-//   functions    those of the table, and sqrt abs floor ceil trunc round (half to even) sign min
-//   max
+//   functions    those of the table, and sqrt abs floor ceil trunc round (half to even)
+//                sign min max
 //
 // Comparisons, && || and ! take every number but 0 as true.
 #pragma once

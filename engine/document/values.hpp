@@ -3,11 +3,10 @@
 //     0.5   "1/30"                        one number for all elements (one component)
 //     [0, 0, 1]                           one vector for all elements (three components)
 //     [1, 2, 3]   [[0,0,0], [1,0,0]]      one number or one vector per element
-//     {"formula": "sin(3*x) + 0.1*i"}     i: element, n: their number, x y z: position (if there is
-//     one)
+//     {"formula": "sin(3*x) + 0.1*i"}     i: element, n: their number, x y z: position, if any
 //     {"formula": ["0", "x", "-y"]}       one formula or number per component
-//     {"random": {"seed": 7, "normal": [0, 0.1]}}     mean, standard deviation; or "uniform": [a,
-//     b]
+//     {"random": {"seed": 7, "normal": [0, 0.1]}}     mean and standard deviation
+//     {"random": {"seed": 7, "uniform": [a, b]}}      from a on, below b
 //     {"grid": {"counts": [4, 4, 1], "spacing": 0.1, "origin": [0, 0, 0]}}
 //         element (i, j, k) lies at origin + (i, j, k) * spacing. Spacing: one number or one per
 //         axis. Instead of "origin" (default 0), "center" puts the middle of the grid there.

@@ -5,10 +5,12 @@
 // (loops only), a list of ops, and yields. What a region changes of the outside becomes a result of
 // the op that owns it:
 //
-//     r... = if_ c   { ... yield a... } { ... yield b... }              r = a or b
-//     r... = for_ n (init...)  { (t, arg...) ... yield y... }           t = 0 .. n-1; arg = init,
-//     then the last y r... = while_   (init...) { (arg...) ... break_unless c ... yield y... }    r
-//     = arg when c first fails
+//     r... = if_ c { ... yield a... } { ... yield b... }
+//         r = a where c holds, else b
+//     r... = for_ n (init...) { (t, arg...) ... yield y... }
+//         t = 0 .. n-1; arg = init, then the y of the trip before; r = the last y
+//     r... = while_ (init...) { (arg...) ... break_unless c ... yield y... }
+//         arg = init, then the y of the trip before; r = arg when c first fails
 //
 // A while_ executes what stands before break_unless once more than what stands after it. Constants,
 // the work item and parameters are leaves: they stand in no region's list. Everything else is

@@ -4,27 +4,31 @@
 //
 // Two more columns stand where their code stands and are found by the op's name:
 //   evaluate.hpp       what the op computes: used for constant folding and by the interpreter
-//   ../ad/rules.cpp    its derivative: contribution(operand, seed), linear in the seed, for both
-//   modes
-// A row without either does not compile. In LLVM texts T is the (vector) type, 0 1 2 the operands;
-// an op with an empty LLVM text is expanded into other ops by the lowering (../lang/lowering.hpp)
-// before a back end sees it, or is a structural op that each back end handles itself (class memory,
-// effect or structure).
+//   ../ad/rules.cpp    its derivative: contribution(operand, seed), linear in the seed, serves
+//                      forward and reverse mode
+// Two tests walk over the table and fail for a row without either (tests/unit/test_ir_evaluate.cpp,
+// tests/gradient/test_rules.cpp). In LLVM texts T is the (vector) type and 0 1 2 are the operands.
+// An op with an empty LLVM text is expanded into other ops by the lowering (../lang/lowering.hpp)
+// before a back end sees it, or each back end handles it itself (classes memory, effect and
+// structure).
 //
 // Results that C++ leaves open are defined here, the same on every back end:
-//   integer add, sub, mul, neg    wrap around
-//   div, rem                      truncate towards zero; x/0 = 0, x%0 = 0; INT_MIN/-1 = INT_MIN,
-//   INT_MIN%-1 = 0 shift_left, shift_right       by the width or more (the amount read as
-//   unsigned): 0, or the sign for a signed right shift convert real -> integer       truncates,
-//   saturates, NaN gives 0; integer -> real rounds to nearest even min(a,b) = b<a ? b : a, max(a,b)
-//   = a<b ? b : a     so NaN in b is dropped, NaN in a is kept, and of two equal
-//                                 values (also -0 and 0) the first is returned
-//   lt, le, eq                    false when an operand is NaN
-//   mulz(a,b)                     0 if a or b is 0 (even against infinity or NaN), else a*b
-//   mulg(a,b)                     0 if a, the gate, is 0 (even against infinity or NaN), else a*b
-//   divz(a,b)                     0 if a is 0 (even over 0), else a/b
-//   norm2, norm3                  sqrt(b*b + a*a), sqrt(c*c + (b*b + a*a)), each sum one fused
-//   multiply-add round                         to nearest, ties to even
+//   integer add, sub, mul, neg   wrap around
+//   div, rem                     truncate towards zero; x/0 = 0, x%0 = 0;
+//                                INT_MIN/-1 = INT_MIN, INT_MIN%-1 = 0
+//   shift_left, shift_right      by the width or more (the amount read as unsigned): 0, or the
+//                                sign for a signed right shift
+//   convert real -> integer      truncates and saturates; NaN gives 0
+//   convert integer -> real      rounds to nearest even
+//   min(a,b) = b<a ? b : a       NaN in b is dropped, NaN in a is kept; of two equal values (also
+//   max(a,b) = a<b ? b : a       -0 and 0) the first is returned
+//   lt, le, eq                   false when an operand is NaN
+//   mulz(a,b)                    0 if a or b is 0 (even against infinity or NaN), else a*b
+//   mulg(a,b)                    0 if a, the gate, is 0 (even against infinity or NaN), else a*b
+//   divz(a,b)                    0 if a is 0 (even over 0), else a/b
+//   norm2, norm3                 sqrt(b*b + a*a), sqrt(c*c + (b*b + a*a)), each sum one fused
+//                                multiply-add
+//   round                        to nearest, ties to even
 #pragma once
 
 #include <cstdint>

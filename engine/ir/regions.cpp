@@ -2,12 +2,12 @@
 //
 // Invariants:
 //  - layers_[d].values[slot] is the slot's value in the region open at depth d, if that region
-//  assigned or imported it.
+//    assigned or imported it.
 //  - a loop layer imports an outer slot as an argument on first read; close_loop keeps the
-//  arguments that the body
-//    assigned (they are carried) and replaces the others by the outer value.
+//    arguments that the body assigned (they are carried) and replaces the others by the outer
+//    value.
 //  - merged variables come in order of declaration (std::map), so nothing depends on how values
-//  were numbered.
+//    were numbered.
 #include <algorithm>
 
 #include "engine/ir/builder.hpp"

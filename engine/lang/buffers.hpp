@@ -6,8 +6,9 @@
 //   ReadWrite<T> x     x[i] read and assigned, whole or by component, at the item's own index
 //   Accumulate<T> x    x[j] += v at any index; adds to what is there, in item order
 //   Sum<T> x           the same, after clearing the whole array
-//   WriteSlice<T> x    x.store_once(j, v): elements this item owns, each at most once, never read
-//   here Reduce<T> e        e += v: one result per launch, fixed tree, accumulated in f64
+//   WriteSlice<T> x    x.store_once(j, v): elements that this item owns, each stored at most once
+//                      and never read here
+//   Reduce<T> e        e += v: one result per launch, fixed tree, accumulated in f64
 //   Atomic<Int> n      n[j].add(v), .min(v), .max(v)
 //   Param<T> p         p.value(), or p where a value is expected; one value per launch
 //   Property<T> p      p[i]: one value per item, or one for all (decided when the kernel is traced)

@@ -1,7 +1,6 @@
 // Traced quaternions q = w + x i + y j + z k, in memory (w, x, y, z). Unit quaternions are
-// rotations:
-//     rotate(q, v) = q v q*,   rotate(p * q, v) = rotate(p, rotate(q, v)),   q and -q are the same
-//     rotation.
+// rotations, q and -q the same one:
+//     rotate(q, v) = q v q*,   rotate(p * q, v) = rotate(p, rotate(q, v))
 // A rotation vector r turns by |r| radians about r/|r|; exponential(r) is its quaternion, smooth
 // also at r = 0.
 //

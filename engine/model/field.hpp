@@ -3,8 +3,7 @@
 // Reader, JSON schema, editor, parameter paths, reference documentation and the gradient-coverage
 // test all derive from it.
 //
-//     fields: {number("damping").unit("N s/m").fallback("0").at_least(0).doc("force along the
-//     spring ..."),
+//     fields: {number("damping").unit("N s/m").fallback("0").at_least(0).doc("..."),
 //              values("stiffness").unit("N/m").positive().differentiable().doc("...")}
 #pragma once
 

@@ -3,7 +3,7 @@
 // A rule works on its own variable u: the parameter x, or log x for parameters with a log scale.
 // The gradient in u is dL/du = dL/dx for x, and x dL/dx for log x. Bounds hold for x, by projection
 // after the update. All arithmetic on parameters is done by kernels in f64 (gradient_rule.hpp,
-// variables.cpp), so that it has the same bits on every device.
+// search_space.hpp), so that it has the same bits on every device.
 //
 //     auto rule = make_rule(settings, variables, device);
 //     UpdateRule::Step next = rule->step(here, evaluate);    // here: values, loss and gradient

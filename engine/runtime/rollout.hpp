@@ -3,7 +3,7 @@
 //   prologue          once: sets the state from the parameters
 //   step              `steps` times
 //   events[t]         after t steps (0 .. steps): objective terms, outputs. Never masked launches
-//   in every step.
+//                     in every step.
 //
 // Backward replays the adjoints in reverse. What must be kept is derived from what the adjoint
 // launches read, and from which version of an array that is: an array that nothing overwrites is

@@ -1,9 +1,8 @@
 // Parameters: which numbers of the scene may change, as one flat vector of f64.
 //
-// "parameters": [{"path": "cage.rest_length", "bounds": [0.01, 10], "scale": "log", "per":
-// "element",
-//                 "select": {"indices": [0, 2]}, "components": ["x"], "group": "lengths", "rate":
-//                 0.1}]
+//     "parameters": [{"path": "cage.rest_length", "bounds": [0.01, 10], "scale": "log",
+//                     "per": "element", "select": {"indices": [0, 2]}, "components": ["x"],
+//                     "group": "lengths", "rate": 0.1}]
 //
 // A parameter has the shape its value is written in: one number is one shared parameter, a list one
 // per element. "per": "element" makes a shared value independent per element; "shared" and "body"

@@ -1,6 +1,5 @@
 // area     A = 1/2 sum (x_k - x_0) x (x_{k+1} - x_0) over the polygon's points in order; positive
-// if
-//          they go round counter-clockwise
+//          if they go round counter-clockwise
 // volume   V = 1/6 sum (a - o).((b - o) x (c - o)) over the triangles (a, b, c) of a closed mesh,
 //          o its first point; positive if they are counter-clockwise seen from outside
 // value = mean over the times of (measure - target)^2. One work item goes over the terms in order;

@@ -1,8 +1,7 @@
 // The force on the point, at x with velocity v, in the substeps of whole step s:
-//     f = stiffness (places[s - start_step] - x) - damping v     start_step <= s < start_step +
-//     rows
-// and none before and after. Stiffness m w^2 and damping 2 m w draw a free point of mass m to a
-// place that rests without overshoot, at the rate w.
+//     f = stiffness (places[s - start_step] - x) - damping v
+// for start_step <= s < start_step + rows, and none before and after. Stiffness m w^2 and damping
+// 2 m w draw a free point of mass m to a place that rests without overshoot, at the rate w.
 #include "kernels/pull/pull.hpp"
 
 #include "engine/document/read.hpp"

@@ -2,8 +2,7 @@
 //
 //     NEEDS_SOFTWARE_CUDA();                     // or the test is skipped
 //     const auto device = test::fresh_device();  // with a context of its own
-//     const test::Software software("seed=3");   // settings and counters, until the end of the
-//     test
+//     const test::Software software("seed=3");   // settings and counters until the test ends
 #pragma once
 
 #include <dlfcn.h>

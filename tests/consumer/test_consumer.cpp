@@ -54,7 +54,8 @@ std::string cached(const std::filesystem::path& build, const std::string& variab
 
 TEST_CASE("consumer: an outside project finds the installed package, builds and runs") {
     if (SANITIZED) HINDCAST_SKIP("a sanitizer build is not for installing");
-    const std::filesystem::path program = hindcast::test::program, build = program.parent_path();
+    const std::filesystem::path program = hindcast::test::program_file,
+                                build = program.parent_path();
     if (run("cmake --version").status != 0) HINDCAST_SKIP("there is no cmake in the path");
     const std::string compiler = cached(build, "CMAKE_CXX_COMPILER");
     const std::string generator = cached(build, "CMAKE_GENERATOR");

@@ -5,7 +5,7 @@
 namespace hindcast::test {
 
 extern const char* const source_dir;            // the project's root
-extern const char* const program;               // build/PRESET/hindcast
+extern const char* const program_file;          // build/PRESET/hindcast
 extern const char* const software_cuda_driver;  // tests/cuda_driver/README.md
 extern const char* const picture_dir;           // window tests leave their screenshots here
 

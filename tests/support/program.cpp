@@ -36,7 +36,7 @@ fs::path fresh_file() {
 
 bool has_program() {
     std::error_code error;
-    return fs::exists(hindcast::test::program, error);
+    return fs::exists(hindcast::test::program_file, error);
 }
 
 std::string test_device() {
@@ -46,7 +46,7 @@ std::string test_device() {
 
 Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     : out_(fresh_file()), err_(fresh_file()) {
-    std::vector<std::string> words = {hindcast::test::program};
+    std::vector<std::string> words = {hindcast::test::program_file};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
@@ -60,7 +60,7 @@ Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     const int err = ::open(err_.c_str(), O_WRONLY | O_CLOEXEC);
     if (in < 0 || out < 0 || err < 0 || ::chdir(folder.c_str()) != 0) ::_exit(127);
     if (::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 || ::dup2(err, 2) < 0) ::_exit(127);
-    ::execv(hindcast::test::program, pointers.data());
+    ::execv(hindcast::test::program_file, pointers.data());
     ::_exit(127);
 }
 

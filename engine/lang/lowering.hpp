@@ -2,7 +2,8 @@
 // itself, so that every back end computes the same bits. Runs after differentiation (derivative
 // rules know the composite ops), once, just before a back end reads the kernel.
 //
-// Elementary functions: elementary.md. All others compute exactly what ../ir/evaluate.hpp says.
+// Elementary functions: elementary.md has their errors. All others compute exactly what
+// ../ir/evaluate.hpp says.
 #pragma once
 
 #include "engine/ir/kernel.hpp"

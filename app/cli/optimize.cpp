@@ -15,6 +15,7 @@
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/gradient_files.hpp"
 #include "engine/sim/multi_start.hpp"
 #include "engine/sim/results.hpp"
 
@@ -238,6 +239,7 @@ private:
         summary.set("initial_loss", initial_ ? number_node(*initial_) : document::Node());
         add_row(summary, "best", outcome.best, simulation_);
         add_row(summary, "last", outcome.last, simulation_);
+        summary.set("gradient", write_gradients(folder_, simulation_.parameters(), outcome));
         summary.set("kept_bytes", simulation_.rollout().kept_bytes());
         summary.set("runs", simulation_.rollout().whole_program_report());
         if (gradients_) summary.set("gradient_memory", gradients_->node());
@@ -266,6 +268,9 @@ private:
         if (initial_) fmt::print("  initial loss  {}\n", number_text(*initial_));
         fmt::print("  best loss     {} in iteration {}\n", number_text(outcome.best.loss),
                    outcome.best.iteration);
+        if (outcome.last.iteration != outcome.best.iteration)
+            fmt::print("  last loss     {} in iteration {}\n", number_text(outcome.last.loss),
+                       outcome.last.iteration);
         print_parameters(simulation.parameters(), written_, outcome.best.parameters, folder_);
         fmt::print("  results       {}\n", folder_.string());
         if (options_.results.profile) {
@@ -335,9 +340,10 @@ Command add_optimize(CLI::App& app) {
         ->excludes(starts)
         ->group("Results");
     command->footer(
-        "The results are summary.json, history.csv, optimized_scene.json, resume.json and the\n"
-        "states of the best parameters in states/; with --starts also starts.csv, and the\n"
-        "others are those of the best start by itself.\n"
+        "The results are summary.json, history.csv, gradient.csv (of the best and the last\n"
+        "iteration), optimized_scene.json (the best), resume.json and the states of the best\n"
+        "parameters in states/; with --starts also starts.csv, and the others are those of the\n"
+        "best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
     return {command, [options] { return Run(*options).run(); }};

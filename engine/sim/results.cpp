@@ -14,6 +14,7 @@
 #include "engine/document/layout.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/gradient_files.hpp"
 
 namespace hindcast {
 
@@ -99,6 +100,7 @@ void prepare_results(const fs::path& folder, const fs::path& resume) {
         for (const char* name :
              {"summary.json", "optimized_scene.json", "history.csv", "resume.json", "starts.csv"})
             fs::remove(folder / name, error);
+        remove_gradients(folder);
     } else if (!fs::equivalent(folder, resume, error)) {
         fs::copy_file(resume / "history.csv", folder / "history.csv",
                       fs::copy_options::overwrite_existing, error);

@@ -4,6 +4,7 @@
 //   states/NAME.npy        one array per state array, shape (frames, elements, components);
 //                          frame k shows step min(k * every, steps done)
 //   history.csv            one row per iteration: loss, gradient norm, terms, parameters
+//   gradient.csv           the gradient in the best and the last iteration (gradient_files.hpp)
 //   optimized_scene.json   the scene with the best parameters: a scene file like any other
 //   resume.json            what `optimize --resume` goes on from, bit for bit
 //

@@ -219,11 +219,53 @@ TEST_CASE("results: many parameters") {
     CHECK(history.columns == std::vector<std::string>{"iteration", "loss", "gradient_norm",
                                                       "point_target_1", "gravity.x"});
     CHECK(fs::exists(folder / "o/cloud_velocity.npy"));
+    // The gradient: those of the large parameter in an array, rows for the best and the last point.
+    CHECK(read_file(folder / "o/gradient.csv").starts_with("parameter,best,last\ngravity.x,"));
+    const document::Document summary = folder.json("o/summary.json");
+    CHECK(at(summary, "/gradient/arrays/0/parameter").string() == "cloud.velocity");
+    const document::NpyArray gradient =
+        document::read_npy(folder / "o" / at(summary, "/gradient/arrays/0/file").string());
+    CHECK(gradient.shape == std::vector<std::int64_t>{2, 1200});
+    // Mean over 400 points of |x|^2, x = x_0 + v n h for the 3 steps of 0.1: 2 * 0.3 x / 400, and
+    // point 0, whose x and y are the grid's corner, has x_z = v_z n h.
+    const document::NpyArray velocity = document::read_npy(folder / "o/cloud_velocity.npy");
+    CHECK(gradient.to_f64()[2] ==
+          doctest::Approx(0.6 / 400 * (0.3 * velocity.to_f64()[2] - 9.81 * 0.06)).epsilon(1e-5));
     const Finished again = folder.run({"run", "o/optimized_scene.json", "--output", "b"});
     CAPTURE(again.err);
     REQUIRE(again.status == 0);
     CHECK(same_bits(at(folder.json("o/summary.json"), "/best/loss").real(),
                     at(folder.json("b/summary.json"), "/loss").real()));
+}
+
+TEST_CASE(
+    "results: the gradient is written with its paths, at the best and at the last iteration") {
+    HINDCAST_NEEDS_PROGRAM();
+    // Loss (v - a)^2 with x = v after a step of 1 s: gradient 2 (v - 3), and rate 2 overshoots, so
+    // that v - 3 goes from 1 to -3 to 9: the first is the best.
+    const Folder folder(R"({"format": 1, "time": {"step": 1, "steps": 1}, "gravity": [0, 0, 0],
+        "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 0]],
+                    "velocity": [4, 0, 0]}],
+        "objective": [{"type": "point_target", "of": "ball", "target": [3, 0, 0]}],
+        "parameters": [{"path": "ball.velocity", "components": ["x"]}],
+        "optimizer": {"type": "gradient_descent", "rate": 2, "iterations": 2}})");
+    const Finished run = folder.run({"optimize", "scene.json", "--output", "o"});
+    CAPTURE(run.err);
+    REQUIRE(run.status == 0);
+    CHECK(read_file(folder / "o/gradient.csv") ==
+          "parameter,best,last\nball.velocity.x,2.0,18.0\n");
+    const document::Document summary = folder.json("o/summary.json");
+    CHECK(at(summary, "/gradient/file").string() == "gradient.csv");
+    CHECK(at(summary, "/best/iteration").integer() == 0);
+    CHECK(at(summary, "/last/iteration").integer() == 2);
+    CHECK(run.out.find("best loss     1.0 in iteration 0") != std::string::npos);
+    CHECK(run.out.find("last loss     81.0 in iteration 2") != std::string::npos);
+    CHECK(folder.json("o/optimized_scene.json").at("/bodies/0/velocity/0").real() == 4);
+    // Another optimisation in the folder leaves none of it behind.
+    fs::create_directory(folder / "o/gradient");
+    std::ofstream(folder / "o/gradient/old_0.npy") << "x";
+    REQUIRE(folder.run({"optimize", "scene.json", "--output", "o"}).status == 0);
+    CHECK(!fs::exists(folder / "o/gradient/old_0.npy"));
 }
 
 TEST_CASE("results: --resume goes on as if there had been no break") {

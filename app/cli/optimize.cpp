@@ -45,7 +45,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 const char* stop_name(Stop stop) {
-    static constexpr const char* names[] = {"iterations", "converged", "stopped", "not_finite"};
+    static constexpr const char* names[] = {"iterations", "converged", "stopped", "not_finite",
+                                            "stuck"};
     return names[static_cast<std::size_t>(stop)];
 }
 

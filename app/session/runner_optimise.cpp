@@ -51,6 +51,7 @@ void Runner::steer(Optimise::What what) {
         const Lock lock(desk_.mutex);
         branched_from_ = static_cast<std::int64_t>(desk_.rows.size()) - 1;
         desk_.draft.stop_reason = "stopped on request";
+        desk_.draft.stopped_well = true;
         desk_.mark();
         return;
     }
@@ -256,6 +257,7 @@ void Runner::optimise() {
     note_unaccepted();
     desk_.growing = nullptr;
     desk_.draft.stop_reason = reason;
+    desk_.draft.stopped_well = outcome.stop == Stop::converged || outcome.stop == Stop::iterations;
     desk_.say(LogLine::Level::information, "the optimisation has ended: " + reason);
 }
 

@@ -169,8 +169,9 @@ struct Snapshot {
     std::string ghost_problem;  // why the ghost cannot be drawn on what is shown; empty: it can
     std::shared_ptr<const std::vector<IterationInfo>> history;
     std::string stop_reason;
-    bool unaccepted = false;  // the parameters that stand are others than those of the document
-    double loss = 0;          // of the shown trajectory; NaN if not complete
+    bool stopped_well = false;  // converged, or all iterations are done
+    bool unaccepted = false;    // the parameters that stand are others than those of the document
+    double loss = 0;            // of the shown trajectory; NaN if not complete
     std::vector<TermInfo> terms;
     std::vector<ParameterInfo> parameters;
     std::shared_ptr<const std::vector<double>> values, gradient;  // flat, of what is shown

@@ -17,28 +17,19 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "engine/document/read.hpp"
 #include "engine/optim/search_space.hpp"
+#include "engine/optim/vectors.hpp"
 
 namespace hindcast::optim {
 
 namespace {
 
-using Vector = std::vector<double>;
-
 constexpr double enough = 1e-4, poor = 0.25, good = 0.75;  // of actual to predicted decrease
 constexpr double shrink = 0.25, grow = 2;
 constexpr double negligible = 0x1p-52;  // of the loss: rounding
 constexpr int most_tries = 60;
-
-double dot(const Vector& a, const Vector& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-void add(Vector& to, double factor, const Vector& v) {
-    for (std::size_t k = 0; k < to.size(); ++k) to[k] += factor * v[k];
-}
 
 class NewtonRule final : public UpdateRule {
 public:
@@ -46,7 +37,7 @@ public:
                const std::shared_ptr<Device>& device, HessianProduct hessian)
         : settings_(settings),
           variables_(variables),
-          space_(variables, true, device),
+          space_(variables, Scaling::rates, device),
           hessian_(std::move(hessian)),
           radius_(settings.rate.value_or(unlimited)) {
         if (!hessian_)
@@ -56,7 +47,7 @@ public:
 
     Step step(const Evaluation& here, const Evaluate& evaluate) override {
         start(here);
-        if (norm(gradient_) == 0) return {false, {}, "the gradient has vanished"};
+        if (norm(gradient_) == 0) return {false, {}, "the gradient is zero"};
         for (int tries = 0; tries < most_tries; ++tries) {
             const Vector wanted = solve();
             Vector at = u_;
@@ -79,7 +70,7 @@ public:
             if (std::isfinite(loss) && loss < here.loss && ratio > enough)
                 return {true, values, ""};
         }
-        return {false, {}, "no step makes the loss smaller"};
+        return {false, {}, "no step makes the loss smaller", Step::End::stuck};
     }
 
     document::Node state() const override {

@@ -1,14 +1,10 @@
-// The searches of NLopt: L-BFGS with bounds (Luksan's code), and derivative-free ones to compare it
-// with. One iteration is one accepted point:
+// The derivative-free searches of NLopt, to compare others with. One iteration is one point that is
+// better than all before.
 //
-//   lbfgs            a point that ends a line search. With d the way from the last accepted point,
-//                    L_0, g_0 there and L, g here: L <= L_0 + 1e-4 g_0.d (decrease enough), and one
-//                    of g.d >= 0.8 g_0.d (flat enough), the search has already had to step back, or
-//                    d ends on a bound. These are the tests of Luksan's line search.
-//   derivative-free  a point that is better than all before
-//
-// NLopt cannot save its state: after a restore, or when the point, the loss or the gradient is not
-// what the search left, it starts again from the current point.
+// NLopt cannot save its state, but its searches are deterministic: where the search began and the
+// losses that it was told are saved, and after a restore it is told them again, which leads to the
+// same state without a roll-out. When the point or the loss is not what the search left, it starts
+// again from the current point.
 #include <algorithm>
 #include <cmath>
 #include <nlopt.hpp>
@@ -22,33 +18,30 @@ namespace hindcast::optim {
 
 namespace {
 
-constexpr double enough_decrease = 1e-4, flat_enough = 0.8;
-constexpr int remembered_updates = 10;  // of the L-BFGS approximation
-
 nlopt::algorithm algorithm_of(RuleType type) {
     switch (type) {
         case RuleType::nelder_mead: return nlopt::LN_NELDERMEAD;
         case RuleType::subplex: return nlopt::LN_SBPLX;
         case RuleType::cobyla: return nlopt::LN_COBYLA;
         case RuleType::bobyqa: return nlopt::LN_BOBYQA;
-        case RuleType::direct: return nlopt::GN_DIRECT_L;
-        default: return nlopt::LD_LBFGS;
+        default: return nlopt::GN_DIRECT_L;
     }
 }
 
 // What a search is started with; used on its thread only.
 struct Plan {
-    RuleType type = RuleType::lbfgs;
+    RuleType type = RuleType::nelder_mead;
     std::vector<double> start, low, high;
     std::vector<double> rate;    // of each entry
-    std::optional<double> step;  // derivative-free: the first steps, times the rate
+    std::optional<double> step;  // the first steps, times the rate
 };
+
+constexpr const char* failed = "the search failed";
 
 std::string ending_of(nlopt::result result) {
     switch (result) {
         case nlopt::FTOL_REACHED: return "the loss does not change any more";
         case nlopt::XTOL_REACHED: return "the parameters do not change any more";
-        case nlopt::SUCCESS: return "the gradient has vanished";
         default: return "the search is done";
     }
 }
@@ -67,19 +60,15 @@ std::string minimize(const Plan& plan, const PausedSearch::Objective& objective)
     search.set_upper_bounds(plan.high);
     std::vector<double> x = plan.start;
     for (unsigned k = 0; k < n; ++k) x[k] = std::clamp(x[k], plan.low[k], plan.high[k]);
-    if (plan.type == RuleType::lbfgs) {
-        search.set_vector_storage(remembered_updates);
-    } else {
-        search.set_xtol_rel(1e-8);
-        search.set_ftol_rel(1e-12);
-        std::vector<double> steps(n, plan.step.value_or(1));
-        if (!plan.step) {
-            search.set_default_initial_step(x);
-            search.get_initial_step(x, steps);
-        }
-        for (unsigned k = 0; k < n; ++k) steps[k] *= plan.rate[k];
-        search.set_initial_step(steps);
+    search.set_xtol_rel(1e-8);
+    search.set_ftol_rel(1e-12);
+    std::vector<double> steps(n, plan.step.value_or(1));
+    if (!plan.step) {
+        search.set_default_initial_step(x);
+        search.get_initial_step(x, steps);
     }
+    for (unsigned k = 0; k < n; ++k) steps[k] *= plan.rate[k];
+    search.set_initial_step(steps);
     double loss = 0;
     try {
         return ending_of(search.optimize(x, loss));
@@ -88,7 +77,7 @@ std::string minimize(const Plan& plan, const PausedSearch::Objective& objective)
     } catch (const nlopt::forced_stop&) {
         return "the search was abandoned";
     } catch (const std::runtime_error&) {
-        return "no lower loss was found along the direction of search";
+        return failed;
     }
 }
 
@@ -96,11 +85,7 @@ class SearchRule final : public UpdateRule {
 public:
     SearchRule(const Settings& settings, const Variables& variables,
                const std::shared_ptr<Device>& device)
-        : settings_(settings),
-          variables_(variables),
-          space_(variables, settings.type == RuleType::lbfgs, device),
-          budget_(
-              settings.evaluations.value_or(100 * std::max<std::int64_t>(1, settings.iterations))) {
+        : settings_(settings), variables_(variables), space_(variables, Scaling::none, device) {
         if (settings.type == RuleType::bobyqa && variables.size() < 2)
             throw Error("bobyqa needs two parameters or more").remedy("use nelder_mead");
         if (settings.type != RuleType::direct) return;
@@ -111,136 +96,136 @@ public:
     }
 
     Step step(const Evaluation& here, const Evaluate& evaluate) override {
-        if (!search_ || !same(here)) start(here);
-        const bool needs_gradient = uses_gradient(settings_.type);
+        if (!search_ || here.values != base_.values || here.loss != base_.loss) {
+            if (search_)
+                log_info("{}: the point has changed; the search starts again from the current one",
+                         name_of(settings_.type));
+            start(here.values, here.loss);
+        }
+        // What an iteration that was interrupted has tried is tried again, as after a restore.
+        if (told_.size() > taken_) restore(state());
         for (;;) {
             const std::vector<double>* next = search_->next();
-            if (next == nullptr) return {false, {}, ending()};
-            std::vector<double> at = *next;
-            for (double& x : at) x *= unit_;
-            const bool at_start = at == start_;
-            if (!at_start && evaluations_ >= budget_)
-                return {false, {}, "all " + std::to_string(budget_) + " evaluations are used"};
-            Evaluation trial = at_start ? here : evaluate(space_.values(at), needs_gradient);
-            if (!at_start) ++evaluations_;
-            const bool finite = trial.finite();
-            const std::vector<double> own = finite && needs_gradient
-                                                ? space_.gradient(trial.values, trial.gradient)
-                                                : std::vector<double>(at.size(), 0.0);
-            if (!finite) {
-                ++not_finite_;
-                stepped_back_ = true;
+            if (next == nullptr)
+                return {false,
+                        {},
+                        ending(),
+                        search_->ending() == failed ? Step::End::stuck : Step::End::converged};
+            if (*next == start_) {
+                tell(start_loss_);
+                continue;
             }
-            const bool accepted = finite && !at_start && accepts(at, trial, own);
-            answer(trial.loss, own, finite);
-            if (!accepted) continue;
-            at_ = at;
-            own_ = own;
-            stepped_back_ = false;
-            base_ = std::move(trial);
-            return {true, base_.values, ""};
+            const std::vector<double> values = space_.values(*next);
+            if (told_.size() >= static_cast<std::size_t>(settings_.most_evaluations()))
+                return {false,
+                        {},
+                        "all " + std::to_string(told_.size()) + " evaluations are used",
+                        Step::End::limit};
+            const double loss = evaluate(values, false).loss;
+            told_.push_back(loss);
+            if (take(values, loss)) return {true, values, ""};
         }
     }
 
-    document::Node state() const override { return document::Node::object(); }
+    document::Node state() const override {
+        if (!search_) return document::Node::object();
+        return document::Node::object({{"start", exact_numbers(start_values_)},
+                                       {"start_loss", exact_numbers(std::span(&start_loss_, 1))},
+                                       {"losses", exact_numbers(told_up_to_here())},
+                                       {"count", static_cast<std::int64_t>(taken_)}});
+    }
+
     void restore(const document::Node& state) override {
-        document::Reader(state, "the state of " + settings_.describe()).finish();
-        search_.reset();
-        restored_ = true;
+        document::Reader reader(state, "the state of " + settings_.describe());
+        if (!reader.has("start")) {
+            reader.finish();
+            search_.reset();
+            return;
+        }
+        const std::vector<double> values =
+            exact_numbers_of(reader.require("start"), variables_.size());
+        const double loss = exact_numbers_of(reader.require("start_loss"), 1)[0];
+        const std::int64_t count = reader.integer("count", 0);
+        const std::vector<double> losses =
+            exact_numbers_of(reader.require("losses"), static_cast<std::size_t>(count));
+        reader.finish();
+        start(values, loss);
+        for (std::size_t k = 0; k < losses.size();) {
+            const std::vector<double>* next = search_->next();
+            if (next == nullptr)
+                throw document::fault(*state.find("losses"),
+                                      "the search ends before all losses that were saved")
+                    .remedy("continue with the program that saved the state");
+            if (*next == start_) {
+                tell(start_loss_);
+                continue;
+            }
+            told_.push_back(losses[k++]);
+            take(space_.values(*next), told_.back());
+        }
     }
 
 private:
-    bool same(const Evaluation& here) const {
-        return here.values == base_.values && here.loss == base_.loss &&
-               (base_.gradient.empty() || here.gradient == base_.gradient);
-    }
-
-    void start(const Evaluation& here) {
-        if (search_)
-            log_info("{}: the point has changed; the search starts again from the current one",
-                     name_of(settings_.type));
-        else if (restored_)
-            log_info(
-                "{}: its inner state cannot be saved; the search starts again from the "
-                "current point",
-                name_of(settings_.type));
+    void start(std::span<const double> values, double loss) {
         search_.reset();
-        base_ = here;
-        space_.start_at(here.values);
-        Plan plan{settings_.type,  space_.coordinates(here.values),
-                  space_.low(),    space_.high(),
-                  variables_.rate, settings_.rate};
-        start_ = at_ = plan.start;
-        own_ = space_.gradient(here.values, here.gradient);
-        largest_ = here.loss;
-        stepped_back_ = false;
-        unit_ = loss_scale_ = 1;
-        if (settings_.type == RuleType::lbfgs) set_scales(plan);
+        start_values_.assign(values.begin(), values.end());
+        start_loss_ = loss;
+        told_.clear();
+        taken_ = 0;
+        not_finite_ = 0;
+        base_ = {start_values_, loss, {}};
+        space_.start_at(values);
+        const Plan plan{settings_.type,  space_.coordinates(values),
+                        space_.low(),    space_.high(),
+                        variables_.rate, settings_.rate};
+        start_ = plan.start;
+        largest_ = loss;
         search_ = std::make_unique<PausedSearch>(
             [plan](const PausedSearch::Objective& f) { return minimize(plan, f); });
     }
 
-    // The first point that L-BFGS tries is w - dL/dw in what it is given as coordinates w and loss
-    // L. With w = u / unit and L scaled, that is u - rate g; and the gradient starts at a length of
-    // 2^20, so that the library's absolute tolerance of 1e-8 for it ends no search too early.
-    void set_scales(Plan& plan) {
-        const double length = norm(own_);
-        if (length == 0) return;
-        const double rate =
-            settings_.rate.value_or(std::min(0.1 * std::max(1.0, norm(at_)) / length, 1e100));
-        unit_ = std::ldexp(1.0, std::clamp(std::ilogb(rate * length), -500, 500) - 20);
-        loss_scale_ = rate / unit_ / unit_;
-        for (auto* list : {&plan.start, &plan.low, &plan.high})
-            for (double& x : *list) x /= unit_;
+    // Models and simplices need a number where the loss is not finite.
+    void tell(double loss) {
+        if (std::isfinite(loss)) {
+            largest_ = std::max(largest_, loss);
+        } else {
+            ++not_finite_;
+            loss = largest_ + std::fabs(largest_) + 1;
+        }
+        search_->answer(loss, {});
     }
 
-    void answer(double loss, std::vector<double> own, bool finite) {
-        if (finite) largest_ = std::max(largest_, loss);
-        if (!finite) {
-            // A line search steps back from infinity; models and simplices need a number.
-            loss =
-                settings_.type == RuleType::lbfgs ? unlimited : largest_ + std::fabs(largest_) + 1;
-        }
-        for (double& g : own) g *= loss_scale_ * unit_;
-        search_->answer(loss * loss_scale_, own);
+    // The search is told; true if this is the next point.
+    bool take(const std::vector<double>& values, double loss) {
+        tell(loss);
+        if (!std::isfinite(loss) || !(loss < base_.loss)) return false;
+        base_.values = values;
+        base_.loss = loss;
+        taken_ = told_.size();
+        return true;
     }
 
-    bool accepts(const std::vector<double>& at, const Evaluation& trial,
-                 const std::vector<double>& own) {
-        if (settings_.type != RuleType::lbfgs) return trial.loss < base_.loss;
-        double slope0 = 0, slope = 0;
-        bool on_bound = false;
-        for (std::size_t k = 0; k < at.size(); ++k) {
-            const double d = at[k] - at_[k];
-            slope0 += own_[k] * d;
-            slope += own[k] * d;
-            on_bound |= d != 0 && (trial.values[k] == variables_.low[k] ||
-                                   trial.values[k] == variables_.high[k]);
-        }
-        if (trial.loss > base_.loss + enough_decrease * slope0) {
-            stepped_back_ = true;
-            return false;
-        }
-        return slope >= flat_enough * slope0 || stepped_back_ || on_bound;
-    }
+    // What led to the point that stands: of an iteration that was interrupted nothing is kept.
+    std::span<const double> told_up_to_here() const { return std::span(told_).first(taken_); }
 
     std::string ending() const {
         std::string text = search_->ending();
         if (not_finite_ > 0)
             text += " (" + std::to_string(not_finite_) +
-                    " of the points tried gave a loss or gradient that is not finite)";
+                    " of the points tried gave a loss that is not finite)";
         return text;
     }
 
     Settings settings_;
     Variables variables_;
     SearchSpace space_;
-    std::int64_t budget_, evaluations_ = 0, not_finite_ = 0;
-    Evaluation base_;               // the last accepted point
-    std::vector<double> at_, own_;  // its coordinates, and its gradient in them
-    std::vector<double> start_;     // where the search began
-    double unit_ = 1, loss_scale_ = 1, largest_ = 0;
-    bool stepped_back_ = false, restored_ = false;
+    std::vector<double> start_values_, start_;  // where the search began; in coordinates
+    double start_loss_ = 0;
+    std::vector<double> told_;  // the losses of all points after the start, in their order
+    std::size_t taken_ = 0;     // of them when the last point was accepted
+    Evaluation base_;           // that point
+    double largest_ = 0;
+    std::int64_t not_finite_ = 0;
     std::unique_ptr<PausedSearch> search_;
 };
 

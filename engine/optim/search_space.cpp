@@ -46,18 +46,15 @@ KernelDef gradient_kernel() {
 
 }  // namespace
 
-SearchSpace::SearchSpace(const Variables& variables, bool scaled,
+SearchSpace::SearchSpace(const Variables& variables, Scaling scaling,
                          const std::shared_ptr<Device>& device)
-    : variables_(variables) {
+    : variables_(variables), scaling_(scaling) {
     const std::int64_t n = static_cast<std::int64_t>(variables.size());
     const auto vector = [n](std::span<const double> values) {
         return Array::from(values, ir::Type::f64, {n});
     };
-    std::vector<double> scales(variables.size(), 1.0);
-    if (scaled)
-        for (std::size_t k = 0; k < scales.size(); ++k)
-            scales[k] =
-                std::ldexp(1.0, static_cast<int>(std::lround(0.5 * std::log2(variables.rate[k]))));
+    scale_ = Array(ir::Type::f64, {n});
+    set_scales(std::vector<double>(variables.size(), 0.0));
     from_ = Array(ir::Type::f64, {n});
     gradient_ = from_.clone();
     to_ = from_.clone();
@@ -66,7 +63,7 @@ SearchSpace::SearchSpace(const Variables& variables, bool scaled,
     const std::vector<std::int64_t> flags(variables.logarithmic.begin(),
                                           variables.logarithmic.end());
     const bool any = std::find(flags.begin(), flags.end(), 1) != flags.end();
-    const Array scale = vector(scales), logarithmic(ir::Type::i32, {n});
+    const Array logarithmic(ir::Type::i32, {n});
     logarithmic.assign_integers(flags);
     const auto launch = [&](const KernelDef& def, std::vector<Argument> arguments,
                             const char* name) {
@@ -75,18 +72,36 @@ SearchSpace::SearchSpace(const Variables& variables, bool scaled,
     };
     to_values_ = launch(
         values_kernel(any),
-        {from_, scale, origin_, logarithmic, vector(variables.low), vector(variables.high), to_},
+        {from_, scale_, origin_, logarithmic, vector(variables.low), vector(variables.high), to_},
         "physical values of a search");
-    to_coordinates_ = launch(coordinates_kernel(any), {from_, scale, origin_, logarithmic, to_},
+    to_coordinates_ = launch(coordinates_kernel(any), {from_, scale_, origin_, logarithmic, to_},
                              "coordinates of a search");
-    to_gradient_ = launch(gradient_kernel(), {from_, gradient_, scale, logarithmic, to_},
+    to_gradient_ = launch(gradient_kernel(), {from_, gradient_, scale_, logarithmic, to_},
                           "gradient in a search's coordinates");
     run_values_ = to_values_->forward();
     run_coordinates_ = to_coordinates_->forward();
     run_gradient_ = to_gradient_->forward();
 }
 
+void SearchSpace::set_scales(std::span<const double> values) {
+    std::vector<double> scales(variables_.size(), 1.0);
+    for (std::size_t first = 0, end = 0; first < scales.size(); first = end) {
+        std::vector<double> entries;
+        for (end = first; end < scales.size() && variables_.same_parameter(first, end); ++end)
+            entries.push_back(values[end]);
+        double size = 1;
+        if (scaling_ == Scaling::sizes && !variables_.logarithmic[first])
+            size = std::max(size, norm(entries) / std::sqrt(static_cast<double>(entries.size())));
+        for (std::size_t k = first; k < end && scaling_ != Scaling::none; ++k)
+            scales[k] =
+                std::ldexp(1.0, static_cast<int>(std::lround(std::log2(size) +
+                                                             0.5 * std::log2(variables_.rate[k]))));
+    }
+    scale_.assign(scales);
+}
+
 void SearchSpace::start_at(std::span<const double> values) {
+    set_scales(values);
     for (std::size_t k = 0; k < variables_.size(); ++k)
         if (variables_.logarithmic[k])
             origin_.set_value(static_cast<std::int64_t>(k), 0, values[k]);

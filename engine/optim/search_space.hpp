@@ -1,10 +1,9 @@
-// The coordinates in which a search of NLopt moves, and the way to physical values and back.
+// The coordinates in which a search moves, and the way to physical values and back.
 //
 //     x = project(s u)                 linear scale
 //     x = project(o exp(s u))          log scale; o: the value where the search starts, so u = 0
 //
-// s is the root of the parameter's rate, rounded to a power of two, so that linear coordinates are
-// exact and a parameter with rate r moves along the gradient as it does by gradient descent.
+// s is a power of two, so that linear coordinates are exact; see Scaling.
 #pragma once
 
 #include <memory>
@@ -16,12 +15,19 @@
 
 namespace hindcast::optim {
 
+enum class Scaling {
+    none,   // s = 1
+    rates,  // near the root of the rate: along the gradient as far as by gradient descent
+    sizes   // that, times the parameter's size where the search starts (linear scales only)
+};
+
 class SearchSpace {
 public:
-    // `scaled`: s as above; otherwise s = 1.
-    SearchSpace(const Variables& variables, bool scaled, const std::shared_ptr<Device>& device);
+    SearchSpace(const Variables& variables, Scaling scaling, const std::shared_ptr<Device>& device);
 
-    // Puts the origin of the log scales here; before anything else.
+    // Puts the origin of the log scales here, and the sizes: of each parameter the root of the mean
+    // square of its entries, but at least 1: that a value is small where a search starts does not
+    // say that it stays so. Before anything else.
     void start_at(std::span<const double> values);
 
     std::vector<double> coordinates(std::span<const double> values) const;
@@ -34,8 +40,11 @@ public:
     std::vector<double> high() const;
 
 private:
+    void set_scales(std::span<const double> values);
+
     Variables variables_;
-    Array from_, gradient_, to_, origin_;
+    Scaling scaling_;
+    Array scale_, from_, gradient_, to_, origin_;
     std::unique_ptr<Launch> to_coordinates_, to_values_, to_gradient_;
     Launch::Replay run_coordinates_, run_values_, run_gradient_;
 };

@@ -81,8 +81,12 @@ constexpr Key keys[] = {
      R"("exclusiveMinimum":0}}})",
      "factors on the rate for the parameters of a group (a parameter's group is its path unless "
      "it says otherwise); lbfgs scales its variables by them"},
+    {"memory", bit(RuleType::lbfgs), R"("type":"integer","minimum":1,"maximum":1000)",
+     "how many of the last steps tell the curvature: more take fewer iterations and more memory; "
+     "50 "
+     "for up to 1000 parameters and 20 for more unless written"},
     {"evaluations", searches, R"("type":"integer","minimum":1)",
-     "most roll-outs in one run; 100 for each iteration unless written"},
+     "most roll-outs in all; 100 for each iteration unless written"},
     {"stop", every,
      R"("type":"object","additionalProperties":false,"properties":{)"
      R"("loss_below":{"type":["number","string"]},)"
@@ -165,7 +169,7 @@ void read_stop(Reader& reader, Settings& settings) {
 const char* name_of(RuleType type) { return type_names[static_cast<int>(type)].data(); }
 bool uses_gradient(RuleType type) { return type <= RuleType::lbfgs; }
 bool uses_hessian(RuleType type) { return type == RuleType::newton_cg; }
-bool owns_its_loop(RuleType type) { return (bit(type) & searches) != 0; }
+bool derivative_free(RuleType type) { return type > RuleType::lbfgs; }
 
 Settings Settings::read(const Node* node, std::span<const std::string> known_groups) {
     Settings settings;
@@ -190,11 +194,20 @@ Settings Settings::read(const Node* node, std::span<const std::string> known_gro
                          {.low = 0, .high = 1, .low_open = true, .high_open = true});
     if (reader.has("cg_iterations"))
         settings.cg_iterations = reader.integer("cg_iterations", 1, 1'000'000'000);
+    if (reader.has("memory")) settings.memory = reader.integer("memory", 1, 1000);
     if (reader.has("evaluations")) settings.evaluations = reader.integer("evaluations", 1);
     read_clip(reader, settings);
     read_groups(reader, settings, known_groups);
     read_stop(reader, settings);
     return settings;
+}
+
+std::int64_t Settings::memory_for(std::size_t parameters) const {
+    return memory.value_or(parameters <= 1000 ? 50 : 20);
+}
+
+std::int64_t Settings::most_evaluations() const {
+    return evaluations.value_or(100 * std::max<std::int64_t>(1, iterations));
 }
 
 double Settings::base_rate() const {

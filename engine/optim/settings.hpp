@@ -31,7 +31,7 @@ enum class RuleType : std::uint8_t {
     adam,                         // Kingma and Ba 2015, algorithm 1
     newton_cg,                    // trust region, conjugate gradients on Hessian products
                                   // (Steihaug 1983; newton_rule.cpp)
-    lbfgs,                        // NLopt's LD_LBFGS: line search and bounds
+    lbfgs,                        // L-BFGS-B (Byrd et al. 1995; lbfgs_rule.cpp)
     nelder_mead,                  // NLopt's derivative-free searches, for comparison
     subplex,
     cobyla,
@@ -40,9 +40,9 @@ enum class RuleType : std::uint8_t {
 };
 inline constexpr int rule_types = 11;
 const char* name_of(RuleType type);
-bool uses_gradient(RuleType type);  // the update needs the gradient
-bool uses_hessian(RuleType type);   // ... and products with the Hessian
-bool owns_its_loop(RuleType type);  // a search of NLopt: starts afresh when continued
+bool uses_gradient(RuleType type);    // the update needs the gradient
+bool uses_hessian(RuleType type);     // ... and products with the Hessian
+bool derivative_free(RuleType type);  // a search of NLopt
 
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -50,7 +50,8 @@ struct Settings {
     RuleType type = RuleType::lbfgs;
     std::int64_t iterations = 100;  // updates; the history has one row more
     // Above 0. gradient_descent, normalized_gradient_descent and momentum need it; adam: 0.001.
-    // lbfgs: the first point tried is u - rate g (default: a step of a tenth of |u|).
+    // lbfgs: the first point tried is u - rate g (default: 0.08 |u| along the gradient, where
+    // parameters above 1 on a linear scale are divided by their size).
     // newton_cg: the first trust radius, in u (default: none until a step fails).
     // Derivative-free, direct excepted: the length of the first steps (default: NLopt's choice).
     std::optional<double> rate;
@@ -63,8 +64,13 @@ struct Settings {
     double clip_norm = unlimited;   // "clip": {"norm": c}: longer gradients are shortened to c
     double clip_value = unlimited;  // "clip": {"value": c}: each entry is held in [-c, c]
     std::map<std::string, double> groups;  // "groups": {NAME: {"rate": factor}}
-    // Searches of NLopt: most roll-outs in one run. Default: 100 for each iteration.
+    // lbfgs: how many pairs of steps and gradient changes it keeps. Default: 50 for up to 1000
+    // parameters, 20 for more.
+    std::optional<std::int64_t> memory;
+    std::int64_t memory_for(std::size_t parameters) const;
+    // lbfgs and the derivative-free searches: most roll-outs. Default: 100 for each iteration.
     std::optional<std::int64_t> evaluations;
+    std::int64_t most_evaluations() const;
 
     // A row that satisfies one of these is the last.
     std::optional<double> loss_below;

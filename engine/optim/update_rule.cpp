@@ -74,8 +74,9 @@ std::unique_ptr<UpdateRule> make_rule(const Settings& settings, const Variables&
                                       const std::shared_ptr<Device>& device,
                                       const HessianProduct& hessian) {
     if (uses_hessian(settings.type)) return make_newton_rule(settings, variables, device, hessian);
-    return owns_its_loop(settings.type) ? make_search_rule(settings, variables, device)
-                                        : make_gradient_rule(settings, variables, device);
+    if (settings.type == RuleType::lbfgs) return make_lbfgs_rule(settings, variables, device);
+    return derivative_free(settings.type) ? make_search_rule(settings, variables, device)
+                                          : make_gradient_rule(settings, variables, device);
 }
 
 }  // namespace hindcast::optim

@@ -26,8 +26,14 @@ struct Variables {
     std::vector<double> low, high;  // bounds of the physical value; may be infinite
     std::vector<double> rate;       // the parameter's rate times its group's
     std::vector<bool> logarithmic;
+    // Which parameter of the scene the entry belongs to, in runs; empty: all to one.
+    std::vector<std::size_t> parameter = {};
+    double loss_rounding = 0x1p-53;  // of the numbers that the loss is computed from, relative
 
     std::size_t size() const { return low.size(); }
+    bool same_parameter(std::size_t a, std::size_t b) const {
+        return parameter.empty() || parameter[a] == parameter[b];
+    }
 };
 
 // A point and what is known there: physical values, the loss, its physical gradient (may be empty).
@@ -49,9 +55,11 @@ using HessianProduct = std::function<std::vector<double>(std::span<const double>
 class UpdateRule {
 public:
     struct Step {
+        enum class End { converged, limit, stuck };
         bool moved = false;
         std::vector<double> values;  // if moved: the next point
         std::string reason;          // else: why there is none, in words
+        End end = End::converged;    // ... and what that is: stuck is a failure
     };
 
     virtual ~UpdateRule() = default;
@@ -60,8 +68,8 @@ public:
     // next point without a look at it; searches call `evaluate` until they accept a point.
     virtual Step step(const Evaluation& here, const Evaluate& evaluate) = 0;
 
-    // What the next steps depend on besides the point; numbers read back exactly. A search has
-    // none: after restore() it starts again from the point that it is given, and logs that.
+    // What the next steps depend on besides the point; numbers read back exactly. After restore()
+    // they are those of the rule that was saved, bit for bit.
     virtual document::Node state() const = 0;
     virtual void restore(const document::Node& state) = 0;
 };
@@ -76,6 +84,8 @@ std::unique_ptr<UpdateRule> make_newton_rule(const Settings& settings, const Var
                                              const HessianProduct& hessian);
 std::unique_ptr<UpdateRule> make_gradient_rule(const Settings& settings, const Variables& variables,
                                                const std::shared_ptr<Device>& device);
+std::unique_ptr<UpdateRule> make_lbfgs_rule(const Settings& settings, const Variables& variables,
+                                            const std::shared_ptr<Device>& device);
 std::unique_ptr<UpdateRule> make_search_rule(const Settings& settings, const Variables& variables,
                                              const std::shared_ptr<Device>& device);
 

@@ -32,9 +32,12 @@ optim::Settings settings_of(const Simulation& simulation, const Parameters& para
     return optim::Settings::read(simulation.scene().document().root().find("optimizer"), known);
 }
 
-optim::Variables variables_of(const Parameters& parameters, const optim::Settings& settings) {
+optim::Variables variables_of(const Parameters& parameters, const optim::Settings& settings,
+                              ir::Precision precision) {
     optim::Variables v;
-    for (const Parameter& p : parameters.list()) {
+    v.loss_rounding = precision == ir::Precision::f32 ? 0x1p-24 : 0x1p-53;
+    for (std::size_t k = 0; k < parameters.list().size(); ++k) {
+        const Parameter& p = parameters.list()[k];
         const auto group = settings.groups.find(p.group);
         const double rate = p.rate * (group != settings.groups.end() ? group->second : 1.0);
         // A value that reached zero could never leave it on a log scale.
@@ -44,6 +47,7 @@ optim::Variables variables_of(const Parameters& parameters, const optim::Setting
         v.high.insert(v.high.end(), p.entries.size(), p.high);
         v.rate.insert(v.rate.end(), p.entries.size(), rate);
         v.logarithmic.insert(v.logarithmic.end(), p.entries.size(), p.log_scale);
+        v.parameter.insert(v.parameter.end(), p.entries.size(), k);
     }
     return v;
 }
@@ -108,11 +112,12 @@ struct Optimization::State {
     bool reported = false;       // its row was given to the watch
     std::vector<double> values;  // of that point, if they are on the host
     bool values_on_device = false;
-    std::int64_t evaluations = 0;
+    std::int64_t settled = 0;  // evaluations up to this point: those that a break undoes left out
     std::optional<Row> best;
     std::optional<double> progress_loss;  // at the last row that made progress
     std::int64_t rows_without_progress = 0;
 
+    std::int64_t evaluations = 0;
     Row row;  // of the point that stands; the last finite one
     bool has_row = false;
     bool best_on_device = false;  // the descent keeps its parameters and gradient
@@ -255,6 +260,7 @@ bool Optimization::State::look(Outcome& outcome) {
 // Takes the row into account: best, and progress for the stopping rules.
 void Optimization::State::report() {
     reported = true;
+    settled = evaluations;
     if (!best || row.loss < best->loss) {
         best = row;
         best_on_device = row.parameters.empty();
@@ -285,6 +291,7 @@ bool Optimization::State::advance(Outcome& outcome) {
     if (descent) {
         descent->update();
         values_on_device = true;
+        settled = evaluations;
         ++iteration;
         reported = false;
         return true;
@@ -293,11 +300,18 @@ bool Optimization::State::advance(Outcome& outcome) {
     optim::UpdateRule::Step step = rule->step(
         here, [this](std::span<const double> at, bool gradient) { return evaluate(at, gradient); });
     if (!step.moved) {
-        outcome.stop = Stop::converged;
-        outcome.reason = step.reason;
+        using End = optim::UpdateRule::Step::End;
+        outcome.stop = step.end == End::converged ? Stop::converged
+                       : step.end == End::limit   ? Stop::iterations
+                                                  : Stop::stuck;
+        outcome.reason = (step.end == End::converged ? "converged: "
+                          : step.end == End::limit   ? "limit: "
+                                                     : "search failed: ") +
+                         step.reason;
         return false;
     }
     values = std::move(step.values);
+    settled = evaluations;
     ++iteration;
     reported = false;
     return true;
@@ -317,18 +331,22 @@ Optimization::Outcome Optimization::State::run(const Watch& watch) {
         }
         if (const auto rule_text = stopping_rule()) {
             outcome.stop = Stop::converged;
-            outcome.reason = *rule_text;
+            outcome.reason = "converged: " + *rule_text;
             return false;
         }
         if (iteration >= settings.iterations) {
             outcome.stop = Stop::iterations;
-            outcome.reason = "all " + std::to_string(settings.iterations) + " iterations are done";
+            outcome.reason =
+                "limit: all " + std::to_string(settings.iterations) + " iterations are done";
             return false;
         }
         return advance(outcome);
     };
     last_is_full = false;  // the scene may have been edited meanwhile
-    values = simulation.parameters().values();
+    // The point is evaluated again, which counts if it has changed.
+    std::vector<double> now = simulation.parameters().values();
+    evaluations = reported && now == point() ? settled - 1 : settled;
+    values = std::move(now);
     values_on_device = false;
     if (auto* const formula = dynamic_cast<optim::GradientRule*>(rule.get());
         formula != nullptr && !evaluator) {
@@ -361,11 +379,13 @@ Optimization::Optimization(Simulation& simulation, std::int64_t iterations)
             .remedy("say what is wanted: \"objective\": [{\"type\": \"point_target\", ...}]");
     s.settings = settings_of(simulation, simulation.parameters());
     if (iterations >= 0) s.settings.iterations = iterations;
-    s.rule = optim::make_rule(s.settings, variables_of(simulation.parameters(), s.settings),
-                              simulation.options().device,
-                              [&s](std::span<const double> at, std::span<const double> direction) {
-                                  return s.hessian_product(at, direction);
-                              });
+    s.rule = optim::make_rule(
+        s.settings,
+        variables_of(simulation.parameters(), s.settings, simulation.options().precision),
+        simulation.options().device,
+        [&s](std::span<const double> at, std::span<const double> direction) {
+            return s.hessian_product(at, direction);
+        });
     s.values = simulation.parameters().values();
 }
 
@@ -394,7 +414,7 @@ Node Optimization::state() const {
                          {"names", digest_of(s.simulation.parameters().names())},
                          {"iteration", s.iteration},
                          {"reported", s.reported},
-                         {"evaluations", s.evaluations},
+                         {"evaluations", s.settled},
                          {"parameters", optim::exact_numbers(s.point())},
                          {"rule", s.rule->state()},
                          {"progress_loss", s.progress_loss ? Node(*s.progress_loss) : Node()},
@@ -432,7 +452,7 @@ void Optimization::restore(const Node& node) {
     s.rule->restore(rule);  // the last thing that can fail; it changes nothing if it does
     s.iteration = iteration;
     s.reported = reported;
-    s.evaluations = evaluations;
+    s.settled = evaluations;
     s.values = std::move(values);
     s.progress_loss = progress_loss;
     s.rows_without_progress = rows;

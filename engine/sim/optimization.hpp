@@ -38,7 +38,13 @@ public:
     // Called once per row; false stops after this row. It may call state().
     using Watch = std::function<bool(const Row&)>;
 
-    enum class Stop { iterations, converged, stopped, not_finite };
+    enum class Stop {
+        iterations,  // or as many evaluations as are allowed
+        converged,
+        stopped,  // by the watch or the interrupt
+        not_finite,
+        stuck  // a search failed: there is a slope, but no step down it
+    };
     struct Outcome {
         Stop stop = Stop::iterations;
         std::string

@@ -38,7 +38,7 @@
 //                        "gradient" and "parameters" (a list of all, or {NAME or INDEX: value}),
 //                        "terms", and "tolerance", "gradient_tolerance", "precision" of this row
 //                      "decreases": true (the loss, in every iteration), "best_below": loss,
-//                      "stop": "iterations" | "converged" | "not_finite"
+//                      "stop": "iterations" | "converged" | "not_finite" | "stuck"
 //                    Afterwards the parameters are those of the last row.
 //   check_gradients  "entries", "directions", "hessian", "tolerance" (of the differences): as
 //                    `hindcast check`, at the parameters as they stand

@@ -324,7 +324,8 @@ private:
         for (const auto& [iteration, row] : wanted)
             findings_.add(fmt::format("{}: iteration {} was never reached: {}", where_, iteration,
                                       outcome.reason));
-        static constexpr const char* stops[] = {"iterations", "converged", "stopped", "not_finite"};
+        static constexpr const char* stops[] = {"iterations", "converged", "stopped", "not_finite",
+                                                "stuck"};
         const std::string stop = stops[static_cast<std::size_t>(outcome.stop)];
         if (step.expect.stop && *step.expect.stop != stop)
             findings_.add(fmt::format("{}: expected the stop '{}', found '{}': {}", where_,

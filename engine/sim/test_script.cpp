@@ -110,7 +110,8 @@ void read_optimize(Reader& reader, const TestScript::Step& step, TestScript::Exp
     expect.decreases = reader.boolean_or("decreases", false);
     expect.best_below = read_number(reader, "best_below");
     if (reader.has("stop")) {
-        static constexpr std::string_view names[] = {"iterations", "converged", "not_finite"};
+        static constexpr std::string_view names[] = {"iterations", "converged", "not_finite",
+                                                     "stuck"};
         expect.stop = names[reader.choice("stop", names)];
     }
     if (!reader.has("history")) return;

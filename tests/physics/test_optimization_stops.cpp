@@ -86,6 +86,7 @@ TEST_CASE("stopping rules end a run with a reason") {
         const auto outcome = outcome_of(flight(R"({"type": "gradient_descent", "rate": 0.25,
                                                    "iterations": 3})"));
         CHECK(outcome.stop == Optimization::Stop::iterations);
+        CHECK(outcome.reason == "limit: all 3 iterations are done");
         CHECK(outcome.last.iteration == 3);
         CHECK(outcome.last.loss == 14.0 / 64);
     }
@@ -93,12 +94,12 @@ TEST_CASE("stopping rules end a run with a reason") {
         const auto outcome = outcome_of(flight(head + R"(, "stop": {"loss_below": 0.01}})"));
         CHECK(outcome.stop == Optimization::Stop::converged);
         CHECK(outcome.last.iteration == 6);  // 14 / 4096
-        CHECK(outcome.reason == "the loss is below 0.01");
+        CHECK(outcome.reason == "converged: the loss is below 0.01");
     }
     SUBCASE("gradient") {
         const auto outcome = outcome_of(flight(head + R"(, "stop": {"gradient_below": 0.25}})"));
         CHECK(outcome.last.iteration == 5);  // 7.48 / 32
-        check_contains(outcome.reason, "the norm of the gradient is below 0.25");
+        check_contains(outcome.reason, "converged: the norm of the gradient is below 0.25");
     }
     SUBCASE("no progress") {
         // Rate 1 jumps from one side to the other: the loss stays as it is.
@@ -106,7 +107,7 @@ TEST_CASE("stopping rules end a run with a reason") {
             flight(R"({"type": "gradient_descent", "rate": 1, "stop": {"patience": 7}})"));
         CHECK(outcome.last.iteration == 7);
         CHECK(outcome.best.iteration == 0);
-        CHECK(outcome.reason == "no progress in 7 iterations");
+        CHECK(outcome.reason == "converged: no progress in 7 iterations");
     }
     SUBCASE("too little progress") {
         // 0.9^2 of the loss remains in each iteration: less than 30 % progress in one, but not in

@@ -270,9 +270,14 @@ TEST_CASE(
 
 TEST_CASE("results: --resume goes on as if there had been no break") {
     HINDCAST_NEEDS_PROGRAM();
-    for (const char* optimizer : {R"({"type": "gradient_descent", "rate": 0.01, "iterations": 8})",
-                                  R"({"type": "adam", "rate": 0.05, "iterations": 8})",
-                                  R"({"type": "momentum", "rate": 0.005, "iterations": 8})"}) {
+    for (const char* optimizer :
+         {R"({"type": "gradient_descent", "rate": 0.01, "iterations": 8})",
+          R"({"type": "adam", "rate": 0.05, "iterations": 8})",
+          R"({"type": "momentum", "rate": 0.005, "iterations": 8})",
+          R"({"type": "lbfgs", "memory": 2, "iterations": 8})",
+          R"({"type": "newton_cg", "cg_iterations": 1, "iterations": 8})",
+          R"({"type": "nelder_mead", "iterations": 8})", R"({"type": "subplex", "iterations": 8})",
+          R"({"type": "cobyla", "iterations": 8})", R"({"type": "bobyqa", "iterations": 8})"}) {
         CAPTURE(optimizer);
         std::string text = flight(4, 1);
         const std::size_t begin = text.find("\"optimizer\": ") + 13;
@@ -281,7 +286,6 @@ TEST_CASE("results: --resume goes on as if there had been no break") {
         REQUIRE(folder.run({"optimize", "scene.json", "--output", "whole"}).status == 0);
         REQUIRE(folder.run({"optimize", "scene.json", "--output", "part", "--iterations", "3"})
                     .status == 0);
-        CHECK(read_history(folder / "part/history.csv").rows.size() == 4);
         const Finished resumed =
             folder.run({"optimize", "scene.json", "--resume", "part", "--iterations", "8"});
         CAPTURE(resumed.err);
@@ -292,6 +296,7 @@ TEST_CASE("results: --resume goes on as if there had been no break") {
         const document::Document whole = folder.json("whole/resume.json");
         const document::Document part = folder.json("part/resume.json");
         CHECK(at(whole, "/optimization/parameters") == at(part, "/optimization/parameters"));
+        CHECK(at(whole, "/optimization/evaluations") == at(part, "/optimization/evaluations"));
         CHECK(at(whole, "/optimization/rule") == at(part, "/optimization/rule"));
         CHECK(at(whole, "/optimization/best/loss") == at(part, "/optimization/best/loss"));
         CHECK(read_file(folder / "whole/optimized_scene.json") ==
@@ -304,6 +309,38 @@ TEST_CASE("results: --resume goes on as if there had been no break") {
         const bool still =
             read_file(folder / "part/history.csv") == read_file(folder / "whole/history.csv");
         CHECK(still);
+    }
+}
+
+TEST_CASE("results: --resume of L-BFGS with bounds and log scales, wherever it was stopped") {
+    HINDCAST_NEEDS_PROGRAM();
+    document::Document scene = document::Document::load(cage);
+    scene.set(
+        "/optimizer",
+        document::Document::parse(R"({"type": "lbfgs", "memory": 4, "iterations": 12})").root());
+    scene.set("/parameters", document::Document::parse(R"([
+        {"path": "cage.rest_length", "bounds": [0.82, 1.5]},
+        {"path": "cage.stiffness", "bounds": [10, 1000], "scale": "log"}])")
+                                 .root());
+    const Folder folder(scene.to_text());
+    const auto optimize = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"optimize", "scene.json"});
+        return folder.run(words).status;
+    };
+    REQUIRE(optimize({"--output", "whole"}) == 0);
+    for (const char* stop : {"0", "1", "2", "5", "11"}) {
+        CAPTURE(stop);
+        fs::remove_all(folder / "part");
+        REQUIRE(optimize({"--output", "part", "--iterations", stop}) == 0);
+        REQUIRE(optimize({"--resume", "part"}) == 0);
+        for (const char* file : {"history.csv", "gradient.csv", "states/position.npy"}) {
+            CAPTURE(file);
+            const bool same =
+                read_file(folder / "part" / file) == read_file(folder / "whole" / file);
+            CHECK(same);
+        }
+        CHECK(at(folder.json("part/resume.json"), "/optimization") ==
+              at(folder.json("whole/resume.json"), "/optimization"));
     }
 }
 

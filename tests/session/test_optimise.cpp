@@ -35,7 +35,7 @@ std::vector<double> position_after(const Scene& scene, const std::vector<double>
 }  // namespace
 
 TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for bit") {
-    for (const char* file : {"spring_cage.json", "thrown_ball.json"}) {
+    for (const char* file : {"spring_cage.json", "thrown_ball.json", "soft_beam.json"}) {
         CAPTURE(file);
         OpenScene scene(test::scene_file(file));
         const auto snapshot = scene.optimise();
@@ -49,6 +49,9 @@ TEST_CASE("session: an optimisation has the rows of Optimization alone, bit for 
             CHECK(*row.gradient == expected[k].gradient);
         }
         CHECK(snapshot->history->back().loss < 0.1 * expected.front().loss);
+        CHECK(snapshot->stopped_well);
+        CHECK((snapshot->stop_reason.starts_with("limit: all ") ||
+               snapshot->stop_reason.starts_with("converged: ")));
         CHECK_FALSE(snapshot->error);
     }
 }

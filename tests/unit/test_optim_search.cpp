@@ -1,5 +1,5 @@
-// The searches of NLopt, run on a paused thread: Rosenbrock's valley with and without bounds, what
-// counts as an iteration, restarts, and clean ends.
+// The derivative-free searches of NLopt, run on a paused thread: Rosenbrock's valley, what counts as
+// an iteration, restarts, what is saved, and clean ends.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,6 +10,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/base/log.hpp"
+#include "engine/document/document.hpp"
 #include "engine/optim/paused_search.hpp"
 #include "engine/optim/update_rule.hpp"
 
@@ -89,89 +90,6 @@ struct LogWatch {
 
 }  // namespace
 
-TEST_CASE("L-BFGS finds the minimum of Rosenbrock's valley") {
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
-    const Run run(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 100);
-    CHECK(run.rows.size() < 60);
-    CHECK(run.evaluations() < 80);
-    CHECK(run.rows.back().values[0] == doctest::Approx(1).epsilon(1e-6));
-    CHECK(run.rows.back().values[1] == doctest::Approx(1).epsilon(1e-6));
-    CHECK(run.rows.back().loss < 1e-12);
-    CHECK(run.ending != "");
-    for (std::size_t k = 1; k < run.rows.size(); ++k)
-        CHECK(run.rows[k].loss <= run.rows[k - 1].loss);
-}
-
-TEST_CASE(
-    "an iteration of L-BFGS is one line search: its points lie on one line, the next do not") {
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
-    const Run run(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 25);
-    const auto angle = [](const Vector& from, const Vector& a, const Vector& b) {
-        const double ax = a[0] - from[0], ay = a[1] - from[1];
-        const double bx = b[0] - from[0], by = b[1] - from[1];
-        return std::fabs(ax * by - ay * bx) / (std::hypot(ax, ay) * std::hypot(bx, by));
-    };
-    std::size_t longer = 0;
-    for (std::size_t k = 0; k + 1 < run.rows.size(); ++k) {
-        const auto& line = run.tried[k];
-        REQUIRE(!line.empty());
-        CHECK(line.back().values == run.rows[k + 1].values);
-        for (const Evaluation& e : line)
-            CHECK(angle(run.rows[k].values, line[0].values, e.values) < 1e-9);
-        longer += line.size() > 1;
-        if (k + 2 < run.rows.size())
-            CHECK(angle(run.rows[k].values, run.rows[k + 1].values, run.tried[k + 1][0].values) >
-                  1e-9);
-    }
-    CHECK(longer > 3);  // there were line searches of several points
-}
-
-TEST_CASE("L-BFGS with bounds ends on the bound") {
-    Variables variables = unbounded(2);
-    variables.low = {-2, -2};
-    variables.high = {0.5, 2};
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), variables, interpreter());
-    const Run run(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 100);
-    // On x = 0.5 the minimum is y = 0.25, with the loss 0.25.
-    CHECK(run.rows.size() < 60);
-    CHECK(run.rows.back().values[0] == 0.5);
-    CHECK(run.rows.back().values[1] == doctest::Approx(0.25).epsilon(1e-6));
-    CHECK(run.rows.back().loss == doctest::Approx(0.25).epsilon(1e-10));
-    for (const auto& list : run.tried)
-        for (const Evaluation& e : list) CHECK(e.values[0] <= 0.5);
-}
-
-TEST_CASE("L-BFGS on a log scale, with parameters of very different size") {
-    Variables variables = unbounded(2);
-    variables.logarithmic = {true, true};
-    variables.low = {std::numeric_limits<double>::min(), 1e-9};
-    variables.high = {inf, 2e-6};
-    const auto f = [](std::span<const double> x) {
-        const double u = std::log(x[0] / 1e6), v = std::log(x[1] / 1e-6);
-        return Evaluation{Vector(x.begin(), x.end()),
-                          u * u + 3 * v * v + u * v,
-                          {(2 * u + v) / x[0], (6 * v + u) / x[1]}};
-    };
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), variables, interpreter());
-    const Run run(*rule, f(Vector{1e4, 1e-8}), f, 50);
-    CHECK(run.rows.size() < 20);
-    CHECK(run.rows.back().values[0] == doctest::Approx(1e6).epsilon(1e-6));
-    CHECK(run.rows.back().values[1] == doctest::Approx(1e-6).epsilon(1e-6));
-}
-
-TEST_CASE("L-BFGS steps back from points where the loss is not finite") {
-    const auto f = [](std::span<const double> x) {
-        // -log(x) + x: defined for x > 0, minimum at 1
-        return Evaluation{Vector(x.begin(), x.end()), x[0] - std::log(x[0]), {1 - 1 / x[0]}};
-    };
-    Settings s = settings_of(RuleType::lbfgs);
-    s.rate = 100;
-    const auto rule = make_rule(s, unbounded(1), interpreter());
-    const Run run(*rule, f(Vector{20}), f, 50);  // first tried: 20 - 95
-    CHECK(std::isnan(run.tried[0][0].loss));
-    CHECK(run.rows.back().values[0] == doctest::Approx(1).epsilon(1e-6));
-}
-
 TEST_CASE("derivative-free searches find it too; an iteration is an improvement") {
     for (const RuleType type : {RuleType::nelder_mead, RuleType::subplex, RuleType::cobyla,
                                 RuleType::bobyqa, RuleType::direct}) {
@@ -198,28 +116,54 @@ TEST_CASE("what a search cannot do is said beforehand") {
                          doctest::Contains("two parameters"), Error);
 }
 
-TEST_CASE("a search starts again when the point was changed or restored, and says so") {
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
+TEST_CASE("a search starts again when the point was changed, and says so") {
+    const auto rule = make_rule(settings_of(RuleType::nelder_mead), unbounded(2), interpreter());
     LogWatch log;
     const Run first(*rule, rosenbrock(Vector{-1.2, 1}), rosenbrock, 5);
     CHECK(log.text == "");
-    const Run again(*rule, rosenbrock(Vector{0, 0.5}), rosenbrock, 100);
+    const Run again(*rule, rosenbrock(Vector{0, 0.5}), rosenbrock, 1000);
     CHECK(log.text.find("the point has changed; the search starts again") != std::string::npos);
-    CHECK(again.rows.back().loss < 1e-12);
+    CHECK(again.rows.back().loss < 1e-8);
+}
 
-    log.text.clear();
-    const auto second = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
-    second->restore(rule->state());
-    const Run restored(*second, rosenbrock(Vector{0, 0.5}), rosenbrock, 100);
-    CHECK(log.text.find("cannot be saved; the search starts again") != std::string::npos);
-    REQUIRE(restored.rows.size() == again.rows.size());
-    for (std::size_t k = 0; k < again.rows.size(); ++k)
-        CHECK(restored.rows[k].values == again.rows[k].values);
+TEST_CASE("a restored search goes on as if there had been no break") {
+    for (const RuleType type : {RuleType::nelder_mead, RuleType::subplex, RuleType::cobyla,
+                                RuleType::bobyqa, RuleType::direct}) {
+        CAPTURE(name_of(type));
+        Variables variables = unbounded(2);
+        variables.low = {-2, -2};
+        variables.high = {2, 2};
+        Settings s = settings_of(type);
+        s.evaluations = 150;
+        // Undefined where x + y < -1.5, which the first simplices and boxes reach.
+        const auto f = [](std::span<const double> x) {
+            Evaluation e = rosenbrock(x);
+            if (x[0] + x[1] < -1.5) e.loss = std::numeric_limits<double>::quiet_NaN();
+            return e;
+        };
+        const auto whole = make_rule(s, variables, interpreter());
+        const Run all(*whole, f(Vector{-1.2, 1}), f, 1000);
+        REQUIRE(all.rows.size() > 6);
+        for (const int stop : {0, 1, 4, static_cast<int>(all.rows.size()) - 1}) {
+            CAPTURE(stop);
+            const auto part = make_rule(s, variables, interpreter());
+            const Run before(*part, f(Vector{-1.2, 1}), f, stop);
+            const auto rest = make_rule(s, variables, interpreter());
+            rest->restore(
+                document::Document::parse(document::Document(part->state()).to_text()).root());
+            const Run after(*rest, before.rows.back(), f, 1000);
+            REQUIRE(before.rows.size() + after.rows.size() == all.rows.size() + 1);
+            for (std::size_t k = 0; k < after.rows.size(); ++k)
+                CHECK(after.rows[k].values == all.rows[before.rows.size() - 1 + k].values);
+            CHECK(after.ending == all.ending);
+            CHECK(before.evaluations() + after.evaluations() == all.evaluations());
+        }
+    }
 }
 
 TEST_CASE("an exception in an evaluation passes through, and the search goes on afterwards") {
-    const auto rule = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
-    const auto other = make_rule(settings_of(RuleType::lbfgs), unbounded(2), interpreter());
+    const auto rule = make_rule(settings_of(RuleType::cobyla), unbounded(2), interpreter());
+    const auto other = make_rule(settings_of(RuleType::cobyla), unbounded(2), interpreter());
     const Evaluation start = rosenbrock(Vector{-1.2, 1});
     CHECK_THROWS_WITH_AS(rule->step(start,
                                     [](std::span<const double>, bool) -> Evaluation {

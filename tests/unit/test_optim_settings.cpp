@@ -126,6 +126,7 @@ TEST_CASE("the schema is JSON and names the keys that the reader takes, type by 
         {"cg_iterations", "5"},
         {"clip", R"({"norm": 1})"},
         {"groups", R"({"lengths": {"rate": 1}})"},
+        {"memory", "5"},
         {"evaluations", "5"},
         {"stop", R"({"patience": 1})"}};
     CHECK(samples.size() + 1 == properties.size());

@@ -106,7 +106,8 @@ private:
                                  duration_text(last.seconds)),
                      quiet);
         if (!now.stop_reason.empty() && !work.is_optimising())
-            wrapped_text("Stopped: " + now.stop_reason, look().palette().warn);
+            wrapped_text("Ended: " + now.stop_reason,
+                         now.stopped_well ? quiet : look().palette().warn);
     }
 
     static std::size_t entries(const session::Snapshot& now) {

@@ -127,7 +127,7 @@ struct Binding {
     // Changes whenever the contents change, and is never used again at this address: index arrays
     // are inverted, and copies made, once per version. 0: unknown (integers: they never change).
     std::uint64_t version = 0;
-    // readable_behind (base/aligned.hpp) bytes behind the last element may be read.
+    // readable_behind() (base/aligned.hpp) bytes behind the last element may be read.
     bool padded = false;
     bool kept = false;  // values of long ago, which no cache holds any more
     Occupied* occupied = nullptr;

@@ -452,13 +452,17 @@ void Pull::walk(ir::Builder& builder, Body& body) const {
         builder.binary(OpCode::add, number,
                        builder.binary(OpCode::mul, number, builder.parameter(slots_parameter_, 0)));
     body.before_slots({first, runs});
+    const Value last = builder.parameter(slots_parameter_, 0);
     builder.for_(builder.load(most_, 0, block), 0, [&](Value slot) {
         const auto place = [&](Value k) {
             const Value rows = builder.binary(OpCode::mul, k, builder.integer(block_targets));
             return Body::Place{builder.binary(OpCode::add, first, rows),
                                builder.binary(OpCode::add, runs, k)};
         };
-        body.record(place(slot), place(builder.binary(OpCode::add, slot, builder.integer(1))),
+        // The last slot has none ahead of it: what follows is the next block's, whose runs may lead
+        // out of the array from here.
+        const Value ahead = builder.binary(OpCode::add, slot, builder.integer(1));
+        body.record(place(slot), place(builder.binary(OpCode::min, ahead, last)),
                     builder.compare(OpCode::lt, slot, degree));
     });
 }

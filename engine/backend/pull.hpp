@@ -109,8 +109,8 @@ private:
             const std::int64_t lane = target % block_targets;
             return static_cast<std::size_t>((target - lane) * slots + slot * block_targets + lane);
         }
-        // For so many targets, padded; and a slot that the last block looks ahead to.
-        std::int64_t cells(std::int64_t stride) const { return slots * stride + block_targets; }
+        // For so many targets, padded.
+        std::int64_t cells(std::int64_t stride) const { return slots * stride; }
     };
     static constexpr int block_targets = most_lanes;
     static constexpr std::int32_t no_run = INT32_MIN, no_term = INT32_MIN + 1;

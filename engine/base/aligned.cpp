@@ -1,4 +1,5 @@
 // Small blocks come from the C library, large ones from mmap, so that untouched pages cost nothing.
+// With guard pages all come from mmap.
 #include "engine/base/aligned.hpp"
 
 #include <sys/mman.h>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "engine/base/error.hpp"
 
@@ -37,6 +39,35 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
         .remedy("use fewer elements, fewer steps, or a smaller memory budget for checkpoints");
 }
 
+GuardPages read_guard_pages() {
+    const char* const asked = std::getenv("HINDCAST_GUARD_PAGES");
+    const std::string_view word = asked != nullptr ? asked : "";
+    if (word.empty()) return GuardPages::none;
+    if (word == "front") return GuardPages::front;
+    if (word == "end") return GuardPages::end;
+    throw Error("HINDCAST_GUARD_PAGES is \"" + std::string(word) + "\"")
+        .remedy("set it to front or to end, or unset it");
+}
+
+// [guard page] [block, whole pages] [guard page]; null where the system has no more mappings.
+void* map_guarded(std::size_t bytes) {
+    const std::size_t inner = round_up(bytes + readable_behind(), page);
+    void* const raw = mmap(nullptr, inner + 2 * page, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED) return nullptr;
+    char* const first = static_cast<char*>(raw) + page;
+    if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) {
+        munmap(raw, inner + 2 * page);
+        return nullptr;
+    }
+    return guard_pages() == GuardPages::front ? first : first + inner - bytes;
+}
+
+void unmap_guarded(void* block, std::size_t bytes) {
+    char* const first = static_cast<char*>(block) - reinterpret_cast<std::uintptr_t>(block) % page;
+    munmap(first - page, round_up(bytes + readable_behind(), page) + 2 * page);
+}
+
 // Whole huge pages, beginning at one, and a page behind them: maps one huge page more and gives
 // back what stands over.
 void* map_large(std::size_t bytes) {
@@ -54,6 +85,13 @@ void* map_large(std::size_t bytes) {
 }
 
 }  // namespace
+
+GuardPages guard_pages() {
+    static const GuardPages mode = read_guard_pages();
+    return mode;
+}
+
+std::size_t readable_behind() { return guard_pages() == GuardPages::end ? 0 : 16; }
 
 MemoryUse memory_use() {
     return {current_bytes.load(), peak_bytes.load(), allocation_count.load()};
@@ -81,11 +119,13 @@ void* allocate_aligned(std::size_t bytes) {
     if (bytes == 0) return nullptr;
     if (bytes > largest_block) fail(bytes);
     void* block = nullptr;
-    if (bytes >= large_block) {
+    if (guard_pages() != GuardPages::none) {
+        block = map_guarded(bytes);
+    } else if (bytes >= large_block) {
         block = map_large(round_up(bytes, huge_page));
     } else {
         const std::size_t alignment = bytes >= page_block ? page : memory_alignment;
-        const std::size_t rounded = round_up(bytes + readable_behind, alignment);
+        const std::size_t rounded = round_up(bytes + readable_behind(), alignment);
         block = std::aligned_alloc(alignment, rounded);
         if (block != nullptr) std::memset(block, 0, rounded);
     }
@@ -97,7 +137,9 @@ void* allocate_aligned(std::size_t bytes) {
 
 void free_aligned(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
-    if (bytes >= large_block) {
+    if (guard_pages() != GuardPages::none) {
+        unmap_guarded(block, bytes);
+    } else if (bytes >= large_block) {
         munmap(block, round_up(bytes, huge_page) + page);
     } else {
         std::free(block);

@@ -4,6 +4,10 @@
 // nothing until touched, and the thread that touches a page first decides where it lies.
 // memory_use() counts every byte that is allocated here: it is what the memory report prints and
 // what tests hold against a plan.
+//
+// With HINDCAST_GUARD_PAGES=front or =end in the environment every block lies flush against a page
+// that nothing may touch: begins right behind one, or ends right before one. An access outside of a
+// block then ends the program at once. This is slow, and meant for tests.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +18,18 @@
 
 namespace hindcast {
 
-// Alignment of every block: a cache line, and a whole vector register of any width.
+// Where blocks lie. Read from the environment at the first call; throws Error if it says something
+// else than "front", "end" or nothing.
+enum class GuardPages { none, front, end };
+GuardPages guard_pages();
+
+// Alignment of every block: a cache line, and a whole vector register of any width. With guard
+// pages at the end only what the size is a multiple of, at most 8 bytes.
 inline constexpr std::size_t memory_alignment = 64;
 // So many bytes behind every block may be read, whatever stands there: three components may be
-// loaded as four.
-inline constexpr std::size_t readable_behind = 16;
+// loaded as four. None with guard pages at the end, and none behind memory that was allocated
+// elsewhere.
+std::size_t readable_behind();
 
 struct MemoryUse {
     std::int64_t current = 0;      // bytes allocated now

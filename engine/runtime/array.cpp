@@ -173,9 +173,10 @@ Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Ty
     if (host.size() < bytes)
         throw Error(
             fmt::format("an array of {} bytes is laid over memory of {}", bytes, host.size()));
-    if (reinterpret_cast<std::uintptr_t>(host.data()) % memory_alignment != 0)
-        throw Error(fmt::format("an array is laid over memory that is not aligned to {} bytes",
-                                memory_alignment));
+    if (reinterpret_cast<std::uintptr_t>(host.data()) % ir::size_of(type) != 0)
+        throw Error(
+            fmt::format("an array of {} is laid over memory that is not aligned to {} bytes",
+                        ir::name_of(type), ir::size_of(type)));
     array.storage_->memory.borrow(host.first(bytes), std::move(alive));
     return array;
 }
@@ -397,7 +398,7 @@ backend::Binding Array::shape_binding() const {
             element_stride(),
             component_stride(),
             version(),
-            storage_->memory.is_own(),
+            storage_->memory.is_padded(),
             false,
             storage_->occupied.get(),
             &storage_->contents};

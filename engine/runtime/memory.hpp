@@ -50,8 +50,10 @@ public:
     void lie_on(const Context& context, const backend::cuda::Exported& shared);
 
     std::size_t size() const { return host_.size(); }
-    // The host's side is not something else's; what backend::Binding::padded says may be read.
+    // The host's side is not something else's.
     bool is_own() const { return !own_.empty(); }
+    // What backend::Binding::padded says may be read: not of memory from elsewhere.
+    bool is_padded() const { return is_own() && readable_behind() > 0; }
     std::byte* host() {
         if (host_is_old_) fetch();
         return host_.data();

@@ -3,7 +3,10 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <string_view>
 
 namespace software_cuda {
 
@@ -15,15 +18,30 @@ constexpr std::uint64_t fresh = 0xfff7a5a5fff7a5a5u, gone = 0x7ff7dead7ff7deadu,
                         guard = 0xfff6b0b0fff6b0b0u;
 
 std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
-// An allocation's place: with a guard of at least `alignment` bytes behind it.
-std::size_t block_of(std::size_t bytes) { return rounded(bytes, alignment) + alignment; }
+bool guarded(const char* where) {
+    const char* const asked = std::getenv("HINDCAST_GUARD_PAGES");
+    return asked != nullptr && std::string_view(asked) == where;
+}
+// Whether each allocation has pages of its own, with an inaccessible one on either side; and
+// whether it ends at the latter of them, not begins at the former.
+const bool at_end = guarded("end"), has_pages = at_end || guarded("front");
+
+// An allocation's place: with a guard of at least `alignment` bytes, or a page, behind it.
+std::size_t block_of(std::size_t bytes) {
+    return has_pages ? rounded(bytes, small_page) + small_page
+                     : rounded(bytes, alignment) + alignment;
+}
+Address begin_of_block(Address address) {
+    return has_pages ? address / small_page * small_page : address;
+}
 
 template <class T>
 T* pointer(Address address) {
     return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 void fill_words(Address at, std::size_t bytes, std::uint64_t word) {
-    std::fill_n(pointer<std::uint64_t>(at), bytes / sizeof word, word);
+    for (std::size_t k = 0; k + sizeof word <= bytes; k += sizeof word)
+        std::memcpy(pointer<char>(at + k), &word, sizeof word);
 }
 
 }  // namespace
@@ -40,6 +58,7 @@ void DeviceMemory::reserve() {
         if (range == MAP_FAILED) continue;
         range_ = range;
         base_ = top_ = rounded(reinterpret_cast<Address>(range), page);
+        if (has_pages) top_ += small_page;
         ::madvise(pointer<void>(base_), reserved_ - page, MADV_HUGEPAGE);
         return;
     }
@@ -63,6 +82,8 @@ Address DeviceMemory::allocate(std::size_t bytes, std::size_t limit) {
         address = top_;
         top_ += block;
     }
+    if (at_end) address += rounded(bytes, small_page) - bytes;
+    if (has_pages && open_) protect(address, bytes, PROT_READ | PROT_WRITE);
     allocations_[address] = {bytes};
     used_ += need;
     return address;
@@ -119,15 +140,14 @@ void DeviceMemory::fill(Address address) {
     fill_words(address, whole, fresh);
     for (std::size_t k = whole; k < bytes; ++k) *pointer<unsigned char>(address + k) = 0xa5;
     // The guard begins with the first byte behind the end.
-    const Address end = address + block_of(bytes);
-    for (Address a = address + bytes; a % 8 != 0; ++a) *pointer<unsigned char>(a) = 0xb0;
-    const Address words = rounded(address + bytes, 8);
+    const Address end = end_of(address, bytes), words = std::min(rounded(address + bytes, 8), end);
+    for (Address a = address + bytes; a < words; ++a) *pointer<unsigned char>(a) = 0xb0;
     fill_words(words, end - words, guard);
 }
 
 bool DeviceMemory::release(Address address) {
     const std::size_t bytes = allocations_.at(address).bytes;
-    const Address end = address + block_of(bytes), words = rounded(address + bytes, 8);
+    const Address end = end_of(address, bytes), words = std::min(rounded(address + bytes, 8), end);
     bool whole = true;
     for (Address a = address + bytes; a < words; ++a)
         whole = whole && *pointer<unsigned char>(a) == 0xb0;
@@ -141,6 +161,8 @@ void DeviceMemory::forget(Address address) {
     const auto found = allocations_.find(address);
     used_ -= rounded(found->second.bytes, alignment);
     std::size_t size = block_of(found->second.bytes);
+    if (has_pages && open_) protect(address, found->second.bytes, PROT_NONE);
+    address = begin_of_block(address);
     allocations_.erase(found);
     // Holes side by side become one.
     const auto after = free_.lower_bound(address);
@@ -165,14 +187,28 @@ void DeviceMemory::forget_all() {
     if (base_ != 0) ::madvise(pointer<void>(base_), pages(), MADV_DONTNEED);
     allocations_.clear();
     free_.clear();
-    top_ = base_;
+    top_ = base_ + (has_pages && base_ != 0 ? small_page : 0);
     used_ = 0;
 }
 
 std::size_t DeviceMemory::pages() const { return rounded(top_ - base_, page); }
 
+Address DeviceMemory::end_of(Address address, std::size_t bytes) {
+    return has_pages ? rounded(address + bytes, small_page) : address + block_of(bytes);
+}
+
+void DeviceMemory::protect(Address address, std::size_t bytes, int access) const {
+    const Address begin = begin_of_block(address);
+    ::mprotect(pointer<void>(begin), end_of(address, bytes) - begin, access);
+}
+
 void DeviceMemory::protect(int access) const {
-    if (top_ != base_) ::mprotect(pointer<void>(base_), pages(), access);
+    if (has_pages) {
+        for (const auto& [address, allocation] : allocations_)
+            protect(address, allocation.bytes, access);
+    } else if (top_ != base_) {
+        ::mprotect(pointer<void>(base_), pages(), access);
+    }
     for (const auto& [address, allocation] : imported_) {
         const Address begin = address / small_page * small_page;
         ::mprotect(pointer<void>(begin), allocation.bytes + (address - begin), access);

@@ -4,6 +4,9 @@
 // Fresh memory, freed memory and the guard behind each allocation hold patterns that are NaN as
 // f32 and as f64. Allocating is a matter of addresses at once, of contents (fill, release) when the
 // stream gets there; addresses come back only then.
+//
+// With guard pages (engine/base/aligned.hpp) each allocation lies flush against a page that is
+// never accessible, at its front or at its end.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +63,9 @@ public:
 private:
     void reserve();
     void protect(int access) const;
+    void protect(Address address, std::size_t bytes, int access) const;
+    // The end of what is accessible from an allocation's address on.
+    static Address end_of(Address address, std::size_t bytes);
     std::size_t pages() const;
 
     static const Allocation* holding(const std::map<Address, Allocation>& in, Address address,

@@ -3,6 +3,7 @@
 // an array and are not used.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 

@@ -10,6 +10,17 @@ namespace hindcast::model {
 
 using document::Node;
 
+std::vector<double> Quantity::loaded() const {
+    if (!as_loaded) return values;
+    std::vector<double> found = as_loaded();
+    if (found.size() == values.size() || found.empty() || values.size() % found.size() != 0)
+        return found;
+    // One value for all elements, which now have one each.
+    const std::vector<double> row = found;
+    while (found.size() < values.size()) found.insert(found.end(), row.begin(), row.end());
+    return found;
+}
+
 // ---------------------------------------------------------------- Model
 
 Range Model::add_points(const std::string& body, std::int64_t count) {
@@ -248,10 +259,12 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
         loaded != nullptr && document::to_line(*loaded) != document::to_line(node)) {
         const std::vector<double> xyz(positions.begin(), positions.end());
         const std::vector<std::int64_t> shape(grid.begin(), grid.end());
-        quantity.as_loaded = [request, xyz, shape, loaded = *loaded]() mutable {
-            request.positions = xyz;
-            request.grid = shape;
-            return document::evaluate(loaded, request).rows();
+        quantity.as_loaded = [request, xyz, shape, shared, loaded = *loaded]() {
+            document::ValueRequest again = request;
+            again.positions = xyz;
+            again.grid = shape;
+            const document::Values found = document::evaluate(loaded, again);
+            return shared && found.shared ? found.data : found.rows();
         };
     }
     return model.add_quantity(std::move(quantity));

@@ -53,7 +53,7 @@ struct Quantity {
     std::function<std::vector<double>()> as_loaded;
 
     // The numbers that the scene was loaded with.
-    std::vector<double> loaded() const { return as_loaded ? as_loaded() : values; }
+    std::vector<double> loaded() const;
     std::int64_t rows() const { return shared ? 1 : count; }
     // For a Property<T> or, if shared, a Param<T>.
     Argument argument() const { return shared ? Argument::shared(array) : Argument(array); }

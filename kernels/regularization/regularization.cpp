@@ -61,7 +61,12 @@ public:
         std::vector<double> values;
         if (reference.is_string() && reference.string() == "initial") {
             values = q.loaded();
-            if (values.size() != q.values.size()) values = q.values;  // set to one per element
+            if (values.size() != q.values.size())
+                throw settings_
+                    ->error("of", "'" + q.path + "' was loaded with " +
+                                      std::to_string(values.size()) + " numbers, and has " +
+                                      std::to_string(q.values.size()) + " now")
+                    .remedy("write \"reference\"");
             model.keep({q.path, settings_->node().pointer() + "/reference", values, q.components,
                         q.shared});
         } else if (document::is_number(reference)) {

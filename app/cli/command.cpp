@@ -9,6 +9,7 @@
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/set_value.hpp"
 
 namespace hindcast::cli {
 
@@ -19,7 +20,7 @@ constexpr const char* machine_group = "Machine";
 constexpr const char* result_group = "Results";
 
 // "path=value"; the value is JSON, or a bare word or fraction, for which no quotes are needed.
-void apply(Scene& scene, const std::string& assignment) {
+void apply(Scene& scene, const std::string& assignment, const SimulationOptions& options) {
     const std::size_t sign = assignment.find('=');
     const std::string path = assignment.substr(0, sign);
     std::string value = assignment.substr(sign + 1);
@@ -33,7 +34,7 @@ void apply(Scene& scene, const std::string& assignment) {
             value = document::json_quoted(value);
         }
     }
-    scene.set(path, value);
+    set_value(scene, registry(), options, path, value);
 }
 
 std::string check_assignment(const std::string& text) {
@@ -205,7 +206,10 @@ void add_allow_path(CLI::App& app, std::vector<std::string>& folders) {
 
 Scene SceneOptions::load() const {
     Scene loaded = Scene::load(scene);
-    for (const std::string& assignment : set) apply(loaded, assignment);
+    SimulationOptions options;  // what values are evaluated with
+    options.seed = seed;
+    options.allowed_paths.assign(allow_path.begin(), allow_path.end());
+    for (const std::string& assignment : set) apply(loaded, assignment, options);
     return loaded;
 }
 

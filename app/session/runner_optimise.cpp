@@ -336,23 +336,32 @@ void Runner::accept(const Accept& command) {
     std::sort(quantities.begin(), quantities.end());
     quantities.erase(std::unique(quantities.begin(), quantities.end()), quantities.end());
     constexpr std::size_t most_inline = 1000;
+    const auto write = [&](const std::string& pointer, const std::string& path,
+                           const std::vector<double>& values, int components, bool shared) {
+        document::Node node;
+        if (values.size() <= most_inline || file_.empty()) {
+            node = document::written_form(values, components, shared);
+        } else {  // a file of its own, so that undo finds the older one
+            Hasher hasher;
+            hasher.bytes(values.data(), values.size() * sizeof(double));
+            std::string name =
+                file_.stem().string() + "_" + path + "_" + to_string(hasher.digest()).substr(0, 8);
+            std::replace(name.begin(), name.end(), '.', '_');
+            node = document::saved_form(values, components, shared, file_.parent_path(),
+                                        name + ".npy");
+        }
+        answer.set(pointer, std::move(node));
+    };
     for (const std::size_t q : quantities) {
         const QuantityMeta& meta = now_.world->quantities[q];
         const std::vector<double> values = now_.world->values_of(q, *base_, parameters);
         if (values == *(*base_)[q]) continue;
-        document::Node node;
-        if (values.size() <= most_inline || file_.empty()) {
-            node = document::written_form(values, meta.info.components, meta.info.shared);
-        } else {  // a file of its own, so that undo finds the older one
-            Hasher hasher;
-            hasher.bytes(values.data(), values.size() * sizeof(double));
-            std::string name = file_.stem().string() + "_" + meta.info.path + "_" +
-                               to_string(hasher.digest()).substr(0, 8);
-            std::replace(name.begin(), name.end(), '.', '_');
-            node = document::saved_form(values, meta.info.components, meta.info.shared,
-                                        file_.parent_path(), name + ".npy");
-        }
-        answer.set(meta.info.scene_pointer, std::move(node));
+        write(meta.info.scene_pointer, meta.info.path, values, meta.info.components,
+              meta.info.shared);
+        // What was made from the values at load stays what it is.
+        for (const model::Model::MadeFrom& m : now_.simulation->model().made_from())
+            if (m.quantity == meta.info.path)
+                write(m.scene_pointer, m.quantity + "_at_load", m.values, m.components, m.shared);
     }
     const Lock lock(desk_.mutex);
     desk_.draft.answer = std::make_shared<const document::Document>(std::move(answer));

@@ -10,6 +10,17 @@ namespace hindcast::model {
 
 using document::Node;
 
+std::vector<double> Quantity::loaded() const {
+    if (!as_loaded) return values;
+    std::vector<double> found = as_loaded();
+    if (found.size() == values.size() || found.empty() || values.size() % found.size() != 0)
+        return found;
+    // One value for all elements, which now have one each.
+    const std::vector<double> row = found;
+    while (found.size() < values.size()) found.insert(found.end(), row.begin(), row.end());
+    return found;
+}
+
 // ---------------------------------------------------------------- Model
 
 Range Model::add_points(const std::string& body, std::int64_t count) {
@@ -144,8 +155,11 @@ document::Range range_of(const Field& f) {
 }
 }  // namespace
 
-Settings::Settings(const ModuleType& type, const Node& object, std::string name)
-    : type_(&type), node_(object), name_(std::move(name)) {
+Settings::Settings(const ModuleType& type, const Node& object, std::string name, const Node* loaded)
+    : type_(&type),
+      node_(object),
+      loaded_(loaded != nullptr ? *loaded : object),
+      name_(std::move(name)) {
     document::Reader reader(node_, "'" + name_ + "' (" + type.type + ")");
     reader.allow({"type", "name"});
     if (type.section == Section::objective) reader.allow({"weight", "at"});
@@ -186,6 +200,12 @@ const Node* Settings::find(const std::string& key) const {
     if (const Node* written = node_.find(key)) return written;
     const auto found = defaults_.find(key);
     return found == defaults_.end() ? nullptr : &found->second;
+}
+
+const Node* Settings::find_loaded(const std::string& key) const {
+    if (const Node* written = loaded_.find(key)) return written;
+    const auto found = defaults_.find(key);
+    return found == defaults_.end() ? find(key) : &found->second;
 }
 
 Error Settings::error(const std::string& key, const std::string& what) const {
@@ -233,8 +253,21 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     request.files = model.options().files;
     document::Values values = document::evaluate(node, request);
     const bool shared = one || values.shared;
-    return model.add_quantity(
-        make(model, f, one ? 1 : count, request.components, shared, std::move(values.data)));
+    Quantity quantity =
+        make(model, f, one ? 1 : count, request.components, shared, std::move(values.data));
+    if (const Node* loaded = find_loaded(key);
+        loaded != nullptr && document::to_line(*loaded) != document::to_line(node)) {
+        const std::vector<double> xyz(positions.begin(), positions.end());
+        const std::vector<std::int64_t> shape(grid.begin(), grid.end());
+        quantity.as_loaded = [request, xyz, shape, shared, loaded = *loaded]() {
+            document::ValueRequest again = request;
+            again.positions = xyz;
+            again.grid = shape;
+            const document::Values found = document::evaluate(loaded, again);
+            return shared && found.shared ? found.data : found.rows();
+        };
+    }
+    return model.add_quantity(std::move(quantity));
 }
 
 Quantity& Settings::quantity_of(Model& model, const std::string& key, std::int64_t count,

@@ -49,7 +49,11 @@ struct Quantity {
     std::vector<double> values;  // rows x components; one row if shared
     Array array;  // f64 {1, components} if shared, else the real type {count, components}
     std::string scene_pointer;  // of the value in the scene
+    // Where `values` were set after the scene was loaded (--set): what the scene itself says.
+    std::function<std::vector<double>()> as_loaded;
 
+    // The numbers that the scene was loaded with.
+    std::vector<double> loaded() const;
     std::int64_t rows() const { return shared ? 1 : count; }
     // For a Property<T> or, if shared, a Param<T>.
     Argument argument() const { return shared ? Argument::shared(array) : Argument(array); }
@@ -161,6 +165,20 @@ public:
     Quantity* find_quantity(const std::string& path);
     std::map<std::string, std::unique_ptr<Quantity>>& quantities() { return quantities_; }
 
+    // --- values that were made at load ---
+    // What other values were made from when the scene was loaded: the numbers of a quantity, and
+    // the key that says so in a scene whose quantity has other numbers by then.
+    struct MadeFrom {
+        std::string quantity;       // its path
+        std::string scene_pointer;  // of the key, which the scene does not write
+        std::vector<double> values;
+        int components = 1;
+        bool shared = false;
+    };
+    // Scenes that are saved with other numbers of the quantity write the key.
+    void keep(MadeFrom values) { made_from_.push_back(std::move(values)); }
+    const std::vector<MadeFrom>& made_from() const { return made_from_; }
+
     // --- launches ---
     Launch launch(const lang::KernelDef& kernel, std::int64_t items,
                   std::vector<Argument> arguments, std::string description) const {
@@ -202,6 +220,7 @@ private:
     std::map<std::string, Published> arrays_;
     std::map<std::string, bool> done_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
+    std::vector<MadeFrom> made_from_;
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
     Array step_counter_ = Rollout::make_step_counter();
@@ -216,13 +235,17 @@ private:
 class Settings {
 public:
     // Reads and checks the object: unknown keys, types, ranges. Fields that need the model are read
-    // by the getters below.
-    Settings(const ModuleType& type, const document::Node& object, std::string name);
+    // by the getters below. `loaded`: the same object in the scene as it was loaded, before numbers
+    // were set in it; null if none were.
+    Settings(const ModuleType& type, const document::Node& object, std::string name,
+             const document::Node* loaded = nullptr);
 
     const std::string& name() const { return name_; }
     const document::Node& node() const { return node_; }
     const document::Node* find(
         const std::string& key) const;  // as written, or the default; null if absent
+    // As the scene was loaded, before a number was set.
+    const document::Node* find_loaded(const std::string& key) const;
     bool written(const std::string& key) const { return node_.find(key) != nullptr; }
 
     double number(const std::string& key) const;
@@ -253,7 +276,7 @@ private:
     Quantity make(const Model& model, const Field& f, std::int64_t count, int components,
                   bool shared, std::vector<double> values) const;
     const ModuleType* type_;
-    document::Node node_;
+    document::Node node_, loaded_;
     std::string name_;
     std::map<std::string, document::Node> defaults_;
 };

@@ -17,10 +17,12 @@ std::map<std::string, bool> Parameters::per_element(const Node& root) {
     document::array_of(*list);
     for (std::size_t k = 0; k < list->size(); ++k) {
         const Node& entry = document::object_of(list->item(k));
-        const Node *per = entry.find("per"), *path = entry.find("path");
-        if (per == nullptr || path == nullptr) continue;
-        if (document::string_of(*per) == "element")
-            wanted[Path::parse(document::string_of(*path)).base()] = true;
+        const Node *per = entry.find("per"), *text = entry.find("path");
+        if (text == nullptr) continue;
+        const Path path = Path::parse(document::string_of(*text));
+        // A path that names one element of a value for all makes it one per element.
+        if (path.element || (per != nullptr && document::string_of(*per) == "element"))
+            wanted[path.base()] = true;
     }
     return wanted;
 }

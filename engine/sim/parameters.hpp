@@ -5,8 +5,8 @@
 //                     "group": "lengths", "rate": 0.1}]
 //
 // A parameter has the shape its value is written in: one number is one shared parameter, a list one
-// per element. "per": "element" makes a shared value independent per element; "shared" and "body"
-// insist on one value.
+// per element. "per": "element" makes a shared value independent per element, and so does a path
+// with an element; "shared" and "body" insist on one value.
 #pragma once
 
 #include <limits>

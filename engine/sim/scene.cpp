@@ -135,6 +135,7 @@ void Scene::set(const std::string& path, std::string_view json) {
     }
     Scene next(std::move(changed));
     next.file_ = file_;
+    next.loaded_ = loaded_ != nullptr ? loaded_ : std::make_shared<const Scene>(*this);
     *this = std::move(next);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,11 @@ public:
 
     // `--set`: replaces the value at a path ("cage.stiffness", "gravity", "time.steps",
     // "ball.velocity[0].z") by a JSON value, and reads the scene again. Throws Error and changes
-    // nothing if the path or the value is wrong.
+    // nothing if the path or the value is wrong. What is made at load from a body's positions, or
+    // from other numbers, is still made from those of loaded().
     void set(const std::string& path, std::string_view json);
+    // The scene before the first set(); null if nothing was set.
+    const Scene* loaded() const { return loaded_.get(); }
     // The node that a path names, with elements and components: nullptr if it is not written in the
     // scene.
     const document::Node* find(const std::string& path) const;
@@ -56,6 +60,7 @@ private:
 
     document::Document document_;
     std::filesystem::path file_;
+    std::shared_ptr<const Scene> loaded_;
     std::string name_, description_;
     int dimension_ = 3;
     double step_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "engine/ad/activity.hpp"
@@ -43,6 +44,10 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
         gravity.values.back() = -9.81;
     model_->add_quantity(std::move(gravity));
 
+    std::map<std::pair<model::Section, std::string>, const document::Node*> loaded;
+    if (scene_.loaded() != nullptr)
+        for (const Scene::Object& object : scene_.loaded()->objects())
+            loaded[{object.section, object.name}] = object.node;
     for (const Scene::Object& object : scene_.objects()) {
         const ModuleType* type = registry.find(object.section, object.type);
         if (type == nullptr) {
@@ -55,8 +60,9 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
             throw document::fault(
                 at, "there is no type '" + object.type + "' in " + model::name_of(object.section));
         }
-        instances_.push_back(
-            type->make(std::make_shared<model::Settings>(*type, *object.node, object.name)));
+        const auto before = loaded.find({object.section, object.name});
+        instances_.push_back(type->make(std::make_shared<model::Settings>(
+            *type, *object.node, object.name, before != loaded.end() ? before->second : nullptr)));
     }
     for (const auto& instance : instances_) instance->declare(*model_);
     for (const auto& instance : instances_) instance->build(*model_);
@@ -252,13 +258,19 @@ StateHash Simulation::state_hash() const {
 document::Document Simulation::scene_with_parameters(const std::filesystem::path& folder) const {
     document::Document document = scene_.document();
     parameters_->fetch_values();
+    const auto set = [&](const std::string& pointer, const std::vector<double>& values,
+                         int components, bool shared, std::string name) {
+        std::replace(name.begin(), name.end(), '.', '_');
+        document.set(pointer,
+                     document::saved_form(values, components, shared, folder, name + ".npy"));
+    };
     for (const Parameter& p : parameters_->list()) {
         const Quantity& q = *p.quantity;
-        std::string file = q.path;
-        std::replace(file.begin(), file.end(), '.', '_');
-        document.set(q.scene_pointer,
-                     document::saved_form(q.values, q.components, q.shared, folder, file + ".npy"));
+        set(q.scene_pointer, q.values, q.components, q.shared, q.path);
     }
+    for (const model::Model::MadeFrom& m : model_->made_from())
+        if (model_->find_quantity(m.quantity)->values != m.values)
+            set(m.scene_pointer, m.values, m.components, m.shared, m.quantity + "_at_load");
     return document;
 }
 

@@ -61,6 +61,24 @@ SweepAxis SweepAxis::parse(const std::string& text) {
     return axis;
 }
 
+namespace {
+
+// Whether the path is a key that an object of the scene may have.
+bool is_field(const Scene& scene, const Registry& registry, const std::string& text) {
+    const Path path = Path::parse(text);
+    if (path.keys.size() != 2 || path.element || path.component) return false;
+    for (const Scene::Object& object : scene.objects()) {
+        if (object.name != path.keys[0]) continue;
+        const model::ModuleType* type = registry.find(object.section, object.type);
+        if (type == nullptr) return false;
+        for (const model::Field& field : type->fields)
+            if (field.key == path.keys[1]) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
 Sweep::Sweep(Scene scene, const Registry& registry, const SimulationOptions& options,
              std::vector<SweepAxis> axes)
     : axes_(std::move(axes)) {
@@ -70,6 +88,16 @@ Sweep::Sweep(Scene scene, const Registry& registry, const SimulationOptions& opt
         size_ *= axis.values.size();
     }
     simulation_ = std::make_unique<Simulation>(scene, registry, options);
+    // A value that the scene leaves at a default that means "none" is there once it is written.
+    bool written_out = false;
+    for (const SweepAxis& axis : axes_) {
+        if (simulation_->model().find_quantity(Path::parse(axis.path).base()) != nullptr ||
+            scene.find(axis.path) != nullptr || !is_field(scene, registry, axis.path))
+            continue;
+        scene.set(axis.path, document::shortest(axis.values.front()));
+        written_out = true;
+    }
+    if (written_out) simulation_ = std::make_unique<Simulation>(scene, registry, options);
     own_ = simulation_->parameters().size();
     document::Node list = document::Node::array();
     if (const document::Node* written = scene.document().root().find("parameters")) list = *written;

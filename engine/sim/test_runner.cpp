@@ -15,6 +15,7 @@
 #include "engine/sim/gradient_check.hpp"
 #include "engine/sim/path.hpp"
 #include "engine/sim/results.hpp"
+#include "engine/sim/set_value.hpp"
 
 namespace hindcast {
 
@@ -227,7 +228,7 @@ private:
 
     void set(const Step& step) {
         Scene next = scene();
-        next.set(step.path, step.value);
+        set_value(next, registry_, options_, step.path, step.value);
         simulation_.reset();
         simulation_.emplace(next, registry_, options_);
         scene_ = std::move(next);

@@ -257,6 +257,7 @@ void register_mpm(Registry& registry) {
               .unit("m")
               .differentiable()
               .doc("where each point starts: a list of vectors, or a generator"),
+          particles::reference_field(),
           vectors("velocity")
               .unit("m/s")
               .zero()

@@ -120,6 +120,18 @@ private:
 
 }  // namespace
 
+model::Field reference_field() {
+    return model::vectors("reference_positions")
+        .unit("m")
+        .optional()
+        .doc(
+            "what is made once, when the scene is loaded, is made from these positions: rest "
+            "lengths that are \"initial\", formulas in x, y, z, selections by box. Without them "
+            "from \"positions\" as the scene was loaded: they stay as they are where positions "
+            "are then optimised, set (--set) or varied (--vary), and a scene that is saved after "
+            "that writes this key");
+}
+
 Placed place_points(const Settings& settings, Model& model) {
     document::ValueRequest request;
     request.components = model.dimension();
@@ -131,6 +143,18 @@ Placed place_points(const Settings& settings, Model& model) {
         throw settings.error("positions", "one position is given where a list is expected")
             .remedy("write a list of vectors, or a generator");
     Placed placed{model.add_points(settings.name(), positions.count), positions.rows()};
+    if (const document::Node* reference = settings.find("reference_positions")) {
+        request.count = positions.count;
+        placed.positions = document::evaluate(*reference, request).rows();
+    } else {
+        // Other positions that were set after the scene was loaded, if they are of as many points.
+        const document::Values loaded =
+            document::evaluate(*settings.find_loaded("positions"), request);
+        if (loaded.count == positions.count) placed.positions = loaded.rows();
+        model.keep({settings.name() + ".positions",
+                    settings.node().pointer() + "/reference_positions", placed.positions,
+                    model.dimension(), false});
+    }
     model.set_initial_points(placed.range.first, placed.positions);
     return placed;
 }
@@ -280,6 +304,7 @@ void register_particles(Registry& registry) {
               .unit("m")
               .differentiable()
               .doc("where each particle starts: a list of vectors, or a generator"),
+          particles::reference_field(),
           vectors("velocity")
               .unit("m/s")
               .zero()

@@ -40,6 +40,8 @@ struct Placed {
 };
 // Throws Error at the field.
 Placed place_points(const model::Settings& settings, model::Model& model);
+// The key "reference_positions", which place_points() reads.
+model::Field reference_field();
 
 // The force array, made by the first force. Call once per launch that adds to it: where `defines`
 // is true the launch declares it Sum, otherwise Accumulate.

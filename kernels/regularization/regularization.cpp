@@ -58,11 +58,27 @@ public:
         }
         const Quantity& q = *quantity;
         const document::Node& reference = *settings_->find("reference");
-        std::vector<double> values = q.values;
-        if (!(reference.is_string() && reference.string() == "initial")) {
-            if (!document::is_number(reference))
-                throw document::mismatch(reference, "\"initial\" or a number");
-            std::fill(values.begin(), values.end(), document::number_of(reference));
+        std::vector<double> values;
+        if (reference.is_string() && reference.string() == "initial") {
+            values = q.loaded();
+            if (values.size() != q.values.size())
+                throw settings_
+                    ->error("of", "'" + q.path + "' was loaded with " +
+                                      std::to_string(values.size()) + " numbers, and has " +
+                                      std::to_string(q.values.size()) + " now")
+                    .remedy("write \"reference\"");
+            model.keep({q.path, settings_->node().pointer() + "/reference", values, q.components,
+                        q.shared});
+        } else if (document::is_number(reference)) {
+            values.assign(q.values.size(), document::number_of(reference));
+        } else {
+            document::ValueRequest request;
+            request.count = q.rows();
+            request.components = q.components;
+            request.functions = model.options().functions;
+            request.seed = model.options().seed;
+            request.files = model.options().files;
+            values = document::evaluate(reference, request).rows();
         }
         const double count = static_cast<double>(values.size());
         model::Term term = settings_->term(model);
@@ -95,9 +111,10 @@ void register_regularization(Registry& registry) {
          {text("of").doc("the path of the numbers, such as cage.rest_length"),
           any("reference")
               .fallback("\"initial\"")
-              .doc("\"initial\": the values that the scene is loaded with, or one number")
+              .doc("\"initial\": the values that the scene is loaded with; one number for all; or "
+                   "as many numbers, written as the values themselves are")
               .schema(
-                  R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string","pattern":"^-?[0-9]+/[0-9]+$"}]})"),
+                  R"({"oneOf":[{"const":"initial"},{"type":"number"},{"type":"string","pattern":"^-?[0-9]+/[0-9]+$"},{"type":"array"},{"type":"object"}]})"),
           boolean("sum").fallback("false").doc("sum instead of mean")},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Regularization>(std::move(s));

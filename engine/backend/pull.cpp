@@ -462,7 +462,8 @@ void Pull::walk(ir::Builder& builder, Body& body) const {
         // The last slot has none ahead of it: what follows is the next block's, whose runs may lead
         // out of the array from here.
         const Value ahead = builder.binary(OpCode::add, slot, builder.integer(1));
-        body.record(place(slot), place(builder.binary(OpCode::min, ahead, last)),
+        body.record(place(slot),
+                    place(builder.select(builder.compare(OpCode::lt, ahead, last), ahead, last)),
                     builder.compare(OpCode::lt, slot, degree));
     });
 }

@@ -83,7 +83,10 @@ Address DeviceMemory::allocate(std::size_t bytes, std::size_t limit) {
         top_ += block;
     }
     if (at_end) address += rounded(bytes, small_page) - bytes;
-    if (has_pages && open_) protect(address, bytes, PROT_READ | PROT_WRITE);
+    if (has_pages && open_) {
+        protect(address, bytes, PROT_READ | PROT_WRITE);
+        ::mprotect(pointer<void>(end_of(address, bytes)), small_page, PROT_NONE);
+    }
     allocations_[address] = {bytes};
     used_ += need;
     return address;
@@ -161,7 +164,6 @@ void DeviceMemory::forget(Address address) {
     const auto found = allocations_.find(address);
     used_ -= rounded(found->second.bytes, alignment);
     std::size_t size = block_of(found->second.bytes);
-    if (has_pages && open_) protect(address, found->second.bytes, PROT_NONE);
     address = begin_of_block(address);
     allocations_.erase(found);
     // Holes side by side become one.
@@ -206,6 +208,9 @@ void DeviceMemory::protect(int access) const {
     if (has_pages) {
         for (const auto& [address, allocation] : allocations_)
             protect(address, allocation.bytes, access);
+        // What was freed can be read, as garbage, up to the page before the next allocation.
+        for (const auto& [begin, size] : free_)
+            ::mprotect(pointer<void>(begin), size - small_page, access);
     } else if (top_ != base_) {
         ::mprotect(pointer<void>(base_), pages(), access);
     }

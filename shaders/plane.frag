@@ -1,4 +1,5 @@
-// Grid lines that fade with distance over a ground that takes shadows; hatching in the plane.
+// Grid lines and shadows that fade with distance, over the ground of obstacles or over nothing;
+// hatching in the plane.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "include/scene.glsl"
@@ -57,9 +58,9 @@ void main() {
     vec3 base = draw.colour.rgb;
     if (slant > 0.0) {
         light = light_at(place, normal);
-        ground = (has(is_floor) ? 0.42 : 0.85) * fade_squared;
+        ground = has(is_grid) ? 0.0 : 0.85 * fade_squared;
     } else {
-        ground = has(is_floor) ? 0.0 : 0.12 * fade_squared;
+        ground = has(is_grid) ? 0.0 : 0.12 * fade_squared;
     }
     // Not lit again by the sun: only what it lacks in the shadows.
     const vec3 lit = base * mix(dark ? 0.42 : 0.66, 1.0, light);

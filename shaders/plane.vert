@@ -1,4 +1,4 @@
-// The floor, half spaces, and the ground of a scene in the plane: a large square on the plane
+// The grid, half spaces, and the ground of a scene in the plane: a large square on the plane
 // a.xyz . x = a.w (a.xyz of length 1) around the place b.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -39,6 +40,18 @@ bool is_unknown_command(const std::vector<Command>& commands, std::string_view n
     return true;
 }
 
+// Why the program without a command does not open the window; null: it does.
+const char* why_no_window() {
+#ifdef HINDCAST_VIEW
+    for (const char* const name : {"DISPLAY", "WAYLAND_DISPLAY"})
+        if (const char* const value = std::getenv(name); value != nullptr && *value != '\0')
+            return nullptr;
+    return "there is no display (DISPLAY or WAYLAND_DISPLAY) to open the window on";
+#else
+    return "this build has no window";
+#endif
+}
+
 int run(int argc, char** argv) {
     CLI::App app("Interactive differentiable physics: runs, differentiates and optimises scenes.",
                  "hindcast");
@@ -47,7 +60,7 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
     app.footer(
-        "hindcast COMMAND --help says more about a command.\n"
+        "hindcast COMMAND --help says more about a command; without one, the window opens.\n"
         "Example: hindcast optimize scenes/spring_cage.json");
     std::vector<Command> commands = {add_run(app),   add_optimize(app), add_check(app),
                                      add_batch(app), add_test(app),     add_bench(app),
@@ -60,9 +73,20 @@ int run(int argc, char** argv) {
         return report(std::string("this build has no 'hindcast ") + argv[1] +
                       "': it was made without renderer and window; build with -DHINDCAST_VIEW=ON");
 #endif
+    std::vector<const char*> arguments(argv, argv + argc);
+    if (argc == 1) {
+        if (const char* const why = why_no_window(); why != nullptr) {
+            fmt::print(stderr, "hindcast: {}; give a command. For example:\n{}", why,
+                       "  hindcast run scenes/spring_cage.json\n"
+                       "  hindcast optimize scenes/spring_cage.json\n"
+                       "  hindcast --help\n");
+            return usage_error;
+        }
+        arguments.push_back("view");
+    }
     if (argc > 1 && is_unknown_command(commands, argv[1])) return usage_error;
     try {
-        app.parse(argc, argv);
+        app.parse(static_cast<int>(arguments.size()), arguments.data());
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : usage_error;
     }

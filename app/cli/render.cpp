@@ -1,6 +1,7 @@
 // hindcast render SCENE: pictures and films of a scene, without a window.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -343,7 +344,32 @@ void make_film(const Options& options, Director& director, Photographer& photogr
         iterations ? "" : fmt::format(", {:g} simulated seconds per second", speed));
 }
 
-int run(const Options& options) {
+// The colours that the options ask for, else those of the scene, which are explained unless the
+// options say otherwise.
+void choose_colours(Options& options, const document::Document& document,
+                    const session::Snapshot& now) {
+    const char* asked_by = "--colour-by";
+    std::optional<bool>& bar = options.labels.colour_bar;
+    if (options.colour == "none") {
+        options.colour.clear();
+    } else if (options.colour.empty()) {
+        const document::Node* const wanted = document.find("/view/color_by");
+        if (wanted != nullptr && wanted->is_string()) options.colour = wanted->string();
+        if (!bar) bar = !options.colour.empty();
+        asked_by = "view.color_by";
+    }
+    // Fields show their own values in any case.
+    const bool own = options.colour == "field" &&
+                     std::ranges::any_of(now.stage->things, [](const render::Thing& thing) {
+                         return thing.kind == render::Thing::Kind::field;
+                     });
+    if (!own) check_name(options.colour, now.colours, asked_by);
+    if (bar.value_or(false) && options.colour.empty())
+        throw Error("there are no colours for --colour-bar to explain")
+            .remedy("say what is shown with --colour-by");
+}
+
+int run(Options options) {
     const bool film = !ends_in(options.output, ".png");
     session::SessionOptions settings;
     settings.simulation = options.scene.simulation_options();
@@ -352,7 +378,7 @@ int run(const Options& options) {
     render::VulkanContext context(std::move(vulkan));
     Director director(options, std::move(settings));
     const auto snapshot = director.now();
-    check_name(options.colour, snapshot->colours, "--colour-by");
+    choose_colours(options, *director.document(), *snapshot);
     check_name(options.arrows, snapshot->arrows, "--arrows");
     director.send(session::Look{options.colour, options.arrows, false});
     render::Renderer renderer(context);
@@ -436,7 +462,7 @@ void add_view_options(CLI::App& app, Options& o) {
         ->check(CLI::IsMember({"dark", "light"}))
         ->capture_default_str()
         ->group(group);
-    app.add_flag("--no-floor", o.no_floor, "Without the floor's grid")->group(group);
+    app.add_flag("--no-floor", o.no_floor, "Without the grid")->group(group);
     app.add_flag("--no-shadows", o.no_shadows, "Without shadows")->group(group);
     app.add_flag("--no-occlusion", o.no_occlusion, "Without ambient occlusion")->group(group);
     app.add_flag("--edges", o.edges, "With the edges of triangles")->group(group);
@@ -444,13 +470,19 @@ void add_view_options(CLI::App& app, Options& o) {
 
 void add_colour_options(CLI::App& app, Options& o) {
     constexpr const char* group = "Colours and arrows";
-    app.add_option("--colour-by", o.colour, "What is shown as colour, such as speed")
+    app.add_option("--colour-by", o.colour,
+                   "What is shown as colour, such as speed; none: each thing's own colour "
+                   "(default: view.color_by of the scene)")
         ->type_name("NAME")
         ->group(group);
+    const CLI::IsMember maps({"viridis", "magma", "turbo", "coolwarm"});
     app.add_option("--colour-map", o.map, "viridis, magma, turbo or coolwarm")
-        ->check(CLI::IsMember({"viridis", "magma", "turbo", "coolwarm"}))
+        ->check(maps)
         ->capture_default_str()
         ->group(group);
+    // The other spelling.
+    app.add_option("--color-by", o.colour)->excludes("--colour-by")->group("");
+    app.add_option("--color-map", o.map)->check(maps)->excludes("--colour-map")->group("");
     app.add_option("--range", o.range, "Of the colours (default: what is there)")
         ->check(checked([](const std::string& text) { parse_numbers<2>(text, "range"); }))
         ->type_name("LOW,HIGH")

@@ -10,9 +10,18 @@ namespace hindcast::cli {
 void LabelOptions::add_to(CLI::App& app) {
     constexpr const char* group = "Labels";
     app.add_flag("--labels", names, "Names at bodies and targets")->group(group);
-    app.add_flag("--colour-bar", colour_bar, "The colours with their numbers; needs --colour-by")
-        ->needs(app.get_option("--colour-by"))
-        ->group(group);
+    const auto bar = [&app, this](const char* name, bool shown, const char* help) {
+        return app.add_flag_callback(
+            name, [this, shown] { colour_bar = shown; }, help);
+    };
+    auto* const with =
+        bar("--colour-bar", true,
+            "The colours with their numbers (default: where view.color_by of the scene chooses "
+            "them)")
+            ->group(group);
+    bar("--no-colour-bar", false, "Without them")->excludes(with)->group(group);
+    bar("--color-bar", true, "")->group("");  // the other spelling
+    bar("--no-color-bar", false, "")->group("");
     app.add_flag("--time-stamp", time_stamp, "Simulated time in s, and the iteration")
         ->group(group);
     app.add_option("--label-scale", scale,
@@ -47,7 +56,7 @@ render::Image Photographer::take(const render::View& view, const session::Snapsh
             gui::draw_names(at, view.width, view.height, view.camera,
                             gui::names_in(*snapshot.stage, numbers, *document_, registry()));
         }
-        if (options_.colour_bar)
+        if (options_.colour_bar.value_or(false))
             gui::draw_colour_bar(at, view.width, view.height,
                                  {gui::colour_title(snapshot.colours, colour_),
                                   view.range ? *view.range : renderer_.colour_range(), view.map});

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/gui/sheet.hpp"
@@ -14,11 +15,12 @@
 namespace hindcast::cli {
 
 struct LabelOptions {
-    bool names = false, colour_bar = false, time_stamp = false;
-    double scale = 0;  // of the text; 0: by the height of the picture
+    bool names = false, time_stamp = false;
+    std::optional<bool> colour_bar;  // none: where the scene chooses the colours
+    double scale = 0;                // of the text; 0: by the height of the picture
 
     void add_to(CLI::App& app);
-    bool any() const { return names || colour_bar || time_stamp; }
+    bool any() const { return names || colour_bar.value_or(false) || time_stamp; }
 };
 
 class Photographer {

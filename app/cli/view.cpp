@@ -160,6 +160,7 @@ Command add_view(CLI::App& app) {
                    "Optimise the scene as soon as it is open; with --screenshot the frames begin "
                    "when that has ended")
         ->group("Window");
+    command->add_flag("--optimize", options->optimise)->group("");  // the other spelling
     command->add_flag("--no-tour", options->no_tour, "Do not offer the tour at the first start")
         ->group("Window");
     command->footer(

@@ -11,11 +11,13 @@ namespace {
 using session::Optimise;
 
 bool has_scene(const Workspace& w) { return w.has_scene(); }
-bool runs(const Workspace& w) { return w.has_run(); }
+bool runs(const Workspace& w) { return w.shows_run(); }
 bool can_optimise(const Workspace& w) {
-    return w.has_run() && !w.now().present_parameters().empty();
+    return w.shows_run() && !w.now().present_parameters().empty();
 }
-bool has_history(const Workspace& w) { return w.now().history && !w.now().history->empty(); }
+bool has_history(const Workspace& w) {
+    return w.shows_run() && w.now().history && !w.now().history->empty();
+}
 
 void copy_pointer(Workspace& w) {
     w.edit([&](session::Editor& e) { w.select({e.duplicate(w.selection().pointer), -1, ""}); });
@@ -109,7 +111,8 @@ std::vector<Action> file_actions() {
          icon::camera,
          "Screenshot",
          ImGuiKey_F12,
-         "A picture of the whole window, as PNG, beside the scene",
+         "A picture of the whole window, as PNG, beside the scene; of an example in the current "
+         "folder",
          {},
          [](Workspace& w) { w.screenshot = std::filesystem::path(); },
          {}},
@@ -261,9 +264,10 @@ std::vector<Action> view_actions() {
         };
     };
     return {
-        {"floor", "View", nullptr, "Floor grid", ImGuiKey_G, "A grid on the floor, in metres", runs,
-         keep(&render::View::floor, &Settings::floor), is(&render::View::floor), false, true},
-        {"shadows", "View", nullptr, "Shadows", 0, "Shadows on the floor and on each other", runs,
+        {"floor", "View", nullptr, "Grid", ImGuiKey_G,
+         "A grid at the height of the lowest point at the start, in metres; things pass through it",
+         runs, keep(&render::View::floor, &Settings::floor), is(&render::View::floor), false, true},
+        {"shadows", "View", nullptr, "Shadows", 0, "Shadows on the grid and on each other", runs,
          keep(&render::View::shadows, &Settings::shadows), is(&render::View::shadows)},
         {"occlusion", "View", nullptr, "Ambient occlusion", 0, "Darkens corners and contacts", runs,
          keep(&render::View::ambient_occlusion, &Settings::ambient_occlusion),
@@ -439,7 +443,7 @@ std::vector<Action> simulation_actions() {
 }
 
 std::vector<Action> optimise_actions() {
-    const auto optimising = [](const Workspace& w) { return w.is_optimising(); };
+    const auto optimising = [](const Workspace& w) { return w.shows_run() && w.is_optimising(); };
     return {
         {"optimise", "Optimise", icon::bolt, "Optimise", ImGuiKey_O,
          "Changes the parameters, iteration by iteration, so that the loss falls; again: pause",

@@ -345,7 +345,7 @@ void App::draw() {
     shell_->exporter().advance(context);
     shell_->draw(context);
     if (window_ != nullptr) {
-        const std::string title = work_->title() +
+        const std::string title = work_->heading() +
                                   (work_->has_scene() && work_->editor().unsaved() ? " *" : "") +
                                   " - Hindcast";
         if (title != shown_title_) window_->set_title(shown_title_ = title);
@@ -360,11 +360,9 @@ void App::take_screenshot() {
     fs::path file = *wanted;
     try {
         if (file.empty()) {
-            const fs::path folder = work_->editor().file().empty()
-                                        ? fs::current_path()
-                                        : work_->editor().file().parent_path();
+            const fs::path folder = work_->output_folder();
             for (int k = 1; file.empty() || fs::exists(file); ++k)
-                file = folder / fmt::format("{}_{}.png", work_->title(), k);
+                file = folder / fmt::format("{}_{}.png", work_->file_stem(), k);
         }
         render::write_png(file, screenshot());
         work_->tell("Saved " + file.string(), Notice::Kind::success);

@@ -16,7 +16,7 @@ render::Camera as_key(const render::Camera& camera) {
     return path.keys().front().camera;
 }
 
-bool runs(const Workspace& w) { return w.has_run() && w.has_scene(); }
+bool runs(const Workspace& w) { return w.shows_run(); }
 
 }  // namespace
 
@@ -100,7 +100,8 @@ std::vector<Action> camera_actions() {
          has_path,
          [](Workspace& w) { w.remove_camera_key(); },
          {}},
-        {"camera_follow", "View", nullptr, "Follow the camera path", ImGuiMod_Ctrl | ImGuiKey_J,
+        {"camera_follow", "View", nullptr, "Follow the camera path",
+         ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_K,
          "The camera moves along its keys with simulated time, until it is moved by hand", has_path,
          [](Workspace& w) { w.follow_path = !w.follow_path; },
          [](const Workspace& w) { return w.follow_path; }},

@@ -9,7 +9,7 @@ namespace {
 using render::Side;
 
 // A scene in the plane is seen from above alone.
-bool has_sides(const Workspace& w) { return w.has_run() && !w.is_flat(); }
+bool has_sides(const Workspace& w) { return w.shows_run() && !w.is_flat(); }
 
 Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, const char* help) {
     Action action;
@@ -28,7 +28,7 @@ Action from(Side side, const char* id, const char* name, ImGuiKeyChord key, cons
 }  // namespace
 
 std::vector<Action> side_actions() {
-    const auto runs = [](const Workspace& w) { return w.has_run(); };
+    const auto runs = [](const Workspace& w) { return w.shows_run(); };
     std::vector<Action> all = {
         {"frame",
          "View",

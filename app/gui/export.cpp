@@ -36,7 +36,9 @@ struct Exporter::Plan {
     std::string kind = "PNG sequence", axis = "simulated time", part = only_view;
     bool labels = true, along_path = true;
     int width = 1280, height = 720, frames_per_second = 30;
+    double speed = 0;  // simulated seconds per second of the film; 0: what suits the duration
     std::string folder;
+    fs::path scene;  // that the speed was chosen for
     // While it runs:
     bool running = false;
     std::int64_t next = 0, count = 0, asked = -1;
@@ -56,21 +58,35 @@ namespace {
 
 using Plan = Exporter::Plan;
 
-// The steps or iterations that the pictures are of.
-std::vector<std::int64_t> positions_of(Plan& plan, const Workspace& work) {
+double speed_of(const Plan& plan, const Workspace& work) {
+    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.duration());
+}
+
+// As `hindcast render` counts them.
+std::int64_t pictures_of_time(const Plan& plan, const Workspace& work) {
+    return 1 + static_cast<std::int64_t>(std::floor(
+                   work.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
+}
+
+// The iterations that there are pictures of.
+std::vector<std::int64_t> shown_iterations(const Workspace& work) {
     const session::Snapshot& now = work.now();
     std::vector<std::int64_t> all;
-    if (plan.axis == iterations) {
-        if (now.history)
-            for (const session::IterationInfo& row : *now.history)
-                if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
-        return all;
-    }
-    const double seconds = static_cast<double>(now.steps) * now.step_seconds;
-    const std::int64_t count =
-        std::max<std::int64_t>(1, std::llround(seconds * plan.frames_per_second) + 1);
+    if (now.history)
+        for (const session::IterationInfo& row : *now.history)
+            if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
+    return all;
+}
+
+// The steps or iterations that the pictures are of.
+std::vector<std::int64_t> positions_of(const Plan& plan, const Workspace& work) {
+    if (plan.axis == iterations) return shown_iterations(work);
+    const session::Snapshot& now = work.now();
+    const std::int64_t count = pictures_of_time(plan, work);
+    const double speed = speed_of(plan, work);
+    std::vector<std::int64_t> all;
     for (std::int64_t k = 0; k < count; ++k) {
-        const double time = static_cast<double>(k) / plan.frames_per_second;
+        const double time = static_cast<double>(k) / plan.frames_per_second * speed;
         all.push_back(std::min<std::int64_t>(
             std::llround(time / std::max(now.step_seconds, 1e-300)), now.steps));
     }
@@ -150,23 +166,28 @@ void start(Plan& plan, Workspace& work) {
                                : plan.kind == "GIF"         ? ".gif"
                                : plan.kind == "One picture" ? ".png"
                                                             : "_frames";
-    plan.target = fs::path(plan.folder) / (work.title() + ending);
+    if (work.is_bundled(plan.folder)) {
+        work.fail(Error("the folder of the bundled scenes is not written to: " + plan.folder)
+                      .remedy("choose another folder"));
+        return;
+    }
+    plan.target = fs::path(plan.folder) / (work.file_stem() + ending);
     if (!is_there_already(plan, plan.target)) {
         begin(plan, work);
         return;
     }
     fs::path other = plan.target;
     for (int k = 2; is_there_already(plan, other); ++k)
-        other = fs::path(plan.folder) / fmt::format("{}_{}{}", work.title(), k, ending);
+        other = fs::path(plan.folder) / fmt::format("{}_{}{}", work.file_stem(), k, ending);
     work.ask({"Replace what is there?",
               plan.target.filename().string() + " is there already.",
               plan.target.string(),
-              {{"Replace", "Writes over it", [&plan, &work] { begin(plan, work); }},
-               {"Keep both", "Writes " + other.filename().string() + " beside it",
+              {{"Keep both", "Writes " + other.filename().string() + " beside it",
                 [&plan, &work, other] {
                     plan.target = other;
                     begin(plan, work);
                 }},
+               {"Replace", "Writes over it", [&plan, &work] { begin(plan, work); }},
                {"Cancel", "Nothing is written", [] {}}}});
 }
 
@@ -278,6 +299,15 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     });
 }
 
+// "91 pictures, 3.03 s"
+std::string extent_text(const Plan& plan, const Workspace& work) {
+    const auto count = plan.axis == iterations
+                           ? static_cast<std::int64_t>(shown_iterations(work).size())
+                           : pictures_of_time(plan, work);
+    return fmt::format("{} picture{}, {}", count, count == 1 ? "" : "s",
+                       duration_text(static_cast<double>(count) / plan.frames_per_second));
+}
+
 // One picture, as soon as the moment that it is of has arrived.
 void make_next(Plan& plan, Context& context) {
     constexpr double patience = 0.008;  // s: half a frame
@@ -342,8 +372,14 @@ void Exporter::draw(Context& context) {
     Workspace& work = context.work;
     if ((!work.show_export && !plan.running) || plan.capturing) return;
     if (plan.folder.empty())
-        plan.folder = work.editor().file().empty() ? fs::current_path().string()
-                                                   : (fs::current_path() / "out").string();
+        plan.folder =
+            ((work.is_bundled(fs::current_path()) ? work.output_folder() : fs::current_path()) /
+             "out")
+                .string();
+    if (plan.scene != work.editor().file()) {
+        plan.scene = work.editor().file();
+        plan.speed = 0;
+    }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing,
                             {0.5F, 0.5F});
     ImGui::SetNextWindowSize({px(400), 0});
@@ -375,6 +411,24 @@ void Exporter::draw(Context& context) {
                          .mixed = false};
         if (number_field("##rate", rate) != Edited::no)
             plan.frames_per_second = static_cast<int>(rate.value);
+        ImGui::BeginDisabled(plan.axis == iterations);
+        label("Speed");
+        NumberField speed{.value = speed_of(plan, work),
+                          .unit = "",
+                          .low = 1e-5,
+                          .high = 1e3,
+                          .width = 0,
+                          .tooltip =
+                              "Simulated seconds for each second of the film; what lasts "
+                              "less than a second is slowed down unless another speed is "
+                              "given",
+                          .mixed = false,
+                          .logarithmic = true,
+                          .shown = number_text(speed_of(plan, work), 3) + "x"};
+        if (number_field("##speed", speed) != Edited::no) plan.speed = speed.value;
+        ImGui::EndDisabled();
+        label("");
+        quiet_text(extent_text(plan, work));
     }
     label("Of");
     choice("##part", {only_view, whole_window}, plan.part,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "app/gui/widgets.hpp"
 #include "app/render/png.hpp"
@@ -37,6 +38,32 @@ std::string changed_text(const fs::path& file) {
                        fmt::localtime(std::chrono::system_clock::to_time_t(system)));
 }
 
+// A file that cannot be read is described by what is wrong with it.
+SceneCard read_card(const fs::path& file) {
+    SceneCard card;
+    card.name = file.stem().string();
+    try {
+        const document::Document scene = document::Document::load(file);
+        const auto text = [&](const char* pointer) {
+            const document::Node* node = scene.find(pointer);
+            return node != nullptr && node->is_string() ? node->string() : std::string();
+        };
+        if (!text("/name").empty()) card.name = text("/name");
+        card.description = text("/description");
+        if (const document::Node* list = scene.find("/parameters");
+            list != nullptr && list->size() > 0) {
+            for (std::size_t k = 0; k < list->size() && k < 2; ++k)
+                if (const document::Node* path = list->item(k).find("path");
+                    path != nullptr && path->is_string())
+                    card.what += (card.what.empty() ? "" : ", ") + path->string();
+            if (list->size() > 2) card.what += ", ...";
+        }
+    } catch (const Error& fault) {
+        card.description = fault.happened();
+    }
+    return card;
+}
+
 }  // namespace
 
 // ---- the dialog ---------------------------------------------------------------------------------
@@ -46,9 +73,17 @@ void FileDialog::begin(Workspace& work, bool saving) {
     confirm_ = false;
     fault_.clear();
     const fs::path& file = work.editor().file();
-    if (folder_.empty())
+    // The folder that was used last, in this or an earlier session.
+    std::error_code error;
+    folder_ = work.settings.folder;
+    if (folder_.empty() || !fs::is_directory(folder_, error))
         folder_ = file.empty() ? fs::current_path() : fs::absolute(file).parent_path();
-    name_ = saving ? (file.empty() ? work.title() + ".json" : file.filename().string()) : "";
+    // A scene is saved where it is; a bundled one is not.
+    if (saving && !file.empty() && !work.is_example()) folder_ = fs::absolute(file).parent_path();
+    if (saving && work.is_bundled(folder_)) folder_ = work.output_folder();
+    name_ = saving ? (file.empty() ? work.file_stem() + ".json" : file.filename().string()) : "";
+    preview_ = {};
+    takes_focus_ = true;
     go_to(folder_);
     ImGui::OpenPopup("###files");
 }
@@ -57,7 +92,7 @@ void FileDialog::go_to(const fs::path& folder) {
     std::error_code error;
     fs::directory_iterator items(folder, fs::directory_options::skip_permission_denied, error);
     if (error) {
-        fault_ = folder.string() + " cannot be read: " + error.message();
+        refuse(folder.string() + " cannot be read: " + error.message());
         return;
     }
     fault_.clear();
@@ -74,9 +109,28 @@ void FileDialog::go_to(const fs::path& folder) {
         entries_.push_back({item.path(), folder_item, folder_item ? 0 : item.file_size(error),
                             changed_text(item.path())});
     }
-    std::ranges::sort(entries_, [](const Entry& a, const Entry& b) {
-        return a.folder != b.folder ? a.folder : a.path.filename() < b.path.filename();
+    sort();
+}
+
+// Folders first; then as the headers of the table say.
+void FileDialog::sort() {
+    const auto before = [this](const Entry& a, const Entry& b) {
+        switch (sorted_by_) {
+            case 1: return a.bytes < b.bytes;
+            case 2: return a.changed < b.changed;
+            default: return a.path.filename() < b.path.filename();
+        }
+    };
+    std::ranges::stable_sort(entries_, [&](const Entry& a, const Entry& b) {
+        if (a.folder != b.folder) return a.folder;
+        return descending_ ? before(b, a) : before(a, b);
     });
+}
+
+// What cannot be done; what is typed goes on in the field of the name.
+void FileDialog::refuse(const std::string& fault) {
+    fault_ = fault;
+    takes_focus_ = true;
 }
 
 void FileDialog::choose(Workspace& work) {
@@ -90,19 +144,46 @@ void FileDialog::choose(Workspace& work) {
     }
     if (saving_) {
         if (file.extension() != ".json") file += ".json";
+        if (work.is_bundled(file)) {
+            refuse("bundled scenes are not written over; choose another folder");
+            return;
+        }
         if (fs::exists(file, error) && !confirm_ && file != work.editor().file()) {
-            confirm_ = true;
+            confirm_ = takes_focus_ = true;
             return;
         }
         if (!work.save_as(file)) return;
     } else {
         if (!fs::exists(file, error)) {
-            fault_ = file.filename().string() + " does not exist in this folder";
+            refuse(file.filename().string() + " does not exist in this folder");
             return;
         }
         work.open(file);
     }
+    work.settings.folder = fs::absolute(file).parent_path().string();
+    work.save_settings();
     ImGui::CloseCurrentPopup();
+}
+
+// Name and description of the scene that is chosen.
+void FileDialog::draw_preview() {
+    if (preview_.of != folder_ / name_) {
+        preview_ = {folder_ / name_, {}, {}};
+        std::error_code error;
+        if (!name_.empty() && fs::is_regular_file(preview_.of, error)) {
+            const SceneCard card = read_card(preview_.of);
+            preview_.name = card.name;
+            preview_.description = card.description;
+        }
+    }
+    const float room = ImGui::GetContentRegionAvail().x;
+    if (preview_.name.empty())
+        quiet_text(" ");
+    else
+        cut_text(preview_.name, room);
+    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    cut_text(preview_.description.empty() ? " " : preview_.description, room);
+    ImGui::PopStyleColor();
 }
 
 void FileDialog::draw(Workspace& work) {
@@ -130,18 +211,27 @@ void FileDialog::draw(Workspace& work) {
     tip("The folder that is shown; Enter goes to what is typed");
 
     const float below = 2 * ImGui::GetFrameHeightWithSpacing() + px(6) +
+                        2 * ImGui::GetTextLineHeightWithSpacing() +
                         (fault_.empty() && !confirm_ ? 0 : ImGui::GetTextLineHeightWithSpacing());
     bool chosen = false;
-    if (ImGui::BeginTable(
-            "list", 3,
-            ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersOuter,
-            {0, -below})) {
-        ImGui::TableSetupColumn("Name");
+    if (ImGui::BeginTable("list", 3,
+                          ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg |
+                              ImGuiTableFlags_BordersOuter | ImGuiTableFlags_Sortable,
+                          {0, -below})) {
+        ImGui::TableSetupColumn("Name", ImGuiTableColumnFlags_DefaultSort);
         ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, px(70));
         ImGui::TableSetupColumn("Changed", ImGuiTableColumnFlags_WidthFixed, px(125));
         ImGui::TableSetupScrollFreeze(0, 1);
-        static constexpr const char* helps[] = {"Folders, and scenes (.json)", "Of the file",
-                                                "When it was written last"};
+        if (ImGuiTableSortSpecs* wanted = ImGui::TableGetSortSpecs();
+            wanted != nullptr && wanted->SpecsDirty && wanted->SpecsCount > 0) {
+            sorted_by_ = wanted->Specs[0].ColumnIndex;
+            descending_ = wanted->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+            sort();
+            wanted->SpecsDirty = false;
+        }
+        static constexpr const char* helps[] = {"Folders, and scenes (.json); a click sorts",
+                                                "Of the file; a click sorts",
+                                                "When it was written last; a click sorts"};
         table_headers(helps);
         std::optional<fs::path> enter;
         for (const Entry& entry : entries_) {
@@ -180,12 +270,17 @@ void FileDialog::draw(Workspace& work) {
         ImGui::EndTable();
         if (enter) go_to(*enter);
     }
-    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    draw_preview();
+    if (std::exchange(takes_focus_, false)) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (ImGui::InputTextWithHint("##name",
                                  saving_ ? "Name of the file" : "Choose a scene, or type its name",
                                  &name_, ImGuiInputTextFlags_EnterReturnsTrue))
         chosen = true;
+    if (ImGui::IsItemEdited()) {
+        fault_.clear();
+        confirm_ = false;
+    }
     tip("The file; a whole path may be typed as well");
     if (!fault_.empty()) ImGui::TextColored(look().palette().bad, "%s", fault_.c_str());
     if (confirm_)
@@ -218,27 +313,8 @@ void Gallery::read(Workspace& work) {
         for (const fs::directory_entry& item : fs::directory_iterator(folder, error)) {
             if (!is_scene(item.path())) continue;
             Card card;
+            static_cast<SceneCard&>(card) = read_card(item.path());
             card.file = item.path();
-            card.name = item.path().stem().string();
-            try {
-                const document::Document scene = document::Document::load(item.path());
-                const auto text = [&](const char* pointer) {
-                    const document::Node* node = scene.find(pointer);
-                    return node != nullptr && node->is_string() ? node->string() : std::string();
-                };
-                if (!text("/name").empty()) card.name = text("/name");
-                card.description = text("/description");
-                if (const document::Node* list = scene.find("/parameters");
-                    list != nullptr && list->size() > 0) {
-                    for (std::size_t k = 0; k < list->size() && k < 2; ++k)
-                        if (const document::Node* path = list->item(k).find("path");
-                            path != nullptr && path->is_string())
-                            card.what += (card.what.empty() ? "" : ", ") + path->string();
-                    if (list->size() > 2) card.what += ", ...";
-                }
-            } catch (const Error& fault) {
-                card.description = fault.happened();
-            }
             cards_.push_back(std::move(card));
         }
     }
@@ -249,7 +325,7 @@ void Gallery::read(Workspace& work) {
     });
 }
 
-bool Gallery::draw_card(Workspace& work, Card& card, float width) {
+bool Gallery::draw_card(Workspace& work, Card& card, float width, float text_height) {
     if (!card.looked_for) {
         card.looked_for = true;
         const fs::path file =
@@ -265,7 +341,7 @@ bool Gallery::draw_card(Workspace& work, Card& card, float width) {
         }
     }
     const float pad = px(10), picture = std::floor((width - 2 * px(1)) * 9 / 16);
-    const float height = picture + px(92);
+    const float height = picture + text_height;
     ImGui::PushID(card.file.c_str());
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const bool clicked = ImGui::InvisibleButton(card.name.c_str(), {width, height});
@@ -389,12 +465,19 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
     int column = 0;
     bool any = false;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {space, space});
+    // All are as high as the longest description needs.
+    float text_height = 0;
+    for (const Card& card : cards_)
+        text_height = std::max(
+            text_height,
+            ImGui::CalcTextSize(card.description.c_str(), nullptr, false, width - 2 * px(10)).y);
+    text_height += px(10) + ImGui::GetTextLineHeight() + px(10);
     for (Card& card : cards_) {
         if (!matches(card.name + " " + card.description, search_)) continue;
         any = true;
         if (column > 0) ImGui::SameLine();
         column = (column + 1) % columns;
-        draw_card(work, card, width);
+        draw_card(work, card, width, text_height);
     }
     ImGui::PopStyleVar();
     if (!any)

@@ -15,6 +15,11 @@
 
 namespace hindcast::gui {
 
+// What is said about a scene file before it is opened.
+struct SceneCard {
+    std::string name, description, what;  // `what`: the parameters
+};
+
 class FileDialog {
 public:
     // Opens itself when the workspace asks for it, and answers the workspace.
@@ -24,6 +29,9 @@ private:
     void begin(Workspace& work, bool saving);
     void go_to(const std::filesystem::path& folder);
     void choose(Workspace& work);
+    void sort();
+    void refuse(const std::string& fault);
+    void draw_preview();
 
     struct Entry {
         std::filesystem::path path;
@@ -35,6 +43,14 @@ private:
     std::filesystem::path folder_;
     std::string name_, folder_text_, fault_;
     std::vector<Entry> entries_;
+    int sorted_by_ = 0;  // column
+    bool descending_ = false;
+    bool takes_focus_ = false;  // the field of the name, at the next frame
+    struct Preview {
+        std::filesystem::path of;
+        std::string name, description;
+    };
+    Preview preview_;
 };
 
 // What the window shows before a scene is open.
@@ -53,15 +69,14 @@ public:
     Canvas* canvas() { return canvas_; }
 
 private:
-    struct Card {
+    struct Card : SceneCard {
         std::filesystem::path file;
-        std::string name, description, what;
         std::optional<ImTextureID> picture;
         float aspect = 1.6F;
         bool looked_for = false;
     };
     void read(Workspace& work);
-    bool draw_card(Workspace& work, Card& card, float width);
+    bool draw_card(Workspace& work, Card& card, float width, float text_height);
     Canvas* canvas_ = nullptr;
     std::vector<Card> cards_;
     bool read_ = false;

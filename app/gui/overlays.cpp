@@ -26,7 +26,7 @@ bool begin_modal(const char* id, float width) {
 }
 
 // The answer that a key has taken, or null. Tab and arrows move what Enter takes.
-const Question::Answer* answer_by_keys(Question& question) {
+const Question::Answer* answer_by_keys(Question& question, const Actions& actions) {
     const std::vector<Question::Answer>& answers = question.answers;
     // The key that has brought the question is not its answer.
     if (answers.empty() || ImGui::IsWindowAppearing()) return nullptr;
@@ -47,17 +47,22 @@ const Question::Answer* answer_by_keys(Question& question) {
                    ? ' '
                    : static_cast<char>(std::toupper(static_cast<unsigned char>(answer.label[0])));
     };
-    for (const Question::Answer& answer : answers)
-        if (letter(answer) >= 'A' && letter(answer) <= 'Z' &&
-            std::ranges::count(answers, letter(answer), letter) == 1 &&
-            pressed(static_cast<ImGuiKey>(ImGuiKey_A + (letter(answer) - 'A'))))
+    for (const Question::Answer& answer : answers) {
+        if (letter(answer) < 'A' || letter(answer) > 'Z' ||
+            std::ranges::count(answers, letter(answer), letter) != 1)
+            continue;
+        // Somebody who presses the key of a command does not mean the question that just came.
+        const auto key = static_cast<ImGuiKey>(ImGuiKey_A + (letter(answer) - 'A'));
+        if (pressed(key) && std::ranges::count(actions.all(), key, &Action::key) == 0)
             return &answer;
+    }
     return nullptr;
 }
 
 }  // namespace
 
-void draw_question(Workspace& work) {
+void draw_question(Context& context) {
+    Workspace& work = context.work;
     constexpr const char* id = "###question";
     const auto asked = work.question();  // a copy: an answer may bring the next one
     if (asked && !ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
@@ -83,7 +88,7 @@ void draw_question(Workspace& work) {
     }
     ImGui::Dummy({0, px(6)});
     std::optional<Question>& shown = work.question();
-    const Question::Answer* chosen = shown ? answer_by_keys(*shown) : nullptr;
+    const Question::Answer* chosen = shown ? answer_by_keys(*shown, context.actions) : nullptr;
     if (chosen != nullptr && shown)  // in the copy
         chosen = &question.answers[static_cast<std::size_t>(chosen - shown->answers.data())];
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
@@ -91,7 +96,8 @@ void draw_question(Workspace& work) {
     for (std::size_t k = 0; k < question.answers.size(); ++k) {
         const Question::Answer& answer = question.answers[k];
         if (k > 0) ImGui::SameLine(0, px(8));
-        if (text_button(nullptr, answer.label, answer.tooltip, true, k == 0, button_width(answer)))
+        if (text_button(nullptr, answer.label, answer.tooltip, true, shown && k == shown->chosen,
+                        button_width(answer)))
             chosen = &answer;
         if (!shown || k != shown->chosen) continue;
         // The one that Enter takes.
@@ -133,7 +139,13 @@ void draw_notices(Workspace& work) {
                          ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoNav |
                          ImGuiWindowFlags_NoMove);
         ImGui::PopStyleColor(2);
-        ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+        // In front of the panels, behind menus, dialogs and questions.
+        ImGuiWindow* const message = ImGui::GetCurrentWindow();
+        const ImVector<ImGuiPopupData>& popups = ImGui::GetCurrentContext()->OpenPopupStack;
+        if (popups.empty() || popups.front().Window == nullptr)
+            ImGui::BringWindowToDisplayFront(message);
+        else
+            ImGui::BringWindowToDisplayBehind(message, popups.front().Window);
         ImGui::TextColored(colour, "%s",
                            error                                   ? icon::error
                            : notice->kind == Notice::Kind::success ? icon::check
@@ -249,11 +261,11 @@ void draw_settings(Workspace& work) {
     }
     tip("Four samples for each pixel; off is faster without a graphics card");
     changed |= ImGui::Checkbox("Shadows", &settings.shadows);
-    tip("Shadows on the floor and on each other");
+    tip("Shadows on the grid and on each other");
     changed |= ImGui::Checkbox("Ambient occlusion", &settings.ambient_occlusion);
     tip("Darkens corners and contacts");
-    changed |= ImGui::Checkbox("Floor grid", &settings.floor);
-    tip("A grid on the floor, in metres");
+    changed |= ImGui::Checkbox("Grid", &settings.floor);
+    tip("A grid at the height of the lowest point at the start, in metres; things pass through it");
     heading("Files of the program");
     quiet_text("Layout, settings, recent files and autosaves are in");
     ImGui::TextUnformatted(work.state_folder().c_str());

@@ -104,6 +104,7 @@ void draw_palette(Context& context) {
     const int count = static_cast<int>(entries.size());
     if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) chosen = std::min(chosen + 1, count - 1);
     if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) chosen = std::max(chosen - 1, 0);
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
     int run = -1;
     if (ImGui::IsKeyPressed(ImGuiKey_Enter, false) && chosen < count) run = chosen;
     const float row = ImGui::GetFrameHeight();
@@ -113,22 +114,30 @@ void draw_palette(Context& context) {
             ImGui::PushID(k);
             ImGui::BeginDisabled(!entry.enabled);
             const ImVec2 at = ImGui::GetCursorPos();
-            ImGui::PushStyleVar(ImGuiStyleVar_SelectableTextAlign, {0, 0.5F});
-            if (ImGui::Selectable(
-                    fmt::format("{}  {}###{}", entry.icon != nullptr ? entry.icon : " ", entry.text,
-                                entry.text)
-                        .c_str(),
-                    k == chosen, ImGuiSelectableFlags_NoAutoClosePopups, {0, row}))
+            const float text_y = at.y + (row - ImGui::GetTextLineHeight()) / 2;
+            // One row is marked: the mouse chooses as the arrow keys do.
+            ImGui::PushStyleColor(ImGuiCol_HeaderHovered,
+                                  k == chosen ? ImGui::GetColorU32(ImGuiCol_Header) : 0);
+            if (ImGui::Selectable(fmt::format("###{}", entry.text).c_str(), k == chosen,
+                                  ImGuiSelectableFlags_NoAutoClosePopups, {0, row}))
                 run = k;
-            ImGui::PopStyleVar();
+            ImGui::PopStyleColor();
+            const ImVec2 moved = ImGui::GetIO().MouseDelta;
+            if (ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) chosen = k;
             tip(entry.help);
             if (k == chosen &&
                 (ImGui::IsKeyPressed(ImGuiKey_DownArrow) || ImGui::IsKeyPressed(ImGuiKey_UpArrow)))
                 ImGui::SetScrollHereY();
             const float width = ImGui::CalcTextSize(entry.key.c_str()).x;
             ImGui::SameLine();
-            ImGui::SetCursorPos(
-                {right_edge() - width - px(6), at.y + (row - ImGui::GetTextLineHeight()) / 2});
+            const float right = right_edge();
+            if (entry.icon != nullptr) {
+                ImGui::SetCursorPos({at.x + px(4), text_y});
+                ImGui::TextUnformatted(entry.icon);
+            }
+            ImGui::SetCursorPos({at.x + px(28), text_y});
+            ImGui::TextUnformatted(entry.text.c_str());
+            ImGui::SetCursorPos({right - width - px(6), text_y});
             quiet_text(entry.key);
             ImGui::SetCursorPos({at.x, at.y + row});
             ImGui::EndDisabled();

@@ -18,10 +18,11 @@ Shell::~Shell() = default;
 
 void Shell::draw(Context& context) {
     Workspace& work = context.work;
+    close_by_escape();
     draw_menu_bar(context);
     draw_toolbar(context);
     draw_status_bar(context);
-    if (work.has_scene()) draw_timeline(context);
+    if (work.has_scene() && !work.show_gallery) draw_timeline(context);
     draw_dock_space(context);
     draw_panels(context);
     dialog_.draw(work);
@@ -30,9 +31,22 @@ void Shell::draw(Context& context) {
     exporter_.draw(context);
     draw_palette(context);
     draw_tour(context);
-    draw_question(work);
+    draw_question(context);
     draw_notices(work);
     first_ = false;
+}
+
+// Escape closes the menus that are open, all levels of them. Text that is being typed takes the
+// key first; questions and dialogs answer it themselves.
+void Shell::close_by_escape() {
+    if (!ImGui::IsKeyPressed(ImGuiKey_Escape, false) || ImGui::GetIO().WantTextInput) return;
+    const ImVector<ImGuiPopupData>& open = ImGui::GetCurrentContext()->OpenPopupStack;
+    int level = open.Size;
+    const auto is_menu = [](const ImGuiWindow* popup) {
+        return popup == nullptr || (popup->Flags & ImGuiWindowFlags_Modal) == 0;
+    };
+    while (level > 0 && is_menu(open[level - 1].Window)) --level;
+    if (level < open.Size) ImGui::ClosePopupToLevel(level, true);
 }
 
 void Shell::draw_recent_menu(Workspace& work) {
@@ -69,14 +83,17 @@ void Shell::draw_menu_bar(Context& context) {
     }
     // What is open, in the middle; a dot says that it is not saved.
     if (work.has_scene()) {
-        std::string text = work.title();
+        std::string text = work.heading();
         const std::filesystem::path& file = work.editor().file();
         const bool unsaved = work.editor().unsaved();
         const float width = ImGui::CalcTextSize(text.c_str()).x;
         const float at = (ImGui::GetWindowWidth() - width) / 2;
         if (at > ImGui::GetCursorPosX() + px(20)) ImGui::SetCursorPosX(at);
         ImGui::TextUnformatted(text.c_str());
-        tip(file.empty() ? "This scene has no file yet; Ctrl+S asks for one" : file.string());
+        tip(file.empty() ? "This scene has no file yet; Ctrl+S asks for one"
+            : work.is_example()
+                ? file.string() + "\nAn example: it stays as it is, Ctrl+S asks for another file"
+                : file.string());
         if (unsaved) {
             ImGui::SameLine(0, px(6));
             ImGui::TextColored(look().palette().warn, "unsaved");
@@ -259,7 +276,11 @@ void Shell::draw_dock_space(Context& context) {
     } else if (gallery || work.hide_panels) {
         // The layout stays as it is while something else is shown.
         ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
-        if (gallery) gallery_->draw(work, context.picture, *gallery_->canvas());
+        if (gallery)
+            gallery_->draw(work, context.picture, *gallery_->canvas());
+        else
+            for (auto& panel : panels_)
+                if (panel->title() == "View") panel->draw(context);
     } else {
         const ImGuiDockNode* node = ImGui::DockBuilderGetNode(dock);
         if (work.reset_layout || node == nullptr || !node->IsSplitNode()) {
@@ -276,24 +297,19 @@ void Shell::draw_dock_space(Context& context) {
 }
 
 void Shell::draw_panels(Context& context) {
+    constexpr ImGuiWindowFlags panel_flags =
+        ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoFocusOnAppearing;
     Workspace& work = context.work;
-    if (!work.has_scene() || work.show_gallery) return;
-    const std::string focus = std::exchange(work.focus_panel, "");
+    if (!work.has_scene()) return;
+    const bool kept = work.show_gallery || work.hide_panels;
+    const std::string focus = kept ? "" : std::exchange(work.focus_panel, "");
     for (auto& panel : panels_) {
         const bool viewport = panel->title() == "View";
-        if (work.hide_panels) {
-            if (!viewport) continue;
-            const ImGuiViewport* screen = ImGui::GetMainViewport();
-            ImGui::SetNextWindowPos(screen->WorkPos);
-            ImGui::SetNextWindowSize(screen->WorkSize);
-            ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-            ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
-            ImGui::Begin("##view alone", nullptr,
-                         ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
-                             ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                             ImGuiWindowFlags_NoBringToFrontOnFocus);
-            ImGui::PopStyleVar(2);
-            panel->draw(context);
+        // A tab that is not begun would go, and another one come to the front.
+        if (kept) {
+            const ImGuiWindow* const window = ImGui::FindWindowByName(panel->label().c_str());
+            if (window == nullptr || window->DockNode == nullptr || !*panel->open()) continue;
+            ImGui::Begin(panel->label().c_str(), nullptr, panel_flags);
             ImGui::End();
             continue;
         }
@@ -303,8 +319,7 @@ void Shell::draw_panels(Context& context) {
         ImGui::SetNextWindowSize({px(420), px(320)}, ImGuiCond_FirstUseEver);
         if (focus == panel->title()) ImGui::SetNextWindowFocus();
         const bool visible =
-            ImGui::Begin(panel->label().c_str(), viewport ? nullptr : panel->open(),
-                         ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoFocusOnAppearing);
+            ImGui::Begin(panel->label().c_str(), viewport ? nullptr : panel->open(), panel_flags);
         if (!panel->padded()) ImGui::PopStyleVar();
         // The tab says what the panel is for.
         if (const ImGuiWindow* window = ImGui::GetCurrentWindow();

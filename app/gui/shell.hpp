@@ -25,6 +25,7 @@ public:
     Exporter& exporter() { return exporter_; }
 
 private:
+    static void close_by_escape();
     void draw_menu_bar(Context& context);
     void draw_toolbar(Context& context);
     void draw_dock_space(Context& context);
@@ -46,7 +47,7 @@ void draw_timeline(Context& context);
 void draw_status_bar(Context& context);
 
 // In front: overlays.cpp, palette.cpp, tour.cpp.
-void draw_question(Workspace& work);
+void draw_question(Context& context);
 void draw_notices(Workspace& work);
 void draw_help(Context& context);
 void draw_palette(Context& context);

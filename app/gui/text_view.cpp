@@ -36,8 +36,7 @@ std::filesystem::path beside_scene(const Workspace& work, const std::string& fil
     std::string name = file_name;
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 32 || c == '/' || c == '\\' || c == ':'; }, '_');
-    const std::filesystem::path& scene = work.editor().file();
-    return (scene.empty() ? std::filesystem::current_path() : scene.parent_path()) / name;
+    return work.output_folder() / name;
 }
 
 void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text) {

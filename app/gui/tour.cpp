@@ -22,7 +22,7 @@ constexpr int steps = 5;
 const std::array<Step, steps>& all_steps() {
     static const std::array<Step, steps> all{{
         {"Open a scene",
-         "Each card is a small experiment. Begin with \"spring cage\": a ball hangs in eight "
+         "Each card is a small experiment. Begin with the spring cage: a ball hangs in eight "
          "springs, and is wanted at the cross.",
          [](const Workspace& w) { return w.has_scene() && w.has_run(); }},
         {"Look around",
@@ -82,8 +82,8 @@ void draw_tour(Context& context) {
     const bool last = work.tour_step + 1 == steps, done = step.done(work);
     if (text_button(nullptr, "Leave the tour", "It can be had again from the menu Help")) finish();
     ImGui::SameLine(right_edge() - px(90));
-    if (text_button(nullptr, last ? "Done" : "Next", "The next step of the tour", true, true,
-                    px(90)) ||
+    if (text_button(nullptr, last ? "Done" : "Next",
+                    last ? "Ends the tour" : "The next step of the tour", true, true, px(90)) ||
         done) {
         if (last)
             finish();

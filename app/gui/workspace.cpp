@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using document::Document;
 using document::Node;
 
-constexpr double autosave_interval = 5;  // s
+constexpr double autosave_interval = 5;                     // s
+constexpr const char* about_simulation = "the simulation";  // Notice::about
 
 }  // namespace
 
@@ -91,8 +92,10 @@ void Workspace::update() {
             notice.action = [this] { focus_panel = "Scene file"; };
         }
         notice.until = ImGui::GetTime() + 3 * notice_seconds;
-        tell(std::move(notice));
+        notice.about = about_simulation;
+        show_notice(std::move(notice));  // the session has put it into the log
     }
+    if (!now().error && shown_error_) mended_now(about_simulation);
     shown_error_ = now().error;
     std::erase_if(notices_,
                   [](const Notice& n) { return n.until > 0 && n.until < ImGui::GetTime(); });
@@ -245,6 +248,15 @@ void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }
 // ---- messages -----------------------------------------------------------------------------------
 
 void Workspace::tell(Notice notice) {
+    if (log && notice.kind == Notice::Kind::error) {
+        const bool both = !notice.detail.empty() && notice.detail != notice.text;
+        log->add(session::LogLine::Level::error,
+                 both ? notice.text + ": " + notice.detail : notice.text);
+    }
+    show_notice(std::move(notice));
+}
+
+void Workspace::show_notice(Notice notice) {
     // The same again replaces the old one: a fault in a slider's range is not said sixty times.
     std::erase_if(notices_, [&](const Notice& n) { return n.text == notice.text; });
     notices_.push_back(std::move(notice));
@@ -263,9 +275,12 @@ void Workspace::fail(const std::exception& error) {
     Notice notice;
     notice.kind = Notice::Kind::error;
     notice.text = error.what();
-    if (log) log->add(session::LogLine::Level::error, notice.text);
     notice.until = ImGui::GetTime() + 3 * notice_seconds;
     tell(std::move(notice));
+}
+
+void Workspace::mended_now(const std::string& about) {
+    std::erase_if(notices_, [&](const Notice& n) { return n.about == about; });
 }
 
 // ---- selection ----------------------------------------------------------------------------------
@@ -353,6 +368,8 @@ void Workspace::load_settings() {
         flag("/text_beside", settings.text_beside);
         if (const Node* n = kept.find("/font_scale"); n != nullptr && n->is_real())
             settings.font_scale = std::clamp(n->real(), 0.6, 3.0);
+        if (const Node* n = kept.find("/folder"); n != nullptr && n->is_string())
+            settings.folder = n->string();
         if (const Node* n = kept.find("/samples"); n != nullptr && n->is_integer())
             settings.samples = n->integer() == 1 ? 1 : 4;
     } catch (const Error&) {
@@ -372,6 +389,7 @@ void Workspace::save_settings() {
         kept.set("/floor", settings.floor);
         kept.set("/samples", settings.samples);
         kept.set("/text_beside", settings.text_beside);
+        kept.set("/folder", settings.folder);
         kept.save(state_folder_ / "settings.json");
     } catch (const Error& error) {
         fail(error);

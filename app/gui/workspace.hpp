@@ -38,6 +38,7 @@ struct Settings {
     bool shadows = true, ambient_occlusion = true, floor = true;
     int samples = 4;
     bool text_beside = false;  // the scene's text beside the view, not behind it
+    std::string folder;        // that a scene was last opened from or saved to by the dialog
 };
 
 // A message that goes by itself, or stays until it is answered.
@@ -48,11 +49,13 @@ struct Notice {
     double until = 0;  // of ImGui::GetTime(); 0: until closed
     std::string button;
     std::function<void()> action;
+    std::string about = {};  // what it says holds until this is mended: Workspace::mended_now
 };
 
-// A question in front of everything else. The first answer is what Enter means, the last one what
-// Escape means; Tab and the arrows go from one to the next, and an answer's first letter takes it
-// where no other begins with it.
+// A question in front of everything else. Enter takes the answer that is chosen (at first the one
+// that `chosen` says, which must lose nothing), Escape the last one; Tab and the arrows go from one
+// to the next, and an answer's first letter takes it where no other answer begins with it and no
+// command has it as its key.
 struct Question {
     std::string title, text, detail;
     struct Answer {
@@ -60,7 +63,7 @@ struct Question {
         std::function<void()> action;
     };
     std::vector<Answer> answers;
-    std::size_t chosen = 0;  // by the keyboard
+    std::size_t chosen = 0;
 };
 
 enum class Tool { look, move, rotate };
@@ -125,7 +128,15 @@ public:
     bool has_unaccepted() const;
     bool is_opening() const { return opening_ != nullptr; }
     std::filesystem::path opening_file() const;
-    std::string title() const;  // "spring cage*"
+    std::string title() const;    // "spring cage"
+    std::string heading() const;  // "spring cage (cage2.json)"
+    // The title as a part of file names: of ASCII nothing but letters, digits, '.', '-' and '_'.
+    std::string file_stem() const;
+    // Bundled scenes are examples: they and their folders are not written to.
+    bool is_example() const { return !editor_->file().empty() && is_bundled(editor_->file()); }
+    bool is_bundled(const std::filesystem::path& file) const;
+    // For pictures and tables: the scene's folder; of an example or a new scene the current one.
+    std::filesystem::path output_folder() const;
     void request_quit();
     // Ends without a question, as on a signal: what is unsaved stays in the autosave, with what the
     // optimisation has found (for which the current iteration's end is waited for, for two seconds
@@ -152,6 +163,8 @@ public:
     }
     bool is_optimising() const { return now().activity == session::Activity::optimising; }
     bool has_run() const { return now().stage != nullptr; }
+    // Whether the scene that runs is what the window shows.
+    bool shows_run() const { return has_run() && has_scene() && !show_gallery; }
     void play(bool on);
     void set_speed(double seconds_per_second);  // 0: as fast as possible
     double speed() const { return speed_.value_or(now().speed_asked); }
@@ -174,10 +187,11 @@ public:
     // Moves the camera while it follows the path, until somebody else moves it.
     void follow_camera_path();
 
-    // ---- messages ----
+    // ---- messages. Errors go to the log as well. ----
     void tell(Notice notice);
     void tell(const std::string& text, Notice::Kind kind = Notice::Kind::information);
     void fail(const std::exception& error);
+    void mended_now(const std::string& about);  // takes those messages away
     std::deque<Notice>& notices() { return notices_; }
     std::shared_ptr<ProcessLog> log;  // for the log panel; may be null
     void ask(Question question) { question_ = std::move(question); }
@@ -250,6 +264,7 @@ private:
     void finish_opening();
     void watch_files();
     void load_settings();
+    void show_notice(Notice notice);
     void failed_load(const std::filesystem::path& file, const Error& error);
     void mark_broken(const std::filesystem::path& file, const Error& error);
     void show_broken(const std::filesystem::path& file, const Error& error);

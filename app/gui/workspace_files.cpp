@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <utility>
 
+#include "app/gui/process_log.hpp"
 #include "app/gui/workspace.hpp"
 #include "engine/base/files.hpp"
 
@@ -129,6 +133,7 @@ void Workspace::mark_broken(const fs::path& file, const Error& error) {
 void Workspace::show_broken(const fs::path& file, const Error& error) {
     try {
         mark_broken(file, error);
+        if (log) log->add(session::LogLine::Level::error, error.what());
         focus_panel = "Scene file";
     } catch (const Error& unreadable) {
         fail(unreadable);
@@ -140,6 +145,7 @@ void Workspace::failed_load(const fs::path& file, const Error& error) {
         show_broken(file, error);
         return;
     }
+    if (log) log->add(session::LogLine::Level::error, error.what());
     Question question;
     question.title = "This scene cannot be opened";
     question.text = file.empty() ? "" : file.filename().string();
@@ -175,13 +181,15 @@ std::string Workspace::results_text() const {
 }
 
 void Workspace::when_saved(std::function<void()> next) {
-    const bool unsaved = editor_->has_scene() && editor_->unsaved(), found = has_unaccepted();
+    const bool unsaved = editor_->has_scene() && editor_->unsaved(), example = is_example();
+    // An example that nobody has changed can be optimised again.
+    const bool found = has_unaccepted() && (unsaved || !example);
     if (!unsaved && !found) {
         next();
         return;
     }
-    const std::string file =
-        editor_->file().empty() ? "the new scene" : editor_->file().filename().string();
+    const std::string file = editor_->file().empty() ? "the scene that is open, which has no file"
+                                                     : editor_->file().filename().string();
     const auto save_then = [this, next] {
         after_name_ = next;
         if (save_as_it_is()) {
@@ -191,29 +199,41 @@ void Workspace::when_saved(std::function<void()> next) {
             forget_name();
         }
     };
+    const std::string save = example ? "Save as..." : "Save";
     Question question;
     question.title = unsaved ? "Unsaved changes" : "Values that are not accepted";
     if (found) {
         question.text = std::string(unsaved ? "There are unsaved changes, and the" : "The") +
                         " optimisation has found values that are not in " + file + " yet.";
         question.detail = "Accepting writes " + results_text() + ", into the scene.";
-        question.answers.push_back({"Accept and save",
-                                    "Writes the values into the scene and the scene into its file, "
-                                    "then goes on",
+        question.answers.push_back({example ? "Accept and save as..." : "Accept and save",
+                                    "Writes the values into the scene and the scene into " +
+                                        std::string(example ? "a file of yours" : "its file") +
+                                        ", then goes on",
                                     [this, save_then] { accept_and_save(save_then); }});
     } else {
-        question.text = fmt::format("Save the changes to {}?", file);
+        question.text =
+            fmt::format(example ? "Save the changes to the example {} in a file of yours?"
+                                : "Save the changes to {}?",
+                        file);
     }
+    if (example)
+        question.detail +=
+            std::string(question.detail.empty() ? "" : " ") + "The bundled example stays as it is.";
     if (unsaved)
-        question.answers.push_back({found ? "Save without them" : "Save",
+        question.answers.push_back({found ? save + (example ? " without" : " without them") : save,
                                     found ? "Writes the scene as it was edited; the values that "
                                             "were found are lost"
-                                          : "Writes the scene's file, then goes on",
+                                    : example
+                                        ? "Writes the scene into a file of yours, then goes on"
+                                        : "Writes the scene's file, then goes on",
                                     save_then});
     question.answers.push_back(
         {"Discard", unsaved ? "The changes are lost" : "The values that were found are lost",
          next});
     question.answers.push_back({"Cancel", "Everything stays as it is", [] {}});
+    // Accepting replaces values of the scene, and saving without them loses those that were found.
+    if (found) question.chosen = question.answers.size() - 1;
     ask(std::move(question));
 }
 
@@ -230,7 +250,7 @@ void Workspace::close() {
 }
 
 bool Workspace::save_as_it_is() {
-    if (editor_->file().empty()) {
+    if (editor_->file().empty() || is_example()) {
         show_save_as = true;
         return false;
     }
@@ -261,6 +281,11 @@ bool Workspace::save() {
 }
 
 bool Workspace::save_as(const fs::path& file) {
+    if (is_bundled(file)) {
+        fail(Error("the folder of the bundled scenes is not written to: " + file.string())
+                 .remedy("choose another folder"));
+        return false;
+    }
     if (!edit([&](session::Editor& e) { e.save_as(file); })) return false;
     tell("Saved " + file.string(), Notice::Kind::success);
     if (const std::function<void()> next = std::exchange(after_name_, {})) next();
@@ -275,6 +300,7 @@ void Workspace::reload(bool by_user) {
         editor_->reload();
         broken.reset();
         mended.reset();
+        mended_now(editor_->file().string());
         tell(by_user ? name + " was read once more"
                      : name + " was changed elsewhere and is shown anew");
     } catch (const Error& error) {
@@ -288,6 +314,7 @@ void Workspace::reload(bool by_user) {
         notice.kind = Notice::Kind::error;
         notice.text = name + (by_user ? " does not load" : " was changed and does not load");
         notice.detail = error.what();
+        notice.about = editor_->file().string();
         if (broken) {
             notice.button = "Show in the file";
             notice.action = [this] { focus_panel = "Scene file"; };
@@ -303,6 +330,39 @@ std::string Workspace::title() const {
                        : editor_->file().empty()            ? "new scene"
                                                             : editor_->file().stem().string();
     return text;
+}
+
+std::string Workspace::heading() const {
+    const std::string text = title(), file = editor_->file().filename().string();
+    return !has_scene() || file.empty() || file == text ? text : text + " (" + file + ")";
+}
+
+std::string Workspace::file_stem() const {
+    std::string stem = title();
+    for (char& c : stem) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 128 && std::isalnum(byte) == 0 && c != '.' && c != '-') c = '_';
+    }
+    if (stem.starts_with('.') || stem.starts_with('-')) stem.front() = '_';
+    return stem;
+}
+
+bool Workspace::is_bundled(const fs::path& file) const {
+    std::error_code error;
+    const fs::path place = fs::weakly_canonical(fs::absolute(file, error), error);
+    return std::ranges::any_of(galleries_, [&](const fs::path& gallery) {
+        const fs::path folder = fs::weakly_canonical(fs::absolute(gallery, error), error);
+        return std::ranges::mismatch(folder, place).in1 == folder.end();
+    });
+}
+
+fs::path Workspace::output_folder() const {
+    const fs::path& file = editor_->file();
+    if (!file.empty() && !is_bundled(file)) return fs::absolute(file).parent_path();
+    const fs::path here = fs::current_path();
+    if (!is_bundled(here)) return here;
+    const char* const home = std::getenv("HOME");
+    return home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path();
 }
 
 void Workspace::request_quit() {

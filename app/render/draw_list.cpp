@@ -90,8 +90,8 @@ public:
             bool has_ground = false;
             for (std::size_t t = 0; t < stage_->things.size(); ++t)
                 has_ground = add_thing(static_cast<int>(t)) || has_ground;
-            // A floor would cut through what goes up and down around it.
-            if (view_.floor && !has_ground && !list_.has_heights) add_floor();
+            // A grid would cut through what goes up and down around it.
+            if (view_.floor && !has_ground && !list_.has_heights) add_grid();
             add_trails();
         }
         std::ranges::stable_sort(list_.items, {}, &Item::group);
@@ -102,7 +102,7 @@ private:
     void fill_scene(int shadow_map_size);
     // True if it is a floor.
     bool add_thing(int number);
-    void add_floor();
+    void add_grid();
     void add_trails();
     void add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
                    const Colour& colour);
@@ -337,8 +337,8 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     constants.colour[3] = view_.dark ? 0 : 1;
     constants.flags = flags;
     if (number >= 0) constants.thing = static_cast<std::uint32_t>(number);
-    constants.layer = (flags & is_floor) != 0 ? grid_layer : layer_of(Thing::Kind::half_space);
-    constants.mode = (flags & is_floor) != 0 ? 1 : 0;
+    constants.layer = (flags & is_grid) != 0 ? grid_layer : layer_of(Thing::Kind::half_space);
+    constants.mode = (flags & is_grid) != 0 ? 1 : 0;
     constants.a = narrow(normal, offset);
     const Vec3 centre = list_.flat ? view_.camera.target : middle();
     constants.b = narrow(plus(centre, normal, offset - dot(centre, normal)), 4 * pixel_at_target());
@@ -348,6 +348,12 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     constants.scale = static_cast<float>(std::min(1.0, 1.6 * (std::ceil(level) - level)));
     Item& item = add(Shape::plane, number, 6, constants);
     item.casts_shadow = false;
+    // The grid is no obstacle: what has gone below it is seen through it.
+    if ((flags & is_grid) != 0 && !list_.flat) {
+        item.group = Group::grid;
+        item.writes_depth = false;
+        return;
+    }
     if (item.group != Group::ghost) item.group = Group::ground;
     // Seen from below it hides nothing.
     const Camera& camera = view_.camera;
@@ -356,20 +362,21 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     item.writes_depth = !list_.flat && side > 0;
 }
 
-void Maker::add_floor() {
+// At the height of the lowest point at the start.
+void Maker::add_grid() {
     const Colour& bottom = view_.background_bottom;
     Colour colour{};
     for (std::size_t c = 0; c < 3; ++c)
         colour[c] = view_.dark ? std::min(1.0F, bottom[c] * 1.35F + 0.09F)
                                : std::min(1.0F, bottom[c] * 0.6F + 0.40F);
     const Vec3 normal = up();
-    // The box goes through the middles of the balls that stand on the floor.
+    // The box goes through the middles of the balls that stand on the grid.
     double radius = 0;
     for (const Thing& thing : stage_->things)
         if (thing.kind == Thing::Kind::points && !thing.ghost)
             radius = std::max(radius, thing.radius);
     const double height = list_.flat ? 0 : dot(stage_->low, normal) - radius;
-    add_plane(-1, normal, height, is_floor, colour);
+    add_plane(-1, normal, height, is_grid, colour);
 }
 
 void Maker::add_line(const Vec3& a, const Vec3& b) {

@@ -23,9 +23,10 @@ enum class Shape : std::uint8_t {
 
 // Groups are drawn in this order.
 enum class Group : std::uint8_t {
-    ground,  // floor and obstacles without end, blended over the background
+    ground,  // obstacles without end, blended over the background; in the plane the grid too
     ghost,   // pale, under everything that follows
     solid,
+    grid,     // blended over what is behind it, and hides nothing
     overlay,  // seen through everything
 };
 

@@ -65,7 +65,7 @@ Pick Renderer::State::pick(int x, int y) {
                                 static_cast<float>(last_view->height), 0, 1));
             commands.setScissor(0, area);
             for (const Item& item : list.items) {
-                // Neither floor nor trails are things; ghosts are not picked.
+                // Neither grid nor trails are things; ghosts are not picked.
                 if (item.thing < 0 || item.group == Group::ghost) continue;
                 record_item(commands, memory, item, {Pass::pick});
             }

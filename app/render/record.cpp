@@ -201,6 +201,7 @@ void Renderer::State::record_things(const vk::raii::CommandBuffer& commands, Fra
         draw_group(Group::ground, {Pass::colour, samples, false, true});
     }
     draw_group(Group::solid, {Pass::colour, samples});
+    draw_group(Group::grid, {Pass::colour, samples, true});
     draw_group(Group::overlay, {Pass::colour, samples, true});
     commands.endRenderPass();
 }

@@ -51,7 +51,7 @@ enum DrawFlag : std::uint32_t {
     pixel_radius = 32,
     arrow_log = 64,
     edges_shown = 128,
-    is_floor = 256
+    is_grid = 256
 };
 
 // The buffer `Measured`, for the device alone.

@@ -109,7 +109,7 @@ struct Stage {
     char up = 'z';  // 3-D: the axis that points up: 'y' or 'z'
     std::vector<Channel> channels;
     std::vector<Thing> things;
-    Vec3 low{}, high{};  // a box around everything at the start: for cameras and the floor
+    Vec3 low{}, high{};  // a box around everything at the start: for cameras and the grid
 };
 
 struct Frame {

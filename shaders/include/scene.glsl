@@ -30,7 +30,7 @@ layout(std140, set = 0, binding = 0) uniform Scene {
     vec4 known_high;
     vec4 size;             // pixels, 1 / pixels
     vec4 range;            // given: low, high
-    vec4 focus;            // where the floor fades away from; w: how far it reaches, m
+    vec4 focus;            // where planes fade away from; w: how far they reach, m
     uvec4 flags;           // flat, range_given | range_symmetric, colour map, shadows
 } scene;
 
@@ -87,7 +87,7 @@ layout(push_constant) uniform Draw {
 } draw;
 
 const uint has_values = 1u, values_per_point = 2u, has_element_of = 4u, in_plane = 8u, unlit = 16u,
-           pixel_radius = 32u, arrow_log = 64u, edges_shown = 128u, is_floor = 256u;
+           pixel_radius = 32u, arrow_log = 64u, edges_shown = 128u, is_grid = 256u;
 
 const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
 

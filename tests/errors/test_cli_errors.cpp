@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/environment.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -136,8 +137,23 @@ TEST_CASE("cli errors: the command line") {
     check({"", {"--precision", "f16"}, "f16", 2});
     check({"", {"--threads", "0"}, "0", 2});
     check({"", {"--colour"}, "--colour", 2});
-    const Finished none = run_program({});
-    CHECK(none.status == 2);
+    {  // nothing to open the window on
+        const Environment x("DISPLAY", ""), wayland("WAYLAND_DISPLAY", "");
+        const Finished none = run_program({});
+        CHECK(none.status == 2);
+        CHECK(none.err.find("hindcast optimize ") != std::string::npos);
+        CHECK(none.err.find("hindcast --help") != std::string::npos);
+    }
+    {  // a display that is not there: the window was tried
+        const Environment x("DISPLAY", ":987654");
+        const Finished none = run_program({});
+        if (run_program({"--help"}).out.find("\n  view ") != std::string::npos) {
+            CHECK(none.status == 1);
+            CHECK(none.err.find("the window cannot be opened") != std::string::npos);
+        } else {
+            CHECK(none.status == 2);
+        }
+    }
     const Finished slip = run_program({"optimise", cage});
     CHECK(slip.status == 2);
     CHECK(slip.err.find("did you mean 'optimize'") != std::string::npos);

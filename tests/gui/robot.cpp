@@ -64,12 +64,13 @@ Robot* Robot::living() { return the_living; }
 Robot::Robot(Options options) : in_window_(options.window) {
     fs::copy(fs::path(hindcast::test::source_dir) / "scenes", scenes(),
              fs::copy_options::recursive);
+    fs::copy(scenes(), gallery(), fs::copy_options::recursive);
     gui::AppOptions app;
     DeviceOptions device;
     device.threads = 2;
     app.session.simulation.device = std::make_shared<Device>(device);
     app.state_folder = folder_.path() / "state";
-    app.galleries = {scenes()};
+    app.galleries = {gallery()};
     app.transport = options.transport;
     app.tour = options.tour;
     app.width = options.width;

@@ -56,8 +56,10 @@ public:
     gui::Window& window() { return *window_; }  // with Options::window only
     gui::Workspace& work() { return app_->workspace(); }
     const session::Snapshot& now() { return work().now(); }
-    // Bundled scenes are copied there: they may be changed.
+    // Copies of the bundled scenes: files of the user, which may be changed; and those that the
+    // gallery shows, which the window does not write to.
     std::filesystem::path scenes() const { return folder_.path() / "scenes"; }
+    std::filesystem::path gallery() const { return folder_.path() / "gallery"; }
     std::filesystem::path folder() const { return folder_.path(); }
     const std::vector<std::string>& messages() const { return messages_; }
 

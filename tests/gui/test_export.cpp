@@ -97,12 +97,12 @@ TEST_CASE("gui export: films of time and of iterations, frame by frame") {
         begin_export(robot, hands, "MP4", "simulated time");
         hands.ItemClick("//Export/###Export");
         CHECK(robot.wait([&] { return said(robot, "Exported"); }, 300));
-        CHECK(frames_of(robot.folder() / "spring cage.mp4") == 31);
+        CHECK(frames_of(robot.folder() / "spring_cage.mp4") == 31);
         // The starting point and 30 iterations.
         begin_export(robot, hands, "GIF", "iterations");
         hands.ItemClick("//Export/###Export");
-        CHECK(robot.wait([&] { return fs::exists(robot.folder() / "spring cage.gif"); }, 300));
-        CHECK(frames_of(robot.folder() / "spring cage.gif") ==
+        CHECK(robot.wait([&] { return fs::exists(robot.folder() / "spring_cage.gif"); }, 300));
+        CHECK(frames_of(robot.folder() / "spring_cage.gif") ==
               static_cast<int>(robot.now().history->size()));
     });
 }
@@ -118,7 +118,7 @@ TEST_CASE("gui export: cancelled halfway, nothing of the film is left") {
         robot.picture("export_running");
         hands.ItemClick("//Export/Cancel");
         CHECK(robot.wait([&] { return said(robot, "cancelled"); }));
-        CHECK_FALSE(fs::exists(robot.folder() / "spring cage.mp4"));
+        CHECK_FALSE(fs::exists(robot.folder() / "spring_cage.mp4"));
         for (const auto& file : fs::directory_iterator(robot.folder()))
             CHECK(file.path().string().find(".mp4") == std::string::npos);
     });
@@ -128,7 +128,7 @@ TEST_CASE("gui export: what is there is not written over without asking") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        const fs::path folder = robot.folder() / "spring cage_frames";
+        const fs::path folder = robot.folder() / "spring_cage_frames";
         fs::create_directories(folder);
         std::ofstream(folder / "00000.png") << "mine";
         std::ofstream(folder / "00999.png") << "mine";
@@ -146,7 +146,7 @@ TEST_CASE("gui export: what is there is not written over without asking") {
         robot.frames(3);
         hands.ItemClick("//###question/Keep both");
         CHECK(robot.wait([&] { return said(robot, "Exported"); }, 300));
-        CHECK(files_in(robot.folder() / "spring cage_2_frames") == 31);
+        CHECK(files_in(robot.folder() / "spring_cage_2_frames") == 31);
         CHECK(read_file(folder / "00000.png") == "mine");
 
         robot.work().notices().clear();
@@ -174,7 +174,7 @@ TEST_CASE("gui export: the whole window, without the dialog") {
         begin_export(robot, hands, "PNG sequence", "simulated time");
         choose(hands, "##part", "the whole window");
         hands.ItemClick("//Export/###Export");
-        const fs::path folder = robot.folder() / "spring cage_frames";
+        const fs::path folder = robot.folder() / "spring_cage_frames";
         CHECK(robot.wait([&] { return said(robot, "Exported"); }, 300));
         CHECK(files_in(folder) == 31);
         const render::Image first = render::read_png(folder / "00000.png");
@@ -249,7 +249,7 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
             robot.app().before_panels = [&] { wanted = robot.app().picture().image(view); };
             robot.frames(1);
             robot.app().before_panels = {};
-            const render::Image made = render::read_png(robot.folder() / "spring cage_frames" /
+            const render::Image made = render::read_png(robot.folder() / "spring_cage_frames" /
                                                         (step == 0 ? "00000.png" : "00030.png"));
             CHECK(made.pixels == wanted.pixels);
         }

@@ -156,7 +156,7 @@ void exports(Robot& robot) {
         hands.ItemClick("//Export/###Export");
         CHECK(robot.wait(
             [&] {
-                return std::filesystem::exists(robot.folder() / "spring cage_frames/00030.png");
+                return std::filesystem::exists(robot.folder() / "spring_cage_frames/00030.png");
             },
             300));
         robot.frames(3);

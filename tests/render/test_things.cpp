@@ -453,3 +453,32 @@ TEST_CASE("render: ambient occlusion darkens where things meet, and nothing in t
     CHECK(darker > 3);
     CHECK(std::abs(pixel(with, 20, 150).r - pixel(without, 20, 150).r) <= 2);
 }
+
+TEST_CASE("render: the grid hides nothing, neither what is below it nor its outline") {
+    Studio studio;
+    StageMaker maker;  // from z = 0 upwards: the grid lies at -0.3
+    maker.points(maker.channel("position", 3, {0, 0, -1}), 1, 0.3).colour = {1, 0, 0, 1};
+    View view = plain_view(200, 200);
+    view.camera.eye = {0, -3, 3};
+    view.camera.target = {0, 0, -1};
+    view.selected_thing = 0;
+    const auto red = [&](bool grid) {
+        view.floor = grid;
+        const Image image = studio.draw(maker, view);
+        int count = 0;
+        for (int y = 0; y < image.height; ++y)
+            for (int x = 0; x < image.width; ++x) {
+                const Pixel p = pixel(image, x, y);
+                count += p.r > 40 && p.r > 2 * p.b;
+            }
+        return count;
+    };
+    const int alone = red(false);
+    CHECK(alone > 500);
+    CHECK(red(true) > 0.9 * alone);  // lines pass in front of some of it
+    // And the grid is there.
+    view.selected_thing = -1;
+    StageMaker nothing;
+    view.floor = true;
+    CHECK(count_drawn(studio.draw(nothing, view)) > 200);
+}

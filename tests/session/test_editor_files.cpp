@@ -71,6 +71,36 @@ TEST_CASE("editor: files are saved as they were written, noticed when changed, a
     CHECK_FALSE(editor.has_scene());
 }
 
+TEST_CASE("editor: a copy elsewhere names a schema that is there, or none") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "a/scene.json";
+    std::filesystem::create_directories(folder / "a");
+    std::filesystem::create_directories(folder / "b/c");
+    std::ofstream(file) << read_all(test::scene_file("spring_cage.json"));
+    std::ofstream(folder / "a/scene.schema.json") << "{}";
+    Editor editor(test::all_modules());
+    editor.open(file);
+    REQUIRE(text_at(editor, "/$schema") == "\"scene.schema.json\"");
+    editor.save_as(folder / "b/c/copy.json");
+    const auto of = [](const std::filesystem::path& saved) {
+        const document::Document copy = document::Document::load(saved);
+        const document::Node* const schema = copy.find("/$schema");
+        return schema == nullptr ? std::string("none") : schema->string();
+    };
+    CHECK(of(folder / "b/c/copy.json") == "../../a/scene.schema.json");
+    CHECK_FALSE(editor.unsaved());
+    std::filesystem::remove(folder / "a/scene.schema.json");
+    editor.save_as(folder / "b/other.json");
+    CHECK(of(folder / "b/other.json") == "none");
+    // What is no file is left alone.
+    editor.set("/$schema", "https://example.org/scene.json", "Schema");
+    editor.save_as(folder / "a/third.json");
+    CHECK(of(folder / "a/third.json") == "https://example.org/scene.json");
+    editor.make_new();
+    editor.save_as(folder / "b/new.json");
+    CHECK(of(folder / "b/new.json") == "none");
+}
+
 TEST_CASE("editor: comments and layout are kept by edits, undo, saving and autosaves") {
     const test::TemporaryFolder folder;
     const auto file = folder / "scene.json";

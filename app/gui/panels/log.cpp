@@ -89,7 +89,7 @@ private:
     }
 
     void draw_lines() const {
-        if (ImGui::BeginChild("lines", {0, 0}, 0, ImGuiWindowFlags_HorizontalScrollbar)) {
+        if (ImGui::BeginChild("lines")) {
             ImGui::PushFont(look().fonts().fixed, 0);
             const ImVec4 colours[] = {ImGui::GetStyle().Colors[ImGuiCol_Text],
                                       look().palette().warn, look().palette().bad};
@@ -97,9 +97,7 @@ private:
                 if (!is_shown(line)) continue;
                 quiet_text(fmt::format("{:9.3f}", line.seconds));
                 ImGui::SameLine();
-                ImGui::PushStyleColor(ImGuiCol_Text, colours[static_cast<std::size_t>(line.level)]);
-                ImGui::TextUnformatted(line.text.c_str());
-                ImGui::PopStyleColor();
+                wrapped_text(line.text, colours[static_cast<std::size_t>(line.level)]);
             }
             ImGui::PopFont();
             if (ImGui::GetScrollY() >= ImGui::GetScrollMaxY()) ImGui::SetScrollHereY(1);

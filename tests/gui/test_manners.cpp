@@ -1,0 +1,388 @@
+// What a user may expect of any window: Tab and Escape, keys that mean one thing, examples that
+// nobody writes over, messages that go when what they say is no longer so.
+#include <doctest/doctest.h>
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "app/gui/process_log.hpp"
+#include "engine/base/files.hpp"
+#include "tests/gui/scripts.hpp"
+
+using namespace hindcast;
+using document::Document;
+using document::Node;
+using test::open;
+using test::opened;
+using test::Robot;
+using test::said;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const ImGuiWindow* panel(const std::string& title) {
+    for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (std::string(window->Name).ends_with("###" + title)) return window;
+    throw Error("there is no panel " + title);
+}
+
+bool any_popup() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
+
+std::vector<std::string> answers(Robot& robot) {
+    std::vector<std::string> labels;
+    for (const auto& answer : robot.work().question()->answers) labels.push_back(answer.label);
+    return labels;
+}
+
+bool logged(Robot& robot, const std::string& text) {
+    return std::ranges::any_of(robot.work().log->lines(), [&](const session::LogLine& line) {
+        return line.level == session::LogLine::Level::error &&
+               line.text.find(text) != std::string::npos;
+    });
+}
+
+std::vector<std::string> contents(const fs::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& item : fs::recursive_directory_iterator(folder))
+        names.push_back(item.path().string());
+    std::ranges::sort(names);
+    return names;
+}
+
+// The current folder, for a part of a test.
+class Folder {
+public:
+    explicit Folder(const fs::path& folder) : before_(fs::current_path()) {
+        fs::current_path(folder);
+    }
+    ~Folder() { fs::current_path(before_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+private:
+    fs::path before_;
+};
+
+}  // namespace
+
+TEST_CASE("gui: no key is bound to two commands, no two commands have one name") {
+    const std::vector<gui::Action> all = gui::all_actions();
+    for (const gui::Action& action : all) {
+        INFO(action.id);
+        if (action.key != 0) CHECK(std::ranges::count(all, action.key, &gui::Action::key) == 1);
+        CHECK(std::ranges::count(all, action.id, &gui::Action::id) == 1);
+    }
+}
+
+TEST_CASE("gui: Tab shows the picture alone, and brings every tab back as it was") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        test::stop_at(robot, 10);
+        robot.work().focus_panel = "Launches";
+        robot.frames(4);
+        REQUIRE(panel("Launches")->DockTabIsVisible);
+        REQUIRE_FALSE(panel("Log")->DockTabIsVisible);
+        std::vector<std::string> shown;
+        const auto in_front = [] {
+            std::vector<std::string> names;
+            for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+                if (window->DockIsActive && window->DockTabIsVisible)
+                    names.emplace_back(window->Name);
+            std::ranges::sort(names);
+            return names;
+        };
+        const std::vector<std::string> before = in_front();
+
+        hands.KeyPress(ImGuiKey_Tab);
+        robot.frames(4);
+        robot.picture("panels_hidden");
+        CHECK(robot.work().hide_panels);
+        // It is in front, since the mouse turns it, and as wide as the window.
+        const render::Camera camera = robot.work().view.camera;
+        hands.MouseMoveToPos({200, 400});
+        hands.MouseDragWithDelta({60, 20});
+        robot.frames(2);
+        CHECK_FALSE(robot.work().view.camera == camera);
+        CHECK(robot.work().view.width == 1280);
+
+        hands.KeyPress(ImGuiKey_Tab);
+        robot.frames(6);
+        CHECK_FALSE(robot.work().hide_panels);
+        CHECK(in_front() == before);
+        robot.picture("panels_back");
+        // The gallery and back are the same.
+        robot.work().show_gallery = true;
+        robot.frames(4);
+        robot.work().show_gallery = false;
+        robot.frames(6);
+        CHECK(in_front() == before);
+    });
+}
+
+TEST_CASE("gui: Escape closes menus, of all levels; what is open besides stays") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.ItemClick("//###Scene/###Add");
+        robot.frames(2);
+        CHECK(any_popup());
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(any_popup());
+        // A menu within a menu of the menu bar.
+        hands.MenuClick("//##MainMenuBar/View");
+        hands.MouseMove("//$FOCUSED/Panels");
+        robot.frames(40);
+        CHECK(ImGui::GetCurrentContext()->OpenPopupStack.Size >= 1);
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(any_popup());
+        // The palette, in which text is typed.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_K);
+        robot.frames(3);
+        robot.picture("palette");
+        CHECK(any_popup());
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(any_popup());
+    });
+}
+
+TEST_CASE("gui: bundled scenes are examples: nothing asks to write over them, and nothing does") {
+    Robot robot;
+    const std::vector<std::string> before = contents(robot.gallery());
+    const std::string text = read_file(robot.gallery() / "spring_cage.json");
+    const fs::path here = robot.folder() / "here";
+    fs::create_directories(here);
+    const Folder folder(here);
+    robot.run([&](ImGuiTestContext& hands) {
+        robot.work().open(robot.gallery() / "spring_cage.json");
+        REQUIRE(opened(robot));
+        CHECK(robot.work().is_example());
+        // What was found can be found again: browsing goes on without a question.
+        test::optimise(robot, hands);
+        REQUIRE(robot.work().has_unaccepted());
+        robot.work().open(robot.gallery() / "free_flight.json");
+        REQUIRE(robot.wait([&] { return robot.work().title() == "free flight"; }));
+        REQUIRE(opened(robot));
+        CHECK_FALSE(robot.work().question());
+
+        // An edit is asked about, and goes to a file of the user.
+        REQUIRE(robot.work().set("/gravity", Node::array({0.0, 0.0, -3.0}), "Gravity"));
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        robot.picture("example_question");
+        CHECK(answers(robot) == std::vector<std::string>{"Save as...", "Discard", "Cancel"});
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(3);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        robot.frames(3);
+        robot.picture("example_saved_as");
+        hands.KeyPress(ImGuiKey_Enter);
+        robot.frames(3);
+        CHECK(robot.work().editor().file() == here / "free_flight.json");
+        CHECK_FALSE(robot.work().is_example());
+        CHECK(Document::load(here / "free_flight.json").at("/gravity/2").real() == -3);
+        CHECK_FALSE(robot.work().save_as(robot.gallery() / "mine.json"));
+
+        // Pictures of an example go to the current folder, under names without spaces.
+        robot.work().open(robot.gallery() / "spring_cage.json");
+        REQUIRE(robot.wait([&] { return robot.work().title() == "spring cage"; }));
+        REQUIRE(opened(robot));
+        CHECK(robot.work().heading() == "spring cage (spring_cage.json)");
+        hands.KeyPress(ImGuiKey_F12);
+        robot.frames(3);
+        CHECK(fs::exists(here / "spring_cage_1.png"));
+        CHECK(robot.work().output_folder() == here);
+    });
+    CHECK(contents(robot.gallery()) == before);
+    CHECK(read_file(robot.gallery() / "spring_cage.json") == text);
+}
+
+TEST_CASE("gui: names of scenes become names of files that a shell takes") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "spring_cage.json");
+        REQUIRE(robot.work().set("/name", Node(std::string("../a b/c:d")), "Name"));
+        CHECK(robot.work().file_stem() == "_._a_b_c_d");
+        REQUIRE(robot.work().set("/name", Node(std::string("Br\u00fccke-2.1")), "Name"));
+        CHECK(robot.work().file_stem() == "Br\u00fccke-2.1");
+    });
+}
+
+TEST_CASE("gui: values that were found are neither saved nor lost by Enter") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        const fs::path file = robot.scenes() / "spring_cage.json";
+        const std::string text = read_file(file);
+        open(robot, "spring_cage.json");
+        test::optimise(robot, hands);
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        hands.KeyPress(ImGuiKey_Enter);
+        robot.frames(3);
+        CHECK_FALSE(robot.work().question());
+        CHECK(robot.work().title() == "spring cage");
+        CHECK(robot.work().has_unaccepted());
+        CHECK(read_file(file) == text);
+    });
+}
+
+TEST_CASE("gui: the key of a command is no answer to a question that has just come") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        bool taken = false;
+        robot.work().ask(
+            {"Unsaved changes were kept",
+             "",
+             "",
+             {{"Open what was kept", "", [&] { taken = true; }}, {"Not now", "", [] {}}}});
+        robot.frames(3);
+        for (const ImGuiKey key : {ImGuiKey_O, ImGuiKey_N}) {
+            hands.KeyPress(key);
+            robot.frames(2);
+            CHECK(robot.work().question());
+        }
+        CHECK_FALSE(taken);
+        hands.KeyPress(ImGuiKey_Enter);
+        robot.frames(2);
+        CHECK(taken);
+    });
+}
+
+TEST_CASE("gui: a message of a broken file goes when the file is mended; the log keeps it") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "spring_cage.json");
+        const fs::path file = robot.scenes() / "spring_cage.json";
+        const std::string right = read_file(file);
+        write_file_atomically(file, "{ \"format\": 1, \"bodis\": [] }\n");
+        REQUIRE(robot.wait([&] { return said(robot, "does not load"); }));
+        CHECK(logged(robot, "the key 'time' is missing"));
+        robot.work().focus_panel = "Log";
+        robot.frames(5);
+        robot.picture("error_in_log");
+        write_file_atomically(file, right);
+        CHECK(robot.wait([&] { return said(robot, "is shown anew"); }));
+        CHECK_FALSE(said(robot, "does not load"));
+
+        // What the simulation refuses, until it does not.
+        REQUIRE(robot.work().set("/forces/0/stiffness", Node(-1.0), "Stiffness"));
+        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        robot.frames(2);
+        const auto errors = [&] {
+            return std::ranges::count(robot.work().notices(), gui::Notice::Kind::error,
+                                      &gui::Notice::kind);
+        };
+        CHECK(errors() == 1);
+        robot.work().editor().undo();
+        CHECK(robot.wait([&] { return robot.now().error == nullptr; }));
+        robot.frames(2);
+        CHECK(errors() == 0);
+    });
+}
+
+TEST_CASE("gui: messages lie behind questions") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "spring_cage.json");
+        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
+        robot.frames(3);
+        robot.work().tell("A message", gui::Notice::Kind::error);
+        robot.frames(3);
+        robot.picture("message_and_question");
+        const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
+        const auto depth = [&](const std::string& name) {
+            for (int k = 0; k < windows.Size; ++k)
+                if (std::string(windows[k]->Name).ends_with(name) && windows[k]->Active) return k;
+            throw Error("there is no window " + name);
+        };
+        CHECK(depth("##notice0") < depth("###question"));
+    });
+}
+
+TEST_CASE("gui: over the gallery, keys of time and of the optimisation do nothing") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        test::stop_at(robot, 10);
+        robot.work().show_gallery = true;
+        robot.frames(3);
+        robot.picture("gallery_over_scene");
+        for (const ImGuiKey key : {ImGuiKey_Space, ImGuiKey_Home, ImGuiKey_O}) hands.KeyPress(key);
+        robot.frames(10);
+        CHECK_FALSE(robot.now().playing);
+        CHECK(robot.now().step == 10);
+        CHECK(test::last_iteration(robot) == -1);
+        CHECK_FALSE(robot.app().actions().run("optimise", robot.work()));
+        robot.work().show_gallery = false;
+        robot.frames(3);
+        hands.KeyPress(ImGuiKey_Home);
+        CHECK(robot.wait([&] { return robot.now().step == 0; }));
+    });
+}
+
+TEST_CASE("gui: the open dialog takes another name after a wrong one, sorts, and remembers") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        hands.KeyCharsReplaceEnter("nothing.json");
+        robot.frames(3);
+        CHECK(ImGui::GetActiveID() == hands.ItemInfo("//###files/##name").ID);
+        hands.KeyCharsReplace("flag.json");
+        robot.frames(3);
+        robot.picture("open_dialog_again");
+        hands.KeyPress(ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+        const Document kept = Document::load(robot.folder() / "state/settings.json");
+        CHECK(kept.at("/folder").string() == robot.scenes().string());
+    });
+}
+
+TEST_CASE("gui export: what lasts less than a second is slowed down as hindcast render does it") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        // 6 steps of 1/30 s: 0.2 s at 0.05x are 4 s, at 30 pictures a second 120 and the first.
+        Document quick = Document::load(robot.scenes() / "spring_cage.json");
+        quick.set("/time/steps", 6);
+        quick.save(robot.scenes() / "quick.json");
+        open(robot, "quick.json");
+        robot.work().play(false);
+        robot.work().show_export = true;
+        robot.frames(3);
+        robot.picture("export_speed");
+        hands.SetRef("//Export");
+        hands.ComboClick("##size/640 x 360");
+        hands.SetRef("");
+        hands.ItemInputValue("//Export/##folder", robot.gallery().c_str());
+        hands.ItemClick("//Export/###Export");
+        CHECK(said(robot, "is not written to"));  // the folder of the examples
+        hands.ItemInputValue("//Export/##folder", robot.folder().c_str());
+        hands.ItemClick("//Export/###Export");
+        REQUIRE(robot.wait([&] { return said(robot, "Exported"); }, 300));
+        const fs::path frames = robot.folder() / "spring_cage_frames";
+        CHECK(std::distance(fs::directory_iterator(frames), {}) == 121);
+        // Twice as fast by hand.
+        robot.work().notices().clear();
+        robot.work().show_export = true;
+        robot.frames(3);
+        hands.ItemClick("//Export/##speed");
+        robot.frames(2);
+        hands.KeyCharsReplaceEnter("0.1");
+        hands.ItemClick("//Export/###Export");
+        robot.frames(3);
+        hands.ItemClick("//###question/Replace");
+        REQUIRE(robot.wait([&] { return said(robot, "Exported"); }, 300));
+        CHECK(std::distance(fs::directory_iterator(frames), {}) == 61);
+    });
+}

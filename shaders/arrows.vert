@@ -21,7 +21,7 @@ void main() {
     gl_Position = nowhere;
     const float magnitude = length(vector);
     if (!finite(start) || !finite(magnitude) || !(magnitude > 0.0) ||
-        (draw.only >= 0 && uint(draw.only) != element))
+        left_out(element))
         return;
 
     float reach = magnitude * draw.scale;

@@ -28,11 +28,11 @@ void main() {
     const ivec2 at = ivec2(gl_GlobalInvocationID.xy), size = ivec2(frame.window.zw);
     if (any(greaterThanEqual(at, size))) return;
     vec3 colour = texelFetch(lit, at, 0).rgb;
-    if (frame.nearby.z > 0.5) {
+    if (occluded) {
         const float distance = metres(texelFetch(depth_map, at, 0).r);
         if (distance > 0.0) colour *= open_at(at, distance);
     }
-    if (frame.outline.a > 0.5) {
+    if (outlined) {
         // How much of the surroundings is selected, where the pixel itself is not.
         const ivec2 last = size - 1;
         float around = 0.0;

@@ -16,10 +16,10 @@ void main() {
     const ivec2 nearest =
         clamp(ivec2(floor(node + 0.5)), ivec2(0), ivec2(draw.rows, draw.columns) - 1);
     const uint element = uint(nearest.x) * draw.columns + uint(nearest.y);
-    if (draw.only >= 0 && uint(draw.only) != element) discard;
+    if (left_out(element)) discard;
 #if PASS == COLOUR
     float value;
-    if (draw.mode == 1u) {
+    if (is_mode(1u)) {
         const ivec2 corner = ivec2(floor(node));
         const vec2 t = node - vec2(corner);
         value = mix(mix(at(corner), at(corner + ivec2(0, 1)), t.y),

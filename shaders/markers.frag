@@ -17,7 +17,7 @@ void main() {
     const float body = clamp(0.5 - distance, 0.0, 1.0);
     const float border = clamp(1.9 - distance, 0.0, 1.0);
     if (border <= 0.0) discard;
-    finish(mix(vec3(draw.mode == 1u ? 0.97 : 0.05), draw.colour.rgb, body), max(body, 0.55 * border), 1.0, element);
+    finish(mix(vec3(is_mode(1u) ? 0.97 : 0.05), draw.colour.rgb, body), max(body, 0.55 * border), 1.0, element);
 #elif PASS == PICK || PASS == MASK
     if (max(a.x, a.y) > 12.0) discard;
     finish(vec3(0.0), 1.0, depth, element);

@@ -16,7 +16,7 @@ void main() {
     off = corners[uint(gl_VertexIndex) % 6u] * 14.0;
     depth = 0.0;
     gl_Position = nowhere;
-    if (!finite(place) || (draw.only >= 0 && uint(draw.only) != element)) return;
+    if (!finite(place) || left_out(element)) return;
     vec4 clip = clip_of(place);
     depth = clip.z / clip.w;
     clip.xy += off * 2.0 * scene.size.zw * clip.w;

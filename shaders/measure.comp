@@ -17,11 +17,11 @@ const uint each = 16u;  // numbers per work item
 void main() {
     const uint stride = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     const uint from = gl_GlobalInvocationID.x;
-    if (draw.mode >= 2u) {
+    if ((draw.mode | hidden_zero) >= 2u) {
         vec3 low = vec3(3.4e38), high = vec3(-3.4e38);
         for (uint k = from; k < draw.count; k += stride) {
             const uint i = draw.first + k;
-            const vec3 p = place_of(draw.mode == 3u ? indices[i] : i);
+            const vec3 p = place_of(is_mode(3u) ? indices[i] : i);
             if (!finite(p)) continue;
             low = min(low, p - draw.radius);
             high = max(high, p + draw.radius);
@@ -35,14 +35,14 @@ void main() {
     }
     float low = 3.4e38, high = -3.4e38;
     for (uint k = from; k < draw.count; k += stride) {
-        const float x = draw.mode == 0u ? value_number(draw.first + k)
+        const float x = is_mode(0u) ? value_number(draw.first + k)
                                         : length(vector_of(draw.first + k));
         if (!finite(x)) continue;
         low = min(low, x);
         high = max(high, x);
     }
     if (low > high) return;
-    if (draw.mode == 0u) {
+    if (is_mode(0u)) {
         atomicMin(measured.low, ordered(low));
         atomicMax(measured.high, ordered(high));
     } else {

@@ -24,7 +24,7 @@ void store(uint at, vec3 n) {
 
 void main() {
     const uint i = gl_GlobalInvocationID.x;
-    if (draw.mode == 0u) {
+    if (is_mode(0u)) {
         if (i >= draw.count) return;
         const vec3 a = place_of(indices[3u * i]), b = place_of(indices[3u * i + 1u]),
                    c = place_of(indices[3u * i + 2u]);

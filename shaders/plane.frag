@@ -26,8 +26,8 @@ void main() {
 #if PASS == COLOUR
     const vec3 normal = draw.a.xyz;
     const vec2 uv = vec2(dot(place, tangent), dot(place, bitangent));
-    const bool dark = draw.colour.a < 0.5;  // the theme: lines lighter or darker than the ground
-    if (is_flat() && draw.mode == 0u) {
+    const bool dark = draw.colour.a + float(hidden_zero) < 0.5;  // the theme: lines lighter or darker than the ground
+    if (is_flat() && is_mode(0u)) {
         const float depth = (draw.a.w - dot(normal, place)) / scene.right.w;  // pixels below
         if (depth < -0.5) discard;
         const vec2 pixel = gl_FragCoord.xy;
@@ -72,7 +72,7 @@ void main() {
     if (alpha < 0.004) discard;
     out_colour = vec4(colour, alpha);
 #elif PASS == PICK || PASS == MASK
-    if (is_flat() && draw.mode == 0u && dot(draw.a.xyz, place) > draw.a.w) discard;
+    if (is_flat() && is_mode(0u) && dot(draw.a.xyz, place) > draw.a.w) discard;
     if (distance(place, scene.focus.xyz) > 0.7 * scene.focus.w) discard;
     finish(vec3(0.0), 1.0, gl_FragCoord.z, 0u);
 #endif

@@ -14,14 +14,14 @@ const vec2 corners[6] = vec2[](vec2(-1, -1), vec2(1, -1), vec2(-1, 1), vec2(-1, 
 void main() {
     const vec2 corner = corners[gl_VertexIndex] * scene.focus.w;
     const vec3 normal = draw.a.xyz;
-    if (is_flat() && draw.mode == 0u) {
+    if (is_flat() && is_mode(0u)) {
         // The half plane below its edge.
         tangent = vec3(normal.y, -normal.x, 0.0);
         bitangent = normal;
         place = draw.b.xyz + tangent * corner.x + bitangent * min(corner.y, draw.b.w);
     } else {
         // Along the axes where that is possible, so that grid lines have round coordinates.
-        tangent = abs(normal.x) > 0.9 ? vec3(0, 1, 0) : vec3(1, 0, 0);
+        tangent = abs(normal.x) + float(hidden_zero) > 0.9 ? vec3(0, 1, 0) : vec3(1, 0, 0);
         tangent = normalize(tangent - normal * dot(tangent, normal));
         bitangent = cross(normal, tangent);
         place = draw.b.xyz + tangent * corner.x + bitangent * corner.y;

@@ -17,12 +17,12 @@ void main() {
     element = draw.first + i;
     corner = corners[uint(gl_VertexIndex) % 3u];
     // Obstacles are one ball with numbers of its own.
-    const vec3 centre = draw.mode == 1u ? draw.a.xyz : place_of(element);
+    const vec3 centre = is_mode(1u) ? draw.a.xyz : place_of(element);
     colour = base_colour(has(has_values) ? shown_value(element) : vec2(0.0));
     ball = vec4(centre, draw.radius);
     on_billboard = centre;
     gl_Position = nowhere;
-    if (!finite(centre) || (draw.only >= 0 && uint(draw.only) != element)) return;
+    if (!finite(centre) || left_out(element)) return;
 
     const float smallest = 0.75 * pixel_at(centre);
     const float r = max(draw.radius, smallest);
@@ -34,7 +34,7 @@ void main() {
     ahead = 0.0;
 #else
     vec3 side = scene.right.xyz, above = scene.up.xyz;
-    if (scene.eye.w > 0.5) {
+    if (is_perspective()) {
         const float distance_squared = dot(scene.eye.xyz - centre, scene.eye.xyz - centre);
         if (distance_squared <= r * r * 1.02) return;  // the eye is inside
         const float d = sqrt(distance_squared);

@@ -19,7 +19,7 @@ void main() {
     const float left = corner == 2u || corner == 3u || corner == 5u ? 1.0 : -1.0;
     // Lines of the host come as pairs.
     uint i = 2u * (draw.first + element), j = i + 1u;
-    if (draw.mode == 0u) { i = indices[i]; j = indices[j]; }
+    if (is_mode(0u)) { i = indices[i]; j = indices[j]; }
     const vec3 a = place_of(i), b = place_of(j);
     colour = base_colour(has(has_values) ? shown_value(element) : vec2(0.0));
     along_across = vec2(0.0);
@@ -27,7 +27,7 @@ void main() {
     last_end = vec4(b, 0.0);
     facing = side = vec3(0.0, 0.0, 1.0);
     gl_Position = nowhere;
-    if (!finite(a) || !finite(b) || (draw.only >= 0 && uint(draw.only) != element)) return;
+    if (!finite(a) || !finite(b) || left_out(element)) return;
 
     const vec3 middle = 0.5 * (a + b);
     facing = toward_viewer(middle);

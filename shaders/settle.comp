@@ -8,7 +8,7 @@
 layout(local_size_x = 1) in;
 
 void main() {
-    if (draw.mode == 0u) {
+    if (is_mode(0u)) {
         measured.low = 0xffffffffu;
         measured.high = 0u;
         measured.longest = 0u;
@@ -21,11 +21,12 @@ void main() {
     vec2 range = vec2(0.0, 1.0);
     if (measured.low <= measured.high)
         range = vec2(from_ordered(measured.low), from_ordered(measured.high));
-    if ((scene.flags.y & range_symmetric) != 0u) {
+    const uint ranges = scene.flags.y | hidden_zero;
+    if ((ranges & range_symmetric) != 0u) {
         const float most = max(abs(range.x), abs(range.y));
         range = vec2(-most, most);
     }
-    if ((scene.flags.y & range_given) != 0u) range = scene.range.xy;
+    if ((ranges & range_given) != 0u) range = scene.range.xy;
     const float longest = measured.longest > 0u ? from_ordered(measured.longest) : 0.0;
     settled.colour_range = vec4(range, longest, 0.0);
 
@@ -35,7 +36,7 @@ void main() {
             low[c] = from_ordered(measured.box_low[c]);
             high[c] = from_ordered(measured.box_high[c]);
         }
-    if (scene.known_low.w > 0.5) {
+    if (scene.known_low.w + float(hidden_zero) > 0.5) {
         low = min(low, scene.known_low.xyz);
         high = max(high, scene.known_high.xyz);
     }

@@ -24,6 +24,6 @@ void main() {
     const bool drawn = finite(place_of(indices[3u * triangle])) &&
                        finite(place_of(indices[3u * triangle + 1u])) &&
                        finite(place_of(indices[3u * triangle + 2u])) &&
-                       (draw.only < 0 || uint(draw.only) == element);
+                       !left_out(element);
     if (!drawn) gl_Position = nowhere;
 }

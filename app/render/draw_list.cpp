@@ -200,8 +200,8 @@ void Maker::fill_scene(int shadow_map_size) {
                     static_cast<float>(axes_.distance), camera.orthographic ? 0.0F : 1.0F};
     picture.window = {static_cast<float>(half * aspect), static_cast<float>(half), scene.size[0],
                       scene.size[1]};
-    picture.outline = {1.0F, 0.58F, 0.10F, view_.selected_thing >= 0 ? 1.0F : 0.0F};
-    picture.nearby = {static_cast<float>(0.07 * diagonal), 1.9F, list_.occlusion ? 1.0F : 0.0F, 0};
+    picture.outline = {1.0F, 0.58F, 0.10F, 1};
+    picture.nearby = {static_cast<float>(0.07 * diagonal), 1.9F, 0, 0};
 }
 
 DrawConstants Maker::constants_of(const Thing& thing, int number) const {

@@ -37,11 +37,21 @@ struct Constants {
     vk::Bool32 wide = 0;
     std::int32_t samples = 1;
     vk::Bool32 shadowed = 0;
+    vk::Bool32 guarded = 0;
 };
-constexpr std::array<vk::SpecializationMapEntry, 3> constant_entries = {
+constexpr std::array<vk::SpecializationMapEntry, 4> constant_entries = {
     vk::SpecializationMapEntry(0, offsetof(Constants, wide), 4),
     vk::SpecializationMapEntry(1, offsetof(Constants, samples), 4),
-    vk::SpecializationMapEntry(2, offsetof(Constants, shadowed), 4)};
+    vk::SpecializationMapEntry(2, offsetof(Constants, shadowed), 4),
+    vk::SpecializationMapEntry(3, offsetof(Constants, guarded), 4)};
+
+// The same for what works on the finished picture (include/picture.glsl).
+struct PictureSpecial {
+    vk::Bool32 occluded = 0, outlined = 0;
+};
+constexpr std::array<vk::SpecializationMapEntry, 2> picture_entries = {
+    vk::SpecializationMapEntry(0, offsetof(PictureSpecial, occluded), 4),
+    vk::SpecializationMapEntry(1, offsetof(PictureSpecial, outlined), 4)};
 
 }  // namespace
 
@@ -206,7 +216,7 @@ vk::raii::Pipeline Pipelines::make_draw(const PipelineKey& key) {
                                     : std::string(":") + pass_names[static_cast<int>(key.pass)];
     const auto vertex = module_of(shaders.vertex + variant);
     const auto fragment = module_of(shaders.fragment + variant);
-    const Constants constants{key.wide, key.samples, key.shadowed};
+    const Constants constants{key.wide, key.samples, key.shadowed, context_.facts().software};
     const vk::SpecializationInfo special(static_cast<std::uint32_t>(constant_entries.size()),
                                          constant_entries.data(), sizeof constants, &constants);
     const std::array stages = {
@@ -262,24 +272,27 @@ vk::raii::Pipeline Pipelines::make_draw(const PipelineKey& key) {
 
 vk::Pipeline Pipelines::compute(const std::string& shader, bool wide) {
     auto found = computes_.find({shader, wide});
-    if (found == computes_.end())
-        found =
-            computes_.emplace(std::pair(shader, wide), make_compute(shader, *layout_, wide)).first;
-    return *found->second;
+    if (found != computes_.end()) return *found->second;
+    const Constants constants{wide, 1, false, context_.facts().software};
+    const vk::SpecializationInfo special(static_cast<std::uint32_t>(constant_entries.size()),
+                                         constant_entries.data(), sizeof constants, &constants);
+    return *computes_.emplace(std::pair(shader, wide), make_compute(shader, *layout_, special))
+                .first->second;
 }
 
-vk::Pipeline Pipelines::picture(const std::string& shader) {
-    auto found = pictures_.find(shader);
-    if (found == pictures_.end())
-        found = pictures_.emplace(shader, make_compute(shader, *picture_layout_, false)).first;
-    return *found->second;
+vk::Pipeline Pipelines::picture(const std::string& shader, bool occluded, bool outlined) {
+    const std::tuple key(shader, occluded, outlined);
+    auto found = pictures_.find(key);
+    if (found != pictures_.end()) return *found->second;
+    const PictureSpecial constants{occluded, outlined};
+    const vk::SpecializationInfo special(static_cast<std::uint32_t>(picture_entries.size()),
+                                         picture_entries.data(), sizeof constants, &constants);
+    return *pictures_.emplace(key, make_compute(shader, *picture_layout_, special)).first->second;
 }
 
 vk::raii::Pipeline Pipelines::make_compute(const std::string& shader, vk::PipelineLayout layout,
-                                           bool wide) {
+                                           const vk::SpecializationInfo& special) {
     const auto code = module_of(shader);
-    const Constants constants{wide, 1, false};
-    const vk::SpecializationInfo special(1, constant_entries.data(), sizeof constants, &constants);
     const vk::ComputePipelineCreateInfo info(
         {}, {{}, vk::ShaderStageFlagBits::eCompute, *code, "main", &special}, layout);
     vk::raii::Pipeline made(context_.state().device, context_.state().cache, info);

@@ -52,8 +52,9 @@ public:
 
     vk::PipelineLayout picture_layout() const { return *picture_layout_; }
     vk::DescriptorSetLayout picture_set() const { return *picture_set_; }
-    // The compute shader of that name, in the layout of the finished picture.
-    vk::Pipeline picture(const std::string& shader);
+    // The compute shader of that name, in the layout of the finished picture: darkened by what is
+    // near, with the outline of what is selected.
+    vk::Pipeline picture(const std::string& shader, bool occluded, bool outlined);
 
     vk::Sampler shadow_sampler() const { return *shadow_sampler_; }
     vk::Sampler linear_sampler() const { return *linear_sampler_; }
@@ -66,7 +67,7 @@ private:
     vk::raii::ShaderModule module_of(const std::string& shader);
     vk::raii::Pipeline make_draw(const PipelineKey& key);
     vk::raii::Pipeline make_compute(const std::string& shader, vk::PipelineLayout layout,
-                                    bool wide);
+                                    const vk::SpecializationInfo& special);
 
     VulkanContext& context_;
     vk::raii::DescriptorSetLayout view_set_{nullptr}, thing_set_{nullptr}, picture_set_{nullptr};
@@ -75,7 +76,7 @@ private:
     std::map<std::tuple<Pass, int, bool>, vk::raii::RenderPass> passes_;
     std::map<PipelineKey, vk::raii::Pipeline> draws_;
     std::map<std::pair<std::string, bool>, vk::raii::Pipeline> computes_;
-    std::map<std::string, vk::raii::Pipeline> pictures_;
+    std::map<std::tuple<std::string, bool, bool>, vk::raii::Pipeline> pictures_;
 };
 
 }  // namespace hindcast::render

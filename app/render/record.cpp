@@ -65,7 +65,7 @@ void Renderer::State::record(FrameMemory& memory, const View& view) {
     record_things(commands, memory, put_to);
     if (put_to) {
         record_mask(commands, memory, view);
-        record_picture(commands);
+        record_picture(commands, view);
     }
     Barriers barriers;
     barriers.use(targets->finished.state(), Use::fragment_sample);
@@ -231,7 +231,7 @@ void Renderer::State::record_mask(const vk::raii::CommandBuffer& commands, Frame
     }
 }
 
-void Renderer::State::record_picture(const vk::raii::CommandBuffer& commands) {
+void Renderer::State::record_picture(const vk::raii::CommandBuffer& commands, const View& view) {
     Target& depth = targets->nearest ? targets->nearest : targets->depth;
     Barriers barriers;
     barriers.use(depth.state(), Use::compute_sample);
@@ -247,7 +247,8 @@ void Renderer::State::record_picture(const vk::raii::CommandBuffer& commands) {
         barriers.use(targets->open.state(), Use::storage_image);
         barriers.use(targets->calm.state(), Use::storage_image);
         barriers.record(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipelines.picture(shader));
+        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
+                              pipelines.picture(shader, list.occlusion, view.selected_thing >= 0));
         commands.dispatch(groups(over.extent().width, 8), groups(over.extent().height, 8), 1);
     };
     if (list.occlusion) {

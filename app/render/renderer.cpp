@@ -35,8 +35,9 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
                      Usage::eStorageBuffer | Usage::eUniformBuffer | Usage::eTransferSrc,
                      Residence::device, "settled");
     constexpr std::size_t map_bytes = std::size_t{4} * colour_steps;
-    colours = Buffer(context, map_bytes * colour_maps, Usage::eStorageBuffer | Usage::eTransferDst,
-                     Residence::device, "colours");
+    // The number after the tables is the zero of scene.glsl.
+    colours = Buffer(context, map_bytes * colour_maps + sizeof(std::uint32_t),
+                     Usage::eStorageBuffer | Usage::eTransferDst, Residence::device, "colours");
     shadow_map =
         Target(context, shadow_map_size, shadow_map_size, depth_format, 1,
                vk::ImageUsageFlagBits::eDepthStencilAttachment | vk::ImageUsageFlagBits::eSampled,
@@ -50,6 +51,7 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
                  "to shadow map");
     const Buffer upload(context, colours.size(), Usage::eTransferSrc, Residence::upload,
                         "upload of colours");
+    std::memset(upload.mapped(), 0, colours.size());
     for (std::size_t map = 0; map < colour_maps; ++map)
         std::memcpy(upload.mapped() + map * map_bytes,
                     colour_table(static_cast<ColourMap>(map)).data(), map_bytes);

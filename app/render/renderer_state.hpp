@@ -61,7 +61,7 @@ struct Renderer::State {
     void record_things(const vk::raii::CommandBuffer& commands, FrameMemory& memory, bool put_to);
     void record_mask(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
                      const View& view);
-    void record_picture(const vk::raii::CommandBuffer& commands);
+    void record_picture(const vk::raii::CommandBuffer& commands, const View& view);
     struct How {
         Pass pass = Pass::colour;
         int samples = 1;

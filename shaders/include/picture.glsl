@@ -9,11 +9,14 @@ layout(set = 0, binding = 4, r32f) uniform image2D openness;   // half size: 1 i
 layout(set = 0, binding = 5, rgba8) uniform writeonly image2D picture;
 layout(set = 0, binding = 6, r32f) uniform image2D calm;       // the same without its noise
 
+layout(constant_id = 0) const bool occluded = false;  // by what is near
+layout(constant_id = 1) const bool outlined = false;  // something is selected
+
 layout(push_constant) uniform Picture {
     vec4 lens;      // near, depth to metres, offset, 1: perspective
     vec4 window;    // half width and height of what is seen at 1 m, or m; pixels
-    vec4 outline;   // colour; a: 1 if something is selected
-    vec4 nearby;    // m that occlude; strength; 1 if there is occlusion
+    vec4 outline;   // colour
+    vec4 nearby;    // m that occlude; strength
 } frame;
 
 float metres(float depth) {

@@ -12,6 +12,7 @@
 layout(constant_id = 0) const bool wide = false;  // numbers are f64
 layout(constant_id = 1) const int samples = 1;    // per pixel
 layout(constant_id = 2) const bool shadowed = false;  // the shadow map is looked at
+layout(constant_id = 3) const bool guarded = false;   // see `hidden_zero`
 
 layout(std140, set = 0, binding = 0) uniform Scene {
     mat4 view_projection;  // depth 1 at the near plane, 0 far away
@@ -35,7 +36,14 @@ layout(std140, set = 0, binding = 0) uniform Scene {
 
 const uint range_given = 1u, range_symmetric = 2u;
 
-layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[]; };
+// The tables of the colour maps, and a zero.
+layout(std430, set = 0, binding = 1) readonly buffer Colours { uint colours[4 * 256 + 1]; };
+
+// Mesa's software driver compiles a shader anew for each value of a branch's condition that is made
+// of uniforms alone, whenever it is bound, and keeps every one of them (lavapipe 22.3). So for that
+// driver such conditions depend on a number that only the buffer knows. Every branch and every ?:
+// on uniforms alone goes through the functions below.
+uint hidden_zero = guarded ? colours[4 * 256] : 0u;
 
 #ifdef MEASURING
 // Found by measure.comp, in integers that order as the numbers do.
@@ -83,8 +91,15 @@ const uint has_values = 1u, values_per_point = 2u, has_element_of = 4u, in_plane
 
 const vec3 warning_colour = vec3(1.0, 0.0, 1.0);  // of what is not finite
 
-bool has(uint flag) { return (draw.flags & flag) != 0u; }
-bool is_flat() { return scene.flags.x != 0u; }
+bool has(uint flag) { return ((draw.flags | hidden_zero) & flag) != 0u; }
+bool is_mode(uint mode) { return (draw.mode | hidden_zero) == mode; }
+// Whether this element is not to be drawn.
+bool left_out(uint element) {
+    const int only = draw.only | int(hidden_zero);
+    return only >= 0 && uint(only) != element;
+}
+bool is_flat() { return (scene.flags.x | hidden_zero) != 0u; }
+bool is_perspective() { return scene.eye.w + float(hidden_zero) > 0.5; }
 
 bool finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }
 bool finite(vec3 x) { return finite(x.x) && finite(x.y) && finite(x.z); }
@@ -149,7 +164,8 @@ float from_ordered(uint x) {
 vec3 colour_of_value(float value) {
     if (!finite(value)) return warning_colour;
     const float low = settled.colour_range.x, high = settled.colour_range.y;
-    const float t = high > low ? clamp((value - low) / (high - low), 0.0, 1.0) : 0.5;
+    const float span = high - low + float(hidden_zero);
+    const float t = span > 0.0 ? clamp((value - low) / span, 0.0, 1.0) : 0.5;
     return unpackUnorm4x8(colours[scene.flags.z * 256u + uint(t * 255.0 + 0.5)]).rgb;
 }
 

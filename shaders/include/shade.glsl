@@ -57,7 +57,7 @@ int covered(float inside) {
 }
 
 vec3 viewer_from(vec3 p) {
-    return scene.eye.w > 0.5 ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
+    return is_perspective() ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
 }
 
 // The depth of a place of the world.

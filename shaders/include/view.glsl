@@ -4,7 +4,7 @@ vec3 toward_viewer(vec3 p) {
 #if PASS == SHADOW
     return scene.to_light.xyz;
 #else
-    return scene.eye.w > 0.5 ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
+    return is_perspective() ? normalize(scene.eye.xyz - p) : -scene.forward.xyz;
 #endif
 }
 
@@ -24,7 +24,7 @@ float pixel_at(vec3 p) {
     return settled.shadow_texel.x;
 #else
     const float depth = dot(p - scene.eye.xyz, scene.forward.xyz);
-    return scene.right.w * (scene.eye.w > 0.5 ? max(depth, 0.0) : 1.0);
+    return scene.right.w * (is_perspective() ? max(depth, 0.0) : 1.0);
 #endif
 }
 

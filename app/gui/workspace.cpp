@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 using document::Document;
 using document::Node;
 
-constexpr double autosave_interval = 5;  // s
-
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -245,6 +243,7 @@ void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }
 // ---- messages -----------------------------------------------------------------------------------
 
 void Workspace::tell(Notice notice) {
+    ++told_;
     // The same again replaces the old one: a fault in a slider's range is not said sixty times.
     std::erase_if(notices_, [&](const Notice& n) { return n.text == notice.text; });
     notices_.push_back(std::move(notice));

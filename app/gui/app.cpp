@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "app/gui/process_log.hpp"
+#include "app/gui/process_memory.hpp"
 #include "app/render/png.hpp"
 #include "engine/base/log.hpp"
 
@@ -23,7 +24,8 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr double frame_seconds = 1.0 / 60;
-constexpr double idle_seconds = 0.25;  // between looks at files, autosaves, blinking
+constexpr double idle_seconds = 0.25;  // between looks at files; between frames while it settles
+constexpr double settling_seconds = Workspace::autosave_interval + 1;  // after the last news
 
 // A chord pressed and released within one slow frame: ImGui would see the key without its
 // modifier. What comes after the key is kept for the next frame.
@@ -114,6 +116,7 @@ void App::start(Window* window) {
         work_->settings.samples = 1;
         work_->settings.ambient_occlusion = false;
     }
+    settled_ = Clock::now() + std::chrono::seconds(1);  // the layout finds its place
     work_->show_tour = options_.tour && !work_->settings.tour_done;
 }
 
@@ -206,13 +209,32 @@ void App::resize(int width, int height) {
 void App::rescale(double content_scale) { options_.content_scale = content_scale; }
 
 // What moves is drawn sixty times a second; otherwise the window sleeps until something happens.
-double App::wait_seconds() const {
+bool App::moves() const {
     const session::Snapshot& now = work_->now();
-    const bool moves = now.playing || now.activity == session::Activity::optimising ||
-                       now.activity == session::Activity::building ||
-                       now.activity == session::Activity::simulating || work_->is_opening() ||
-                       (picture_ && picture_->expects()) || shell_->exporter().is_running();
-    return moves || lively_ > 0 ? frame_seconds : idle_seconds;
+    return now.playing || now.activity == session::Activity::optimising ||
+           now.activity == session::Activity::building ||
+           now.activity == session::Activity::simulating || work_->is_opening() ||
+           work_->adding() != nullptr || (picture_ && picture_->expects()) ||
+           shell_->exporter().is_running();
+}
+
+bool App::wants_frame() {
+    // Until tooltips, fading messages, blinking cursors and autosaves have had their time.
+    if (Clock::now() < settled_ || ImGui::GetIO().WantTextInput) return true;
+    if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) return true;
+    if (window_ != nullptr &&
+        (window_->take_damage() || window_->closed() || window_->width() != canvas_->width() ||
+         window_->height() != canvas_->height() || window_->content_scale() != content_scale_))
+        return true;
+    if (options_.interrupted && options_.interrupted()) return true;
+    const bool passing = std::ranges::any_of(work_->notices(),
+                                             [](const Notice& notice) { return notice.until > 0; });
+    const std::uint64_t told = work_->told();
+    const bool asked = work_->question().has_value();
+    work_->update();
+    return passing || work_->now().serial != seen_ || work_->told() != told ||
+           work_->question().has_value() != asked || work_->log->serial() != shown_log_ ||
+           work_->quit() || moves() || picture_->is_behind();
 }
 
 void App::run() {
@@ -229,9 +251,10 @@ void App::run() {
             if (left <= 0) break;
             window_->wait(left);
         }
-        if (lively_ == 0 && ImGui::GetCurrentContext()->InputEventsQueue.empty() &&
-            wait_seconds() > frame_seconds)
-            window_->wait(wait_seconds());
+        if (lively_ > 0 || !ImGui::GetCurrentContext()->InputEventsQueue.empty() || moves())
+            continue;
+        do window_->wait(idle_seconds);
+        while (!wants_frame());
     }
 }
 
@@ -330,14 +353,23 @@ bool App::draw_frame() {
     measured.longest = std::max(seconds, measured.longest * 0.99);
     const bool news = work_->now().serial != seen_;
     seen_ = work_->now().serial;
-    lively_ = events || !late.empty() || news || ImGui::GetIO().WantTextInput
-                  ? 12
-                  : std::max(lively_ - 1, 0);
+    shown_log_ = work_->log->serial();
+    bool held = ImGui::IsAnyMouseDown();
+    for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END && !held; ++key)
+        held = ImGui::IsKeyDown(static_cast<ImGuiKey>(key));
+    if (events || !late.empty() || news || held) {
+        lively_ = 12;
+        settled_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(settling_seconds));
+    } else {
+        lively_ = std::max(lively_ - 1, 0);
+    }
     return !work_->quit();
 }
 
 void App::draw() {
     work_->update();
+    measure_memory();
     work_->follow_camera_path();
     picture_->connect(*work_);
     actions_.dispatch(*work_);
@@ -350,6 +382,30 @@ void App::draw() {
                                   " - Hindcast";
         if (title != shown_title_) window_->set_title(shown_title_ = title);
     }
+}
+
+// Once a second is enough.
+void App::measure_memory() {
+    const Clock::time_point now = Clock::now();
+    if (memory_measured_ && now - *memory_measured_ < std::chrono::seconds(1)) return;
+    memory_measured_ = now;
+    Workspace::Measured& measured = work_->measured;
+    measured.resident_bytes = resident_bytes();
+    if (measured.most_bytes == 0) measured.most_bytes = most_bytes();
+    measured.device_bytes =
+        vulkan_->facts().software ? 0 : static_cast<std::int64_t>(vulkan_->counters().live_bytes);
+    const bool large = is_large(measured.resident_bytes, measured.most_bytes);
+    if (large && !std::exchange(large_, true))
+        work_->tell({.kind = Notice::Kind::error,
+                     .text = fmt::format("Hindcast has {} of the {} of memory that there are",
+                                         bytes_text(static_cast<double>(measured.resident_bytes)),
+                                         bytes_text(static_cast<double>(measured.most_bytes))),
+                     .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
+                               "gradients, takes less.",
+                     .until = 0,
+                     .button = {},
+                     .action = {}});
+    if (!large) large_ = false;
 }
 
 render::Image App::screenshot() { return canvas_->read(); }

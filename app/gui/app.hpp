@@ -6,6 +6,7 @@
 //     app.run();
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -46,6 +47,9 @@ public:
     App& operator=(const App&) = delete;
 
     void run();
+    // Whether there is something new to draw: run() draws no frame before. False while time stands
+    // still and nobody touches the window. Looks at files and takes the newest snapshot.
+    bool wants_frame();
     // False: the user has ended the program. When the graphics device (or the window's surface) is
     // lost, it is opened once more, and the scene, its edits and the simulation stay. Throws Error,
     // with unsaved edits written to the autosave, if it is lost again soon after or cannot be
@@ -72,7 +76,8 @@ private:
     bool draw_frame();
     void draw();
     void take_screenshot();
-    double wait_seconds() const;
+    bool moves() const;
+    void measure_memory();
 
     AppOptions options_;
     Window* window_;
@@ -87,9 +92,13 @@ private:
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
-    double content_scale_ = 0;             // that the theme was made for
-    std::uint64_t seen_ = 0;               // serial of the snapshot that the last frame showed
-    int lively_ = 3;                       // frames to draw before waiting again
+    double content_scale_ = 0;  // that the theme was made for
+    std::uint64_t seen_ = 0;    // serial of the snapshot that the last frame showed
+    int lively_ = 3;            // frames to draw before waiting again
+    std::chrono::steady_clock::time_point settled_;  // then the window may sleep
+    std::optional<std::chrono::steady_clock::time_point> memory_measured_;
+    bool large_ = false;                   // that memory is large was said
+    std::uint64_t shown_log_ = 0;          // serial of the log that the last frame showed
     std::int64_t frames_since_loss_ = -1;  // -1: the device was never lost
     std::string shown_title_;
 };

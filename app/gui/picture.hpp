@@ -38,6 +38,10 @@ public:
         return renderer_.bounds_of(things, part);
     }
     bool expects() const;  // whether a frame is on its way
+    // Whether there is a newer one than the drawn one.
+    bool is_behind() const {
+        return exchange_ && exchange_->serial() != (frame() ? frame()->serial : 0);
+    }
     // The picture alone, at a size of its own.
     render::Image image(const render::View& view);
     render::Renderer& renderer() { return renderer_; }

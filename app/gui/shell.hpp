@@ -45,6 +45,8 @@ private:
 // The bars below: timeline.cpp, status_bar.cpp.
 void draw_timeline(Context& context);
 void draw_status_bar(Context& context);
+// "memory 181 MiB, graphics 24 MiB": of the process, and of the graphics device if it has its own.
+std::string memory_text(const Workspace::Measured& measured);
 
 // In front: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Context& context);

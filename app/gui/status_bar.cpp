@@ -2,9 +2,18 @@
 #include <fmt/format.h>
 #include <imgui_internal.h>
 
+#include "app/gui/process_memory.hpp"
 #include "app/gui/shell.hpp"
 
 namespace hindcast::gui {
+
+std::string memory_text(const Workspace::Measured& measured) {
+    std::string text = "memory " + bytes_text(static_cast<double>(measured.resident_bytes));
+    if (measured.device_bytes > 0)
+        text +=
+            fmt::format(", graphics {}", bytes_text(static_cast<double>(measured.device_bytes)));
+    return text;
+}
 
 void draw_status_bar(Context& context) {
     const Workspace& work = context.work;
@@ -44,32 +53,48 @@ void draw_status_bar(Context& context) {
             ImGui::SameLine(0, px(16));
         }
         // What does not fit is left out.
-        const auto item = [&](const std::string& text, const std::string& help) {
+        const auto item = [&](const std::string& text, const std::string& help,
+                              const ImVec4& colour) {
             if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text.c_str()).x > left_end) return;
-            quiet_text(text);
+            ImGui::TextColored(colour, "%s", text.c_str());
             tip(help);
             ImGui::SameLine(0, px(16));
         };
+        const ImVec4& quiet = colours.quiet;
         if (!now.device.empty())
             item(
                 fmt::format("{}{}{}", now.device, now.precision.empty() ? "" : ", ", now.precision),
-                "What computes the simulation, and in which precision");
+                "What computes the simulation, and in which precision", quiet);
         if (!measured.transport.empty())
             item(fmt::format("transport: {}", measured.transport),
                  "How the solver's numbers reach the picture:\n"
                  "exported: memory of the graphics device that CUDA writes to\n"
                  "imported: memory of the processor that the graphics device reads\n"
                  "mapped: memory of the graphics device that the processor writes to\n"
-                 "staging: copied for each frame");
-        item(measured.device, "The graphics device that draws");
+                 "staging: copied for each frame",
+                 quiet);
+        item(measured.device, "The graphics device that draws", quiet);
+        if (measured.resident_bytes > 0) {
+            const bool large = is_large(measured.resident_bytes, measured.most_bytes);
+            item(memory_text(measured),
+                 fmt::format("Memory of the whole program, as the operating system counts it, of "
+                             "the {} that it may have at most{}{}",
+                             bytes_text(static_cast<double>(measured.most_bytes)),
+                             measured.device_bytes > 0
+                                 ? ";\nand memory of the graphics device that draws"
+                                 : "",
+                             large ? ".\nThis is a large part: save what is unsaved" : ""),
+                 large ? colours.warn : quiet);
+        }
         if (now.frame_limit > 0)
             item(fmt::format("frames {} of {}", bytes_text(static_cast<double>(now.frame_bytes)),
                              bytes_text(static_cast<double>(now.frame_limit))),
                  "Memory that keeps moments for scrubbing; the oldest iterations are run again "
-                 "when they are asked for");
+                 "when they are asked for",
+                 quiet);
         if (now.gradient_bytes > 0)
             item("gradients " + bytes_text(static_cast<double>(now.gradient_bytes)),
-                 "Memory that the backward pass may take; see the Memory panel");
+                 "Memory that the backward pass may take; see the Memory panel", quiet);
     }
     ImGui::End();
 }

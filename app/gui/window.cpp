@@ -61,6 +61,9 @@ Window::Window(const WindowOptions& options) {
     }
     glfwSetWindowSizeLimits(window_, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetWindowUserPointer(window_, this);
+    glfwSetWindowRefreshCallback(window_, [](GLFWwindow* window) {
+        static_cast<Window*>(glfwGetWindowUserPointer(window))->damaged_ = true;
+    });
     glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** names) {
         auto* self = static_cast<Window*>(glfwGetWindowUserPointer(window));
         if (self->on_drop) self->on_drop(std::vector<std::filesystem::path>(names, names + count));

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/gui/canvas.hpp"
@@ -47,6 +48,8 @@ public:
     // Draws into the canvas and shows it. Nothing is shown while the window has no area.
     void show(Canvas& canvas, ImDrawData& data);
 
+    // What was on the screen was covered or lost since it was last asked.
+    bool take_damage() { return std::exchange(damaged_, false); }
     bool closed() const;
     void keep_open();  // the user's wish to close it is taken back
     void set_title(const std::string& title);
@@ -68,7 +71,7 @@ private:
     VkSurfaceKHR surface_ = VK_NULL_HANDLE;
     VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     VkExtent2D extent_{};
-    bool outdated_ = true;
+    bool outdated_ = true, damaged_ = false;
     struct Shown {
         VkImage image = VK_NULL_HANDLE;
         VkSemaphore drawn = VK_NULL_HANDLE;

@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 using document::Document;
 using document::Node;
 
-constexpr double autosave_interval = 5;                     // s
 constexpr const char* about_simulation = "the simulation";  // Notice::about
 
 }  // namespace
@@ -257,6 +256,7 @@ void Workspace::tell(Notice notice) {
 }
 
 void Workspace::show_notice(Notice notice) {
+    ++told_;
     // The same again replaces the old one: a fault in a slider's range is not said sixty times.
     std::erase_if(notices_, [&](const Notice& n) { return n.text == notice.text; });
     notices_.push_back(std::move(notice));

@@ -96,8 +96,10 @@ public:
     const std::filesystem::path& state_folder() const { return state_folder_; }
     const std::vector<std::filesystem::path>& galleries() const { return galleries_; }
 
-    // ---- once for each frame of the window: takes the newest snapshot and answers it ----
+    // ---- once for each frame of the window, and a few times a second while none is drawn: takes
+    // the newest snapshot and answers it ----
     void update();
+    static constexpr double autosave_interval = 5;  // s, of ImGui::GetTime()
     void send(session::Command command) { link_.send(std::move(command)); }
 
     // ---- edits. What fails is shown, and changes nothing. ----
@@ -193,7 +195,8 @@ public:
     void fail(const std::exception& error);
     void mended_now(const std::string& about);  // takes those messages away
     std::deque<Notice>& notices() { return notices_; }
-    std::shared_ptr<ProcessLog> log;  // for the log panel; may be null
+    std::uint64_t told() const { return told_; }  // messages so far
+    std::shared_ptr<ProcessLog> log;              // for the log panel; may be null
     void ask(Question question) { question_ = std::move(question); }
     std::optional<Question>& question() { return question_; }
 
@@ -246,6 +249,9 @@ public:
     // ---- what the machine does: for the status bar ----
     struct Measured {
         double frame_seconds = 0, draw_seconds = 0, device_seconds = 0, longest = 0;
+        // Of the process, at most, and of the graphics device where that has memory of its own (0:
+        // it has none).
+        std::int64_t resident_bytes = 0, most_bytes = 0, device_bytes = 0;
         std::string transport, device;
     };
     Measured measured;
@@ -296,6 +302,7 @@ private:
     std::shared_ptr<const Error> shown_error_, error_before_;
     Selection selection_;
     std::deque<Notice> notices_;
+    std::uint64_t told_ = 0;
     std::optional<Question> question_;
     double next_autosave_ = 0;
     std::shared_ptr<const document::Document> path_of_;  // the document that path_ was read from

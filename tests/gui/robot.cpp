@@ -76,7 +76,9 @@ Robot::Robot(Options options) : in_window_(options.window) {
     app.width = options.width;
     app.height = options.height;
     app.validation = true;
-    app.interrupted = [this] { return interrupted_; };
+    app.interrupted = [this, asked = options.interrupted] {
+        return interrupted_ || (asked && asked());
+    };
     app.on_message = [this](const std::string& message) { messages_.push_back(message); };
     if (options.window)
         window_ = std::make_unique<gui::Window>(

@@ -34,6 +34,7 @@ public:
         int width = 1280, height = 800;
         std::optional<gui::Link> link = {};  // instead of a simulation
         std::optional<render::TransportKind> transport = {};
+        std::function<bool()> interrupted = {};  // asked besides interrupt()
     };
     Robot() : Robot(Options()) {}
     explicit Robot(Options options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/gui/panels/panel.hpp"
+#include "app/gui/shell.hpp"
 
 namespace hindcast::gui {
 
@@ -23,6 +24,10 @@ public:
                         "It is made when a gradient is computed for the first time.");
             return;
         }
+        const Workspace::Measured& measured = context.work.measured;
+        heading("Program");
+        quiet_text(fmt::format("{}, of {} at most", memory_text(measured),
+                               bytes_text(static_cast<double>(measured.most_bytes))));
         heading("Gradients");
         wrapped_text(now.checkpoint_plan.empty() ? "not needed: the scene has no parameters"
                                                  : now.checkpoint_plan,

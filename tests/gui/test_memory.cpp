@@ -1,0 +1,213 @@
+// A window that stays open all day: what is drawn, played, optimised, opened and exported leaves no
+// memory behind, and where nothing changes nothing is drawn.
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "app/gui/process_memory.hpp"
+#include "tests/gui/robot.hpp"
+#include "tests/support/memory_in_use.hpp"
+#include "tests/support/skip.hpp"
+
+using namespace hindcast;
+using test::Robot;
+
+namespace {
+
+constexpr std::int64_t MiB = std::int64_t{1} << 20;
+
+void open(Robot& robot, const char* scene) {
+    robot.run([&](ImGuiTestContext&) {
+        robot.work().open(robot.scenes() / scene);
+        REQUIRE(robot.wait([&] { return robot.work().has_run() && !robot.work().is_opening(); }));
+        robot.frames(10);
+    });
+}
+
+// Drags the picture with the middle button: the camera moves with each frame.
+void play_and_pan(Robot& robot, int frames) {
+    ImGuiIO& io = ImGui::GetIO();
+    const ImVec2 middle{io.DisplaySize.x * 0.47F, io.DisplaySize.y * 0.35F};  // of the view
+    io.AddMousePosEvent(middle.x, middle.y);
+    robot.app().frame();
+    io.AddMouseButtonEvent(2, true);
+    for (int k = 0; k < frames; ++k) {
+        io.AddMousePosEvent(middle.x + 60 * std::sin(0.1F * static_cast<float>(k)), middle.y);
+        robot.app().frame();
+    }
+    io.AddMouseButtonEvent(2, false);
+    robot.app().frame();
+}
+
+}  // namespace
+
+TEST_CASE("gui: a minute of playing and panning keeps no memory") {
+    Robot robot({.width = 900, .height = 600});  // what is kept of a picture depends on no size
+    open(robot, "spring_cage.json");
+    play_and_pan(robot, 120);
+    const render::Vec3 target = robot.work().view.camera.target;
+    const std::int64_t before = test::memory_in_use();
+    constexpr int frames = 60 * 60;  // of a minute, at 60 pictures a second
+    play_and_pan(robot, frames);
+    CHECK(robot.now().playing);
+    CHECK(robot.work().view.camera.target != target);
+    const std::int64_t grown = test::memory_in_use() - before;
+    MESSAGE("grown by ", grown);
+    CHECK(grown < 40 * MiB);
+}
+
+TEST_CASE("gui: the memory that is shown is what the process has") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) { robot.frames(2); });
+    std::int64_t kib = 0;
+    std::ifstream status("/proc/self/status");
+    for (std::string key; status >> key && key != "VmRSS:";) {
+    }
+    status >> kib;
+    REQUIRE(kib > 0);
+    const gui::Workspace::Measured& measured = robot.work().measured;
+    // Measured a moment before.
+    CHECK(std::abs(measured.resident_bytes - kib * 1024) < 32 * MiB);
+    CHECK(measured.most_bytes > measured.resident_bytes);
+}
+
+TEST_CASE("gui: the most memory there is: the machine's, or that of a group around the process") {
+    const test::TemporaryFolder root;
+    namespace fs = std::filesystem;
+    const auto write = [&](const char* file, const std::string& text) {
+        fs::create_directories((root.path() / file).parent_path());
+        std::ofstream(root.path() / file) << text;
+    };
+    CHECK(gui::most_bytes(root.path()) == 0);
+    write("proc/meminfo", "MemTotal:       16000 kB\nMemFree:         200 kB\n");
+    CHECK(gui::most_bytes(root.path()) == 16000 * 1024);
+    write("proc/self/cgroup", "1:cpu:/other\n0::/user/session\n");
+    write("sys/fs/cgroup/user/session/memory.max", "max\n");
+    CHECK(gui::most_bytes(root.path()) == 16000 * 1024);
+    write("sys/fs/cgroup/user/memory.max", "4096000\n");
+    CHECK(gui::most_bytes(root.path()) == 4096000);
+    CHECK(gui::is_large(2048001, 4096000));
+    CHECK_FALSE(gui::is_large(2047999, 4096000));
+    CHECK_FALSE(gui::is_large(2047999, 0));
+}
+
+TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    bool counts = false;
+    int looks = 0, drawn = 0, drawn_before = 0, at_rest = 0;
+    // The window looks for the wish to end with each frame, and a few times a second at rest.
+    constexpr int enough = 8, most = 400;
+    Robot robot({.window = true, .interrupted = [&] {
+                     if (!counts) return false;
+                     ++looks;
+                     at_rest = drawn == drawn_before ? at_rest + 1 : 0;
+                     drawn_before = drawn;
+                     return at_rest >= enough || looks >= most;
+                 }});
+    open(robot, "spring_cage.json");
+    robot.work().play(false);
+    robot.run(
+        [&](ImGuiTestContext&) { REQUIRE(robot.wait([&] { return !robot.now().playing; })); });
+    robot.app().after_show = [&] { ++drawn; };
+    counts = true;
+    robot.app().run();
+    CHECK(at_rest == enough);
+}
+
+TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
+    Robot robot;
+    const auto whole = [&] {
+        return robot.wait([&] {
+            return robot.now().activity == session::Activity::idle && !robot.work().is_behind();
+        });
+    };
+    // What a user does with one scene after the other.
+    const auto go_through = [&](const char* scene) {
+        robot.run([&](ImGuiTestContext&) {
+            robot.work().open(robot.scenes() / scene);
+            if (const auto asked = std::exchange(robot.work().question(), std::nullopt))
+                for (const gui::Question::Answer& answer : asked->answers)
+                    if (answer.label == "Discard") answer.action();
+            REQUIRE(robot.wait([&] {
+                return robot.work().has_run() && !robot.work().is_opening() &&
+                       robot.work().editor().file().filename() == scene;
+            }));
+            robot.frames(5);
+            robot.work().optimise(session::Optimise::What::one);
+            REQUIRE(robot.wait([&] {
+                return robot.now().history && robot.now().history->size() > 1 &&
+                       !robot.work().is_optimising();
+            }));
+            robot.work().play(false);
+            REQUIRE(whole());
+            for (int k = 1; k <= 8; ++k) {
+                robot.work().send(session::Seek{robot.now().steps * k / 8});
+                robot.frames(2);
+            }
+            robot.work().send(session::ShowIteration{0});
+            robot.frames(3);
+            robot.work().send(session::ShowIteration{});
+            robot.work().edit([&](session::Editor& e) {
+                e.set("/description", document::Node("another"), "Describe");
+                e.undo();
+            });
+            robot.frames(3);
+        });
+    };
+    constexpr const char* scenes[] = {"spring_cage.json", "thrown_ball.json", "soft_beam.json"};
+    const auto rounds = [&](int count) {
+        for (int k = 0; k < count; ++k)
+            for (const char* scene : scenes) go_through(scene);
+    };
+    rounds(4);
+    const std::int64_t before = test::memory_in_use();
+    for (int k = 0; k < 5; ++k) {
+        rounds(4);
+        MESSAGE("after ", 3 * 4 * (k + 1), " scenes: ", (test::memory_in_use() - before) / 1024,
+                " KiB");
+    }
+    CHECK(test::memory_in_use() - before < 10 * MiB);
+}
+
+TEST_CASE("gui: exporting again and again keeps no memory") {
+    Robot robot;
+    open(robot, "spring_cage.json");
+    int exported = 0;
+    const auto export_pictures = [&](int count) {
+        robot.run([&](ImGuiTestContext& hands) {
+            for (int k = 0; k < count; ++k) {
+                robot.work().notices().clear();
+                robot.work().show_export = true;
+                robot.frames(3);
+                hands.SetRef("//Export");
+                hands.ComboClick("##kind/PNG sequence");
+                hands.ComboClick("##size/640 x 360");
+                hands.SetRef("");
+                const auto folder = robot.folder() / std::to_string(++exported);
+                std::filesystem::create_directory(folder);
+                hands.ItemInputValue("//Export/##folder", folder.c_str());
+                hands.ItemClick("//Export/###Export");
+                REQUIRE(robot.wait(
+                    [&] {
+                        return std::ranges::any_of(
+                            robot.work().notices(), [](const gui::Notice& notice) {
+                                return notice.text.find("Exported") != std::string::npos;
+                            });
+                    },
+                    300));
+            }
+        });
+    };
+    export_pictures(3);
+    const std::int64_t before = test::memory_in_use();
+    export_pictures(9);
+    const std::int64_t grown = test::memory_in_use() - before;
+    MESSAGE("grown by ", grown / 1024, " KiB");
+    CHECK(grown < 10 * MiB);
+}

@@ -40,8 +40,8 @@ T* pointer(Address address) {
     return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 void fill_words(Address at, std::size_t bytes, std::uint64_t word) {
-    for (std::size_t k = 0; k + sizeof word <= bytes; k += sizeof word)
-        std::memcpy(pointer<char>(at + k), &word, sizeof word);
+    for (std::size_t k = 0; k < bytes; k += sizeof word)
+        std::memcpy(pointer<char>(at + k), &word, std::min(sizeof word, bytes - k));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // hindcast batch SCENE: the scene at every point of a grid over some of its numbers, many at once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/sim/ensemble.hpp"
+#include "engine/sim/non_finite.hpp"
 #include "engine/sim/results.hpp"
 #include "engine/sim/sweep.hpp"
 
@@ -101,7 +103,9 @@ public:
         table();
         save();
         print();
-        return done_ < sweep_.size() ? interrupted_status() : 0;
+        if (done_ < sweep_.size()) return interrupted_status();
+        if (bad_gradients_ > 0) throw bad_gradient();
+        return 0;
     }
 
 private:
@@ -154,6 +158,7 @@ private:
             if (options_.gradient) add_gradient(result, row);
             table().add(row);
             if (!std::isfinite(result.loss)) ++not_finite_;
+            if (!all_finite(result.gradient) && bad_gradients_++ == 0) bad_point_ = done_;
             if (result.loss < best_) best_ = result.loss, best_point_ = done_;
             ++done_;
         }
@@ -169,6 +174,27 @@ private:
             row.push_back(number_text(none ? nan : sweep_.gradient_norm(result.gradient)));
     }
 
+    static bool all_finite(const std::vector<double>& values) {
+        return std::all_of(values.begin(), values.end(),
+                           [](double value) { return std::isfinite(value); });
+    }
+
+    // The first variant whose loss is finite and whose gradient is not, run once more to find out
+    // where that arises.
+    Error bad_gradient() {
+        Simulation& simulation = sweep_.simulation();
+        simulation.parameters().set_values(sweep_.parameters(bad_point_));
+        simulation.run(true);
+        const std::vector<double> gradient = simulation.gradient();
+        std::string at;
+        const std::vector<double> values = sweep_.coordinates(bad_point_);
+        for (std::size_t a = 0; a < values.size(); ++a)
+            at += (a > 0 ? ", " : "") + sweep_.axes()[a].path + " = " + number_text(values[a]);
+        return Error(fmt::format("{} of {} gradients are not finite; at {}: {}", bad_gradients_,
+                                 done_, at, explain_gradient(simulation, gradient)))
+            .remedy("the other rows of " + (folder_ / "batch.csv").string() + " hold");
+    }
+
     void save() {
         document::Node summary = summary_of("batch", sweep_.simulation());
         document::Node list = document::Node::array();
@@ -182,6 +208,8 @@ private:
         summary.set("variants", static_cast<std::int64_t>(sweep_.size()));
         summary.set("variants_done", static_cast<std::int64_t>(done_));
         summary.set("not_finite", static_cast<std::int64_t>(not_finite_));
+        if (options_.gradient)
+            summary.set("gradients_not_finite", static_cast<std::int64_t>(bad_gradients_));
         if (std::isfinite(best_)) {
             document::Node best = document::Node::object({{"loss", best_}});
             const std::vector<double> values = sweep_.coordinates(best_point_);
@@ -215,6 +243,8 @@ private:
             fmt::print("\n");
         }
         if (not_finite_ > 0) fmt::print("  not finite  {} of the losses\n", not_finite_);
+        if (bad_gradients_ > 0)
+            fmt::print("  not finite  {} gradients of finite losses\n", bad_gradients_);
         fmt::print("  time        {}, {} for a variant, {}\n", duration_text(seconds_),
                    duration_text(done_ > 0 ? seconds_ / static_cast<double>(done_) : 0),
                    ensemble_.report());
@@ -229,6 +259,7 @@ private:
     fs::path folder_;
     std::optional<Table> table_;
     std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
+    std::size_t bad_gradients_ = 0, bad_point_ = 0;
     double best_ = std::numeric_limits<double>::infinity(), seconds_ = 0;
 };
 
@@ -272,7 +303,8 @@ Command add_batch(CLI::App& app) {
         "A path names what a parameter could: a number with a derivative. The results are "
         "batch.csv\n"
         "(values, loss, terms and, with --gradient, derivatives, row by row) and summary.json.\n"
-        "Every row has the bits of a run at those values alone.\n"
+        "Every row has the bits of a run at those values alone. If a gradient is not finite, its "
+        "row\nsays so, and the exit status is 1.\n"
         "Example: hindcast batch scenes/spring_cage.json --vary cage.stiffness=50:200:16 "
         "--gradient");
     return {command, [options] { return Run(*options).run(); }};

@@ -1,6 +1,7 @@
 // hindcast optimize SCENE: improves the scene's parameters, and goes on where an earlier run ended.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -193,7 +194,7 @@ private:
         Progress progress("iteration", optimization_.iterations(), Progress::Pipe::lines, quiet_);
         Clock::time_point saved = Clock::now();
         return optimization_.run([&](const Row& row) {
-            ++rows_;
+            if (++rows_ == 1) warn_of_idle(optimization_.complete(row));
             history_->add(history_->wants_parameters() ? optimization_.complete(row) : row);
             progress.update(row.iteration, [&row] {
                 return fmt::format("loss {:.9g}  gradient {:.3g}", row.loss, row.gradient_norm);
@@ -205,6 +206,24 @@ private:
             }
             return !interrupted();
         });
+    }
+
+    // Parameters whose whole gradient is exactly 0 in the first row: mostly the scene does not
+    // connect them to what the objective looks at.
+    void warn_of_idle(const Row& row) {
+        if (row.gradient.empty() || row.loss == 0) return;
+        std::size_t begin = 0;
+        for (const Parameter& p : simulation_.parameters().list()) {
+            const auto first = row.gradient.begin() + static_cast<std::ptrdiff_t>(begin);
+            begin += p.entries.size();
+            if (std::all_of(first, first + static_cast<std::ptrdiff_t>(p.entries.size()),
+                            [](double g) { return g == 0; }))
+                log_warning(
+                    "the gradient of '{}' is exactly 0 where the optimisation starts: the loss "
+                    "does "
+                    "not depend on it there; look whether the objective can feel it",
+                    p.path);
+        }
     }
 
     void save(const Optimization::Outcome& outcome) {

@@ -13,6 +13,10 @@
 //   Param<T> p         p.value(), or p where a value is expected; one value per launch
 //   Property<T> p      p[i]: one value per item, or one for all (decided when the kernel is traced)
 //
+// Compiled kernels do not check indices, except those of sums in fixed point: one out of range reads
+// or writes other memory, which may pass unnoticed. The interpreter and checked kernels (--checked)
+// raise, with item, line, index and size: run a new kernel that way first.
+//
 // T is Float, Int, UInt, Long, ULong, or a Vec or Mat of these.
 #pragma once
 
@@ -113,13 +117,11 @@ public:
     void operator=(OwnElement&& other) && { std::move(*this) = other.get(); }  // NOLINT: records
     void operator+=(const T& value) && { std::move(*this) = get() + value; }
     void operator-=(const T& value) && { std::move(*this) = get() - value; }
-    template <class U>
-    void operator*=(const U& value) && {
+    void operator*=(const S& factor) && { std::move(*this) = get() * factor; }
+    void operator/=(const S& divisor) && { std::move(*this) = get() / divisor; }
+    // The product of square matrices, in this order.
+    void operator*=(const T& value) && requires(Shape<T>::rows > 1) {
         std::move(*this) = get() * value;
-    }
-    template <class U>
-    void operator/=(const U& value) && {
-        std::move(*this) = get() / value;
     }
 
     // A template of S so that operators on S are found for it.

@@ -60,6 +60,10 @@ public:
         const S f = S::from(s.value);
         return map([&](int r, int c) { return f * a.m(r, c); });
     }
+    friend Mat operator/(const Operand& a, typename S::Operand s) {
+        const S f = S::from(s.value);
+        return map([&](int r, int c) { return a.m(r, c) / f; });
+    }
     Mat& operator+=(const Operand& b) & { return *this = *this + b.m; }
     Mat& operator-=(const Operand& b) & { return *this = *this - b.m; }
     friend Vec<S, R> operator*(const Operand& a, const Vec<S, C>& v) {

@@ -242,6 +242,15 @@ private:
     std::uint32_t serial_ = 0;
 };
 
+// Of two literals: Int if both are whole numbers, else Float.
+template <class A, class B>
+requires(RealKind::takes<A>&& RealKind::takes<B>) auto select(
+    const Bool& c, A a, B b, const Location& location = Location::current()) {
+    const PlaceScope place(location);
+    using S = std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B>, Int, Float>;
+    return select(c, S(a), S(b));
+}
+
 // Elementary functions: at most 2 ulp in f32 and 4 ulp in f64 on the ranges of the error table
 // (elementary.md).
 #define HINDCAST_UNARY(name)                                                                       \

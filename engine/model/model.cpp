@@ -295,7 +295,8 @@ Quantity Settings::make(const Model&, const Field& f, std::int64_t count, int co
 Term Settings::term(const Model& model) const {
     Term term;
     term.name = name_;
-    if (const Node* weight = node_.find("weight")) term.weight = document::number_of(*weight);
+    if (const Node* weight = node_.find("weight"))
+        term.weight = document::number_of(*weight, document::Range::at_least(0));
     term.times = times(model);
     if (term.times.empty())  // "all" of no steps: its mean does not exist
         throw error("at", "this objective term has no time")

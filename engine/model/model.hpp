@@ -45,8 +45,9 @@ struct Quantity {
     int components = 1;
     bool shared = false;  // one value for all elements
     bool may_optimize = false;
-    document::Range range;       // of each number
-    std::vector<double> values;  // rows x components; one row if shared
+    std::string no_gradient, remedy;  // why not, where the reference says it has a gradient
+    document::Range range;            // of each number
+    std::vector<double> values;       // rows x components; one row if shared
     Array array;  // f64 {1, components} if shared, else the real type {count, components}
     std::string scene_pointer;  // of the value in the scene
     // Where `values` were set after the scene was loaded (--set): what the scene itself says.
@@ -106,8 +107,9 @@ struct ModelOptions {
     std::shared_ptr<Device> device;
     ir::Precision precision = ir::Precision::f32;
     int dimension = 3;
-    double step = 0;         // seconds per (sub)step
-    std::int64_t steps = 0;  // (sub)steps in all
+    double step = 0;               // seconds per (sub)step
+    std::int64_t steps = 0;        // (sub)steps in all
+    std::int64_t scene_steps = 0;  // whole steps that the scene says; a run may make others
     std::int64_t substeps = 1;
     std::uint64_t seed = 0;
     document::FileAccess files;
@@ -267,7 +269,8 @@ public:
     Term term(const Model& model) const;
     // The points of the body that the field names.
     Range points(const Model& model, const std::string& key) const;
-    // The objective's "at": end, a time, a list of times, or "all", as numbers of steps.
+    // The objective's "at": end, a time, a list of times, or "all" (after every
+    // whole step, so not the start), as numbers of steps.
     std::vector<std::int64_t> times(const Model& model) const;
     Error error(const std::string& key, const std::string& what) const;  // at the key's place
 

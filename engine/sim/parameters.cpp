@@ -52,8 +52,10 @@ Parameters::Parameters(const Node& root, model::Model& model) {
         }
         model::Quantity& q = *p.quantity;
         if (!q.may_optimize)
-            throw document::fault(path_node, "'" + p.path + "' has no gradient")
-                .remedy("choose a parameter that is marked as differentiable in the reference");
+            throw document::fault(path_node, "'" + p.path + "' has no gradient" + q.no_gradient)
+                .remedy(q.remedy.empty() ? "choose a parameter that is marked as differentiable in "
+                                           "the reference"
+                                         : q.remedy);
         const std::size_t per =
             reader.choice_or("per", {"shared", "body", "element"}, q.shared ? 0 : 2);
         if (per != 2 && !q.shared)

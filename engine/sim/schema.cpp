@@ -120,6 +120,7 @@ Node type_schema(const ModuleType& type) {
     if (type.section == Section::objective) {
         properties.set("weight", Node::object({{"description", "factor of this term in the loss"},
                                                {"default", 1},
+                                               {"minimum", 0},
                                                {"$ref", "#/$defs/number"}}));
         properties.set("at", reference_to("at"));
     }
@@ -172,7 +173,7 @@ constexpr const char* shared_definitions = R"json({
 "counts": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 9},
 "name": {"description": "what paths call this object; unique in the scene (default: its type and a number)", "type": "string", "pattern": "^[^.\\[\\]\"]+$"},
 "path": {"description": "a number of the scene: name.field, name.field[i], name.field[i].x or gravity", "type": "string"},
-"at": {"description": "when the term is evaluated: \"end\", \"all\", a time in seconds, or a list of times", "default": "end",
+"at": {"description": "when the term is evaluated: \"end\", \"all\" (after every step, not at the start), a time in seconds, or a list of times", "default": "end",
   "anyOf": [{"enum": ["end", "all"]}, {"$ref": "#/$defs/number"}, {"type": "array", "items": {"$ref": "#/$defs/number"}}]},
 "generator": {"description": "values that are computed once, when the scene is loaded", "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
   "properties": {
@@ -321,6 +322,24 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
     return result;
 }
 
+// model::Phase has the phases; a module's build() says to which its launches belong.
+constexpr const char* order_of_a_substep =
+    "Order within a substep of length h:\n"
+    "  1  kick                      v <- v + change\n"
+    "  2  forces, penalty contacts  f from the x and v that there are now\n"
+    "  3  damping \"before\"          v <- exp(-rate h) v\n"
+    "  4  particles                 v <- v + h (g + f/m)\n"
+    "     material points           grid velocities, with gravity and walls; from them v, F, x\n"
+    "  5  damping \"after\"           v <- exp(-rate h) v\n"
+    "     impulse contacts          on the new v; the x of particles is still the old one\n"
+    "  6  particles                 x <- x + h v\n"
+    "     waves                     the next level\n"
+    "  7  projection contacts       on the new x and v\n"
+    "Within a line: forces, then colliders, then controllers, each in scene order. Terms of the\n"
+    "objective follow the last substep of a step. Fixed points keep their velocity: no force, "
+    "kick,\n"
+    "damping or contact changes it; their x <- x + h v is made like that of the others.\n";
+
 }  // namespace
 
 std::string reference(const ModuleType& type) {
@@ -342,9 +361,12 @@ std::string reference(const ModuleType& type) {
     }
     if (type.section == Section::objective)
         text +=
-            "\n    weight  (number, default 1)\n        factor of this term in the loss\n"
+            "\n    weight  (number, >= 0, default 1)\n        factor of this term in the loss\n"
             "\n    at  (\"end\", \"all\", a time in s, or a list of times, default \"end\")\n"
-            "        when the term is evaluated\n";
+            "        when the term is evaluated; \"all\": after every step, not at the start. Over "
+            "several\n        times it is the mean\n";
+    else
+        text += std::string("\n") + order_of_a_substep;
     return text;
 }
 
@@ -366,6 +388,7 @@ std::string module_list(const Registry& registry) {
                 fmt::format("  {:<{}}  keys: {}\n", "", longest, wrapped(keys, longest + 10, 100));
         }
     }
+    text += std::string("\n") + order_of_a_substep;
     return text;
 }
 

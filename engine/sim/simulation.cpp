@@ -23,6 +23,7 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     mo.substeps = scene_.substeps();
     mo.step = scene_.step() / static_cast<double>(scene_.substeps());
     mo.steps = (options.steps >= 0 ? options.steps : scene_.steps()) * scene_.substeps();
+    mo.scene_steps = scene_.steps();
     mo.seed = options.seed;
     mo.files.folder = scene_.file().parent_path();
     mo.files.allowed = options.allowed_paths;

@@ -5,7 +5,8 @@
 //               pulls), and friction -friction N v_t / max(|v_t|, slip_speed).
 //   impulse     after the velocity update, where phi <= 0 and v_n < 0: v_n <- -restitution v_n,
 //               and |v_t| shrinks by at most friction (1 + restitution) |v_n|. Coulomb's law, with
-//               sticking: what friction can stop stands still.
+//               sticking: what friction can stop stands still. Where it can just stop it, the
+//               derivative is that of sliding.
 //   projection  at the end of the step, on the new position, where phi < 0 and v_n < 0: v_n <- 0,
 //               and |v_t| shrinks by at most friction |v_n|.
 // The last two change velocities only; positions stay. Fixed points are not affected.
@@ -195,6 +196,9 @@ public:
         // The place of the surface only decides whether there is contact: it has no derivative, and
         // asking for one is an error.
         number.may_optimize = false;
+        number.no_gradient = " with the response \"" + response +
+                             "\": where the surface lies only decides whether there is contact";
+        number.remedy = "choose the response \"penalty\", or another parameter";
         const KernelDef kernel = particles::for_dimension(
             model, [&](auto dimension) { return velocity_change<dimension>(form); });
         model.add(form.strictly_inside ? Phase::end : Phase::velocity_constraints,
@@ -279,12 +283,15 @@ void register_colliders(Registry& registry) {
          "A half-space: points stay where normal.x >= offset (the normal is made a unit "
          "vector). Penalty: N = max(0, -stiffness phi - damping v_n) while phi = "
          "normal.x - offset < 0, friction -friction N v_t / max(|v_t|, slip_speed). "
-         "Impulse: v_n <- -restitution v_n, |v_t| reduced by at most friction "
-         "(1 + restitution) |v_n|. Projection: v_n <- 0, |v_t| reduced by at most "
-         "friction |v_n|.",
-         with_response({vector("normal").differentiable().doc("points out of the obstacle"),
-                        number("offset").unit("m").fallback("0").differentiable().doc(
-                            "distance of the plane from the origin, along the normal")}),
+         "Impulse, where phi <= 0 and v_n < 0: v_n <- -restitution v_n, |v_t| reduced by at most "
+         "friction (1 + restitution) |v_n|. Projection, where phi < 0 and v_n < 0: v_n <- 0, |v_t| "
+         "reduced by at most friction |v_n|. What friction can stop stands still; where it can "
+         "just stop it, the derivative is that of sliding.",
+         with_response(
+             {vector("normal").differentiable().doc("points out of the obstacle"),
+              number("offset").unit("m").fallback("0").differentiable().doc(
+                  "distance of the plane from the origin, along the normal; it has a gradient "
+                  "with the response penalty only")}),
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Collider>(Surface::plane, std::move(s));
          }});
@@ -293,7 +300,8 @@ void register_colliders(Registry& registry) {
          "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
          "plane.",
          with_response({vector("center").unit("m").differentiable().doc("of the ball"),
-                        number("radius").unit("m").positive().differentiable().doc("of the ball")}),
+                        number("radius").unit("m").positive().differentiable().doc(
+                            "of the ball; it has a gradient with the response penalty only")}),
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Collider>(Surface::sphere, std::move(s));
          }});

@@ -56,13 +56,17 @@ void register_damping(Registry& registry) {
     registry.add(
         {Section::forces,
          "damping",
-         "Velocities decay exponentially: v <- exp(-rate h) v, once per substep h.",
+         "Velocities decay exponentially: v <- exp(-rate h) v, once per substep h. Fixed points "
+         "keep "
+         "their velocity.",
          {particles::of_field().optional().doc("the body; without it, all points of the scene"),
           values("rate").unit("1/s").at_least(0).differentiable().doc(
               "one for all points or one per point"),
           choice("order", {"before", "after"})
               .fallback("\"before\"")
-              .doc("before or after the forces are added to the velocity")},
+              .doc("before or after gravity and forces are added to the velocity; before contacts "
+                   "in "
+                   "both cases")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Damping>(std::move(s)); }});
 }
 

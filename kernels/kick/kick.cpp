@@ -53,7 +53,9 @@ void register_kick(Registry& registry) {
     registry.add(
         {Section::controllers,
          "kick",
-         "Adds a velocity to points in every substep: v <- v + change.",
+         "Adds a velocity to points at the beginning of every substep: v <- v + change. Fixed "
+         "points "
+         "keep their velocity.",
          {particles::of_field().optional().doc("the body; without it, all points of the scene"),
           vectors("change").unit("m/s").differentiable().doc(
               "per substep, one for all points or one per point")},

@@ -252,7 +252,9 @@ void register_mpm(Registry& registry) {
          "material_points",
          "An elastic body of material points (two-dimensional). They meet on the grid of the force "
          "\"mpm_grid\". Kirchhoff stress of the corotated solid: "
-         "2 mu (F - R) F^T + lambda J (J - 1) I.",
+         "2 mu (F - R) F^T + lambda J (J - 1) I. Points stay in the order of their positions (of a "
+         "grid or box: the last index runs fastest), one body after the other; results have that "
+         "order too.",
          {vectors("positions")
               .unit("m")
               .differentiable()
@@ -302,8 +304,9 @@ void register_mpm(Registry& registry) {
               .fallback("3")
               .at_least(0)
               .at_most(1000)
-              .doc("walls act at nodes with an index below this, or above the number of nodes less "
-                   "this"),
+              .doc("with n nodes along an axis, walls act at those with an index below this, and "
+                   "above "
+                   "n - this: at one node less on the upper side. 0: nowhere"),
           number("mass_floor")
               .unit("kg")
               .fallback("1e-10")

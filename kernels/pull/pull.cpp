@@ -46,6 +46,15 @@ public:
                 .remedy("its points are numbered from 0 to " + std::to_string(body.count - 1));
         const auto rows =
             static_cast<std::int64_t>(document::array_of(*settings_->find("places"), 1).size());
+        const std::int64_t begin = settings_->integer("start_step"),
+                           steps = model.options().scene_steps;
+        if (begin > steps - rows)
+            throw settings_
+                ->error("places", "there are " + std::to_string(rows) + " places from step " +
+                                      std::to_string(begin) + " on, and the scene has " +
+                                      std::to_string(steps) + " steps")
+                .remedy("leave out the last " + std::to_string(begin + rows - steps) +
+                        " places, or raise time.steps");
         const model::Quantity& places = settings_->quantity(model, "places", rows);
         const particles::Arrays a = particles::arrays(model);
         const particles::Force force = particles::force(model);
@@ -58,8 +67,8 @@ public:
             model.launch(kernel, rows,
                          {places.argument(), settings_->quantity(model, "stiffness").argument(),
                           settings_->quantity(model, "damping").argument(), model.step_counter(),
-                          model.options().substeps, settings_->integer("start_step"),
-                          body.first + point, a.position, a.velocity, force.array},
+                          model.options().substeps, begin, body.first + point, a.position,
+                          a.velocity, force.array},
                          settings_->name() + ": pull"));
         model.draw({settings_->name(), model::DrawnTargets{&places}});
     }
@@ -79,7 +88,8 @@ void register_pull(Registry& registry) {
          "is stiffness (places[s - start_step] - x) - damping v, while there is such a place.",
          {particles::of_field(),
           integer("point").fallback("0").at_least(0).doc("which of the body's points"),
-          vectors("places").unit("m").differentiable().doc("one for each whole step: a list"),
+          vectors("places").unit("m").differentiable().doc(
+              "one for each whole step, no more than the scene has from start_step on: a list"),
           integer("start_step").fallback("0").at_least(0).doc("the whole step of the first place"),
           number("stiffness").unit("N/m").positive().differentiable().doc("of the spring"),
           number("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(

@@ -232,6 +232,13 @@ TEST_CASE("colliders: keys without meaning and gradients that do not exist are e
                          doctest::Contains("without friction"), Error);
     CHECK_THROWS_WITH_AS(with(R"("normal": [0, 0, 0])"), doctest::Contains("zero vector"), Error);
     // The plane's place decides whether there is an impulse, and nothing else.
-    CHECK_THROWS_WITH_AS(with(up, "floor.offset"), doctest::Contains("no gradient"), Error);
+    CHECK_THROWS_WITH_AS(with(up, "floor.offset"),
+                         doctest::Contains("'floor.offset' has no gradient with the response "
+                                           "\"impulse\": where the surface lies only decides"),
+                         Error);
+    CHECK_THROWS_WITH_AS(with(up + R"(, "response": "projection")", "floor.offset"),
+                         doctest::Contains("with the response \"projection\""), Error);
+    CHECK_THROWS_WITH_AS(with(up, "floor.offset"),
+                         doctest::Contains("choose the response \"penalty\""), Error);
     CHECK_NOTHROW(with(up + R"(, "response": "penalty", "stiffness": 1)", "floor.offset"));
 }

@@ -155,3 +155,24 @@ TEST_CASE("a pull acts on its point while there are places, and is a loop writte
                     "places": [[1,1,0]]}])"),
                       doctest::Contains("the body has no point 2"));
 }
+
+TEST_CASE("a pull with more places than the scene has steps is an error, in a short run none") {
+    const auto make = [](const std::string& start, std::int64_t run) {
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        options.steps = run;
+        const Scene scene = Scene::parse(R"({"format": 1, "time": {"step": 0.1, "steps": 4},
+            "bodies": [{"type": "particles", "name": "b", "positions": [[0,0,0]]}],
+            "forces": [{"type": "pull", "of": "b", "stiffness": 3, "start_step": )" +
+                                         start + R"(, "places": [[1,1,0], [1,0,0], [0,0,1]]}]})");
+        return std::make_unique<Simulation>(scene, all_modules(), options);
+    };
+    CHECK_NOTHROW(make("1", -1));
+    CHECK_NOTHROW(make("1", 2));
+    CHECK_THROWS_WITH_AS(make("2", -1),
+                         doctest::Contains("there are 3 places from step 2 on, and the scene has 4 "
+                                           "steps"),
+                         Error);
+    CHECK_THROWS_WITH_AS(make("2", -1), doctest::Contains("leave out the last 1 places"), Error);
+    CHECK_THROWS_AS(make("2", 9), Error);
+}

@@ -189,6 +189,19 @@ TEST_CASE("a term at all steps of a scene without steps is an error") {
                          doctest::Contains("has no time"), Error);
 }
 
+TEST_CASE("a negative weight is an error, a weight of zero none") {
+    const auto weighing = [](const std::string& weight) {
+        return simulate(R"("dimension": 2, "time": {"step": 0.5, "steps": 1},
+            "bodies": [{"type": "particles", "name": "b", "positions": [[0, 0]]}],
+            "objective": [{"type": "center_of_mass", "of": "b", "target": [3, 4],
+                           "weight": )" +
+                        weight + "}]");
+    };
+    CHECK_NOTHROW(weighing("0"));
+    CHECK_NOTHROW(weighing("\"1/2\""));
+    CHECK_THROWS_WITH_AS(weighing("-1"), doctest::Contains("weight"), Error);
+}
+
 TEST_CASE("energy: its parts, and the springs that count") {
     const auto energy = [](const std::string& keys) {
         const auto sim = simulate(R"("dimension": 2, "time": {"step": 1, "steps": 0},

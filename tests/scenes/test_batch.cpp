@@ -164,3 +164,62 @@ TEST_CASE("batch: mistakes leave nothing behind") {
         fails({"--vary", "cage.stiffness=3", "--ensemble", "threads", "--threads", "1"},
               "there is one thread", 1);
 }
+
+TEST_CASE("batch --gradient: gradients that are not finite are named like those of optimize") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    // The direction of a spring of length zero is none: its force is 0, the derivative infinite.
+    write_file_atomically(folder / "zero.json", R"({"format": 1, "dimension": 2, "gravity": [0, 0],
+        "time": {"step": 0.1, "steps": 2},
+        "bodies": [{"type": "particles", "name": "a", "positions": [[0, 0], [0, 0]]}],
+        "forces": [{"type": "springs", "name": "s", "connect": [["a", 0, "a", 1]], "stiffness": 5,
+                    "rest_length": 1}],
+        "objective": [{"type": "point_target", "of": "a", "target": [1, 0]}],
+        "parameters": [{"path": "a.positions"}]})");
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin() + 1, {"zero.json", "--device", test_device()});
+        return run_program(words, folder.path());
+    };
+    const Finished optimised = run({"optimize"});
+    CHECK(optimised.status == 1);
+    for (const std::string way : {"auto", "turns"}) {
+        const Finished batch = run({"batch", "--vary", "s.stiffness=5,6", "--gradient",
+                                    "--ensemble", way, "--output", "b"});
+        CAPTURE(batch.err);
+        CHECK(batch.status == 1);
+        CHECK(batch.err.find("2 of 2 gradients are not finite; at s.stiffness = 5: the gradient is "
+                             "inf for a.positions[0].x") != std::string::npos);
+        // The same launch, item and source line.
+        for (const std::string part : {"springs.cpp:", "in step 1 of 2"}) {
+            INFO(part);
+            CHECK(batch.err.find(part) != std::string::npos);
+            CHECK(optimised.err.find(part) != std::string::npos);
+        }
+        CHECK(document::Document::load(folder / "b/summary.json")
+                  .at("/gradients_not_finite")
+                  .integer() == 2);
+        CHECK(read_history(folder / "b/batch.csv").rows.size() == 2);
+    }
+    const Finished losses = run({"batch", "--vary", "s.stiffness=5,6"});
+    CHECK(losses.status == 0);
+}
+
+TEST_CASE("optimize: a parameter that the loss does not depend on is named") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write_file_atomically(folder / "alone.json", R"({"format": 1, "dimension": 2,
+        "time": {"step": 0.1, "steps": 2},
+        "bodies": [{"type": "particles", "name": "a", "positions": [[0, 0]]},
+                   {"type": "particles", "name": "b", "positions": [[1, 0]]}],
+        "objective": [{"type": "point_target", "of": "a", "target": [1, 0]}],
+        "parameters": [{"path": "a.velocity"}, {"path": "b.velocity"}],
+        "optimizer": {"type": "gradient_descent", "rate": 0.1, "iterations": 2}})");
+    const Finished run =
+        run_program({"optimize", "alone.json", "--device", test_device()}, folder.path());
+    CAPTURE(run.err);
+    CHECK(run.status == 0);
+    const std::size_t at = run.err.find("the gradient of 'b.velocity' is exactly 0");
+    REQUIRE(at != std::string::npos);
+    CHECK(run.err.find("the gradient of", at + 1) == std::string::npos);
+    CHECK(run.err.find("'a.velocity'") == std::string::npos);
+}

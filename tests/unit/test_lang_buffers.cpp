@@ -224,3 +224,69 @@ TEST_CASE("names of values survive simplification and derivatives know their pla
     }
     CHECK(found);
 }
+
+TEST_CASE("compound assignment of own elements takes numbers, values, parameters and elements") {
+    const auto def = kernel("compound", {"a", "b", "v", "m", "n", "p", "r"},
+                            [](Int i, ReadWrite<Float> a, ReadWrite<Float> b, ReadWrite<Vec2> v,
+                               ReadWrite<Mat2> m, ReadWrite<Int> n, Param<Float> p, Read<Float> r) {
+                                a[i] += b[i];        // 3 + 5 = 8
+                                a[i] -= p;           // 8 - 2 = 6
+                                a[i] *= a[i];        // 36
+                                a[i] *= b[i];        // 180
+                                a[i] /= b[i];        // 36
+                                a[i] *= r[i];        // 252
+                                a[i] /= p;           // 126
+                                a[i] /= 3;           // 42
+                                b[i] /= b[i];        // 1
+                                b[i] += b[i];        // 2
+                                b[i] -= v[i].y();    // 2 - 11 = -9
+                                v[i] *= a[i];        // (294, 462)
+                                v[i] /= p;           // (147, 231)
+                                v[i] += v[i];        // (294, 462)
+                                v[i] -= v[i] * 0.5;  // (147, 231)
+                                v[i].x() *= v[i].y();
+                                v[i].x() /= v[i].y();
+                                v[i].y() *= b[i];          // 231 * -9 = -2079
+                                v[i].y() += p;             // -2077
+                                m[i] *= p;                 // 2 4 6 8
+                                m[i] *= m[i](0, 0);        // 4 8 12 16
+                                m[i](1, 1) -= m[i](1, 0);  // 4 8 12 4
+                                m[i] *= m[i];              // 112 64 96 112
+                                m[i] /= 16.0;              // 7 4 6 7
+                                n[i] *= n[i];              // 49
+                                n[i] /= 2;                 // 24
+                                n[i] -= n[i] / 5;          // 20
+                            });
+    Data data{
+        .real =
+            {{"a", {3}}, {"b", {5}}, {"v", {7, 11}}, {"m", {1, 2, 3, 4}}, {"p", {2}}, {"r", {7}}},
+        .whole = {{"n", {7}}}};
+    test::run(def.trace(Precision::f64), data, 1);
+    CHECK(data.real["a"] == Numbers{42});
+    CHECK(data.real["b"] == Numbers{-9});
+    CHECK(data.real["v"] == Numbers{147, -2077});
+    CHECK(data.real["m"] == Numbers{7, 4, 6, 7});
+    CHECK(data.whole["n"] == std::vector<std::int64_t>{20});
+}
+
+TEST_CASE("the derivative of y[i] *= y[i] is that of the square") {
+    const auto def = kernel("square", {"y"}, [](Int i, ReadWrite<Float> y) { y[i] *= y[i]; });
+    const Data data{.real = {{"y", {3, -5}}}};
+    CHECK(test::run_adjoint(def.trace(Precision::f64), data, 2, {{"y", {1, 1}}}).real["y.a1"] ==
+          Numbers{6, -10});
+}
+
+TEST_CASE("select between literals: Float, or Int if both are whole numbers") {
+    const auto def =
+        kernel("choose", {"x", "y", "n"}, [](Int i, Read<Float> x, Write<Vec3> y, Write<Int> n) {
+            const Bool c = x[i] < 0;
+            y[i].x() = select(c, 1.0, 0.0);
+            y[i].y() = select(c, 0.25, 3);
+            y[i].z() = select(x[i] < 0, x[i], 0.0);
+            n[i] = select(c, 4, -4);
+        });
+    Data data{.real = {{"x", {-2, 2}}, {"y", {0, 0, 0, 0, 0, 0}}}, .whole = {{"n", {0, 0}}}};
+    test::run(def.trace(Precision::f64), data, 2);
+    CHECK(data.real["y"] == Numbers{1, 0.25, -2, 0, 3, 0});
+    CHECK(data.whole["n"] == std::vector<std::int64_t>{4, -4});
+}

@@ -108,7 +108,10 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
         ->check(CLI::IsMember({1, 4, 8, 16}))
         ->group(machine_group);
-    app.add_flag("--checked", checked, "Look for wrong indices and numbers that are not finite")
+    app.add_flag(
+           "--checked", checked,
+           "Look for wrong indices in every launch, and after every step for numbers that are not "
+           "finite")
         ->group(machine_group);
 }
 
@@ -205,6 +208,9 @@ void add_allow_path(CLI::App& app, std::vector<std::string>& folders) {
 }
 
 Scene SceneOptions::load() const {
+    if (!document::is_utf8(scene))  // summaries and saved scenes name it
+        throw Error("the path " + document::shown(scene, 200) + " of the scene is not UTF-8")
+            .remedy("rename the file or its folder");
     Scene loaded = Scene::load(scene);
     SimulationOptions options;  // what values are evaluated with
     options.seed = seed;
@@ -238,8 +244,15 @@ void ResultOptions::add_to(CLI::App& app) {
 }
 
 std::filesystem::path ResultOptions::folder(const Scene& scene) const {
-    if (!output.empty()) return output;
-    return std::filesystem::path("out") / scene.file().stem();
+    return output.empty() ? default_folder(scene) : std::filesystem::path(output);
+}
+
+std::filesystem::path default_folder(const Scene& scene) {
+    const std::filesystem::path name = scene.file().stem();
+    if (name.empty() || name == "." || name == "..")
+        throw Error("the scene's file name gives no name for a folder of results")
+            .remedy("choose a folder with --output, or rename the file");
+    return std::filesystem::path("out") / name;
 }
 
 std::string duration_text(double seconds) {

@@ -91,6 +91,9 @@ struct ResultOptions {
     std::filesystem::path folder(const Scene& scene) const;
 };
 
+// out/NAME of the scene file NAME.json. Throws Error if the name is none for a folder.
+std::filesystem::path default_folder(const Scene& scene);
+
 void add_quiet(CLI::App& app, bool& quiet);
 void add_allow_path(CLI::App& app, std::vector<std::string>& folders);
 

@@ -76,6 +76,7 @@ public:
 
     int run() {
         Simulation& simulation = sweep_.simulation();
+        check_unused(simulation);
         if (simulation.model().terms().empty())
             throw Error("the scene has no objective, so its variants have no loss to compare")
                 .remedy("say what is wanted under \"objective\"");
@@ -275,7 +276,7 @@ Command add_batch(CLI::App& app) {
         "Every row has the bits of a run at those values alone.\n"
         "Example: hindcast batch scenes/spring_cage.json --vary cage.stiffness=50:200:16 "
         "--gradient");
-    return {command, [options] { return Run(*options).run(); }};
+    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <new>
+#include <set>
 #include <utility>
 
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
+#include "engine/optim/settings.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/results.hpp"
 #include "engine/sim/set_value.hpp"
 
 namespace hindcast::cli {
@@ -53,6 +58,14 @@ std::string check_device(const std::string& name) {
     return "";
 }
 
+// CLI11 takes what is negative or too large modulo 2^64.
+std::string check_seed(const std::string& text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error == std::errc() && end == text.data() + text.size()) return "";
+    return "'" + text + "' is no whole number from 0 to 18446744073709551615";
+}
+
 std::string check_size(const std::string& text) {
     try {
         parse_bytes(text);
@@ -71,6 +84,21 @@ const Registry& registry() {
         return fresh;
     }();
     return all;
+}
+
+Action about_scene(const std::string& scene, Action action) {
+    return [&scene, action = std::move(action)] {
+        try {
+            return action();
+        } catch (const std::bad_alloc&) {
+            throw Error(scene + ": the machine has too little memory for this")
+                .remedy("try fewer elements or steps");
+        } catch (const std::exception& error) {
+            const std::string message = error.what();
+            if (scene.empty() || message.find(scene) != std::string::npos) throw;
+            throw Error(scene + ": " + message);
+        }
+    };
 }
 
 void MachineOptions::add_to(CLI::App& app) {
@@ -177,6 +205,7 @@ void SceneOptions::add_to(CLI::App& app) {
         ->type_name("N")
         ->group(scene_group);
     app.add_option("--seed", seed, "Mixed into every random seed of the scene; 0 changes nothing")
+        ->check(CLI::Validator(check_seed, ""))
         ->capture_default_str()
         ->type_name("N")
         ->group(scene_group);
@@ -229,6 +258,14 @@ SimulationOptions SceneOptions::simulation_options(bool several_devices) const {
     options.spill = spill;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     return options;
+}
+
+void check_unused(Simulation& simulation) {
+    std::set<std::string> found;
+    for (const Parameter& p : simulation.parameters().list()) found.insert(p.group);
+    const std::vector<std::string> groups(found.begin(), found.end());
+    optim::Settings::read(simulation.scene().document().root().find("optimizer"), groups);
+    OutputPlan::read(simulation);
 }
 
 void add_quiet(CLI::App& app, bool& quiet) {

@@ -40,6 +40,9 @@ Command add_render(CLI::App& app);
 Command add_view(CLI::App& app);
 #endif
 
+// The action, whose failures name the scene's file where they do not anyway.
+Action about_scene(const std::string& scene, Action action);
+
 // Every module that was built in.
 const Registry& registry();
 
@@ -80,6 +83,9 @@ std::string order_line(const Device& device, int label_width);
 // Simulations like this one on the further devices that it was given (DeviceOptions::others).
 std::vector<std::unique_ptr<Simulation>> on_other_devices(const Simulation& simulation);
 std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>& list);
+
+// Throws Error at a mistake in what the scene says for other commands: its optimizer and outputs.
+void check_unused(Simulation& simulation);
 
 // --output, --quiet, --profile.
 struct ResultOptions {

@@ -355,7 +355,7 @@ Command add_optimize(CLI::App& app) {
         "best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
-    return {command, [options] { return Run(*options).run(); }};
+    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

@@ -49,6 +49,7 @@ int run(const Options& options) {
     const SimulationOptions simulation_options = options.scene.simulation_options();
     refuse_whole_program(*simulation_options.device, fmt::format("in 'hindcast run' {}", watched));
     Simulation simulation(scene, registry(), simulation_options);
+    check_unused(simulation);
     const ResultsFolder folder(options.results.folder(scene));
     StateRecorder recorder(folder, simulation);
     const std::int64_t total = simulation.steps(), steps = total / scene.substeps();
@@ -116,7 +117,7 @@ Command add_run(CLI::App& app) {
     command->footer(
         "The results are summary.json and one array of frames per state in states/.\n"
         "Example: hindcast run scenes/spring_cage.json --set cage.stiffness=50");
-    return {command, [options] { return run(*options); }};
+    return {command, about_scene(options->scene.scene, [options] { return run(*options); })};
 }
 
 }  // namespace hindcast::cli

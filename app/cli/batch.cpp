@@ -74,11 +74,11 @@ public:
                                           .use = use(options),
                                           .go_on = [] { return !interrupted(); },
                                           .others = pointers(others_)}),
-          folder_(options.output.empty() ? fs::path("out") / scene_.file().stem()
-                                         : fs::path(options.output)) {}
+          path_(options.output.empty() ? default_folder(scene_) : fs::path(options.output)) {}
 
     int run() {
         Simulation& simulation = sweep_.simulation();
+        check_unused(simulation);
         if (simulation.model().terms().empty())
             throw Error("the scene has no objective, so its variants have no loss to compare")
                 .remedy("say what is wanted under \"objective\"");
@@ -124,9 +124,8 @@ private:
     // Made with the first results: a mistake leaves no folder behind.
     Table& table() {
         if (!table_) {
-            std::error_code failure;  // opening the file fails then
-            fs::create_directories(folder_, failure);
-            table_.emplace(folder_ / "batch.csv");
+            folder_.emplace(path_);
+            table_.emplace(folder_->file("batch.csv"));
             table_->add(columns());
         }
         return *table_;
@@ -163,6 +162,7 @@ private:
             ++done_;
         }
         table().flush();
+        folder_->check();
     }
 
     void add_gradient(const Ensemble::Result& result, std::vector<std::string>& row) const {
@@ -227,7 +227,7 @@ private:
                     document::Node::object(
                         {{"compile", sweep_.simulation().options().device->statistics().seconds},
                          {"run", seconds_}}));
-        save_summary(folder_, summary);
+        save_summary(*folder_, summary);
     }
 
     void print() {
@@ -248,7 +248,7 @@ private:
         fmt::print("  time        {}, {} for a variant, {}\n", duration_text(seconds_),
                    duration_text(done_ > 0 ? seconds_ / static_cast<double>(done_) : 0),
                    ensemble_.report());
-        fmt::print("  results     {}\n", (folder_ / "batch.csv").string());
+        fmt::print("  results     {}\n", (path_ / "batch.csv").string());
     }
 
     const Options& options_;
@@ -256,7 +256,8 @@ private:
     Sweep sweep_;
     std::vector<std::unique_ptr<Simulation>> others_;
     Ensemble ensemble_;
-    fs::path folder_;
+    fs::path path_;  // of the results
+    std::optional<ResultsFolder> folder_;
     std::optional<Table> table_;
     std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
     std::size_t bad_gradients_ = 0, bad_point_ = 0;
@@ -307,7 +308,7 @@ Command add_batch(CLI::App& app) {
         "row\nsays so, and the exit status is 1.\n"
         "Example: hindcast batch scenes/spring_cage.json --vary cage.stiffness=50:200:16 "
         "--gradient");
-    return {command, [options] { return Run(*options).run(); }};
+    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

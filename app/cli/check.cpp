@@ -30,6 +30,7 @@ int run(const Options& options) {
     GradientReport report;
     std::optional<GradientMemory> memory;
     wanted.before_gradient = [&](Simulation& f64) {
+        check_unused(f64);
         memory.emplace(f64);
         say(options.quiet, "{}\n{}", scene.name(), order_line(*simulation.device, 14));
         if (!options.quiet) memory->print_plan();
@@ -104,7 +105,7 @@ Command add_check(CLI::App& app) {
         "differences of runs from the state before them; --set gradients.horizon=N with all N\n"
         "steps of the scene checks the whole gradient.\n"
         "Example: hindcast check scenes/spring_cage.json --hessian");
-    return {command, [options] { return run(*options); }};
+    return {command, about_scene(options->scene.scene, [options] { return run(*options); })};
 }
 
 }  // namespace hindcast::cli

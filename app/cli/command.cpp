@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <new>
+#include <set>
 #include <utility>
 
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
+#include "engine/optim/settings.hpp"
 #include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/results.hpp"
 #include "engine/sim/set_value.hpp"
 
 namespace hindcast::cli {
@@ -53,6 +58,14 @@ std::string check_device(const std::string& name) {
     return "";
 }
 
+// CLI11 takes what is negative or too large modulo 2^64.
+std::string check_seed(const std::string& text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error == std::errc() && end == text.data() + text.size()) return "";
+    return "'" + text + "' is no whole number from 0 to 18446744073709551615";
+}
+
 std::string check_size(const std::string& text) {
     try {
         parse_bytes(text);
@@ -71,6 +84,21 @@ const Registry& registry() {
         return fresh;
     }();
     return all;
+}
+
+Action about_scene(const std::string& scene, Action action) {
+    return [&scene, action = std::move(action)] {
+        try {
+            return action();
+        } catch (const std::bad_alloc&) {
+            throw Error(scene + ": the machine has too little memory for this")
+                .remedy("try fewer elements or steps");
+        } catch (const std::exception& error) {
+            const std::string message = error.what();
+            if (scene.empty() || message.find(scene) != std::string::npos) throw;
+            throw Error(scene + ": " + message);
+        }
+    };
 }
 
 void MachineOptions::add_to(CLI::App& app) {
@@ -108,7 +136,10 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--width", width, "SIMD lanes: 1, 4, 8 or 16 (default: chosen by the machine)")
         ->check(CLI::IsMember({1, 4, 8, 16}))
         ->group(machine_group);
-    app.add_flag("--checked", checked, "Look for wrong indices and numbers that are not finite")
+    app.add_flag(
+           "--checked", checked,
+           "Look for wrong indices in every launch, and after every step for numbers that are not "
+           "finite")
         ->group(machine_group);
 }
 
@@ -174,6 +205,7 @@ void SceneOptions::add_to(CLI::App& app) {
         ->type_name("N")
         ->group(scene_group);
     app.add_option("--seed", seed, "Mixed into every random seed of the scene; 0 changes nothing")
+        ->check(CLI::Validator(check_seed, ""))
         ->capture_default_str()
         ->type_name("N")
         ->group(scene_group);
@@ -205,6 +237,9 @@ void add_allow_path(CLI::App& app, std::vector<std::string>& folders) {
 }
 
 Scene SceneOptions::load() const {
+    if (!document::is_utf8(scene))  // summaries and saved scenes name it
+        throw Error("the path " + document::shown(scene, 200) + " of the scene is not UTF-8")
+            .remedy("rename the file or its folder");
     Scene loaded = Scene::load(scene);
     SimulationOptions options;  // what values are evaluated with
     options.seed = seed;
@@ -225,6 +260,14 @@ SimulationOptions SceneOptions::simulation_options(bool several_devices) const {
     return options;
 }
 
+void check_unused(Simulation& simulation) {
+    std::set<std::string> found;
+    for (const Parameter& p : simulation.parameters().list()) found.insert(p.group);
+    const std::vector<std::string> groups(found.begin(), found.end());
+    optim::Settings::read(simulation.scene().document().root().find("optimizer"), groups);
+    OutputPlan::read(simulation);
+}
+
 void add_quiet(CLI::App& app, bool& quiet) {
     app.add_flag("--quiet", quiet, "Print nothing but warnings and errors")->group(result_group);
 }
@@ -238,8 +281,15 @@ void ResultOptions::add_to(CLI::App& app) {
 }
 
 std::filesystem::path ResultOptions::folder(const Scene& scene) const {
-    if (!output.empty()) return output;
-    return std::filesystem::path("out") / scene.file().stem();
+    return output.empty() ? default_folder(scene) : std::filesystem::path(output);
+}
+
+std::filesystem::path default_folder(const Scene& scene) {
+    const std::filesystem::path name = scene.file().stem();
+    if (name.empty() || name == "." || name == "..")
+        throw Error("the scene's file name gives no name for a folder of results")
+            .remedy("choose a folder with --output, or rename the file");
+    return std::filesystem::path("out") / name;
 }
 
 std::string duration_text(double seconds) {

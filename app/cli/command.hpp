@@ -40,6 +40,9 @@ Command add_render(CLI::App& app);
 Command add_view(CLI::App& app);
 #endif
 
+// The action, whose failures name the scene's file where they do not anyway.
+Action about_scene(const std::string& scene, Action action);
+
 // Every module that was built in.
 const Registry& registry();
 
@@ -81,6 +84,9 @@ std::string order_line(const Device& device, int label_width);
 std::vector<std::unique_ptr<Simulation>> on_other_devices(const Simulation& simulation);
 std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>& list);
 
+// Throws Error at a mistake in what the scene says for other commands: its optimizer and outputs.
+void check_unused(Simulation& simulation);
+
 // --output, --quiet, --profile.
 struct ResultOptions {
     std::string output;
@@ -90,6 +96,9 @@ struct ResultOptions {
     // --output, or out/NAME of the scene file NAME.json.
     std::filesystem::path folder(const Scene& scene) const;
 };
+
+// out/NAME of the scene file NAME.json. Throws Error if the name is none for a folder.
+std::filesystem::path default_folder(const Scene& scene);
 
 void add_quiet(CLI::App& app, bool& quiet);
 void add_allow_path(CLI::App& app, std::vector<std::string>& folders);

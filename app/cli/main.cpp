@@ -2,14 +2,19 @@
 //
 // Every failure reaches the user as one message on the error stream and a non-zero exit status: 1
 // when a command failed, 2 when the command line is wrong.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "app/cli/command.hpp"
@@ -23,10 +28,29 @@ namespace {
 
 constexpr int usage_error = 2;
 
-int report(const std::string& message) {
+// The number of a stream that is closed would be that of the next file that is opened, and what is
+// printed would go there.
+void open_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF)
+            ::open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+}
+
+// Without an exception where the error stream cannot be written: nobody could be told.
+int report(const std::string& message) noexcept {
     std::fflush(stdout);
-    fmt::print(stderr, "hindcast: {}\n", message);
+    for (const char* const part : {"hindcast: ", message.c_str(), "\n"}) std::fputs(part, stderr);
     return 1;
+}
+
+// After everything was printed: what did not arrive is a failure.
+int finish_output(int status) {
+    const int error = std::fflush(stdout) != 0 ? errno : 0;
+    if (error == 0 && std::ferror(stdout) == 0) return status;
+    if (pipe_is_closed()) return interrupted_status();
+    const int failed = report("the output stream cannot be written" +
+                              (error != 0 ? ": " + std::generic_category().message(error) : ""));
+    return std::max(status, failed);
 }
 
 // A slip in the command's name deserves better than a complaint about an extra argument.
@@ -35,8 +59,8 @@ bool is_unknown_command(const std::vector<Command>& commands, std::string_view n
     for (const Command& command : commands) names.push_back(command.app->get_name());
     if (name.starts_with('-') || std::ranges::find(names, name) != names.end()) return false;
     const std::vector<std::string_view> views(names.begin(), names.end());
-    fmt::print(stderr, "hindcast: there is no command '{}'; {}\n", name,
-               document::suggestion(name, views, "commands are"));
+    report(fmt::format("there is no command {}; {}", document::shown(name),
+                       document::suggestion(name, views, "commands are")));
     return true;
 }
 
@@ -101,12 +125,14 @@ int run(int argc, char** argv) {
 }  // namespace hindcast::cli
 
 int main(int argc, char** argv) {
-    using hindcast::cli::report;
+    using namespace hindcast::cli;
+    open_standard_streams();
     try {
-        return hindcast::cli::run(argc, argv);
+        return finish_output(run(argc, argv));
     } catch (const std::bad_alloc&) {
         return report("the machine has too little memory for this; try fewer elements or steps");
     } catch (const std::exception& error) {
+        if (std::ferror(stdout) != 0) return finish_output(1);
         return report(error.what());
     }
 }

@@ -80,21 +80,24 @@ public:
           scene_(options.scene.load()),
           simulation_(scene_, registry(), options.scene.simulation_options(options.starts > 1)),
           optimization_(simulation_, options.iterations),
-          folder_(options.results.folder(scene_)) {
+          path_(options.results.folder(scene_)) {
         const Device& device = *simulation_.options().device;
         if (options_.adjoint_norms)
             refuse_whole_program(device, "--adjoint-norms looks at the adjoint of every step");
         if (options_.results.profile && device.cuda())
             refuse_whole_program(device, "--profile times every launch");
         const bool resume = !options_.resume.empty();
-        if (resume && options_.results.output.empty()) folder_ = options_.resume;
-        OutputPlan::read(simulation_);  // a mistake there must not come out at the end
+        if (resume && options_.results.output.empty()) path_ = options_.resume;
+        // A mistake there must not come out at the end.
+        const OutputPlan outputs = OutputPlan::read(simulation_);
         written_ = simulation_.parameters().values();
         if (options_.starts > 1)
             starts_ = MultiStart::starts(simulation_, options_.starts, options_.scene.seed);
         if (resume) load_resume(options_.resume, simulation_, optimization_);
-        prepare_results(folder_, options_.resume);
-        history_.emplace(folder_ / "history.csv", simulation_, resume);
+        folder_.emplace(path_);
+        prepare_results(*folder_, options_.resume);
+        outputs.require_space(path_, simulation_);
+        history_.emplace(folder_->file("history.csv"), simulation_, resume);
     }
 
     int run() {
@@ -117,6 +120,10 @@ public:
         const Clock::time_point begin = Clock::now();
         const Optimization::Outcome outcome = iterate();
         run_seconds_ = seconds_since(begin);
+        if (outcome.stop == Stop::stopped && outcome.best.parameters.empty()) {
+            say(quiet_, "stopped before the first iteration; there is nothing to save\n");
+            return interrupted_status();
+        }
         save(outcome);
         if (!quiet_) print(outcome);
         if (start_ && outcome.stop != Stop::stopped && outcome.best.loss != start_->loss &&
@@ -125,8 +132,7 @@ public:
                                     start_->number, start_->loss, outcome.best.loss));
         if (outcome.stop == Stop::stopped) return interrupted_status();
         if (outcome.stop == Stop::not_finite)
-            throw Error(outcome.reason)
-                .remedy("the results up to there are in " + folder_.string());
+            throw Error(outcome.reason).remedy("the results up to there are in " + path_.string());
         return 0;
     }
 
@@ -150,7 +156,7 @@ private:
         write_starts(results);
         if (interrupted()) {
             say(quiet_, "stopped; what the starts came to is in {}\n",
-                (folder_ / "starts.csv").string());
+                (path_ / "starts.csv").string());
             return false;
         }
         const std::size_t best = MultiStart::best(results);
@@ -187,7 +193,7 @@ private:
             for (std::size_t k = 0; k < shown; ++k) text += "," + number_text(r.start[k]);
             text += "\n";
         }
-        write_file_atomically(folder_ / "starts.csv", text);
+        write_file_atomically(folder_->file("starts.csv"), text);
     }
 
     Optimization::Outcome iterate() {
@@ -201,7 +207,7 @@ private:
             });
             if (Clock::now() - saved > save_interval) {
                 history_->flush();  // first: the history is never behind resume.json
-                save_resume(folder_, simulation_, optimization_);
+                save_resume(*folder_, simulation_, optimization_);
                 saved = Clock::now();
             }
             return !interrupted();
@@ -228,22 +234,23 @@ private:
 
     void save(const Optimization::Outcome& outcome) {
         if (history_) history_->flush();
-        save_resume(folder_, simulation_, optimization_);
+        save_resume(*folder_, simulation_, optimization_);
         document::Node summary = summary_of("optimize", simulation_);
         simulation_.parameters().set_values(outcome.best.parameters);
-        save_scene(simulation_, folder_, "optimized_scene.json");
+        folder_->check();
+        save_scene(simulation_, path_, "optimized_scene.json");
 
         // The states are those of the best parameters. After Ctrl-C there is no time for them.
         const bool best_runs = outcome.stop != Stop::stopped && outcome.stop != Stop::not_finite;
         if (best_runs) {
-            StateRecorder recorder(folder_, simulation_);
+            StateRecorder recorder(*folder_, simulation_);
             bool finished = true;
             simulation_.run(false, [&](std::int64_t done) {
-                recorder.watch(done);
-                finished = !interrupted() || done == simulation_.steps();
+                finished = recorder.watch(done) && (!interrupted() || done == simulation_.steps());
                 return finished;
             });
             recorder.finish();
+            finished = finished && !simulation_.rollout().divergence();
             add_outcome(summary, simulation_, finished);
             summary.set("states", recorder.describe());
         }
@@ -255,21 +262,21 @@ private:
         summary.set("stop", stop_name(outcome.stop));
         summary.set("stop_reason", outcome.reason);
         summary.set("iterations", outcome.last.iteration);
-        initial_ = initial_loss(folder_ / "history.csv");
+        initial_ = initial_loss(folder_->file("history.csv"));
         summary.set("initial_loss", initial_ ? number_node(*initial_) : document::Node());
         add_row(summary, "best", outcome.best, simulation_);
         add_row(summary, "last", outcome.last, simulation_);
-        summary.set("gradient", write_gradients(folder_, simulation_.parameters(), outcome));
+        summary.set("gradient", write_gradients(path_, simulation_.parameters(), outcome));
         summary.set("kept_bytes", simulation_.rollout().kept_bytes());
         summary.set("runs", simulation_.rollout().whole_program_report());
         if (gradients_) summary.set("gradient_memory", gradients_->node());
         if (options_.adjoint_norms)
-            write_csv(folder_ / "adjoint_norms.csv", simulation_.rollout().adjoint_norms());
+            write_csv(folder_->file("adjoint_norms.csv"), simulation_.rollout().adjoint_norms());
         summary.set("seconds", document::Node::object(
                                    {{"build", build_seconds_},
                                     {"compile", simulation_.options().device->statistics().seconds},
                                     {"run", run_seconds_}}));
-        save_summary(folder_, summary);
+        save_summary(*folder_, summary);
     }
 
     void print(const Optimization::Outcome& outcome) const {
@@ -291,8 +298,8 @@ private:
         if (outcome.last.iteration != outcome.best.iteration)
             fmt::print("  last loss     {} in iteration {}\n", number_text(outcome.last.loss),
                        outcome.last.iteration);
-        print_parameters(simulation.parameters(), written_, outcome.best.parameters, folder_);
-        fmt::print("  results       {}\n", folder_.string());
+        print_parameters(simulation.parameters(), written_, outcome.best.parameters, path_);
+        fmt::print("  results       {}\n", path_.string());
         if (options_.results.profile) {
             print_profile(simulation.rollout(),
                           simulation.options().device->cuda() ? "every launch is timed" : "");
@@ -315,7 +322,8 @@ private:
     Scene scene_;
     Simulation simulation_;
     Optimization optimization_;
-    fs::path folder_;
+    fs::path path_;  // of the results
+    std::optional<ResultsFolder> folder_;
     std::vector<double> written_;            // the scene's own parameter values
     std::vector<MultiStart::Point> starts_;  // empty: one, the scene
     std::optional<Start> start_;             // the best of several
@@ -366,7 +374,7 @@ Command add_optimize(CLI::App& app) {
         "best start by itself.\n"
         "Ctrl-C stops after the iteration and saves.\n"
         "Example: hindcast optimize scenes/spring_cage.json --iterations 100");
-    return {command, [options] { return Run(*options).run(); }};
+    return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }
 
 }  // namespace hindcast::cli

@@ -29,6 +29,12 @@ std::size_t terminal_width() {
     return size.ws_col;
 }
 
+// A terminal that has gone is no reason to stop.
+void put(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+    std::fflush(stderr);
+}
+
 std::string clock_text(double seconds) {
     const std::int64_t whole = std::llround(std::min(seconds, 1e9));
     if (whole >= 3600)
@@ -75,14 +81,12 @@ void Progress::print(std::int64_t done, Time now, const std::string& text) {
         line += fmt::format("  {}/s  {} left", rate_text(rate),
                             clock_text(static_cast<double>(total_ - done) / rate));
     line.resize(std::min(line.size(), terminal_width() - 1));
-    fmt::print(stderr, "\r{}\x1b[K", line);
-    std::fflush(stderr);
+    put("\r" + line + "\x1b[K");
 }
 
 void Progress::clear() {
     if (mode_ != Mode::bar || !shown_) return;
-    fmt::print(stderr, "\r\x1b[K");
-    std::fflush(stderr);
+    put("\r\x1b[K");
     shown_ = false;
 }
 

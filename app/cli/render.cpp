@@ -579,7 +579,7 @@ Command add_render(CLI::App& app) {
     command->footer(
         "Needs a Vulkan driver; mesa-vulkan-drivers draws on the processor.\n"
         "Example: hindcast render scenes/spring_cage.json --time 1 --output cage.png");
-    return {command, [options] { return run(*options); }};
+    return {command, about_scene(options->scene.scene, [options] { return run(*options); })};
 }
 
 }  // namespace hindcast::cli

@@ -49,7 +49,8 @@ int run(const Options& options) {
     const SimulationOptions simulation_options = options.scene.simulation_options();
     refuse_whole_program(*simulation_options.device, fmt::format("in 'hindcast run' {}", watched));
     Simulation simulation(scene, registry(), simulation_options);
-    const std::filesystem::path folder = options.results.folder(scene);
+    check_unused(simulation);
+    const ResultsFolder folder(options.results.folder(scene));
     StateRecorder recorder(folder, simulation);
     const std::int64_t total = simulation.steps(), steps = total / scene.substeps();
     say(quiet, "{}\n  device      {}; {}\n  steps       {}{} ({:g} s)\n", scene.name(),
@@ -73,14 +74,15 @@ int run(const Options& options) {
         Progress progress("step", total, Progress::Pipe::silent, quiet);
         simulation.run(false, [&](std::int64_t steps_done) {
             done = steps_done;
-            recorder.watch(done);
+            const bool finite = recorder.watch(done);
             progress.update(done);
-            return !interrupted();
+            return finite && (done == 0 || !interrupted());  // the first step compiles
         });
     }
     recorder.finish();
     const double run_seconds = seconds_since(run_start);
-    const bool finished = done == total;
+    const bool diverged = simulation.rollout().divergence().has_value();
+    const bool finished = done == total && !diverged;
 
     document::Node summary = summary_of("run", simulation);
     add_outcome(summary, simulation, finished);
@@ -94,17 +96,14 @@ int run(const Options& options) {
     save_summary(folder, summary);
 
     if (finished && !quiet) print_outcome(simulation, build_seconds, run_seconds);
-    say(quiet, "  results     {} ({} frames)\n", folder.string(), recorder.frames());
+    say(quiet, "  results     {} ({} frames)\n", folder.path().string(), recorder.frames());
     if (options.results.profile && !quiet) print_profile(simulation.rollout(), watched);
-    if (!finished && !simulation.rollout().divergence()) {
+    if (!finished && !diverged) {
         say(quiet, "stopped after {} of {} steps\n", done / scene.substeps(),
             total / scene.substeps());
         return interrupted_status();
     }
-    if (simulation.rollout().divergence()) throw Error(explain_loss(simulation));
-    if (!std::isfinite(simulation.loss()))
-        throw Error("the loss is " + number_text(simulation.loss()))
-            .remedy("run again with --checked to find the launch where that arises");
+    if (diverged || !std::isfinite(simulation.loss())) throw Error(explain_loss(simulation));
     return 0;
 }
 
@@ -118,7 +117,7 @@ Command add_run(CLI::App& app) {
     command->footer(
         "The results are summary.json and one array of frames per state in states/.\n"
         "Example: hindcast run scenes/spring_cage.json --set cage.stiffness=50");
-    return {command, [options] { return run(*options); }};
+    return {command, about_scene(options->scene.scene, [options] { return run(*options); })};
 }
 
 }  // namespace hindcast::cli

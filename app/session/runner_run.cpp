@@ -121,7 +121,7 @@ void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double 
     const World& world = *trajectory->world;
     const auto divergence = of.rollout().divergence();
     std::string why;
-    if (world.has_objective && !std::isfinite(loss) && !optimising_)
+    if ((divergence || (world.has_objective && !std::isfinite(loss))) && !optimising_)
         why = explain_loss(of);
     else if (divergence)
         why = "the run has diverged: a number is not finite after step " +

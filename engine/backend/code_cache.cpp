@@ -1,13 +1,16 @@
 #include "engine/backend/code_cache.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"
@@ -21,6 +24,7 @@ namespace fs = std::filesystem;
 using std::chrono::hours;
 
 constexpr std::uint64_t size_limit = std::uint64_t{1} << 28;
+constexpr std::uint64_t total_limit = std::uint64_t{1} << 30;
 constexpr hours kept_for{30 * 24}, touched_after{24};
 constexpr const char* extension = ".code";
 
@@ -49,23 +53,64 @@ void warn_once(const fs::path& where, const std::string& why) {
         log_warning("kernel cache {}: {}; kernels are compiled again", where.string(), why);
 }
 
-// Once per process, by whoever writes first.
+// What lies in the folder is run as it is: nobody else may be able to write there.
+std::string why_not_trusted(const fs::path& where) {
+    struct stat status = {};
+    if (::stat(where.c_str(), &status) != 0) return "";  // it is not there yet
+    if (status.st_uid != ::geteuid()) return "it belongs to another user";
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "others may write to it (chmod go-w makes it usable)";
+    return "";
+}
+
+// The folder, if there is one and it may be used.
+fs::path trusted_folder() {
+    const fs::path where = folder();
+    if (where.empty()) return {};
+    const std::string why = why_not_trusted(where);
+    if (why.empty()) return where;
+    warn_once(where, why);
+    return {};
+}
+
+// Once per process, by whoever writes first: what was not used for long goes, and then what was used
+// longest ago until the rest fits.
 void sweep(const fs::path& where) {
     static std::atomic<bool> swept{false};
-    if (swept.exchange(true)) return;
-    std::error_code ignored;
-    const auto now = fs::file_time_type::clock::now();
-    for (const fs::directory_entry& entry : fs::directory_iterator(where, ignored)) {
-        if (entry.path().extension() != extension || !entry.is_regular_file(ignored)) continue;
-        const auto used = entry.last_write_time(ignored);
-        if (!ignored && now - used > kept_for) fs::remove(entry.path(), ignored);
-    }
+    if (!swept.exchange(true)) sweep_cache(where, total_limit);
 }
 
 }  // namespace
 
+void sweep_cache(const fs::path& where, std::uint64_t limit) {
+    struct Entry {
+        fs::file_time_type used;
+        std::uint64_t size;
+        fs::path path;
+    };
+    std::vector<Entry> entries;
+    std::uint64_t total = 0;
+    std::error_code ignored;
+    for (const fs::directory_entry& file : fs::directory_iterator(where, ignored)) {
+        if (file.path().extension() != extension || !file.is_regular_file(ignored)) continue;
+        const auto used = file.last_write_time(ignored);
+        if (ignored) continue;
+        const std::uint64_t size = file.file_size(ignored);
+        if (ignored) continue;
+        entries.push_back({used, size, file.path()});
+        total += size;
+    }
+    std::ranges::sort(entries, {}, &Entry::used);
+    const auto now = fs::file_time_type::clock::now();
+    for (const Entry& entry : entries) {
+        if (total <= limit && now - entry.used <= kept_for) break;
+        fs::remove(entry.path, ignored);
+        total -= entry.size;
+    }
+}
+
 std::optional<std::string> read_cached(const Hash128& key) {
-    const fs::path where = folder();
+    const fs::path where = trusted_folder();
     if (where.empty()) return std::nullopt;
     const fs::path file = where / (to_string(key) + extension);
     std::error_code ignored;
@@ -96,7 +141,7 @@ std::optional<std::string> read_cached(const Hash128& key) {
 void write_cached(const Hash128& key, std::string_view code) noexcept {
     fs::path where;
     try {
-        where = folder();
+        where = trusted_folder();
         if (where.empty()) return;
         if (!fs::exists(where)) {
             fs::create_directories(where);

@@ -59,14 +59,23 @@ struct Library {
         void* handle = nullptr;
         if (const char* own = std::getenv("HINDCAST_LLVM")) {
             handle = ::dlopen(own, RTLD_LAZY | RTLD_LOCAL);
-            info.problem = handle == nullptr ? fmt::format("'{}' cannot be opened", own) : "";
+            if (handle == nullptr)
+                info.problem = fmt::format("'{}' cannot be opened: {}", own, ::dlerror());
         } else {
             constexpr const char* names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so",
                                              "/usr/lib/llvm-19/lib/libLLVM.so.19.1",
                                              "/usr/lib/llvm-19/lib/libLLVM-19.so"};
-            for (const char* name : names)
+            // Too little memory or too many open files are no reason to install anything.
+            std::string why;
+            for (const char* name : names) {
                 if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-            if (handle == nullptr) info.problem = "libLLVM 19 was not found";
+                if (handle != nullptr) break;
+                const std::string reason = ::dlerror();
+                if (reason.find("No such file") == std::string::npos) why = reason;
+            }
+            if (handle == nullptr)
+                info.problem = why.empty() ? "libLLVM 19 was not found"
+                                           : "libLLVM 19 cannot be opened: " + why;
         }
         if (handle == nullptr) return;
         const auto find = [&](auto& function, const char* symbol) {

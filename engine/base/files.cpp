@@ -2,11 +2,13 @@
 #include "engine/base/files.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -67,12 +69,15 @@ void write_all(int descriptor, std::string_view content, const fs::path& path) {
     }
 }
 
+constexpr std::string_view new_file_prefix = ".hindcast-", new_file_suffix = ".tmp";
+
 // A file that nobody else has, in the folder; a negative descriptor and errno when there is none.
 std::pair<fs::path, int> make_new_file(const fs::path& folder) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
-        fs::path name = folder / (".hindcast-" + std::to_string(::getpid()) + "-" +
-                                  std::to_string(counter.fetch_add(1)) + ".tmp");
+        fs::path name =
+            folder / (std::string(new_file_prefix) + std::to_string(::getpid()) + "-" +
+                      std::to_string(counter.fetch_add(1)) + std::string(new_file_suffix));
         const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor >= 0 || errno != EEXIST) return {std::move(name), descriptor};
     }
@@ -146,6 +151,22 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
     // The new name reaches the disk with the folder. The file is complete either way.
     const FileHandle directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+void remove_abandoned_files(const fs::path& folder) noexcept {
+    std::error_code ignored;
+    for (fs::directory_iterator entry(folder, ignored), end; entry != end;
+         entry.increment(ignored)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(new_file_prefix) || !name.ends_with(new_file_suffix)) continue;
+        pid_t process = 0;
+        const char* const begin = name.data() + new_file_prefix.size();
+        const char* const last = name.data() + name.size();
+        const auto [after, error] = std::from_chars(begin, last, process);
+        if (error != std::errc() || process <= 0 || *after != '-') continue;
+        if (::kill(process, 0) == 0 || errno != ESRCH) continue;  // it lives
+        fs::remove(entry->path(), ignored);
+    }
 }
 
 }  // namespace hindcast

@@ -1,5 +1,7 @@
 #include "engine/model/model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -100,6 +102,19 @@ Array Model::array(const std::string& name) const {
 
 bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
 
+// A number that is infinite in f32, or zero where its range has none, would spread as NaN.
+static void require_f32(const Quantity& quantity) {
+    for (const double value : quantity.values) {
+        const auto rounded = static_cast<float>(value);
+        const bool fits = std::isfinite(rounded) == std::isfinite(value) &&
+                          (rounded != 0 || value == 0 || quantity.range.contains(0));
+        if (!fits)
+            throw Error(fmt::format("{}: {} does not fit f32", quantity.path, value))
+                .at_pointer(quantity.scene_pointer)
+                .remedy("write a number between 1e-38 and 1e38, or run with --precision f64");
+    }
+}
+
 Quantity& Model::add_quantity(Quantity quantity) {
     if (const auto wanted = options_.per_element.find(quantity.path);
         wanted != options_.per_element.end() && quantity.shared && wanted->second) {
@@ -113,6 +128,7 @@ Quantity& Model::add_quantity(Quantity quantity) {
         quantity.array = Array(ir::Type::f64, {1, quantity.components});
     else
         quantity.array = Array(real(), {quantity.count, quantity.components}, Layout::contiguous);
+    if (real() == ir::Type::f32) require_f32(quantity);
     quantity.upload();
     std::unique_ptr<Quantity>& entry = quantities_[quantity.path];
     if (entry) throw Error("internal: two quantities have the path '" + quantity.path + "'");

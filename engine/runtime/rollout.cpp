@@ -212,7 +212,7 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
             events(0, keep);
         }
         if (keep) s.note_inputs();
-        for (bool go_on = goes_on(t); t < s.steps && go_on && !diverges(t); go_on = goes_on(t)) {
+        for (bool go_on = goes_on(t); go_on && !diverges(t) && t < s.steps; go_on = goes_on(t)) {
             if (t == s.cut && t > 0) {
                 if (keep) s.check_constants(counter_, "while the roll-out ran");
                 cut_tangents(s);

@@ -89,14 +89,17 @@ public:
     // the prologue all that steps and events write is set to what was copied. The watch is called
     // from state.step on. The bits are those of a run from the start.
     std::int64_t forward_from(const State& state, const Watch& watch);
-    // Every so many steps (0: never) a forward run looks at these arrays, and stops early if one
-    // holds a number that is not finite; not after the last step.
+    // Every so many steps (0: never) and after the last one a forward run looks at these arrays; if
+    // one holds a number that is not finite the run stops there and has a divergence().
     void stop_if_not_finite(std::vector<Array> arrays, std::int64_t every);
     struct Divergence {
         std::int64_t step = 0;  // where it was found: after so many steps
         Array array;
     };
     const std::optional<Divergence>& divergence() const { return diverged_; }  // of the last run
+    // The same look now, in a watch that was called with `step`: true, and a divergence(), if there
+    // is such a number.
+    bool look(std::int64_t step);
     // On a CUDA device a forward(true) that goes by graphs then leaves the look to the caller: once
     // one of these flags (i32, one for each array) is 1, the next forward(true) without it says
     // where that was.

@@ -46,7 +46,12 @@ bool is_finite(const Array& array) {
 }  // namespace
 
 bool Rollout::diverges(std::int64_t t) {
-    if (watched_every_ <= 0 || t == 0 || t % watched_every_ != 0) return false;
+    const bool due = t > 0 && (t % std::max<std::int64_t>(watched_every_, 1) == 0 || t == steps());
+    return due && look(t);
+}
+
+bool Rollout::look(std::int64_t t) {
+    if (watched_every_ <= 0) return false;
     if (const auto& cuda = device_->cuda()) {
         look_on_device();
         if (cuda->capturing()) return false;  // who runs the graph looks afterwards

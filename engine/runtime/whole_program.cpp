@@ -16,18 +16,21 @@ ProgramText WholeProgram::forward_text(bool keep) {
     for (Call& c : s.prologue) ProgramWriter::forward(c, nullptr, keep, items);
     text.parts.push_back({std::move(items), 0, 1});
     std::int64_t done = 0;
+    const auto checks = [&](std::int64_t every, std::vector<ProgramItem>& list) {
+        if (every <= 0) return;
+        for (const Array& a : checked_)
+            if (ir::is_real(a.type()))
+                list.emplace_back(backend::ProgramCheck{
+                    a.data(), a.type(),
+                    static_cast<std::int64_t>(a.bytes() / ir::size_of(a.type())), 1, every,
+                    &not_finite_});
+    };
     const auto steps_until = [&](std::int64_t t) {
         if (t == done) return;
         std::vector<ProgramItem> list;
         for (Call& c : s.step) ProgramWriter::forward(c, nullptr, keep, list);
         writer_.counter(1, list);
-        if (every_ > 0 && every_ < s.steps)
-            for (const Array& a : checked_)
-                if (ir::is_real(a.type()))
-                    list.emplace_back(backend::ProgramCheck{
-                        a.data(), a.type(),
-                        static_cast<std::int64_t>(a.bytes() / ir::size_of(a.type())), 1, every_,
-                        &not_finite_});
+        if (every_ <= s.steps) checks(every_, list);
         text.parts.push_back({std::move(list), done, t});
         done = t;
     };
@@ -38,6 +41,11 @@ ProgramText WholeProgram::forward_text(bool keep) {
         text.parts.push_back({std::move(list), t, t + 1});
     }
     steps_until(s.steps);
+    if (every_ > 0 && s.steps > 0 && s.steps % every_ != 0) {
+        std::vector<ProgramItem> list;
+        checks(1, list);
+        text.parts.push_back({std::move(list), s.steps, s.steps + 1});
+    }
     return text;
 }
 

@@ -19,8 +19,8 @@ class WholeProgram {
 public:
     enum Kind { forward, forward_keeping, backward };
 
-    // `checked`: every so many steps (0: never) forward runs look for numbers in these arrays that
-    // are not finite.
+    // `checked`: every so many steps (0: never) and after the last one forward runs look for
+    // numbers in these arrays that are not finite.
     WholeProgram(Schedule& schedule, Array counter, DeviceOptions device,
                  std::vector<Array> checked, std::int64_t every)
         : schedule_(schedule),

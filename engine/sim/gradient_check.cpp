@@ -109,8 +109,11 @@ public:
         if (wanted_.before_gradient) wanted_.before_gradient(simulation_);
         simulation_.rollout().record_adjoint_norms(true);
         report.loss = simulation_.run(true);
-        if (simulation_.rollout().divergence()) throw Error(explain_loss(simulation_));
+        if (simulation_.rollout().divergence() || !std::isfinite(report.loss))
+            throw Error(explain_loss(simulation_));
         const Vector physical = simulation_.gradient();
+        if (!std::ranges::all_of(physical, [](double x) { return std::isfinite(x); }))
+            throw Error(explain_gradient(simulation_, physical));
         if (wanted_.after_gradient) wanted_.after_gradient(simulation_);
         simulation_.rollout().record_adjoint_norms(false);
         report.adjoint_norms = simulation_.rollout().adjoint_norms();
@@ -124,10 +127,7 @@ public:
             simulation_.rollout().start_at_horizon();
         }
         gradient_ = scaled(physical);
-        if (!std::isfinite(report.loss) || !std::isfinite(report.gradient_norm))
-            throw Error(fmt::format("the loss is {} and its gradient has the norm {}", report.loss,
-                                    report.gradient_norm))
-                .remedy("run the scene with --checked to find where that arises");
+        if (!std::isfinite(report.gradient_norm)) throw Error("the gradient's norm overflows");
     }
 
     GradientReport::Entry entry(std::size_t index) {

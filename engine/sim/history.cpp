@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "engine/base/files.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/sim/results.hpp"
 
 namespace hindcast {
@@ -81,8 +82,8 @@ HistoryWriter::HistoryWriter(const std::filesystem::path& file, Simulation& simu
             }
         first += p.entries.size();
     }
-    if (resume && std::filesystem::exists(path_)) {
-        const std::string text = read_file(path_, 1ull << 34);
+    if (resume) {
+        const std::string text = read_file(path_, longest_history);
         const std::vector<std::string_view> lines = lines_of(text);
         if (lines.empty() || lines.front() != header_)
             throw Error(path_.string() + " has other columns than this optimisation")
@@ -97,7 +98,7 @@ HistoryWriter::~HistoryWriter() {
 }
 
 void HistoryWriter::go_on_from(std::int64_t iteration) {
-    const std::string text = read_file(path_, 1ull << 34);
+    const std::string text = read_file(path_, longest_history);
     const std::vector<std::string_view> lines = lines_of(text);
     std::string kept = header_ + "\n";
     for (std::size_t k = 1; k < lines.size(); ++k) {
@@ -133,8 +134,28 @@ void HistoryWriter::flush() {
     flushed_ = std::chrono::steady_clock::now();
 }
 
+std::string history_hash(const std::filesystem::path& file, std::int64_t rows) {
+    const std::string text = read_file(file, longest_history);
+    const std::vector<std::string_view> lines = lines_of(text);
+    const auto damaged = [&](const std::string& what) {
+        return Error(file.string() + " is damaged: " + what)
+            .remedy("optimise from the start, or resume an undamaged copy");
+    };
+    if (lines.empty()) throw damaged("it has no header line");
+    std::size_t bytes = lines[0].size() + 1;
+    for (std::int64_t k = 0; k < rows; ++k) {
+        const auto at = static_cast<std::size_t>(k) + 1;
+        std::int64_t found = -1;
+        if (at < lines.size())
+            std::from_chars(lines[at].data(), lines[at].data() + lines[at].size(), found);
+        if (found != k) throw damaged(fmt::format("iteration {} is not in line {}", k, at + 1));
+        bytes += lines[at].size() + 1;
+    }
+    return to_string(hash_text(std::string_view(text).substr(0, bytes)));
+}
+
 HistoryTable read_history(const std::filesystem::path& file) {
-    const std::string text = read_file(file, 1ull << 34);
+    const std::string text = read_file(file, longest_history);
     const std::vector<std::string_view> lines = lines_of(text);
     HistoryTable table;
     if (lines.empty()) throw Error(file.string() + " has no header line");

@@ -291,7 +291,9 @@ private:
 }  // namespace
 
 std::string explain_loss(Simulation& simulation) {
-    const std::string head = "the loss is " + number(simulation.loss()) + ": ";
+    const std::string head = simulation.model().terms().empty()
+                                 ? "the run diverges: "
+                                 : "the loss is " + number(simulation.loss()) + ": ";
     const std::vector<double> values = simulation.parameters().values();
     for (std::size_t k = 0; k < values.size(); ++k)
         if (!std::isfinite(values[k]))

@@ -13,7 +13,7 @@
 
 namespace hindcast {
 
-// After a run whose loss is not finite: one sentence that says why, as far as it can be found.
+// After a run that diverged or whose loss is not finite: one sentence that says why, as far as it can be found.
 // Leaves the state as the last step it looked at left it.
 std::string explain_loss(Simulation& simulation);
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <system_error>
 
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/version.hpp"
+#include "engine/document/file_access.hpp"
 #include "engine/document/layout.hpp"
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
@@ -23,18 +25,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void make_folder(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error || !fs::is_directory(folder))
-        throw Error("the folder " + folder.string() + " cannot be made: " +
-                    (error ? error.message() : "a file of that name is in the way"))
-            .remedy("choose another folder with --output");
-}
-
-void remove_states(const fs::path& folder) {
+void remove_states(const ResultsFolder& folder) {
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder / "states", ignored))
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(folder.subfolder("states"), ignored))
         if (entry.path().extension() == ".npy") fs::remove(entry.path(), ignored);
 }
 
@@ -92,21 +86,17 @@ std::string number_text(double value) {
     return value > 0 ? "inf" : "-inf";
 }
 
-void prepare_results(const fs::path& folder, const fs::path& resume) {
-    make_folder(folder);
+void prepare_results(const ResultsFolder& folder, const fs::path& resume) {
     remove_states(folder);
     std::error_code error;
     if (resume.empty()) {
         for (const char* name :
-             {"summary.json", "optimized_scene.json", "history.csv", "resume.json", "starts.csv"})
-            fs::remove(folder / name, error);
-        remove_gradients(folder);
-    } else if (!fs::equivalent(folder, resume, error)) {
-        fs::copy_file(resume / "history.csv", folder / "history.csv",
-                      fs::copy_options::overwrite_existing, error);
-        if (error)
-            throw Error("the history in " + resume.string() +
-                        " cannot be copied: " + error.message());
+             {"optimized_scene.json", "history.csv", "resume.json", "starts.csv"})
+            fs::remove(folder.path() / name, error);
+        remove_gradients(folder.path());
+    } else if (!fs::equivalent(folder.path(), resume, error)) {
+        write_file_atomically(folder.file("history.csv"),
+                              read_file(resume / "history.csv", longest_history));
     }
 }
 
@@ -142,11 +132,35 @@ OutputPlan OutputPlan::read(Simulation& simulation) {
     return plan;
 }
 
-StateRecorder::StateRecorder(const fs::path& folder, Simulation& simulation)
-    : simulation_(simulation), plan_(OutputPlan::read(simulation)) {
-    const fs::path states = folder / "states";
-    make_folder(states);
+double OutputPlan::bytes(Simulation& simulation) const {
+    const auto steps = static_cast<double>(whole_steps(simulation));
+    double frame = 0;
+    for (const std::string& name : arrays) {
+        const Array array = simulation.model().array(name);
+        frame += static_cast<double>(array.size()) * static_cast<double>(ir::size_of(array.type()));
+    }
+    return frame * (std::floor(steps / static_cast<double>(every)) + 1);
+}
+
+void OutputPlan::require_space(const fs::path& folder, Simulation& simulation) const {
+    std::error_code error;
+    const fs::space_info space = fs::space(folder, error);
+    const double wanted = bytes(simulation);
+    if (error || wanted <= static_cast<double>(space.available)) return;
+    constexpr double gibibyte = 1 << 30;
+    throw Error(fmt::format("the states of this run take {:.3g} GiB, and {:.3g} GiB are free in {}",
+                            wanted / gibibyte, static_cast<double>(space.available) / gibibyte,
+                            folder.string()))
+        .remedy(
+            "record less (\"outputs\": {\"every\": ..., \"arrays\": [...]}), or choose another "
+            "folder with --output");
+}
+
+StateRecorder::StateRecorder(const ResultsFolder& folder, Simulation& simulation)
+    : folder_(folder), simulation_(simulation), plan_(OutputPlan::read(simulation)) {
+    const fs::path states = folder.subfolder("states");
     remove_states(folder);
+    plan_.require_space(folder.path(), simulation);
     for (const std::string& name : plan_.arrays) {
         const Array array = simulation.model().array(name);
         std::vector<std::int64_t> frame = {array.elements()};
@@ -157,15 +171,17 @@ StateRecorder::StateRecorder(const fs::path& folder, Simulation& simulation)
     }
 }
 
-void StateRecorder::write() {
+bool StateRecorder::write() {
+    folder_.check();
     for (std::size_t k = 0; k < arrays_.size(); ++k) writers_[k].write(packed(arrays_[k]));
     last_written_ = done_;
     ++frames_;
+    return !simulation_.rollout().look(done_);
 }
 
-void StateRecorder::watch(std::int64_t substeps_done) {
+bool StateRecorder::watch(std::int64_t substeps_done) {
     done_ = substeps_done;
-    if (done_ % (plan_.every * simulation_.scene().substeps()) == 0) write();
+    return done_ % (plan_.every * simulation_.scene().substeps()) != 0 || write();
 }
 
 void StateRecorder::finish() {
@@ -186,60 +202,95 @@ Node StateRecorder::describe() const {
 
 namespace {
 
-// Copies the files that strings in the scene name, so that the copy of the scene finds them.
-void copy_files(const Node& node, const fs::path& from, const fs::path& to) {
-    for (std::size_t k = 0; k < node.size(); ++k) {
-        if (node.is_object() && node.key(k) == "$schema") continue;
-        copy_files(node.item(k), from, to);
+// Copies what {"file": ...} values of the scene name to folder/files, and sets those values in
+// `written` to the copies. Files outside of the scene's folder are named by their full path instead.
+// What stands at one of the pointers `saved` was written anew.
+void copy_files(const Node& node, const document::FileAccess& files, const fs::path& folder,
+                const std::set<std::string>& saved, document::Document& written) {
+    if (saved.contains(node.pointer())) return;
+    const Node* const name = node.is_object() ? node.find("file") : nullptr;
+    if (name != nullptr && name->is_string()) {
+        const fs::path found = files.resolve(*name);
+        const fs::path relative = fs::path(name->string()).lexically_normal();
+        std::string copy = found.string();
+        if (relative.is_relative() && *relative.begin() != "..") {
+            copy = (fs::path("files") / relative).generic_string();
+            if (fs::is_symlink(folder / "files"))
+                throw Error((folder / "files").string() +
+                            " is a symbolic link, and results stay in their folder")
+                    .remedy("remove the link");
+            fs::create_directories((folder / copy).parent_path());
+            write_file_atomically(folder / copy, read_file(found, UINT64_MAX - 1));
+        }
+        written.set(name->pointer(), Node(copy));
     }
-    if (!node.is_string() || node.string().find('.') == std::string::npos) return;
-    const fs::path name(node.string());
-    std::error_code error;
-    if (name.is_absolute() || !fs::is_regular_file(from / name, error)) return;
-    const fs::path target = to / name;
-    if (*name.lexically_normal().begin() == "..") return;  // allowed by --allow-path, found there
-    fs::create_directories(target.parent_path(), error);
-    if (fs::equivalent(from / name, target, error)) return;
-    fs::copy_file(from / name, target, fs::copy_options::overwrite_existing, error);
-    if (error) log_warning("{} could not be copied to {}", name.string(), to.string());
+    for (std::size_t k = 0; k < node.size(); ++k)
+        copy_files(node.item(k), files, folder, saved, written);
 }
 
 }  // namespace
 
 void save_scene(const Simulation& simulation, const fs::path& folder, const std::string& name) {
-    make_folder(folder);
     const Scene& scene = simulation.scene();
+    document::Document document = simulation.scene_with_parameters(folder);
+    std::set<std::string> saved;
+    for (const Parameter& p : simulation.parameters().list())
+        saved.insert(p.quantity->scene_pointer);
+    const document::FileAccess files{scene.file().parent_path(),
+                                     simulation.options().allowed_paths};
     if (!scene.file().empty())
-        copy_files(scene.document().root(), scene.file().parent_path(), folder);
-    document::save_like(simulation.scene_with_parameters(folder), folder / name, scene.file());
+        for (const model::Section section : model::all_sections)
+            if (const Node* list = scene.document().root().find(model::name_of(section)))
+                copy_files(*list, files, folder, saved, document);
+    document::save_like(document, folder / name, scene.file());
 }
 
 // ---------------------------------------------------------------- resume
 
 namespace {
-constexpr std::int64_t resume_format = 1;
+constexpr std::int64_t resume_format = 2;
+
+std::string checksum_of(const Node& file) { return to_string(hash_text(document::to_line(file))); }
+
+// Rows of the history that an optimisation in this state has reported.
+std::int64_t rows_of(const Node& optimization) {
+    document::Reader reader(optimization, "the state of an optimisation");
+    return reader.integer("iteration", 0) + (reader.boolean("reported") ? 1 : 0);
+}
+
 }  // namespace
 
-void save_resume(const fs::path& folder, const Simulation& simulation,
+void save_resume(const ResultsFolder& folder, const Simulation& simulation,
                  const Optimization& optimization) {
     const SimulationOptions& options = simulation.options();
-    const Node file = Node::object({{"format", resume_format},
-                                    {"program", std::string("hindcast ") + version()},
-                                    {"scene", simulation.scene().name()},
-                                    {"scene_hash", to_string(hash_of(simulation.scene()))},
-                                    {"precision", name_of(options.precision)},
-                                    {"seed", std::to_string(options.seed)},
-                                    {"steps", whole_steps(simulation)},
-                                    {"optimization", optimization.state()}});
-    document::Document(file).save(folder / "resume.json");
+    const Node state = optimization.state();
+    Node file = Node::object({{"format", resume_format},
+                              {"program", std::string("hindcast ") + version()},
+                              {"scene", simulation.scene().name()},
+                              {"scene_hash", to_string(hash_of(simulation.scene()))},
+                              {"precision", name_of(options.precision)},
+                              {"seed", std::to_string(options.seed)},
+                              {"steps", whole_steps(simulation)},
+                              {"history", history_hash(folder.file("history.csv"), rows_of(state))},
+                              {"optimization", state}});
+    file.set("checksum", checksum_of(file));
+    document::Document(file).save(folder.file("resume.json"));
 }
 
 void load_resume(const fs::path& folder, const Simulation& simulation, Optimization& optimization) {
     const document::Document file = document::Document::load(folder / "resume.json");
     document::Reader reader(file.root(), "a resume file");
-    if (reader.integer("format", 1) > resume_format)
+    if (reader.integer("format", 1) != resume_format)
         throw document::fault(*file.root().find("format"), "this program cannot read the format")
             .remedy("resume with the program that wrote it");
+    const char* const damaged = "optimise from the start, or resume an undamaged copy";
+    const std::string checksum = reader.string("checksum");
+    document::Document rest = file;
+    rest.erase("/checksum");
+    if (checksum != checksum_of(rest.root()))
+        throw document::fault(*file.root().find("checksum"),
+                              "the file is damaged: its checksum does not fit")
+            .remedy(damaged);
     reader.allow({"program", "scene"});
     const SimulationOptions& options = simulation.options();
     const auto same = [&](const char* key, const std::string& found, const std::string& now) {
@@ -255,6 +306,10 @@ void load_resume(const fs::path& folder, const Simulation& simulation, Optimizat
          std::to_string(whole_steps(simulation)));
     const std::string hash = reader.string("scene_hash");
     const Node& state = reader.require("optimization");
+    const fs::path history = folder / "history.csv";
+    if (reader.string("history") != history_hash(history, rows_of(state)))
+        throw Error(history.string() + " is not what resume.json goes on from: it was changed")
+            .remedy(damaged);
     reader.finish();
     if (hash != to_string(hash_of(simulation.scene())))
         log_warning("the scene is not the one that {} was made with; going on with the new one",
@@ -312,9 +367,8 @@ void add_row(Node& summary, const std::string& key, const Optimization::Row& row
     summary.set(key, std::move(node));
 }
 
-void save_summary(const fs::path& folder, const Node& summary) {
-    make_folder(folder);
-    document::Document(summary).save(folder / "summary.json");
+void save_summary(const ResultsFolder& folder, const Node& summary) {
+    document::Document(summary).save(folder.file("summary.json"));
 }
 
 }  // namespace hindcast

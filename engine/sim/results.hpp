@@ -13,7 +13,8 @@
 // The scene may say what is recorded: "outputs": {"every": 10, "arrays": ["position"]}. `every`
 // counts whole steps (default: a hundredth of all steps, at least 1), arrays are the model's
 // (default: its state). JSON files are written beside and renamed; states and history grow in place
-// and are readable at any time, also after the program was killed.
+// and are readable at any time, also after the program was killed. A folder has one writer at a
+// time (results_folder.hpp).
 #pragma once
 
 #include <chrono>
@@ -25,6 +26,7 @@
 
 #include "engine/document/npy.hpp"
 #include "engine/sim/optimization.hpp"
+#include "engine/sim/results_folder.hpp"
 
 namespace hindcast {
 
@@ -38,7 +40,7 @@ std::string csv_field(const std::string& text);
 
 // Makes the folder ready for an optimisation: takes away what an earlier one left there. With
 // `resume` only the states go, and the history is fetched from that folder.
-void prepare_results(const std::filesystem::path& folder, const std::filesystem::path& resume = {});
+void prepare_results(const ResultsFolder& folder, const std::filesystem::path& resume = {});
 
 // ---- states -----------------------------------------------------------------------------------
 
@@ -48,23 +50,29 @@ struct OutputPlan {
 
     // Reads and checks the scene's "outputs"; throws Error at the wrong place.
     static OutputPlan read(Simulation& simulation);
+    // Of all frames together.
+    double bytes(Simulation& simulation) const;
+    // Throws Error if they do not fit where the folder is.
+    void require_space(const std::filesystem::path& folder, Simulation& simulation) const;
 };
 
 class StateRecorder {
 public:
-    // Makes the folder and empty arrays; states of an earlier run are removed.
-    StateRecorder(const std::filesystem::path& folder, Simulation& simulation);
+    // Makes empty arrays; states of an earlier run are removed.
+    StateRecorder(const ResultsFolder& folder, Simulation& simulation);
 
     // After `substeps_done` substeps: what a Rollout::Watch is told. Writes a frame where due.
-    void watch(std::int64_t substeps_done);
+    // False if the state of that frame is not finite: the run has a divergence() then.
+    bool watch(std::int64_t substeps_done);
     // The last frame, if it was not due anyway.
     void finish();
     std::int64_t frames() const { return frames_; }
     document::Node describe() const;  // for the summary
 
 private:
-    void write();
+    bool write();
 
+    const ResultsFolder& folder_;
     Simulation& simulation_;
     OutputPlan plan_;
     std::vector<Array> arrays_;
@@ -103,24 +111,30 @@ private:
 };
 
 // A history as it was written: the columns' names, and one row of numbers per iteration.
+constexpr std::uint64_t longest_history = 1ull << 34;  // bytes
 struct HistoryTable {
     std::vector<std::string> columns;
     std::vector<std::vector<double>> rows;
 };
 HistoryTable read_history(const std::filesystem::path& file);
+// The hash of the header and the rows of the first so many iterations, as they stand in the file.
+// Throws Error if one of them is missing or not in its place.
+std::string history_hash(const std::filesystem::path& file, std::int64_t rows);
 
 // ---- scene, resume, summary -------------------------------------------------------------------
 
-// The scene with the parameters as they stand, as folder/name, with the files that it refers to:
-// it can be loaded from there.
+// The scene with the parameters as they stand, as folder/name: it can be loaded from there. The
+// files of its {"file": ...} values are copied below folder/files.
 void save_scene(const Simulation& simulation, const std::filesystem::path& folder,
                 const std::string& name);
 
-// resume.json: the optimisation's state with what the bits depend on.
-void save_resume(const std::filesystem::path& folder, const Simulation& simulation,
+// resume.json: the optimisation's state with what the bits depend on, the hash of the history up to
+// there, and a checksum of it all.
+void save_resume(const ResultsFolder& folder, const Simulation& simulation,
                  const Optimization& optimization);
-// Throws Error if the file was made with another precision, seed, number of steps or scene format,
-// or does not fit the optimisation; warns if the scene is not the same.
+// Throws Error if the file or the history beside it is damaged, was made with another precision,
+// seed, number of steps or scene format, or does not fit the optimisation; warns if the scene is
+// not the same.
 void load_resume(const std::filesystem::path& folder, const Simulation& simulation,
                  Optimization& optimization);
 
@@ -130,6 +144,6 @@ document::Node summary_of(const std::string& command, Simulation& simulation);
 void add_outcome(document::Node& summary, const Simulation& simulation, bool finished);
 void add_row(document::Node& summary, const std::string& key, const Optimization::Row& row,
              Simulation& simulation);
-void save_summary(const std::filesystem::path& folder, const document::Node& summary);
+void save_summary(const ResultsFolder& folder, const document::Node& summary);
 
 }  // namespace hindcast

@@ -52,6 +52,7 @@ void Scene::read() {
     time.finish();
     reader.finish();
     gradients_ = GradientSettings::read(document_.root().find("gradients"));
+    if (const Node* view = document_.root().find("view")) document::object_of(*view);
     for (const model::Section section : model::all_sections)
         if (const Node* list = document_.root().find(model::name_of(section)))
             document::array_of(*list);

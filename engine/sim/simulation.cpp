@@ -88,7 +88,8 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     std::vector<Array> state;
     for (const auto& [name, published] : model_->arrays())
         if (published.state) state.push_back(published.array);
-    rollout_->stop_if_not_finite(std::move(state), divergence_interval);
+    rollout_->stop_if_not_finite(std::move(state),
+                                 options.device->options().checked ? 1 : divergence_interval);
 }
 
 std::unique_ptr<Simulation> Simulation::copy(const SimulationOptions& options) const {

@@ -39,14 +39,16 @@ public:
     model::Model& model() { return *model_; }
     Rollout& rollout() { return *rollout_; }
     Parameters& parameters() { return *parameters_; }
+    const Parameters& parameters() const { return *parameters_; }
     std::int64_t steps() const { return model_->options().steps; }  // substeps in all
 
     // How gradients will be computed within their memory (gradient_settings.hpp), made now; a few
     // steps are run and measured for it first. Throws Error if nothing fits.
     const CheckpointPlan& plan_gradients(RolloutMode mode = RolloutMode::first);
 
-    // Every so many substeps a run looks at the state arrays; if one holds a number that is not
-    // finite the run has diverged: it stops there, and its loss is NaN.
+    // Every so many substeps and after the last one a run looks at the state arrays; if one holds a
+    // number that is not finite the run has diverged: it stops there, and its loss is NaN. A checked
+    // device looks after every substep.
     static constexpr std::int64_t divergence_interval = 64;
 
     // Runs all steps from the start and returns the loss: the sum of weight * value over the terms.

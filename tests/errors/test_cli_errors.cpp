@@ -162,6 +162,39 @@ TEST_CASE("cli errors: the command line") {
     CHECK(no_scene.err.find("scene") != std::string::npos);
 }
 
+TEST_CASE("cli errors: mistakes in what other commands read") {
+    HINDCAST_NEEDS_PROGRAM();
+    std::string scene = scene_with(fine);
+    scene.insert(scene.rfind('}'), R"(, "optimizer": {"type": "adam", "iterations": null})");
+    for (const char* command : {"run", "check", "batch"}) {
+        std::vector<std::string> more;
+        if (std::string(command) == "batch") more = {"--vary", "cage.stiffness=1,2"};
+        if (std::string(command) == "check") continue;  // it has no parameters
+        check({scene, more, "/optimizer/iterations"}, command);
+    }
+    std::string view = scene_with(fine);
+    view.insert(view.rfind('}'), R"(, "view": true)");
+    check({view, {}, "/view"});
+    check({"", {"--set", "optimizer.iterations=-5"}, "optimizer/iterations"});
+}
+
+TEST_CASE("cli errors: every message names the scene, seeds are in their range") {
+    HINDCAST_NEEDS_PROGRAM();
+    check({scene_with(fine), {"--set", "ball.velocity=[[0, 0, 1e300]]"}, "bad.json"});
+    check({"", {"--seed", "-1"}, "-1", 2});
+    check({"", {"--seed", "18446744073709551616"}, "18446744073709551616", 2});
+    check({"", {"--seed", "3.5"}, "3.5", 2});
+}
+
+TEST_CASE("cli errors: numbers that do not fit f32") {
+    HINDCAST_NEEDS_PROGRAM();
+    const std::string huge =
+        scene_with(R"("connect": [["ball", 0, "ball", 1]], "stiffness": 1e308)");
+    check({huge, {}, "does not fit f32"});
+    check({scene_with(fine), {"--set", "ball.mass=1e-50"}, "does not fit f32"});
+    check({scene_with(fine), {"--set", "ball.velocity=[0, 0, 1e39]"}, "does not fit f32"});
+}
+
 TEST_CASE("cli errors: nothing to differentiate") {
     HINDCAST_NEEDS_PROGRAM();
     const std::string plain = scene_with(fine);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -103,6 +104,39 @@ TEST_CASE("kernel cache: a folder that cannot be written costs one warning") {
     CHECK_NOTHROW(run_scale());
     const Environment none("HINDCAST_CACHE", "");
     CHECK_NOTHROW(run_scale());
+}
+
+TEST_CASE("kernel cache: a folder that others may write to is not used") {
+    HINDCAST_NEEDS_LLVM();
+    Cache cache;
+    fs::permissions(cache.path(), fs::perms::group_write, fs::perm_options::add);
+    run_scale();
+    CHECK(fs::is_empty(cache.path()));
+    CHECK(!backend::read_cached(Hash128{}));
+    fs::permissions(cache.path(), fs::perms::group_write, fs::perm_options::remove);
+    run_scale();
+    CHECK(!fs::is_empty(cache.path()));
+}
+
+TEST_CASE("kernel cache: beyond its size, what was used longest ago goes first") {
+    Cache cache;
+    const auto now = fs::file_time_type::clock::now();
+    const auto put = [&](const std::string& name, int hours) {
+        overwrite(cache.path() / name, std::string(100, 'x'));
+        fs::last_write_time(cache.path() / name, now - std::chrono::hours(hours));
+    };
+    put("a.code", 3);
+    put("b.code", 1);
+    put("c.code", 2);
+    put("d.code", 24 * 31);
+    put("other.txt", 5);
+    const auto there = [&](const char* name) { return fs::exists(cache.path() / name); };
+    backend::sweep_cache(cache.path(), 1000);
+    CHECK(!there("d.code"));  // older than 30 days
+    CHECK((there("a.code") && there("b.code") && there("c.code")));
+    backend::sweep_cache(cache.path(), 250);
+    CHECK(!there("a.code"));
+    CHECK((there("b.code") && there("c.code") && there("other.txt")));
 }
 
 TEST_CASE("object code: damaged objects are refused, not loaded") {

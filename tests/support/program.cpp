@@ -54,7 +54,9 @@ Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     process_ = ::fork();
     if (process_ < 0) throw std::runtime_error("cannot start a process");
     if (process_ > 0) return;
-    // The child: only calls that are safe after fork().
+    // The child: only calls that are safe after fork(). A shell lets what runs in the background
+    // ignore SIGINT.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
     const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int out = ::open(out_.c_str(), O_WRONLY | O_CLOEXEC);
     const int err = ::open(err_.c_str(), O_WRONLY | O_CLOEXEC);

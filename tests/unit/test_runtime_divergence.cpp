@@ -58,3 +58,31 @@ TEST_CASE("roll-out: infinities and NaNs stop it, the largest and smallest numbe
         check_all<double>(device);
     }
 }
+
+TEST_CASE("roll-out: the last step is looked at, and the step that a watch asks about") {
+    static const KernelDef root =
+        kernel("root", {"x"}, [](Int i, ReadWrite<Float> x) { x[i] = sqrt(x[i] - 1.0); });
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        const Array x(Type::f64, {1});
+        Rollout::Parts parts;
+        parts.steps = 3;
+        parts.step.add(Launch(device, root, Precision::f64, 1, {x}));
+        Rollout rollout(device, parts);
+        rollout.stop_if_not_finite({x}, 64);
+        // From 2: 1, 0, nan.
+        for (const bool keep : {false, true}) {
+            x.fill(2);
+            CHECK(rollout.forward(keep) == 3);
+            REQUIRE(rollout.divergence());
+            CHECK(rollout.divergence()->step == 3);
+        }
+        x.fill(1);  // 0, nan
+        CHECK(rollout.forward(false, [&](std::int64_t t) { return !rollout.look(t); }) == 2);
+        REQUIRE(rollout.divergence());
+        CHECK(rollout.divergence()->step == 2);
+        x.fill(1e9);
+        rollout.forward(false);
+        CHECK(!rollout.divergence());
+    }
+}

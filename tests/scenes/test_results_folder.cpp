@@ -1,0 +1,253 @@
+// A folder of results: one writer at a time, whole or without a summary, nothing written or removed
+// outside of it, and nothing of a scene that takes the place of a result.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "engine/base/files.hpp"
+#include "engine/document/document.hpp"
+#include "engine/document/npy.hpp"
+#include "engine/sim/results.hpp"
+#include "tests/support/paths.hpp"
+#include "tests/support/program.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string flight(std::int64_t steps, const std::string& positions = "[[0, 0, 0], [1, 2, 3]]",
+                   const std::string& description = "") {
+    return R"({"format": 1, "description": ")" + description +
+           R"(", "time": {"step": 0.5, "steps": )" + std::to_string(steps) + R"(},
+        "outputs": {"every": 1000},
+        "bodies": [{"type": "particles", "name": "ball", "positions": )" +
+           positions + R"(}],
+        "objective": [{"type": "point_target", "of": "ball", "target": [0, 0, 0]}],
+        "parameters": [{"path": "ball.velocity"}],
+        "optimizer": {"type": "gradient_descent", "rate": 0.01, "iterations": 6}})";
+}
+
+constexpr std::int64_t endless = 100'000'000;
+
+void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
+
+Finished run_in(const TemporaryFolder& folder, std::vector<std::string> words) {
+    words.insert(words.begin() + 2, {"--device", test_device()});
+    return run_program(words, folder.path());
+}
+
+// Waits until the file has more than `bytes`; false after a minute.
+bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
+    for (int k = 0; k < 6000; ++k) {
+        std::error_code error;
+        const std::uintmax_t size = fs::file_size(file, error);
+        if (!error && size > bytes) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("results folder: strings of the scene copy nothing, files never take a result's place") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    const std::vector<std::int64_t> shape = {2, 3};
+    fs::create_directory(folder / "states");
+    document::write_npy<double>(folder / "states/position.npy", shape,
+                                std::vector<double>{0, 0, 0, 1, 2, 3});
+    write(folder / "history.csv", "mine");
+    write(folder / "secret.txt", "mine");
+    for (const char* name : {"history.csv", "secret.txt"}) {
+        CAPTURE(name);
+        write(folder / "s.json", flight(4, R"({"file": "states/position.npy"})", name));
+        REQUIRE(run_in(folder, {"optimize", "s.json", "--output", "o"}).status == 0);
+        CHECK(read_history(folder / "o/history.csv").rows.size() == 7);
+        CHECK(!fs::exists(folder / "o/secret.txt"));
+        // The states of the run, and beside them the file that the scene names.
+        CHECK(document::read_npy(folder / "o/states/position.npy").shape.size() == 3);
+        CHECK(document::read_npy(folder / "o/files/states/position.npy").shape == shape);
+        const Finished again = run_in(folder, {"run", "o/optimized_scene.json", "--output", "p"});
+        CAPTURE(again.err);
+        CHECK(again.status == 0);
+        const auto found = document::Document::load(folder / "p/summary.json"),
+                   expected = document::Document::load(folder / "o/summary.json");
+        CHECK(found.at("/loss") == expected.at("/best/loss"));
+    }
+}
+
+TEST_CASE("results folder: killed in a second run, no summary of the first one is left") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(4));
+    REQUIRE(run_in(folder, {"run", "s.json", "--output", "r"}).status == 0);
+    REQUIRE(fs::exists(folder / "r/summary.json"));
+    write(folder / "r/.hindcast-2147483647-0.tmp", "of a process that is no more");
+    write(folder / "s.json", flight(endless));
+    {
+        Child child({"run", "s.json", "--device", test_device(), "--output", "r"}, folder.path());
+        REQUIRE(grows_beyond(folder / "r/states/position.npy", 400));
+        child.signal(SIGKILL);
+        child.wait();
+    }
+    CHECK(!fs::exists(folder / "r/summary.json"));
+    CHECK(!fs::exists(folder / "r/.hindcast-2147483647-0.tmp"));
+
+    write(folder / "s.json", flight(4));
+    REQUIRE(run_in(folder, {"optimize", "s.json", "--output", "o"}).status == 0);
+    {
+        Child child({"optimize", "s.json", "--device", test_device(), "--resume", "o",
+                     "--iterations", "100000000"},
+                    folder.path());
+        REQUIRE(grows_beyond(folder / "o/history.csv", 4000));
+        child.signal(SIGKILL);
+        child.wait();
+    }
+    CHECK(!fs::exists(folder / "o/summary.json"));
+}
+
+TEST_CASE("results folder: one writer at a time") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(endless));
+    write(folder / "t.json", flight(4));
+    Child child({"run", "s.json", "--device", test_device(), "--output", "r"}, folder.path());
+    REQUIRE(grows_beyond(folder / "r/states/position.npy", 400));
+    for (const char* command : {"run", "optimize"}) {
+        const Finished second = run_in(folder, {command, "t.json", "--output", "r"});
+        CAPTURE(second.err);
+        CHECK(second.status == 1);
+        CHECK(second.err.find("another run is writing into the folder r") != std::string::npos);
+    }
+    child.signal(SIGINT);
+    CHECK(child.wait().status == 130);
+    CHECK(fs::exists(folder / "r/summary.json"));
+    CHECK(run_in(folder, {"run", "t.json", "--output", "r"}).status == 0);
+}
+
+TEST_CASE("results folder: one that is removed or replaced meanwhile is a failure") {
+    HINDCAST_NEEDS_PROGRAM();
+    for (const bool replaced : {false, true}) {
+        CAPTURE(replaced);
+        const TemporaryFolder folder;
+        write(folder / "s.json", flight(endless));
+        Child child({"run", "s.json", "--device", test_device(), "--output", "r"}, folder.path());
+        REQUIRE(grows_beyond(folder / "r/states/position.npy", 400));
+        fs::rename(folder / "r", folder / "moved");
+        if (replaced) fs::create_directory(folder / "r");
+        const Finished run = child.wait();
+        CHECK(run.status == 1);
+        CHECK(run.err.find("removed or replaced") != std::string::npos);
+        CHECK(!fs::exists(folder / "r/summary.json"));
+    }
+}
+
+TEST_CASE("results folder: links inside are not followed") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(4));
+    write(folder / "mine.txt", "mine");
+    fs::create_directories(folder / "r");
+    fs::create_directories(folder / "array");
+    write(folder / "array/mine.npy", "mine");
+    for (const char* name : {"summary.json", "history.csv", "resume.json", "optimized_scene.json"})
+        fs::create_symlink("../mine.txt", folder / "r" / name);
+    REQUIRE(run_in(folder, {"optimize", "s.json", "--output", "r"}).status == 0);
+    CHECK(read_file(folder / "mine.txt") == "mine");
+    CHECK(!fs::is_symlink(folder / "r/summary.json"));
+    fs::remove_all(folder / "r/states");
+    fs::create_directory_symlink("../array", folder / "r/states");
+    const Finished linked = run_in(folder, {"run", "s.json", "--output", "r"});
+    CHECK(linked.status == 1);
+    CHECK(linked.err.find("symbolic link") != std::string::npos);
+    CHECK(read_file(folder / "array/mine.npy") == "mine");
+}
+
+TEST_CASE("results folder: a damaged history or resume file is found at the start") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(4));
+    REQUIRE(run_in(folder, {"optimize", "s.json", "--output", "o"}).status == 0);
+    const std::string history = read_file(folder / "o/history.csv"),
+                      resume = read_file(folder / "o/resume.json"),
+                      summary = read_file(folder / "o/summary.json");
+    const auto refused = [&](const std::string& file) {
+        const Finished run =
+            run_in(folder, {"optimize", "s.json", "--resume", "o", "--iterations", "9"});
+        CAPTURE(run.err);
+        CHECK(run.status == 1);
+        CHECK(run.err.find(file) != std::string::npos);
+        CHECK(read_file(folder / "o/summary.json") == summary);  // nothing was touched
+    };
+    const auto damage = [&](const std::string& name, const std::string& text,
+                            const std::string& whole) {
+        write(folder / "o" / name, text);
+        refused(name);
+        write(folder / "o" / name, whole);
+    };
+    std::string digit = history;  // one digit of the last row
+    const std::size_t at = digit.find_last_of("12345678");
+    ++digit[at];
+    damage("history.csv", digit, history);
+    damage("history.csv", history.substr(0, history.size() / 2), history);
+    damage("history.csv", "", history);
+    const std::size_t line = history.find('\n', history.find('\n') + 1) + 1;
+    damage("history.csv", history.substr(0, line) + history.substr(history.find('\n', line) + 1),
+           history);
+    damage("history.csv", history.substr(0, line) + history.substr(history.find('\n') + 1),
+           history);
+    std::string bit = resume;
+    const std::size_t number = bit.find_last_of("12345678");
+    ++bit[number];
+    damage("resume.json", bit, resume);
+    fs::remove(folder / "o/history.csv");
+    refused("history.csv");
+    write(folder / "o/history.csv", history);
+    CHECK(run_in(folder, {"optimize", "s.json", "--resume", "o", "--iterations", "9"}).status == 0);
+}
+
+TEST_CASE("results folder: names of scenes that give no folder, or are not UTF-8") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "states");
+    write(folder / "states/mine.npy", "mine");
+    for (const char* name : {"...json", "..json"}) {
+        CAPTURE(name);
+        write(folder / name, flight(4));
+        for (const char* command : {"run", "optimize"}) {
+            const Finished run = run_in(folder, {command, name});
+            CHECK(run.status == 1);
+            CHECK(run.err.find("--output") != std::string::npos);
+        }
+        CHECK(run_in(folder, {"run", name, "--output", "r"}).status == 0);
+    }
+    CHECK(read_file(folder / "states/mine.npy") == "mine");
+    CHECK(!fs::exists(folder / "out"));
+    write(folder / "\xff.json", flight(endless));  // it would run for ever
+    const Finished run = run_in(folder, {"run", "\xff.json"});
+    CHECK(run.status == 1);
+    CHECK(run.err.find("is not UTF-8") != std::string::npos);
+}
+
+TEST_CASE("results folder: states that do not fit on the disk are refused before the run") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    // 100 million frames of a few thousand points are more than any disk has.
+    std::string positions = "[";
+    for (int k = 0; k < 3000; ++k) positions += (k > 0 ? ",[" : "[") + std::to_string(k) + ",0,0]";
+    std::string scene = flight(endless, positions + "]");
+    scene.replace(scene.find("\"every\": 1000"), 13, "\"every\": 1");
+    write(folder / "s.json", scene);
+    for (const char* command : {"run", "optimize"}) {
+        const Finished run = run_in(folder, {command, "s.json", "--output", "r"});
+        CAPTURE(run.err);
+        CHECK(run.status == 1);
+        CHECK(run.err.find("GiB") != std::string::npos);
+    }
+}

@@ -297,7 +297,9 @@ void Workspace::forget_name() { after_name_ = {}; }
 void Workspace::reload(bool by_user) {
     const std::string name = editor_->file().filename().string();
     try {
-        editor_->reload();
+        const bool refused = editor_->revision() == sent_revision_ &&
+                             now().applied_revision == number_ && now().revision < number_;
+        editor_->reload(!refused);
         broken.reset();
         mended.reset();
         mended_now(editor_->file().string());

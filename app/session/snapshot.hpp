@@ -39,6 +39,8 @@ struct QuantityInfo {
     double low = 0, high = 0;
     std::vector<double> values;    // rows x components; the first 4096 of them
     std::vector<double> gradient;  // the same of dLoss; empty before any gradient
+    double least = 0, most = 0;    // of all values
+    double gradient_norm = 0;      // Euclidean, of the whole gradient
 };
 
 // What a scene consists of, as far as it can be edited.

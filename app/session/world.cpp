@@ -303,6 +303,14 @@ std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe
         if (probe != nullptr && info.gradient.empty())
             if (const auto found = probe->gradients.find(q); found != probe->gradients.end())
                 info.gradient = found->second;
+        if (!info.values.empty()) {
+            const auto [low, high] = std::ranges::minmax(info.values);
+            info.least = low;
+            info.most = high;
+        }
+        double square = 0;
+        for (const double g : info.gradient) square += g * g;
+        info.gradient_norm = std::sqrt(square);
         if (info.values.size() > most_values_shown) info.values.resize(most_values_shown);
         if (info.gradient.size() > most_values_shown) info.gradient.resize(most_values_shown);
         infos.push_back(std::move(info));

@@ -281,15 +281,12 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
     tip(help);
     open_menu(menu, -1);
     if (!open) {
-        const auto [low, high] = std::ranges::minmax(q.values);
         ImGui::SetCursorPosX(start);
         const std::string range =
-            fmt::format("{} to {} {}", number_text(low, 4), number_text(high, 4), q.unit);
+            fmt::format("{} to {} {}", number_text(q.least, 4), number_text(q.most, 4), q.unit);
         quiet_text(range);
         if (q.gradient.empty()) return;
-        double square = 0;
-        for (const double g : q.gradient) square += g * g;
-        const std::string text = "|gradient| " + number_text(std::sqrt(square), 3);
+        const std::string text = "|gradient| " + number_text(q.gradient_norm, 3);
         const float needed = ImGui::CalcTextSize((range + text).c_str()).x + px(14);
         if (start + needed < ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x)
             ImGui::SameLine(0, px(14));

@@ -58,8 +58,9 @@ std::vector<PlacedName> names_in(const render::Stage& stage,
 
 std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name) {
     const auto field = std::ranges::find(fields, name, &session::ShownField::name);
-    return field == fields.end() || field->unit.empty() ? name
-                                                        : fmt::format("{} ({})", name, field->unit);
+    if (field == fields.end()) return name;
+    const std::string title = field->length ? "|" + name + "|" : name;
+    return field->unit.empty() ? title : fmt::format("{} ({})", title, field->unit);
 }
 
 std::string moment_text(double seconds, double duration) {

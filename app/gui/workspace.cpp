@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -240,6 +241,16 @@ void Workspace::branch(std::int64_t iteration) {
 std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Vec3& place) {
     send(session::Grab{++grab_number_, std::move(points), place});
     return grab_number_;
+}
+
+void Workspace::colour_by(const std::string& field) {
+    const auto shown = std::ranges::find(now().colours, field, &session::ShownField::name);
+    const bool both_signs = shown != now().colours.end() && shown->gradient && !shown->length;
+    colour = field;
+    view.symmetric = both_signs;
+    view.map = both_signs ? render::ColourMap::coolwarm : render::ColourMap::viridis;
+    view.range.reset();
+    look();
 }
 
 void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }

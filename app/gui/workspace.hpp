@@ -177,6 +177,8 @@ public:
     // edit.
     void branch(std::int64_t iteration);
     void look();  // sends what colours and arrows are wanted
+    // With the colours that fit: gradients have both signs, unless they are lengths.
+    void colour_by(const std::string& field);
     // A pull by hand on the one of these points of the scene that is next to the place; when it is
     // released and kept, its force is written into the scene. Gives its number.
     std::uint64_t grab(std::vector<std::int64_t> points, const render::Vec3& place);

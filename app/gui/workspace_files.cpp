@@ -108,14 +108,15 @@ void Workspace::finish_opening() {
     show_gallery = false;
     mended.reset();
     broken.reset();
-    colour.clear();
+    // How the scene before was looked at says nothing about this one. What is a setting is put into
+    // the view with each frame.
+    view = {};
+    follow_path = false;
     arrows.clear();
     hidden.clear();
     fit_arrows = true;
-    if (const Node* wanted = document().find("/view/color_by");
-        wanted != nullptr && wanted->is_string())
-        colour = wanted->string();
-    look();
+    const Node* const wanted = document().find("/view/color_by");
+    colour_by(wanted != nullptr && wanted->is_string() ? wanted->string() : "");
     send(session::Repeat{looping});
     set_speed(session::fitting_speed(duration()));
     send(session::Play{true});

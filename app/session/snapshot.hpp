@@ -94,6 +94,7 @@ struct ShownField {
     std::string name;  // "speed", "position gradient", "cage.stiffness", ...
     std::string unit;
     bool gradient = false;
+    bool length = false;  // of vectors: their lengths are shown, which have no sign
 };
 
 struct CheckRow {

@@ -110,8 +110,9 @@ private:
         s.of = of;
         return s;
     }
-    void colour(const std::string& name, const std::string& unit, const Source& source) {
-        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient});
+    void colour(const std::string& name, const std::string& unit, const Source& source,
+                bool length = false) {
+        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient, length});
         world_.colour_sources[name] = source;
     }
     void arrow(const std::string& name, const std::string& unit, const Source& source) {
@@ -162,17 +163,18 @@ private:
                  {std::pair{"position", "1/m"}, std::pair{"velocity", "s/m"}}) {
                 if (!model_.has_array(name)) continue;
                 const Source source = gradient_source(name, Source::Of::points);
-                colour(std::string(name) + " gradient", unit, source);
+                colour(std::string(name) + " gradient", unit, source, true);
                 arrow(std::string(name) + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
             if (published.state && is_of_points(published.array) && name != "position" &&
                 name != "velocity")
-                colour(name + " gradient", "", gradient_source(name, Source::Of::points));
+                colour(name + " gradient", "", gradient_source(name, Source::Of::points),
+                       published.array.components() > 1);
         }
         if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
             const Source source = gradient_source("force", Source::Of::points);
-            colour("force gradient", "1/N", source);
+            colour("force gradient", "1/N", source, true);
             arrow("force gradient", "1/N", source);
         }
         for (const FieldChannel& field : world_.plan.fields)

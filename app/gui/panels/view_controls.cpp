@@ -109,14 +109,8 @@ void ViewControls::colours(Context& context) {
     if (now.colours.empty()) return;
     if (choice("##colour", names_of(now.colours), work.colour,
                "Colour: what the elements are coloured by; gradients are of the loss", px(168),
-               "plain colours")) {
-        work.look();
-        const auto field = std::ranges::find(now.colours, work.colour, &session::ShownField::name);
-        const bool gradient = field != now.colours.end() && field->gradient;
-        work.view.symmetric = gradient;
-        work.view.map = gradient ? ColourMap::coolwarm : ColourMap::viridis;
-        work.view.range.reset();
-    }
+               "plain colours"))
+        work.colour_by(std::string(work.colour));
     ImGui::SameLine(0, px(6));
 }
 

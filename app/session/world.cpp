@@ -150,9 +150,21 @@ private:
             found = true;
             break;
         }
+        // A number for each node of the only field: its first values, or what it is to become.
+        if (!found && q.info.components == 1 && world_.plan.fields.size() == 1) {
+            const FieldChannel& field = world_.plan.fields.front();
+            const render::Channel& channel =
+                world_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
+            if (channel.elements * channel.components == q.count) {
+                source.of = Source::Of::field;
+                source.array = field.array;
+                found = true;
+            }
+        }
         if (!found) return;
         if (gradient)
-            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source);
+            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source,
+                   q.info.components > 1);
         else
             colour(q.info.path, q.info.unit, source);
     }

@@ -26,6 +26,8 @@ constexpr MapRow maps[] = {
 // Of the scene's size: the longest arrow, and the highest height, that are fitted.
 constexpr double arrow_part = 0.12, height_part = 0.15;
 
+constexpr double patience = 0.4;  // s, after which it is said that something is computed
+
 double diagonal_of(const render::Stage& stage) {
     double sum = 0;
     for (std::size_t c = 0; c < 3; ++c) sum += std::pow(stage.high[c] - stage.low[c], 2);
@@ -184,6 +186,13 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
         say(look().palette().warn,
             fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
     if (!work.tool_problem.empty()) say(look().palette().warn, work.tool_problem);
+    // A run that takes its time.
+    const bool runs =
+        now.activity == session::Activity::simulating && now.steps_computed < now.steps;
+    if (!runs) runs_since_ = ImGui::GetTime();
+    if (ImGui::GetTime() > runs_since_ + patience)
+        say(look().palette().quiet,
+            fmt::format("{}: {} of {} steps", now.activity_text, now.steps_computed, now.steps));
 }
 
 void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {

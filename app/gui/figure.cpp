@@ -12,25 +12,30 @@ namespace hindcast::gui {
 
 namespace {
 
-struct Range {
-    double low = 0, high = 1;
-};
+using Range = AxisRange;
+
+// Of a logarithmic axis: what is smaller is to the largest number as rounding is.
+constexpr double most_decades = 1e-16;
 
 bool is_shown(const Figure& figure, double x, double y) {
     return std::isfinite(x) && std::isfinite(y) && (!figure.log_y || y > 0);
 }
 
-// Of what is shown; never of no width.
-std::array<Range, 2> ranges_of(const Figure& figure) {
+}  // namespace
+
+std::array<AxisRange, 2> ranges_of(const Figure& figure) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     Range x{infinity, -infinity}, y{infinity, -infinity};
     for (const Curve& curve : figure.curves)
         for (std::size_t k = 0; k < std::min(curve.x.size(), curve.y.size()); ++k) {
-            if (!is_shown(figure, curve.x[k], curve.y[k])) continue;
+            if (!std::isfinite(curve.x[k]) || !std::isfinite(curve.y[k])) continue;
             x = {std::min(x.low, curve.x[k]), std::max(x.high, curve.x[k])};
+            if (figure.log_y && curve.y[k] <= 0) continue;
             y = {std::min(y.low, curve.y[k]), std::max(y.high, curve.y[k])};
         }
-    if (x.low > x.high) return {Range{0, 1}, figure.log_y ? Range{0.1, 10} : Range{0, 1}};
+    if (figure.log_y) y.low = std::max(y.low, y.high * most_decades);
+    if (y.low > y.high) y = figure.log_y ? Range{0.1, 10} : Range{0, 1};
+    if (x.low > x.high) x = {0, 1};
     const auto widen = [](Range& r) {
         if (r.low < r.high) return;
         const double by = r.low != 0 ? std::abs(r.low) / 2 : 1;
@@ -47,6 +52,8 @@ std::array<Range, 2> ranges_of(const Figure& figure) {
     }
     return {x, y};
 }
+
+namespace {
 
 std::string quoted(const std::string& name) {
     if (name.find_first_of(",\"\n\r") == std::string::npos) return name;
@@ -113,8 +120,9 @@ private:
         return left_ + (right_ - left_) * (x - x_.low) / (x_.high - x_.low);
     }
     double y_of(double y) const {
-        const double part = figure_.log_y ? std::log(y / y_.low) / std::log(y_.high / y_.low)
-                                          : (y - y_.low) / (y_.high - y_.low);
+        const double part =
+            figure_.log_y ? std::log(std::max(y, y_.low) / y_.low) / std::log(y_.high / y_.low)
+                          : (y - y_.low) / (y_.high - y_.low);
         return bottom_ - (bottom_ - top_) * part;
     }
 

@@ -26,6 +26,14 @@ struct Figure {
     std::vector<Curve> curves;
 };
 
+struct AxisRange {
+    double low = 0, high = 1;
+};
+// Of x and of y: what is shown, and a little more of y; never of no width. x is that of all finite
+// points, also of those that a logarithmic axis leaves out. Of such an axis at most 16 decades are
+// shown: what is smaller lies on its lower edge.
+std::array<AxisRange, 2> ranges_of(const Figure& figure);
+
 // One row for each x that occurs, in order: x, then the value of each curve there, with the digits
 // that give the same number back. Empty where a curve has none, "nan" and "inf" as such. Names are
 // quoted where they must be (RFC 4180).

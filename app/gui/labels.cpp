@@ -58,8 +58,9 @@ std::vector<PlacedName> names_in(const render::Stage& stage,
 
 std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name) {
     const auto field = std::ranges::find(fields, name, &session::ShownField::name);
-    return field == fields.end() || field->unit.empty() ? name
-                                                        : fmt::format("{} ({})", name, field->unit);
+    if (field == fields.end()) return name;
+    const std::string title = field->length ? "|" + name + "|" : name;
+    return field->unit.empty() ? title : fmt::format("{} ({})", title, field->unit);
 }
 
 std::string moment_text(double seconds, double duration) {
@@ -122,8 +123,10 @@ BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar)
     const ImVec2 top{at.x + static_cast<float>(width) - px(24) - thick, at.y + px(34)};
     ImDrawList* const list = ImGui::GetWindowDrawList();
     constexpr int parts = 32;
+    const bool one = bar.range[0] == bar.range[1];  // has the colour in the middle
     const auto colour = [&](int part) {
-        const render::Colour c = render::colour_at(bar.map, 1 - static_cast<double>(part) / parts);
+        const render::Colour c =
+            render::colour_at(bar.map, one ? 0.5 : 1 - static_cast<double>(part) / parts);
         return ImGui::ColorConvertFloat4ToU32({c[0], c[1], c[2], 1});
     };
     for (int k = 0; k < parts; ++k) {
@@ -138,9 +141,13 @@ BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar)
         list->AddText({top.x - size.x - px(6), y - size.y / 2}, ImGui::GetColorU32(ImGuiCol_Text),
                       words.c_str());
     };
-    text(number_text(bar.range[1], 3), top.y + px(2));
-    text(number_text((bar.range[0] + bar.range[1]) / 2, 3), top.y + tall / 2);
-    text(number_text(bar.range[0], 3), top.y + tall - px(2));
+    if (one) {
+        text(fmt::format("all {}", number_text(bar.range[0], 3)), top.y + tall / 2);
+    } else {
+        text(number_text(bar.range[1], 3), top.y + px(2));
+        text(number_text((bar.range[0] + bar.range[1]) / 2, 3), top.y + tall / 2);
+        text(number_text(bar.range[0], 3), top.y + tall - px(2));
+    }
     const ImVec2 size = ImGui::CalcTextSize(bar.title.c_str());
     list->AddText({top.x + thick - size.x, top.y - size.y - px(8)},
                   ImGui::GetColorU32(ImGuiCol_Text), bar.title.c_str());

@@ -201,6 +201,8 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
     const std::int64_t planned = std::max(last, now.iterations_planned);
     static Held held;
     std::int64_t shown = held.show(now.shown_iteration < 0 ? last : now.shown_iteration);
+    // What is shown is of no iteration.
+    const bool none = now.shown_iteration < 0 && !work.is_optimising() && held.show(-1) < 0;
     std::vector<Mark> marks;
     const auto part = [&](std::int64_t i) {
         return planned > first
@@ -233,10 +235,17 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
     ImGui::EndChild();
     ImGui::SameLine(0, px(10));
     const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
-    const double loss = row != history.end() ? row->loss : now.loss;
     ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(
-        fmt::format("{} of {}  |  loss {}", shown, planned, number_text(loss, 4)).c_str());
+    if (none)
+        ImGui::TextUnformatted(
+            fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.loss, 4))
+                .c_str());
+    else
+        ImGui::TextUnformatted(
+            fmt::format("{} of {}  |  loss {}", shown, planned,
+                        number_text(row != history.end() ? row->loss : now.loss, 4))
+                .c_str());
+    if (none) tip(no_iteration_text(now));
 }
 
 }  // namespace

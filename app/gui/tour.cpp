@@ -38,9 +38,10 @@ const std::array<Step, steps>& all_steps() {
          "right shows every quantity with its gradient in orange.",
          [](const Workspace&) { return false; }},
         {"Change what is wanted",
-         "Click the target in the scene tree, press W and drag its arrows: the optimisation goes "
-         "on towards the new place. What it finds is not in the scene yet: Ctrl+Enter accepts it, "
-         "Ctrl+S saves the scene.",
+         "Click the target in the scene tree, press W and drag its arrows: the picture and the "
+         "loss follow at once. Then press O again: from where it stands, the optimisation looks "
+         "for the new place. What it finds is not in the scene yet: Ctrl+Enter accepts it, Ctrl+S "
+         "saves the scene.",
          [](const Workspace&) { return false; }},
     }};
     return all;

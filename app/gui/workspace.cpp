@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -45,7 +46,23 @@ std::string bytes_text(double bytes) {
 std::string number_text(double value, int digits) {
     if (std::isnan(value)) return "-";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return fmt::format("{:.{}g}", value, digits);
+    return fmt::format("{:.{}g}", value + 0.0, digits);  // no "-0"
+}
+
+std::string no_iteration_word(const session::Snapshot& now) {
+    if (now.history && !now.history->empty() && now.history->back().epoch != now.epoch)
+        return "edited";
+    return now.unaccepted ? "changed" : "as written";
+}
+
+std::string no_iteration_text(const session::Snapshot& now) {
+    const std::string word = no_iteration_word(now);
+    if (word == "edited")
+        return fmt::format(
+            "The scene was edited after iteration {}: this is its loss as it is now.",
+            now.history->back().iteration);
+    return word == "changed" ? "With parameters that are of no iteration."
+                             : "With the parameters as they are written in the scene.";
 }
 
 Workspace::Workspace(const Registry& registry, Link link, fs::path state_folder,
@@ -126,8 +143,25 @@ void Workspace::take_answer() {
         return;
     }
     tell(branch ? name + ": the scene is as it was then. Ctrl+Z brings the newer one back."
-                : name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back.",
+                : name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back." +
+                      better_text(),
          Notice::Kind::success);
+}
+
+// What is shown was accepted, though another iteration has found more.
+std::string Workspace::better_text() const {
+    const session::IterationInfo* const best = best_row();
+    if (best == nullptr || best->iteration == now().shown_iteration || !(best->loss < now().loss))
+        return "";
+    return fmt::format(" Iteration {} is better: its loss is {}, not {}.", best->iteration,
+                       number_text(best->loss, 4), number_text(now().loss, 4));
+}
+
+const session::IterationInfo* Workspace::best_row() const {
+    if (!now().history) return nullptr;
+    const auto row =
+        std::ranges::find(*now().history, now().best_iteration, &session::IterationInfo::iteration);
+    return row == now().history->end() ? nullptr : &*row;
 }
 
 void Workspace::take_pulled() {
@@ -240,6 +274,16 @@ void Workspace::branch(std::int64_t iteration) {
 std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Vec3& place) {
     send(session::Grab{++grab_number_, std::move(points), place});
     return grab_number_;
+}
+
+void Workspace::colour_by(const std::string& field) {
+    const auto shown = std::ranges::find(now().colours, field, &session::ShownField::name);
+    const bool both_signs = shown != now().colours.end() && shown->gradient && !shown->length;
+    colour = field;
+    view.symmetric = both_signs;
+    view.map = both_signs ? render::ColourMap::coolwarm : render::ColourMap::viridis;
+    view.range.reset();
+    look();
 }
 
 void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }

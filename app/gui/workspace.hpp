@@ -167,6 +167,8 @@ public:
     bool has_run() const { return now().stage != nullptr; }
     // Whether the scene that runs is what the window shows.
     bool shows_run() const { return has_run() && has_scene() && !show_gallery; }
+    // The iteration with the lowest loss of the scene as it is now; null: there is none.
+    const session::IterationInfo* best_row() const;
     void play(bool on);
     void set_speed(double seconds_per_second);  // 0: as fast as possible
     double speed() const { return speed_.value_or(now().speed_asked); }
@@ -177,6 +179,8 @@ public:
     // edit.
     void branch(std::int64_t iteration);
     void look();  // sends what colours and arrows are wanted
+    // With the colours that fit: gradients have both signs, unless they are lengths.
+    void colour_by(const std::string& field);
     // A pull by hand on the one of these points of the scene that is next to the place; when it is
     // released and kept, its force is written into the scene. Gives its number.
     std::uint64_t grab(std::vector<std::int64_t> points, const render::Vec3& place);
@@ -276,6 +280,7 @@ private:
     void show_broken(const std::filesystem::path& file, const Error& error);
     void offer_rescued();
     std::string results_text() const;
+    std::string better_text() const;
     void accept_and(std::function<void()> next, bool newest = false);
     bool save_as_it_is();
     void go_on_ending();
@@ -315,6 +320,10 @@ private:
 // The name of the object at this pointer of a document; what has no name is called by its type and
 // its place among those of the type. "" if there is nothing there.
 std::string object_name(const document::Document& document, const std::string& pointer);
+
+// Why what is shown is no iteration, though there are some; and the same in a word or two.
+std::string no_iteration_text(const session::Snapshot& now);
+std::string no_iteration_word(const session::Snapshot& now);
 
 // "12.3 ms", "1.5 GiB", "3.42e-05": short numbers for people.
 std::string duration_text(double seconds);

@@ -108,14 +108,15 @@ void Workspace::finish_opening() {
     show_gallery = false;
     mended.reset();
     broken.reset();
-    colour.clear();
+    // How the scene before was looked at says nothing about this one. What is a setting is put into
+    // the view with each frame.
+    view = {};
+    follow_path = false;
     arrows.clear();
     hidden.clear();
     fit_arrows = true;
-    if (const Node* wanted = document().find("/view/color_by");
-        wanted != nullptr && wanted->is_string())
-        colour = wanted->string();
-    look();
+    const Node* const wanted = document().find("/view/color_by");
+    colour_by(wanted != nullptr && wanted->is_string() ? wanted->string() : "");
     send(session::Repeat{looping});
     set_speed(session::fitting_speed(duration()));
     send(session::Play{true});
@@ -297,7 +298,9 @@ void Workspace::forget_name() { after_name_ = {}; }
 void Workspace::reload(bool by_user) {
     const std::string name = editor_->file().filename().string();
     try {
-        editor_->reload();
+        const bool refused = editor_->revision() == sent_revision_ &&
+                             now().applied_revision == number_ && now().revision < number_;
+        editor_->reload(!refused);
         broken.reset();
         mended.reset();
         mended_now(editor_->file().string());

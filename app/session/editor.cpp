@@ -307,14 +307,21 @@ bool Editor::changed_on_disk() {
     return true;
 }
 
-void Editor::reload() {
+void Editor::reload(bool runs) {
     if (file_.empty()) throw Error("the scene has no file to reload");
+    State& s = *state_;
     const State::Stamp stamp = State::stamp_of(file_);
     Read read = read_scene(file_);
     std::string text = read.layout->text();
+    const bool mends = !runs && s.reloaded_revision == revision_;
+    const std::uint64_t before = revision_;
     become(std::move(read.document), std::move(read.layout), "Reload " + file_.filename().string());
-    state_->saved = std::move(text);
-    state_->on_disk = stamp;
+    if (revision_ != before) {
+        if (mends) s.undo.pop_back();  // what the file had in between
+        s.reloaded_revision = revision_;
+    }
+    s.saved = std::move(text);
+    s.on_disk = stamp;
 }
 
 }  // namespace hindcast::session

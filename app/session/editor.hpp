@@ -42,7 +42,9 @@ public:
     void save_as(const std::filesystem::path& file);
     // True once after the file was changed by someone else (looked at twice a second at most).
     bool changed_on_disk();
-    void reload();  // as an edit that can be undone
+    // As an edit that can be undone. What was reloaded before and does not run (`runs`: whether the
+    // document does) is no step of undo: the file has been mended since.
+    void reload(bool runs = true);
     void close();
 
     // ---- edits; each throws Error and then changes nothing. `name` is shown by undo. Edits with

@@ -34,8 +34,9 @@ struct Editor::State {
     std::deque<Step> undo, redo;
     std::string merge;  // of the last edit; empty: the next one is a step of its own
 
-    LayoutPointer layout;              // of the document: the text that it was read from
-    std::optional<std::string> saved;  // the file's text; none: differs from any document
+    LayoutPointer layout;                 // of the document: the text that it was read from
+    std::optional<std::string> saved;     // the file's text; none: differs from any document
+    std::uint64_t reloaded_revision = 0;  // that the last reload has made
     mutable std::uint64_t written_revision = 0;
     mutable std::string written;  // the text of the document of that revision
 

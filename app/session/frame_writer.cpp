@@ -46,9 +46,15 @@ public:
         const Source* const colour =
             found == m_.world->colour_sources.end() ? nullptr : &found->second;
         for (const FieldChannel& field : plan_.fields) {
-            const bool gradient = colour != nullptr && colour->of == Source::Of::field &&
-                                  colour->array == field.array;
-            const Array* const from = gradient ? array_of(*colour) : nullptr;
+            const bool other = colour != nullptr && colour->of == Source::Of::field &&
+                               colour->array == field.array;
+            const bool of_host = other && (colour->kind == Source::Kind::quantity ||
+                                           colour->kind == Source::Kind::quantity_gradient);
+            if (of_host) {
+                paint(*colour, {field.channel});
+                continue;
+            }
+            const Array* const from = other ? array_of(*colour) : nullptr;
             put(from != nullptr ? from : kept(m_.frame, field.array), channel(field.channel), 0);
         }
         colours(colour);
@@ -78,7 +84,10 @@ private:
             return source != nullptr && source->kind == kind && source->of != Source::Of::field;
         };
         if (paints(Source::Kind::quantity) || paints(Source::Kind::quantity_gradient)) {
-            paint(*source);
+            std::vector<int> channels;
+            if (plan_.colour >= 0) channels.push_back(plan_.colour);
+            for (const SegmentChannel& s : plan_.segments) channels.push_back(s.channel);
+            paint(*source, channels);
         } else if (paints(Source::Kind::array) || paints(Source::Kind::array_gradient)) {
             const Array* const from = plan_.colour < 0 ? nullptr : array_of(*source);
             if (from == nullptr || from->elements() != plan_.points) return hide_all();
@@ -111,7 +120,7 @@ private:
 
     // ---- numbers of the host: one per element of the quantity's owner ----
 
-    void paint(const Source& source) const {
+    void paint(const Source& source, const std::vector<int>& channels) const {
         FrameWriter::Painted& p = w_.painted_;
         const Trajectory& t = *m_.trajectory;
         const bool gradient = source.kind == Source::Kind::quantity_gradient;
@@ -119,8 +128,7 @@ private:
             p.parameters != t.parameters || p.gradients != m_.gradient || p.base != t.base ||
             p.channels.empty()) {
             p = {m_.world, source.quantity, gradient, t.parameters, m_.gradient, t.base, {}};
-            if (plan_.colour >= 0) p.channels[plan_.colour] = Array();
-            for (const SegmentChannel& s : plan_.segments) p.channels[s.channel] = Array();
+            for (const int c : channels) p.channels[c] = Array();
             const std::vector<double> numbers = magnitudes(source, gradient);
             for (auto& [c, array] : p.channels) {
                 std::vector<double> values(static_cast<std::size_t>(channel(c).size()), hidden);
@@ -156,6 +164,11 @@ private:
         const std::string& owner = m_.world->quantities[source.quantity].owner;
         if (source.of == Source::Of::range && c == plan_.colour) {
             std::copy(numbers.begin(), numbers.end(), values.begin() + source.first);
+            return true;
+        }
+        if (source.of == Source::Of::field) {
+            if (values.size() != numbers.size()) return false;
+            values = numbers;
             return true;
         }
         if (source.of == Source::Of::segments) {

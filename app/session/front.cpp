@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hindcast::session {
 
@@ -388,10 +389,17 @@ void Front::fill_draft(Clock::time_point now) {
     s.hand.reset();
     fill_world();
     fill_present();
-    const TrajectoryPointer& t = desk_.shown;
+    // Before its first frame a new scene is told of as well.
+    const bool begins = !desk_.shown && desk_.current && desk_.current->world == desk_.world;
+    const TrajectoryPointer& t = begins ? desk_.current : desk_.shown;
     if (!t) {
         s.step = s.steps_computed = 0;
         s.frame_waits = false;
+        s.shown_iteration = -1;
+        s.loss = std::numeric_limits<double>::quiet_NaN();
+        s.terms.clear();
+        s.series.clear();
+        s.values = s.gradient = nullptr;
         filled_ = {};
         return;
     }

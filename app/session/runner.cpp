@@ -250,6 +250,7 @@ void Runner::check_gradient() {
                          d.passed && d.forward_passed});
     const Lock lock(desk_.mutex);
     desk_.draft.check = std::move(rows);
+    desk_.draft.check_at = of.parameters;
     if (report.stopped)
         desk_.say(LogLine::Level::warning, "the gradient check was stopped");
     else if (report.passed())

@@ -72,6 +72,9 @@ private:
     void take_over(std::unique_ptr<Simulation> next, const Apply& command);
     bool change_in_place(Simulation& next, const Apply& command);
     void carry_over(Simulation& next) const;
+    std::int64_t epoch_of_numbers();
+    void enter_epoch();
+    void note_best(const IterationInfo& row);
     void reset();
     void plan_gradients(Built& of);
 

@@ -6,6 +6,7 @@
 // places, from which rest lengths and shapes are computed at load) the new build shows it: its
 // other quantities or initial places differ.
 #include <algorithm>
+#include <cmath>
 
 #include "app/session/compare.hpp"
 #include "app/session/runner.hpp"
@@ -109,10 +110,13 @@ bool Runner::change_in_place(Simulation& next, const Apply& command) {
     if (parameters_changed) values_ = std::move(values);
     written_ = std::move(written);
     if (changed.empty()) return true;
-    epoch_ = ++epochs_;
     load(now_, *base_, values_);
     {  // an edit is seen where it acts
         const Lock lock(desk_.mutex);
+        if (const std::int64_t epoch = epoch_of_numbers(); epoch != epoch_) {
+            epoch_ = epoch;
+            enter_epoch();
+        }
         if (desk_.wanted_world() != now_.world) desk_.wanted_iteration.reset();
     }
     // Parameters in `base` that the optimiser has moved since look changed but are not.
@@ -122,6 +126,51 @@ bool Runner::change_in_place(Simulation& next, const Apply& command) {
                                 [q](const ParameterPlace& p) { return p.quantity == q; });
     if (visible && !optimising_) show_current();
     return true;
+}
+
+// That of the rows with the same numbers besides the parameters', which are the same loss; a new
+// one if there are none. Under the desk's lock.
+std::int64_t Runner::epoch_of_numbers() {
+    const auto same = [this](const Edition& e) {
+        if (e.world != now_.world) return false;
+        for (std::size_t q = 0; q < base_->size(); ++q)
+            if ((*e.base)[q] != (*base_)[q] && now_.world->values_of(q, *e.base, values_) !=
+                                                   now_.world->values_of(q, *base_, values_))
+                return false;
+        return true;
+    };
+    const Edition* last = nullptr;
+    for (std::size_t k = desk_.editions.size(); k-- > 0;) {
+        const Edition* const e = desk_.editions[k].get();
+        if (e == nullptr || e == last) continue;
+        if (same(*e)) return e->epoch;
+        last = e;
+    }
+    return ++epochs_;
+}
+
+// The loss is another function now: what was found of the one before is not shown as of this one.
+// Under the desk's lock.
+void Runner::enter_epoch() {
+    Snapshot& s = desk_.draft;
+    s.epoch = epoch_;
+    s.best_iteration = -1;
+    for (const IterationInfo& row : desk_.rows)
+        if (row.epoch == epoch_) note_best(row);
+    s.stop_reason.clear();
+    s.check = nullptr;
+    s.check_at = nullptr;
+    s.landscape = nullptr;
+    desk_.mark();
+}
+
+// If it has the lowest loss of its epoch. Under the desk's lock.
+void Runner::note_best(const IterationInfo& row) {
+    std::int64_t& best = desk_.draft.best_iteration;
+    const IterationInfo* const before = row_of(best);
+    if (!std::isfinite(row.loss)) return;
+    if (before == nullptr || before->epoch != epoch_ || row.loss < before->loss)
+        best = row.iteration;
 }
 
 // Parameters keep the values they have come to, where they still exist and were not edited.
@@ -159,10 +208,10 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     // The optimiser goes on where it was, if it is of the same kind and about the same parameters.
     std::optional<document::Node> state;
     if (optimization_ && !fresh && began_) state = optimization_->state();
-    const std::int64_t planned = optimization_ ? optimization_->iterations() : -1;
-    const bool same_number =
-        optimization_ && !fresh &&
-        Optimization(*now_.simulation).iterations() == planned;  // not made longer by hand
+    // One that was made longer by hand stays so, in the same scene.
+    const bool longer = optimization_ && !fresh &&
+                        Optimization(*now_.simulation).iterations() != optimization_->iterations();
+    const std::int64_t planned = longer ? optimization_->iterations() : -1;
     optimization_.reset();
     drop_older();
     forget_arrays();  // arrays of the simulation before
@@ -179,8 +228,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     optimising_ = optimising_ && !fresh && possible;
     std::string optimiser;
     if (possible) {
-        optimization_ =
-            std::make_unique<Optimization>(*now_.simulation, same_number ? -1 : planned);
+        optimization_ = std::make_unique<Optimization>(*now_.simulation, planned);
         if (state) {
             try {
                 optimization_->restore(*state);
@@ -212,19 +260,9 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         Snapshot& s = desk_.draft;  // the front fills in what the world says
         s.optimiser = optimiser;
         s.iterations_planned = optimization_ ? optimization_->iterations() : 0;
-        s.best_iteration = -1;
-        for (const IterationInfo& row : desk_.rows) {
-            const EditionPointer of = desk_.edition_of(row.iteration);
-            if (of && of->epoch == epoch_ &&
-                (s.best_iteration < 0 ||
-                 row.loss < desk_.rows[static_cast<std::size_t>(s.best_iteration)].loss))
-                s.best_iteration = row.iteration;
-        }
-        s.stop_reason.clear();
+        enter_epoch();
         s.launches.clear();
         s.frame_limit = options_.frame_memory;
-        if (fresh) s.check = nullptr;
-        if (fresh) s.landscape = nullptr;
     }
     branched_from_ = -1;
     show_current();

@@ -134,10 +134,8 @@ bool Runner::add_row(const Optimization::Row& row) {
             desk_.current = last_;
             desk_.library.put(info.iteration, last_);
         }
-        const std::int64_t best = desk_.draft.best_iteration;
-        if (best < 0 || desk_.edition_of(best)->epoch != epoch_ ||
-            info.loss < desk_.rows[static_cast<std::size_t>(best)].loss)
-            desk_.draft.best_iteration = info.iteration;
+        info.epoch = epoch_;
+        note_best(info);
         desk_.draft.iteration_bytes += bytes_of(parameters) + bytes_of(gradient);
         desk_.rows.push_back(std::move(info));
         desk_.editions.push_back(of);
@@ -306,6 +304,11 @@ void Runner::revert() {
     began_ = false;
     optimization_.reset();
     branched_from_ = -1;
+    {
+        const Lock lock(desk_.mutex);
+        desk_.draft.stop_reason.clear();
+        desk_.mark();
+    }
     show_current();
 }
 

@@ -39,6 +39,8 @@ struct QuantityInfo {
     double low = 0, high = 0;
     std::vector<double> values;    // rows x components; the first 4096 of them
     std::vector<double> gradient;  // the same of dLoss; empty before any gradient
+    double least = 0, most = 0;    // of all values
+    double gradient_norm = 0;      // Euclidean, of the whole gradient
 };
 
 // What a scene consists of, as far as it can be edited.
@@ -63,6 +65,7 @@ struct IterationInfo {
     std::vector<double> adjoint_norms;  // at each kept frame; empty if those are not kept
     bool frames_kept = false;           // its trajectory is in memory (else it is run again)
     std::int64_t build = 0;             // of the scene it was run with: Snapshot::build of then
+    std::int64_t epoch = 0;             // likewise: losses are compared within one
     // False: memory has no room for its scene or its parameters any more; its losses are left.
     bool can_show = true;
 };
@@ -92,6 +95,7 @@ struct ShownField {
     std::string name;  // "speed", "position gradient", "cage.stiffness", ...
     std::string unit;
     bool gradient = false;
+    bool length = false;  // of vectors: their lengths are shown, which have no sign
 };
 
 struct CheckRow {
@@ -142,6 +146,7 @@ struct Snapshot {
 
     // Each scene that was built has a number; one that is gone back to has the number it had.
     std::int64_t build = 0;        // of the scene as it is now
+    std::int64_t epoch = 0;        // of its loss: another one with each edit that changes the loss
     std::int64_t shown_build = 0;  // of what is shown: another one for iterations before an edit
 
     // ---- of what is shown ----
@@ -201,6 +206,7 @@ struct Snapshot {
 
     // ---- tools ----
     std::shared_ptr<const std::vector<CheckRow>> check;
+    std::shared_ptr<const std::vector<double>> check_at;  // the parameters that it was made at
     std::shared_ptr<const Landscape> landscape;
     std::vector<LaunchInfo> launches;
     std::shared_ptr<const LaunchTextAnswer> launch_text;  // the last one that was asked for

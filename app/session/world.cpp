@@ -110,8 +110,9 @@ private:
         s.of = of;
         return s;
     }
-    void colour(const std::string& name, const std::string& unit, const Source& source) {
-        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient});
+    void colour(const std::string& name, const std::string& unit, const Source& source,
+                bool length = false) {
+        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient, length});
         world_.colour_sources[name] = source;
     }
     void arrow(const std::string& name, const std::string& unit, const Source& source) {
@@ -149,9 +150,21 @@ private:
             found = true;
             break;
         }
+        // A number for each node of the only field: its first values, or what it is to become.
+        if (!found && q.info.components == 1 && world_.plan.fields.size() == 1) {
+            const FieldChannel& field = world_.plan.fields.front();
+            const render::Channel& channel =
+                world_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
+            if (channel.elements * channel.components == q.count) {
+                source.of = Source::Of::field;
+                source.array = field.array;
+                found = true;
+            }
+        }
         if (!found) return;
         if (gradient)
-            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source);
+            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source,
+                   q.info.components > 1);
         else
             colour(q.info.path, q.info.unit, source);
     }
@@ -162,17 +175,18 @@ private:
                  {std::pair{"position", "1/m"}, std::pair{"velocity", "s/m"}}) {
                 if (!model_.has_array(name)) continue;
                 const Source source = gradient_source(name, Source::Of::points);
-                colour(std::string(name) + " gradient", unit, source);
+                colour(std::string(name) + " gradient", unit, source, true);
                 arrow(std::string(name) + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
             if (published.state && is_of_points(published.array) && name != "position" &&
                 name != "velocity")
-                colour(name + " gradient", "", gradient_source(name, Source::Of::points));
+                colour(name + " gradient", "", gradient_source(name, Source::Of::points),
+                       published.array.components() > 1);
         }
         if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
             const Source source = gradient_source("force", Source::Of::points);
-            colour("force gradient", "1/N", source);
+            colour("force gradient", "1/N", source, true);
             arrow("force gradient", "1/N", source);
         }
         for (const FieldChannel& field : world_.plan.fields)
@@ -303,6 +317,14 @@ std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe
         if (probe != nullptr && info.gradient.empty())
             if (const auto found = probe->gradients.find(q); found != probe->gradients.end())
                 info.gradient = found->second;
+        if (!info.values.empty()) {
+            const auto [low, high] = std::ranges::minmax(info.values);
+            info.least = low;
+            info.most = high;
+        }
+        double square = 0;
+        for (const double g : info.gradient) square += g * g;
+        info.gradient_norm = std::sqrt(square);
         if (info.values.size() > most_values_shown) info.values.resize(most_values_shown);
         if (info.gradient.size() > most_values_shown) info.gradient.resize(most_values_shown);
         infos.push_back(std::move(info));

@@ -136,3 +136,16 @@ TEST_CASE("figure: what is not finite, or not positive on a logarithmic axis, is
     CHECK(curves_of(to_svg({}), false).empty());
     CHECK(curves_of(to_svg({"", "", "", true, {{"none", {1, 2}, {-1, 0}}}}), true).empty());
 }
+
+TEST_CASE("figure: a loss that reaches zero, or the noise of rounding, does not shape the axes") {
+    Figure figure{"", "iteration", "loss", true, {{"loss", {0, 1, 2, 3, 4}, {10, 1, 1e-40, 0, 0}}}};
+    const auto [x, y] = ranges_of(figure);
+    CHECK(x.low == 0);
+    CHECK(x.high == 4);  // to the last iteration, though there is no logarithm of its loss
+    CHECK(y.low > 1e-17);
+    CHECK(y.low <= 1e-15);
+    CHECK(y.high > 10);
+    figure.log_y = false;
+    CHECK(ranges_of(figure)[0].high == 4);
+    CHECK(ranges_of(figure)[1].low <= 0);
+}

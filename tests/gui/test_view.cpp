@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -457,4 +458,68 @@ TEST_CASE("gui: fields as heights: how high they are, smooth images, edges of tr
         robot.frames(4);
         robot.picture("view_heights");
     });
+}
+
+TEST_CASE("gui: a scene opens as in a fresh window, however the one before was looked at") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "thrown_ball.json");
+        const render::View fresh = robot.work().view;
+        open(robot, "spring_cage.json");
+        gui::Workspace& work = robot.work();
+        work.colour_by("position gradient");
+        // A vector's length has one sign, whatever it is the gradient of.
+        CHECK_FALSE(work.view.symmetric);
+        work.colour_by("cage.rest_length gradient");
+        CHECK(work.view.symmetric);
+        CHECK(work.view.map == render::ColourMap::coolwarm);
+        work.view.heights = work.view.edges = work.view.trails = true;
+        work.view.range = std::array<double, 2>{-1, 1};
+        work.view.arrow_scale = 7;
+        work.follow_path = true;
+        open(robot, "thrown_ball.json");
+        const render::View& now = work.view;
+        CHECK(now.camera == fresh.camera);
+        CHECK(now.map == fresh.map);
+        CHECK(now.symmetric == fresh.symmetric);
+        CHECK(now.range == fresh.range);
+        CHECK(now.heights == fresh.heights);
+        CHECK(now.edges == fresh.edges);
+        CHECK(now.trails == fresh.trails);
+        CHECK(now.arrow_scale == fresh.arrow_scale);
+        CHECK_FALSE(work.follow_path);
+    });
+}
+
+TEST_CASE("gui: where the last iteration is not the best, both are told, and the best is gone to") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        // So long a step that the loss rises.
+        REQUIRE(robot.work().set("/optimizer/rate", document::Node(20.0), "Rate"));
+        REQUIRE(robot.work().set("/optimizer/iterations", document::Node(2), "Iterations"));
+        REQUIRE(test::runs_what_is_edited(robot));
+        hands.KeyPress(ImGuiKey_O);
+        REQUIRE(robot.wait(
+            [&] { return test::last_iteration(robot) == 2 && !robot.work().is_optimising(); }));
+        robot.frames(3);
+        REQUIRE(robot.now().best_iteration == 0);
+        REQUIRE(robot.now().shown_iteration == 2);
+        robot.picture("best_and_last");
+        // What is accepted is what is shown, with a word about the better one.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
+        REQUIRE(robot.wait([&] { return test::said(robot, "Accept iteration 2"); }));
+        CHECK(test::said(robot, "Iteration 0 is better"));
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        REQUIRE(test::runs_what_is_edited(robot));
+        hands.ItemClick("//###Optimiser/**/###Go to the best: 0");
+        CHECK(robot.wait([&] { return robot.now().shown_iteration == 0; }));
+        robot.frames(3);
+        CHECK_FALSE(hands.ItemExists("//###Optimiser/**/###Go to the best: 0"));
+    });
+}
+
+TEST_CASE("gui: short numbers have no negative zero") {
+    CHECK(gui::number_text(-0.0) == "0");
+    CHECK(gui::number_text(-0.5) == "-0.5");
 }

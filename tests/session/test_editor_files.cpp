@@ -25,6 +25,37 @@ std::string read_all(const std::filesystem::path& file) {
 
 }  // namespace
 
+TEST_CASE("editor: undo does not go back to a reloaded text that did not run") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "scene.json";
+    std::filesystem::copy_file(test::scene_file("spring_cage.json"), file);
+    const std::string good = read_all(file);
+    const auto write = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        text.replace(text.find(from), from.size(), to);
+        std::ofstream(file) << text;
+    };
+    Editor editor(test::all_modules());
+    editor.open(file);
+    const std::string opened = editor.text();
+    write("\"springs\"", "\"sprigs\"");
+    editor.reload();
+    write("[0, 0, 0]", "[0, 0, 1]");
+    editor.reload(false);
+    const std::string mended = editor.text();
+    CHECK(mended.find("sprigs") == std::string::npos);
+    editor.undo();
+    CHECK(editor.text() == opened);
+    CHECK_FALSE(editor.can_undo());
+    editor.redo();
+    CHECK(editor.text() == mended);
+    // What ran is a step of its own.
+    write("[0, 0, 0]", "[0, 0, 2]");
+    editor.reload(true);
+    editor.undo();
+    CHECK(editor.text() == mended);
+}
+
 TEST_CASE("editor: files are saved as they were written, noticed when changed, and reloaded") {
     const test::TemporaryFolder folder;
     const auto file = folder / "scene.json";

@@ -11,6 +11,7 @@
 using namespace hindcast;
 using test::OpenScene;
 using namespace session;
+using document::Document;
 
 namespace {
 
@@ -81,6 +82,93 @@ TEST_CASE("session: single iterations, a pause, and going on change no bit of th
         [](const Snapshot& s) { return s.activity == Activity::idle && s.history->size() == 61; });
     const auto all = rows_of(Scene::load(scene.file), 60);
     CHECK(longer->history->back().loss == all.back().loss);
+}
+
+TEST_CASE("session: another scene has its own number of iterations") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.optimise();
+    Document longer = *test::load_document(test::scene_file("thrown_ball.json"));
+    longer.set("/optimizer/iterations", 3);
+    scene.file = test::scene_file("thrown_ball.json");
+    const auto opened = scene.apply(longer, true);
+    CHECK(opened->iterations_planned == 3);
+    CHECK(opened->shown_iteration == -1);
+    CHECK(opened->stop_reason.empty());
+    CHECK(scene.optimise()->history->size() <= 4);
+}
+
+TEST_CASE("session: the number of iterations by hand stays with an edit of the same scene") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    scene.optimise();
+    scene.session.send(Optimise{Optimise::What::start});
+    scene.wait([](const Snapshot& s) { return s.iterations_planned == 60; });
+    scene.wait_ended();
+    Document changed = *scene.document;
+    changed.set("/bodies/0/positions/0/0", 0.1);  // built anew
+    CHECK(scene.apply(changed)->iterations_planned == 60);
+}
+
+TEST_CASE("session: what was found is not shown as of the scene after an edit") {
+    OpenScene scene(test::scene_file("spring_cage.json"));
+    const auto ended = scene.optimise();
+    REQUIRE(ended->best_iteration == 30);
+    CHECK(ended->history->back().epoch == ended->epoch);
+    const Document before = *scene.document;
+    Document changed = before;
+    changed.set("/objective/0/target/0", 0.5);
+    scene.apply(changed);
+    const auto edited = scene.wait([](const Snapshot& s) {
+        return s.activity == Activity::idle && s.steps_computed == s.steps &&
+               s.shown_iteration == -1;
+    });
+    CHECK(edited->epoch != edited->history->back().epoch);
+    CHECK(edited->best_iteration == -1);
+    CHECK(edited->stop_reason.empty());
+    CHECK(edited->loss > 1000 * ended->loss);
+    // Taken back, it is the loss that was optimised.
+    scene.apply(before);
+    const auto back = scene.wait([&](const Snapshot& s) { return s.epoch == ended->epoch; });
+    CHECK(back->best_iteration == 30);
+    // So it is when what was found is written into the scene.
+    scene.session.send(Accept{17});
+    const auto answered = scene.wait([](const Snapshot& s) { return s.answer_to == 17; });
+    CHECK(scene.apply(*answered->answer)->epoch == ended->epoch);
+    CHECK(scene.wait([](const Snapshot& s) { return !s.unaccepted; })->best_iteration == 30);
+}
+
+TEST_CASE("session: an optimisation that has converged has ended well") {
+    OpenScene scene(test::scene_file("soft_beam.json"));
+    scene.optimise();
+    Document again = *scene.document;
+    again.set("/optimizer/iterations", 200);
+    scene.apply(again);
+    const auto ended = scene.optimise();
+    CHECK(ended->stop_reason.starts_with("converged: "));
+    CHECK(ended->stopped_well);
+    // The gradient is next to nothing there, and right.
+    scene.session.send(CheckGradient{});
+    const auto checked = scene.wait([](const Snapshot& s) {
+        return s.activity == Activity::idle && s.check && !s.check->empty();
+    });
+    for (const CheckRow& row : *checked->check) {
+        CAPTURE(row.name);
+        CAPTURE(row.error);
+        CHECK(row.passed);
+    }
+    CHECK(*checked->check_at == *checked->values);
+}
+
+TEST_CASE("session: the range of a list is that of all its numbers") {
+    OpenScene scene(test::scene_file("wave_image.json"));
+    const auto shown = scene.wait([](const Snapshot& s) { return !s.quantities.empty(); });
+    const auto target =
+        std::ranges::find(shown->quantities, std::string("image.target"), &QuantityInfo::path);
+    REQUIRE(target != shown->quantities.end());
+    // A hump of height 1 less its mean: the integral of exp(-r^2 / 800) over 256^2 nodes.
+    const double mean = 800 * 3.14159265358979 / (256.0 * 256);
+    CHECK(target->rows == 65536);
+    CHECK(target->least == doctest::Approx(-mean).epsilon(1e-4));
+    CHECK(target->most == doctest::Approx(1 - mean).epsilon(1e-4));
 }
 
 TEST_CASE("session: any iteration can be shown, beside another one as a ghost") {

@@ -36,6 +36,10 @@ public:
         else
             ImGui::TextColored(look().palette().bad, "%s  %s", icon::warning,
                                fmt::format("{} of {} differ", failed, now.check->size()).c_str());
+        if (now.check_at && now.values && *now.check_at != *now.values) {
+            ImGui::SameLine();
+            ImGui::TextColored(look().palette().warn, "of other parameters than those shown");
+        }
         if (!ImGui::BeginTable(
                 "rows", 5,
                 ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable))
@@ -47,9 +51,12 @@ public:
         ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, px(28));
         ImGui::TableSetupScrollFreeze(0, 1);
         static constexpr const char* helps[] = {
-            "A number that is optimised", "dLoss / d(it), by the adjoints",
-            "(L(p+h) - L(p-h)) / 2h, from two runs",
-            "Their difference, relative to the larger of the two",
+            "A number that is optimised, or a random direction",
+            "dLoss / d(it), by the adjoints of the f64 program. Other panels show those of the "
+            "program that runs: in f32 a gradient that is next to 0 is mostly rounding",
+            "(L(p+h) - L(p-h)) / 2h, from two runs of the f64 program",
+            "Their difference, relative to the largest of the two, of the one-sided differences "
+            "(which cancel at an optimum), and of a thousandth of the largest entry",
             "Whether they agree, within what rounding explains"};
         table_headers(helps);
         ImGuiListClipper clipper;

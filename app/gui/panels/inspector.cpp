@@ -63,9 +63,9 @@ private:
             Actions::key_name(context.actions["branch"].key));
         for (const session::QuantityInfo& q : now.quantities) {
             if (!q.optimised || q.values.empty()) continue;
-            const auto [low, high] = std::ranges::minmax(q.values);
-            quiet_text(fmt::format("{} then: {}{} {}", q.path, number_text(low, 4),
-                                   low == high ? "" : " to " + number_text(high, 4), q.unit));
+            quiet_text(fmt::format("{} then: {}{} {}", q.path, number_text(q.least, 4),
+                                   q.least == q.most ? "" : " to " + number_text(q.most, 4),
+                                   q.unit));
         }
         ImGui::Separator();
     }

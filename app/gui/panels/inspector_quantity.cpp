@@ -36,6 +36,20 @@ void gradient_text(double gradient, const std::string& unit, float width) {
                                    : "does not change"));
 }
 
+// While it optimises, gradients of what is not optimised wait: their place is kept.
+bool gradient_waits(const Workspace& work, const session::QuantityInfo& q) {
+    return q.gradient.empty() && q.may_optimise && !work.now().terms.empty() &&
+           work.is_optimising();
+}
+
+void waiting_text(float width) {
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(width - ImGui::CalcTextSize("...").x, 0.0F));
+    ImGui::AlignTextToFramePadding();
+    quiet_text("...");
+    tip("Its gradient is computed when the optimisation pauses");
+}
+
 // What the module takes where nothing is written; the numbers as they are where its row does not
 // say.
 std::vector<double> unwritten(const Workspace& work, const session::QuantityInfo& q) {
@@ -103,15 +117,16 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
            const std::string& help, ImGuiID menu) {
     const EntryPlace place = place_of(work, q, index);
     const bool has_gradient = index < q.gradient.size();
-    const float side = has_gradient ? ImGui::CalcTextSize("-8.88e-88").x : 0;
-    const float width = ImGui::GetContentRegionAvail().x - (has_gradient ? side + px(8) : 0);
+    const bool waits = gradient_waits(work, q), beside = has_gradient || waits;
+    const float side = beside ? ImGui::CalcTextSize("-8.88e-88").x : 0;
+    const float width = ImGui::GetContentRegionAvail().x - (beside ? side + px(8) : 0);
     if (place.pointer.empty()) {
         const float left = ImGui::GetCursorPosX();
         ImGui::AlignTextToFramePadding();
         cut_text(number_text(q.values[index], 6) + (q.unit.empty() ? "" : " " + q.unit), width);
         tip(help + "\n\n" + place.why_not);
         open_menu(menu, static_cast<int>(index));
-        if (has_gradient) ImGui::SameLine(left + width + px(8));
+        if (beside) ImGui::SameLine(left + width + px(8));
     } else {
         NumberField field{.value = q.values[index], .unit = q.unit, .low = q.low, .high = q.high};
         // What was edited is shown before the simulation has it.
@@ -135,9 +150,10 @@ void entry(Workspace& work, const session::QuantityInfo& q, std::size_t index,
             }
         }
         if (edited == Edited::done) work.edit([](session::Editor& e) { e.end_merge(); });
-        if (has_gradient) ImGui::SameLine(0, px(8));
+        if (beside) ImGui::SameLine(0, px(8));
     }
     if (has_gradient) gradient_text(q.gradient[index], q.unit, side);
+    if (waits) waiting_text(side);
 }
 
 // The names that entry `index` of the quantity may have among the parameters' ("ball.velocity.x",
@@ -281,15 +297,12 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
     tip(help);
     open_menu(menu, -1);
     if (!open) {
-        const auto [low, high] = std::ranges::minmax(q.values);
         ImGui::SetCursorPosX(start);
         const std::string range =
-            fmt::format("{} to {} {}", number_text(low, 4), number_text(high, 4), q.unit);
+            fmt::format("{} to {} {}", number_text(q.least, 4), number_text(q.most, 4), q.unit);
         quiet_text(range);
         if (q.gradient.empty()) return;
-        double square = 0;
-        for (const double g : q.gradient) square += g * g;
-        const std::string text = "|gradient| " + number_text(std::sqrt(square), 3);
+        const std::string text = "|gradient| " + number_text(q.gradient_norm, 3);
         const float needed = ImGui::CalcTextSize((range + text).c_str()).x + px(14);
         if (start + needed < ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x)
             ImGui::SameLine(0, px(14));
@@ -350,12 +363,12 @@ void draw_quantity(Context& context, const session::QuantityInfo& q, const std::
     const float start = ImGui::GetCursorPosX();
     // Beside the name if both can be read, else below it.
     const float room = ImGui::GetContentRegionAvail().x;
+    const bool plain = q.gradient.empty() && !gradient_waits(work, q);
     const float needed =
         is_list
             ? ImGui::GetTreeNodeToLabelSpacing() +
                   ImGui::CalcTextSize(fmt::format("{} numbers", q.rows * q.components).c_str()).x
-            : ImGui::CalcTextSize(q.gradient.empty() ? "-8.88888 N" : "-8.88888 N -8.88e-88").x +
-                  px(16);
+            : ImGui::CalcTextSize(plain ? "-8.88888 N" : "-8.88888 N -8.88e-88").x + px(16);
     const float column = std::min(label_width(), room - needed);
     const bool beside = count > 0 && !is_vector &&
                         column >= ImGui::CalcTextSize(words(label).c_str()).x * 0.9F && column > 0;

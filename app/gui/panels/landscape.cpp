@@ -135,25 +135,27 @@ private:
                 "loss", values.data(), scan.count, scan.count, log_scale ? std::log10(low) : low,
                 log_scale ? std::log10(high) : high, nullptr, {scan.range[0][0], scan.range[1][0]},
                 {scan.range[0][1], scan.range[1][1]});
-            // Downhill, by the exact gradient: a quarter of the picture long.
+            // Downhill, by the exact gradient. A quarter of the picture long where a loss that falls
+            // so across the picture would change by all that is seen, shorter at an optimum.
             const double wide = scan.range[0][1] - scan.range[0][0],
                          tall = scan.range[1][1] - scan.range[1][0];
             const double u = -scan.slope[0] * wide, v = -scan.slope[1] * tall;
             const double length = std::hypot(u, v);
-            if (length > 0) {
-                const ImVec2 from = ImPlot::PlotToPixels(scan.centre[0], scan.centre[1]);
-                const ImVec2 to = ImPlot::PlotToPixels(scan.centre[0] + 0.25 * wide * u / length,
-                                                       scan.centre[1] + 0.25 * tall * v / length);
-                ImDrawList* list = ImPlot::GetPlotDrawList();
-                const ImU32 colour = ImGui::GetColorU32(look().palette().gradient);
+            const double part =
+                length > 0 && high > low ? 0.25 * std::min(1 / length, 1 / (high - low)) : 0;
+            const ImVec2 from = ImPlot::PlotToPixels(scan.centre[0], scan.centre[1]);
+            const ImVec2 to = ImPlot::PlotToPixels(scan.centre[0] + part * wide * u,
+                                                   scan.centre[1] + part * tall * v);
+            ImDrawList* list = ImPlot::GetPlotDrawList();
+            const ImU32 colour = ImGui::GetColorU32(look().palette().gradient);
+            const float dx = to.x - from.x, dy = to.y - from.y, n = std::hypot(dx, dy);
+            if (n > px(10)) {
                 list->AddLine(from, to, colour, px(2.5F));
-                const float dx = to.x - from.x, dy = to.y - from.y,
-                            n = std::max(std::hypot(dx, dy), 1.0F);
                 const ImVec2 d{dx / n * px(9), dy / n * px(9)};
                 list->AddTriangleFilled(to, {to.x - d.x - d.y / 2, to.y - d.y + d.x / 2},
                                         {to.x - d.x + d.y / 2, to.y - d.y - d.x / 2}, colour);
-                list->AddCircleFilled(from, px(4), colour);
             }
+            list->AddCircleFilled(from, px(4), colour);
             ImPlot::EndPlot();
         }
         ImGui::SameLine(0, px(6));

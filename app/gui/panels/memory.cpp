@@ -33,9 +33,7 @@ public:
                                                  : now.checkpoint_plan,
                      ImGui::GetStyle().Colors[ImGuiCol_Text]);
         picture(now);
-        quiet_text(fmt::format("{} kept, {} of {} steps as checkpoints",
-                               bytes_text(static_cast<double>(now.gradient_bytes)),
-                               now.checkpoints.size(), now.steps));
+        quiet_text(bytes_text(static_cast<double>(now.gradient_bytes)) + " kept");
         heading("Scrubbing");
         const float share = now.frame_limit > 0
                                 ? static_cast<float>(static_cast<double>(now.frame_bytes) /

@@ -65,49 +65,84 @@ private:
     static void state(Workspace& work) {
         const session::Snapshot& now = work.now();
         const auto& history = now.history;
+        const ImVec4 quiet = look().palette().quiet;
         if (!history || history->empty()) {
-            wrapped_text(fmt::format("{} number{} may change. The loss is {}.", entries(now),
-                                     entries(now) == 1 ? "" : "s", number_text(now.loss, 4)),
-                         look().palette().quiet);
+            wrapped_text(
+                fmt::format("{} number{} may change. {}", entries(now),
+                            entries(now) == 1 ? "" : "s",
+                            std::isnan(now.loss) ? "The loss comes with the end of the first run."
+                                                 : "The loss is " + number_text(now.loss, 4) + "."),
+                quiet);
             return;
         }
+        // What is shown; while it optimises, the newest.
         const session::IterationInfo& last = history->back();
-        const auto best =
-            std::ranges::min_element(*history, {}, [&](const session::IterationInfo& i) {
-                // Losses of different scenes say nothing about each other.
-                return std::isfinite(i.loss) && i.build == last.build ? i.loss : INFINITY;
-            });
+        const auto found =
+            std::ranges::find(*history, work.is_optimising() ? last.iteration : now.shown_iteration,
+                              &session::IterationInfo::iteration);
+        const session::IterationInfo* const row = found == history->end() ? nullptr : &*found;
+        const double loss = row != nullptr ? row->loss : now.loss;
+        const std::int64_t epoch = row != nullptr ? row->epoch : now.epoch;
         ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
-        ImGui::TextUnformatted(number_text(last.loss, 4).c_str());
+        ImGui::TextUnformatted(number_text(loss, 4).c_str());
         ImGui::PopFont();
-        tip(fmt::format("The loss of iteration {}: {}", last.iteration,
-                        number_text(last.loss, 12)));
-        const double first =
-            std::ranges::find(*history, last.build, &session::IterationInfo::build)->loss;
-        if (std::isfinite(first) && first != 0) {
-            const double change = 100 * (last.loss / first - 1);
-            const std::string text = fmt::format("{:+.3g} %", change);
-            ImGui::SameLine();
-            if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(text.c_str()).x)
-                ImGui::NewLine();
-            else
-                ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
-            ImGui::TextColored(change <= 0 ? look().palette().good : look().palette().bad, "%s",
-                               text.c_str());
-            tip("Change of the loss since the first iteration of this scene");
-        }
+        tip(fmt::format(
+            "The loss of {}: {}",
+            row != nullptr ? fmt::format("iteration {}", row->iteration) : "what is shown",
+            number_text(loss, 12)));
+        // Losses of different scenes say nothing about each other.
+        const auto first = std::ranges::find(*history, epoch, &session::IterationInfo::epoch);
+        if (first != history->end() && std::isfinite(first->loss) && first->loss != 0 &&
+            std::isfinite(loss))
+            change(100 * (loss / first->loss - 1));
         sparkline(*history);
-        const ImVec4 quiet = look().palette().quiet;
-        wrapped_text(fmt::format("iteration {} of {}   best {} in {}", last.iteration,
-                                 std::max(now.iterations_planned, last.iteration),
-                                 number_text(best->loss, 4), best->iteration),
-                     quiet);
-        wrapped_text(fmt::format("|gradient| {}   {} so far", number_text(last.gradient_norm, 3),
-                                 duration_text(last.seconds)),
-                     quiet);
-        if (!now.stop_reason.empty() && !work.is_optimising())
+        if (row != nullptr)
+            quiet_text(fmt::format("iteration {} of {}", row->iteration,
+                                   std::max(now.iterations_planned, last.iteration)));
+        else
+            wrapped_text(no_iteration_text(now), quiet);
+        found_so_far(work, last);
+        if (row != nullptr)
+            wrapped_text(
+                fmt::format("|gradient| {}   {} so far", number_text(row->gradient_norm, 3),
+                            duration_text(last.seconds)),
+                quiet);
+        if (now.stop_reason.empty() || work.is_optimising()) return;
+        if (now.stop_reason.starts_with("converged"))
+            wrapped_text(std::string(icon::check) + " C" + now.stop_reason.substr(1),
+                         look().palette().good);
+        else
             wrapped_text("Ended: " + now.stop_reason,
                          now.stopped_well ? quiet : look().palette().warn);
+    }
+
+    static void change(double percent) {
+        const std::string text = fmt::format("{:+.3g} %", percent);
+        ImGui::SameLine();
+        if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(text.c_str()).x)
+            ImGui::NewLine();
+        else
+            ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
+        ImGui::TextColored(percent <= 0 ? look().palette().good : look().palette().bad, "%s",
+                           text.c_str());
+        tip("Change of the loss since the first iteration of this scene");
+    }
+
+    // The last iteration and the best one, where they differ; and the way to the best.
+    static void found_so_far(Workspace& work, const session::IterationInfo& last) {
+        const session::Snapshot& now = work.now();
+        const session::IterationInfo* const best = work.best_row();
+        if (best == nullptr) return;
+        if (best->iteration != last.iteration)
+            wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
+                                     last.iteration, number_text(best->loss, 4), best->iteration),
+                         look().palette().quiet);
+        if (work.is_optimising() || best->iteration == now.shown_iteration || !best->can_show)
+            return;
+        if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
+                        "Shows the iteration with the lowest loss; Accept then writes its "
+                        "parameters into the scene"))
+            work.send(session::ShowIteration{best->iteration});
     }
 
     static std::size_t entries(const session::Snapshot& now) {

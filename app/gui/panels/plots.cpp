@@ -296,10 +296,18 @@ private:
     // `all`: the axes follow the curves; else the vertical one shows `range`.
     static void draw_curves(const Figure& figure, bool all, std::array<double, 2> range = {}) {
         const ImPlotAxisFlags flags = all ? ImPlotAxisFlags_AutoFit : ImPlotAxisFlags_None;
-        ImPlot::SetupAxes(figure.x_label.c_str(), figure.y_label.c_str(), flags, flags);
+        // On a logarithmic axis what is not positive is left out, but not from the other axis.
+        ImPlot::SetupAxes(figure.x_label.c_str(), figure.y_label.c_str(),
+                          figure.log_y ? ImPlotAxisFlags_None : flags,
+                          figure.log_y ? ImPlotAxisFlags_None : flags);
         if (figure.log_y) {
             ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
-            if (all) range = positive_range(figure);
+            if (all) {
+                range = positive_range(figure);
+                const auto [x, y] = ranges_of(figure);
+                ImPlot::SetupAxisLimits(ImAxis_X1, x.low, x.high, ImPlotCond_Always);
+                ImPlot::SetupAxisLimits(ImAxis_Y1, y.low, y.high, ImPlotCond_Always);
+            }
             // In less than a decade there may be no power of ten: round numbers instead.
             if (range[0] > 0 && range[1] > range[0] && range[1] < 10 * range[0])
                 if (const std::vector<double> ticks = ticks_of(range[0], range[1], 4);
@@ -313,12 +321,17 @@ private:
             spec.LineColor =
                 ImPlot::GetColormapColor(static_cast<int>(&curve - figure.curves.data()));
             const int count = static_cast<int>(curve.x.size());
+            // A line ends where there is no logarithm.
+            std::vector<double> heights = curve.y;
+            if (figure.log_y)
+                for (double& y : heights)
+                    if (!(y > 0)) y = NAN;
             if (count == 1) {
                 spec.Marker = ImPlotMarker_Circle;
-                ImPlot::PlotScatter(curve.name.c_str(), curve.x.data(), curve.y.data(), count,
+                ImPlot::PlotScatter(curve.name.c_str(), curve.x.data(), heights.data(), count,
                                     spec);
             } else {
-                ImPlot::PlotLine(curve.name.c_str(), curve.x.data(), curve.y.data(), count, spec);
+                ImPlot::PlotLine(curve.name.c_str(), curve.x.data(), heights.data(), count, spec);
             }
         }
     }

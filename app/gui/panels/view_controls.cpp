@@ -26,6 +26,8 @@ constexpr MapRow maps[] = {
 // Of the scene's size: the longest arrow, and the highest height, that are fitted.
 constexpr double arrow_part = 0.12, height_part = 0.15;
 
+constexpr double patience = 0.4;  // s, after which it is said that something is computed
+
 double diagonal_of(const render::Stage& stage) {
     double sum = 0;
     for (std::size_t c = 0; c < 3; ++c) sum += std::pow(stage.high[c] - stage.low[c], 2);
@@ -109,14 +111,8 @@ void ViewControls::colours(Context& context) {
     if (now.colours.empty()) return;
     if (choice("##colour", names_of(now.colours), work.colour,
                "Colour: what the elements are coloured by; gradients are of the loss", px(168),
-               "plain colours")) {
-        work.look();
-        const auto field = std::ranges::find(now.colours, work.colour, &session::ShownField::name);
-        const bool gradient = field != now.colours.end() && field->gradient;
-        work.view.symmetric = gradient;
-        work.view.map = gradient ? ColourMap::coolwarm : ColourMap::viridis;
-        work.view.range.reset();
-    }
+               "plain colours"))
+        work.colour_by(std::string(work.colour));
     ImGui::SameLine(0, px(6));
 }
 
@@ -190,6 +186,13 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
         say(look().palette().warn,
             fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
     if (!work.tool_problem.empty()) say(look().palette().warn, work.tool_problem);
+    // A run that takes its time.
+    const bool runs =
+        now.activity == session::Activity::simulating && now.steps_computed < now.steps;
+    if (!runs) runs_since_ = ImGui::GetTime();
+    if (ImGui::GetTime() > runs_since_ + patience)
+        say(look().palette().quiet,
+            fmt::format("{}: {} of {} steps", now.activity_text, now.steps_computed, now.steps));
 }
 
 void ViewControls::colour_bar(Context& context, ImVec2 at, int width, int height) {

@@ -21,13 +21,14 @@ private:
     void colours(Context& context);
     void arrows(Context& context);
     static void heights(Context& context);
-    static void remarks(const Workspace& work, ImVec2 at);
+    void remarks(const Workspace& work, ImVec2 at);
     static void colour_bar(Context& context, ImVec2 at, int width, int height);
 
     // The longest arrow so far, of this field on this stage.
     double longest_ = 0;
     std::string longest_of_;
     std::shared_ptr<const render::Stage> stage_;
+    double runs_since_ = 0;  // ImGui::GetTime() of the last frame in which nothing ran
 };
 
 }  // namespace hindcast::gui

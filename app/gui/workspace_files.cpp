@@ -213,10 +213,8 @@ void Workspace::when_saved(std::function<void()> next) {
                                         ", then goes on",
                                     [this, save_then] { accept_and_save(save_then); }});
     } else {
-        question.text =
-            fmt::format(example ? "Save the changes to the example {} in a file of yours?"
-                                : "Save the changes to {}?",
-                        file);
+        question.text = example ? "Save the changes to the example " + file + " in a file of yours?"
+                                : "Save the changes to " + file + "?";
     }
     if (example)
         question.detail +=

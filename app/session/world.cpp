@@ -19,7 +19,8 @@ constexpr std::size_t most_values_shown = 4096;
 
 void add_quantities(World& world, Simulation& simulation) {
     for (const auto& [path, q] : simulation.model().quantities()) {
-        QuantityMeta meta;
+        world.quantity_of[path] = world.quantities.size();
+        QuantityMeta& meta = world.quantities.emplace_back();
         meta.info.path = path;
         meta.info.unit = q->unit;
         meta.info.scene_pointer = q->scene_pointer;
@@ -32,8 +33,6 @@ void add_quantities(World& world, Simulation& simulation) {
         meta.count = q->count;
         const std::size_t dot = path.find('.');
         meta.owner = dot == std::string::npos ? "" : path.substr(0, dot);
-        world.quantity_of[path] = world.quantities.size();
-        world.quantities.push_back(std::move(meta));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "app/gui/process_memory.hpp"
 #include "tests/gui/robot.hpp"
@@ -119,6 +120,57 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
     counts = true;
     robot.app().run();
     CHECK(at_rest == enough);
+}
+
+TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
+    Robot robot;
+    const auto whole = [&] {
+        return robot.wait([&] {
+            return robot.now().activity == session::Activity::idle && !robot.work().is_behind();
+        });
+    };
+    // What a user does with one scene after the other.
+    const auto go_through = [&](const char* scene) {
+        robot.run([&](ImGuiTestContext&) {
+            robot.work().open(robot.scenes() / scene);
+            if (const auto asked = std::exchange(robot.work().question(), std::nullopt))
+                for (const gui::Question::Answer& answer : asked->answers)
+                    if (answer.label == "Discard") answer.action();
+            REQUIRE(robot.wait([&] {
+                return robot.work().has_run() && !robot.work().is_opening() &&
+                       robot.work().editor().file().filename() == scene;
+            }));
+            robot.frames(5);
+            robot.work().optimise(session::Optimise::What::one);
+            REQUIRE(robot.wait([&] {
+                return robot.now().history && robot.now().history->size() > 1 &&
+                       !robot.work().is_optimising();
+            }));
+            robot.work().play(false);
+            REQUIRE(whole());
+            for (int k = 1; k <= 8; ++k) {
+                robot.work().send(session::Seek{robot.now().steps * k / 8});
+                robot.frames(2);
+            }
+            robot.work().send(session::ShowIteration{0});
+            robot.frames(3);
+            robot.work().send(session::ShowIteration{});
+            robot.work().edit([&](session::Editor& e) {
+                e.set("/description", document::Node("another"), "Describe");
+                e.undo();
+            });
+            robot.frames(3);
+        });
+    };
+    constexpr const char* scenes[] = {"spring_cage.json", "thrown_ball.json", "soft_beam.json"};
+    const auto rounds = [&](int count) {
+        for (int k = 0; k < count; ++k)
+            for (const char* scene : scenes) go_through(scene);
+    };
+    rounds(2);
+    const std::int64_t before = test::memory_in_use();
+    rounds(4);
+    CHECK(test::memory_in_use() - before < 10 * MiB);
 }
 
 TEST_CASE("gui: exporting again and again keeps no memory") {

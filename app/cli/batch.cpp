@@ -192,7 +192,7 @@ private:
             at += (a > 0 ? ", " : "") + sweep_.axes()[a].path + " = " + number_text(values[a]);
         return Error(fmt::format("{} of {} gradients are not finite; at {}: {}", bad_gradients_,
                                  done_, at, explain_gradient(simulation, gradient)))
-            .remedy("the other rows of " + (folder_ / "batch.csv").string() + " hold");
+            .remedy("the other rows of " + (path_ / "batch.csv").string() + " hold");
     }
 
     void save() {

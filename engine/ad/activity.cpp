@@ -13,8 +13,7 @@ Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active)
       active_(active),
       varied_(kernel.ops.size()),
       useful_(kernel.ops.size()),
-      gated_(kernel.ops.size()),
-      steep_(kernel.ops.size()) {
+      gated_(kernel.ops.size()) {
     spread_forward();
     spread_backward();
 }
@@ -24,8 +23,7 @@ Activity::Activity(const ir::Kernel& kernel, const std::set<Value>& inputs, Valu
       active_(kernel.parameters.size(), 0),
       varied_(kernel.ops.size()),
       useful_(kernel.ops.size()),
-      gated_(kernel.ops.size()),
-      steep_(kernel.ops.size()) {
+      gated_(kernel.ops.size()) {
     for (const Value v : inputs) mark(varied_, v);
     mark(useful_, output);
     spread_forward();
@@ -36,12 +34,6 @@ void Activity::mark(std::vector<char>& set, Value v) {
     if (v < 0 || !ir::is_real(kernel_.op(v).type) || set[static_cast<std::size_t>(v)]) return;
     set[static_cast<std::size_t>(v)] = 1;
     changed_ = true;
-}
-
-bool Activity::steep(const Op& op) const {
-    for (const Value operand : op.operand)
-        if (operand >= 0 && steep(operand)) return true;
-    return false;
 }
 
 // Values that a region passes on: yields (and inits) to results (and arguments).
@@ -77,10 +69,7 @@ void Activity::spread_forward() {
             switch (op.code) {
                 case OpCode::if_:
                 case OpCode::for_:
-                case OpCode::while_:
-                    link(varied_, op, true);
-                    link(steep_, op, true);
-                    break;
+                case OpCode::while_: link(varied_, op, true); break;
                 case OpCode::load:
                 case OpCode::own_load:
                 case OpCode::take:
@@ -89,19 +78,14 @@ void Activity::spread_forward() {
                     break;
                 case OpCode::local_accumulate:
                     if (is(varied_, op.operand[2])) mark(varied_, op.operand[0]);
-                    if (is(steep_, op.operand[2])) mark(steep_, op.operand[0]);
                     break;
                 case OpCode::local_load:
                     if (is(varied_, op.operand[0])) mark(varied_, v);
-                    if (is(steep_, op.operand[0])) mark(steep_, v);
                     break;
                 default:
-                    for (int i = 0; i < 3; ++i) {
-                        if (!differentiable(kernel_, op, i) || !is(varied_, op.operand[i]))
-                            continue;
-                        mark(varied_, v);
-                        if (singular(op.code) || is(steep_, op.operand[i])) mark(steep_, v);
-                    }
+                    for (int i = 0; i < 3; ++i)
+                        if (differentiable(kernel_, op, i) && is(varied_, op.operand[i]))
+                            mark(varied_, v);
             }
         }
     } while (changed_);
@@ -174,7 +158,7 @@ void Activity::spread_backward() {
                     break;
                 default: {
                     const bool gate = op.code == OpCode::select || op.code == OpCode::min ||
-                                      op.code == OpCode::max || singular(op.code);
+                                      op.code == OpCode::max;
                     for (int i = 0; i < 3; ++i) {
                         if (!is(useful_, v) || !differentiable(kernel_, op, i)) continue;
                         mark(useful_, op.operand[i]);

@@ -2,10 +2,7 @@
 //   varied   depends on an active input
 //   useful   an active output depends on it
 //   gated    its adjoint may be the zero of a path not taken: it flows through a useful select, min
-//            or max, or the value is used inside a branch or a loop that may make no trip; or it may
-//            be infinite: it flows through a singular op
-//   steep    its value or tangent may be infinite: it depends on an active input through a singular
-//            op
+//            or max, or the value is used inside a branch or a loop that may make no trip
 // Only values that are both varied and useful have adjoints; only varied ones have tangents.
 #pragma once
 
@@ -27,8 +24,6 @@ public:
     bool varied(ir::Value v) const { return varied_[static_cast<std::size_t>(v)] != 0; }
     bool useful(ir::Value v) const { return useful_[static_cast<std::size_t>(v)] != 0; }
     bool gated(ir::Value v) const { return gated_[static_cast<std::size_t>(v)] != 0; }
-    bool steep(ir::Value v) const { return steep_[static_cast<std::size_t>(v)] != 0; }
-    bool steep(const ir::Op& op) const;  // of its operands
     bool on(ir::Value v) const { return varied(v) && useful(v); }
 
 private:
@@ -41,7 +36,7 @@ private:
 
     const ir::Kernel& kernel_;
     std::vector<char> active_;
-    std::vector<char> varied_, useful_, gated_, steep_;
+    std::vector<char> varied_, useful_, gated_;
     bool changed_ = false;
 };
 

@@ -87,8 +87,8 @@ void Reverse::arithmetic(Value v, const Op& op) {
         if (operand >= 0) operands.push_back(cloner.at(operand));
     for (int i = 0; i < 3; ++i)
         if (differentiable(source_, op, i) && activity_.on(op.operand[i]))
-            add(op.operand[i], contribution(b_, op, i, g, operands, cloner.at(v),
-                                            activity_.gated(v) || activity_.steep(op)));
+            add(op.operand[i],
+                contribution(b_, op, i, g, operands, cloner.at(v), activity_.gated(v)));
 }
 
 int Reverse::dual_of(const Op& op) const {

@@ -1,15 +1,8 @@
 // Conventions that are easy to get wrong, fixed here:
 //  - min, max, select: the derivative of the branch taken (ties as the op table says); d|x| = 0
 //    at 0.
-//  - a product of a seed and a derivative is 0 where either is 0, even if the other is infinite:
-//    divz(0, 0) = 0, mulz(0, inf) = mulz(inf, 0) = 0. Elsewhere infinities are kept. So a branch
-//    that was not taken contributes nothing, and the modes agree at the singular points of sqrt,
-//    cbrt, log, log1p, asin, acos, pow and divz, in whichever order they meet the factors:
-//    sqrt(x*x) has the derivative 0 at 0, x*log(x) has -inf, normalize(x) has inf along each
-//    axis (its length there is 1/|x|). Two limits. A derivative made of infinities of both signs,
-//    as of sqrt(x - x), is NaN in reverse mode, which adds them after the product. The rule holds
-//    within a kernel: an infinite adjoint that another kernel reads is an error of the run.
-//    Activity says which products need it. mulz and divz are ops, not selects, so their own
+//  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0,
+//    mulz(0, inf) = 0. Elsewhere infinities are kept. These are ops, not selects, so their own
 //    derivatives are right too (a select would have a zero second derivative there).
 //  - norm at zero: the unit vector x_i/|x| is taken as 0 in both modes: x_i is divided by
 //    max(|x|, a number below every length but 0).
@@ -36,20 +29,6 @@ bool differentiable(const ir::Kernel& kernel, const Op& op, int i) {
         case OpCode::bitcast: return false;
         case OpCode::attach_slope: return i < 2;
         default: return true;
-    }
-}
-
-bool singular(OpCode code) {
-    switch (code) {
-        case OpCode::sqrt:
-        case OpCode::cbrt:
-        case OpCode::log:
-        case OpCode::log1p:
-        case OpCode::asin:
-        case OpCode::acos:
-        case OpCode::pow:
-        case OpCode::divz: return true;
-        default: return false;
     }
 }
 

@@ -11,13 +11,10 @@ namespace hindcast::ad {
 // Whether the result of an op depends differentiably on operand i.
 bool differentiable(const ir::Kernel& kernel, const ir::Op& op, int i);
 
-// Whether the op has points where a derivative is infinite although its operands are finite, and a
-// seed of zero gives zero there (divz). Quotients are none of them: one by zero has no value.
-bool singular(ir::OpCode code);
-
 // Records seed * d result / d operand_i and returns it. `operands` and `result` are the primal
-// values in `builder`. `gated` marks ops of which a factor may be infinite where the other is zero:
-// their products use mulz (see rules.cpp and Activity).
+// values in `builder`. `gated` marks ops whose adjoint flows through a select, min or max: their
+// products use mulz, so that a branch that was not taken contributes zero even where its own
+// derivative is infinite.
 ir::Value contribution(ir::Builder& builder, const ir::Op& op, int i, ir::Value seed,
                        const std::vector<ir::Value>& operands, ir::Value result, bool gated);
 

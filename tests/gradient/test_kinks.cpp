@@ -230,35 +230,3 @@ TEST_CASE("log, pow, asin, acos and atan2 at singular points") {
         {"atan2", OF(atan2(v.x(), v.y())), {0, 2, 0}, {0.5, 0, 0}, 0},
     });
 }
-
-TEST_CASE("chains through singular points: zero times infinity is zero, in both modes") {
-    const double one = 1;
-    const auto through_a_loop = [](const Vec3& v) {
-        Float s = v.x();
-        for_(0, 9, [&](Int) { s = sqrt(s * v.x()); });
-        return s;
-    };
-    check({
-        {"sqrt(x*x)", OF(sqrt(v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
-        {"sqrt(x*x)", OF(sqrt(v.x() * v.x())), {-3, 0, 0}, {-1, 0, 0}, 3},
-        {"sqrt(x*y)", OF(sqrt(v.x() * v.y())), {0, 3, 0}, {infinity, 0, 0}, 0},
-        {"sqrt(fma(x, y, z))",
-         OF(sqrt(fma(v.x(), v.y(), v.z()))),
-         {0, 3, 0},
-         {infinity, 0, infinity},
-         0},
-        {"cbrt(x*x*x)", OF(cbrt(v.x() * v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
-        {"x*log(x)", OF(v.x() * log(v.x())), {0, 0, 0}, {-infinity, 0, 0}, not_a_number},
-        {"mulz(x, log(x))", OF(mulz(v.x(), log(v.x()))), {0, 0, 0}, {-infinity, 0, 0}, 0},
-        {"exp(log(x))", OF(exp(log(v.x()))), {0, 0, 0}, {0, 0, 0}, 0},
-        {"asin(cos(x))", OF(asin(cos(v.x())) - asin(1.0)), {0, 0, 0}, {0, 0, 0}, 0},
-        {"acos(1 - x*x)", OF(acos(1.0 - v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
-        {"pow(x*x, 1/2)", OF(pow(v.x() * v.x(), 0.5)), {0, 0, 0}, {0, 0, 0}, 0},
-        {"sin(sqrt(x)) y", OF(sin(sqrt(v.x())) * v.y()), {0, 0, 0}, {0, 0, 0}, 0},
-        {"sqrt(x) y", OF(sqrt(v.x()) * v.y()), {0, 2, 0}, {infinity, 0, 0}, 0},
-        {"normalize", OF(normalize(v.y() * v).x()), {0, 0, 0}, {0, 0, 0}, 0},
-        {"normalize", OF(normalize(v).y()), {0, 0, 0}, {0, infinity, 0}, 0},
-        {"through a loop", through_a_loop, {0, 0, 0}, {0, 0, 0}, 0},
-        {"through a loop", through_a_loop, {1, 0, 0}, {one, 0, 0}, 1},
-    });
-}

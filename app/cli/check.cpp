@@ -101,8 +101,6 @@ Command add_check(CLI::App& app) {
     command->footer(
         "Differences are those of the f64 program; --precision f32 compares the f32 gradient with\n"
         "the f64 one as well. The exit status is 1 if a verdict failed.\n"
-        "Errors to differences are relative to the largest of the two numbers, of the one-sided\n"
-        "differences (which cancel at an optimum), and of a thousandth of the largest entry.\n"
         "With gradients.horizon in the scene the gradient of the last steps is checked, against\n"
         "differences of runs from the state before them; --set gradients.horizon=N with all N\n"
         "steps of the scene checks the whole gradient.\n"

@@ -54,11 +54,6 @@ struct Plateau {
     double step = nan;  // none was finite
 };
 
-struct Difference {
-    double value = 0, step = nan;
-    double terms = 0;  // the size of the two one-sided differences whose mean it is
-};
-
 // Of the differences for all steps: the one of the two neighbours that differ least which has the
 // smaller step.
 template <class T>
@@ -113,7 +108,7 @@ public:
         report.plan = simulation_.plan_gradients();
         if (wanted_.before_gradient) wanted_.before_gradient(simulation_);
         simulation_.rollout().record_adjoint_norms(true);
-        report.loss = loss_ = simulation_.run(true);
+        report.loss = simulation_.run(true);
         if (simulation_.rollout().divergence() || !std::isfinite(report.loss))
             throw Error(explain_loss(simulation_));
         const Vector physical = simulation_.gradient();
@@ -139,9 +134,9 @@ public:
         GradientReport::Entry result;
         Vector direction(start_.size(), 0.0);
         direction[index] = 1;
-        const Difference best = differences(direction);
-        const double scale = std::max({std::fabs(gradient_[index]), std::fabs(best.value),
-                                       best.terms, negligible * largest(gradient_)});
+        const Plateau<double> best = differences(direction);
+        const double scale = std::max(
+            {std::fabs(gradient_[index]), std::fabs(best.value), negligible * largest(gradient_)});
         result.index = index;
         result.name = simulation_.parameters().names()[index];
         result.adjoint = gradient_[index] / scale_[index];
@@ -155,14 +150,13 @@ public:
     GradientReport::Direction along(const Vector& direction) {
         GradientReport::Direction result;
         result.adjoint = dot(gradient_, direction);
-        const Difference best = differences(direction);
+        const Plateau<double> best = differences(direction);
         result.difference = best.value;
         result.step = best.step;
-        result.error =
-            relative(result.adjoint - best.value,
-                     std::max({std::fabs(result.adjoint), std::fabs(best.value), best.terms,
-                               negligible * norm(gradient_) * norm(direction) /
-                                   std::sqrt(static_cast<double>(direction.size()))}));
+        result.error = relative(result.adjoint - best.value,
+                                std::max({std::fabs(result.adjoint), std::fabs(best.value),
+                                          negligible * norm(gradient_) * norm(direction) /
+                                              std::sqrt(static_cast<double>(direction.size()))}));
         result.passed = std::isfinite(best.step) && result.error <= wanted_.tolerance;
 
         ask();
@@ -233,19 +227,12 @@ private:
         });
     }
 
-    Difference differences(const Vector& direction) {
+    Plateau<double> differences(const Vector& direction) {
         const auto runs = around(direction, false);
         Vector slopes;
         for (std::size_t k = 0; k < step_sizes.size(); ++k)
             slopes.push_back((runs[2 * k].loss - runs[2 * k + 1].loss) / (2 * step_sizes[k]));
-        const Plateau<double> best = plateau(slopes);
-        Difference result{best.value, best.step};
-        for (std::size_t k = 0; k < step_sizes.size(); ++k)
-            if (step_sizes[k] == best.step)
-                result.terms = (std::fabs(runs[2 * k].loss - loss_) +
-                                std::fabs(runs[2 * k + 1].loss - loss_)) /
-                               (2 * step_sizes[k]);
-        return result;
+        return plateau(slopes);
     }
 
     Vector moved(const Vector& direction, double h) const {
@@ -266,7 +253,6 @@ private:
     const GradientCheckOptions& wanted_;
     Ensemble ensemble_;
     Vector start_, scale_, gradient_;
-    double loss_ = 0;
     std::int64_t asked_ = 0;
 };
 

@@ -16,13 +16,8 @@
 // of neighbours that differ least, judged without a look at the adjoint. The runs of one direction
 // are an ensemble (ensemble.hpp).
 //
-// Relative errors of entries refer to the largest of these:
-//   both numbers that are compared
-//   the terms that cancel in the central difference, (|L(p + h) - L(p)| + |L(p - h) - L(p)|) / 2h:
-//   at an optimum both are about h/2 times the curvature and their difference is next to nothing,
-//   so that rounding and curvature are all that is left of it
-//   a thousandth of the largest entry of the (scaled) gradient
-// Those of directions likewise, with |g| |u| / sqrt(size) in place of the largest entry.
+// Relative errors of entries refer to the larger of both numbers, but at least to a thousandth of
+// the largest entry of the (scaled) gradient; those of directions likewise to |g| |u|.
 #pragma once
 
 #include <cstdint>

@@ -51,12 +51,18 @@ Child::Child(const std::vector<std::string>& arguments, const fs::path& folder)
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
+    // A signal that comes before the child is the program waits until it can act as on one.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
     process_ = ::fork();
+    if (process_ != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (process_ < 0) throw std::runtime_error("cannot start a process");
     if (process_ > 0) return;
     // The child: only calls that are safe after fork(). A shell lets what runs in the background
     // ignore SIGINT.
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int out = ::open(out_.c_str(), O_WRONLY | O_CLOEXEC);
     const int err = ::open(err_.c_str(), O_WRONLY | O_CLOEXEC);

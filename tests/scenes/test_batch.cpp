@@ -174,7 +174,7 @@ TEST_CASE("batch --gradient: gradients that are not finite are named like those 
         "bodies": [{"type": "particles", "name": "a", "positions": [[0, 0], [0, 0]]}],
         "forces": [{"type": "springs", "name": "s", "connect": [["a", 0, "a", 1]], "stiffness": 5,
                     "rest_length": 1}],
-        "objective": [{"type": "point_target", "of": "a", "target": [1, 0]}],
+        "objective": [{"type": "point_target", "of": "a", "points": [1], "target": [1, 0]}],
         "parameters": [{"path": "a.positions"}]})");
     const auto run = [&](std::vector<std::string> words) {
         words.insert(words.begin() + 1, {"zero.json", "--device", test_device()});
@@ -187,8 +187,9 @@ TEST_CASE("batch --gradient: gradients that are not finite are named like those 
                                     "--ensemble", way, "--output", "b"});
         CAPTURE(batch.err);
         CHECK(batch.status == 1);
-        CHECK(batch.err.find("2 of 2 gradients are not finite; at s.stiffness = 5: the gradient is "
-                             "inf for a.positions[0].x") != std::string::npos);
+        CHECK(
+            batch.err.find("2 of 2 gradients are not finite; at s.stiffness = 5.0: the gradient is "
+                           "inf for a.positions[0].x") != std::string::npos);
         // The same launch, item and source line.
         for (const std::string part : {"springs.cpp:", "in step 1 of 2"}) {
             INFO(part);

@@ -61,8 +61,11 @@ namespace {
 // Pages of a buffer that are backed by memory, and all of them.
 std::pair<std::int64_t, std::int64_t> backed_pages(const AlignedBuffer<char>& buffer) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    std::vector<unsigned char> backed((buffer.size() + page - 1) / page);
-    REQUIRE(mincore(const_cast<char*>(buffer.data()), buffer.size(), backed.data()) == 0);
+    // With guard pages at the end the buffer begins within a page.
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(buffer.data()) % page;
+    char* const first = const_cast<char*>(buffer.data()) - before;
+    std::vector<unsigned char> backed((before + buffer.size() + page - 1) / page);
+    REQUIRE(mincore(first, before + buffer.size(), backed.data()) == 0);
     const auto count = std::count_if(backed.begin(), backed.end(),
                                      [](unsigned char flags) { return (flags & 1) != 0; });
     return {count, static_cast<std::int64_t>(backed.size())};

@@ -108,9 +108,11 @@ void Workspace::finish_opening() {
     show_gallery = false;
     mended.reset();
     broken.reset();
-    // How the scene before was looked at says nothing about this one. What is a setting is put into
-    // the view with each frame.
+    // How the scene before was looked at says nothing about this one. What is a setting stays.
     view = {};
+    view.shadows = settings.shadows;
+    view.ambient_occlusion = settings.ambient_occlusion;
+    view.floor = settings.floor;
     follow_path = false;
     arrows.clear();
     hidden.clear();

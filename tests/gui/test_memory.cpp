@@ -104,7 +104,7 @@ TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the 
     bool counts = false;
     int looks = 0, drawn = 0, drawn_before = 0, at_rest = 0;
     // The window looks for the wish to end with each frame, and a few times a second at rest.
-    constexpr int enough = 8, most = 400;
+    constexpr int enough = 8, most = 4000;
     Robot robot({.window = true, .interrupted = [&] {
                      if (!counts) return false;
                      ++looks;

@@ -496,7 +496,7 @@ TEST_CASE("gui: where the last iteration is not the best, both are told, and the
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         // So long a step that the loss rises.
-        REQUIRE(robot.work().set("/optimizer/rate", document::Node(20.0), "Rate"));
+        REQUIRE(robot.work().set("/optimizer/rate", document::Node(60.0), "Rate"));
         REQUIRE(robot.work().set("/optimizer/iterations", document::Node(2), "Iterations"));
         REQUIRE(test::runs_what_is_edited(robot));
         hands.KeyPress(ImGuiKey_O);

@@ -99,6 +99,30 @@ TEST_CASE("gui: the most memory there is: the machine's, or that of a group arou
     CHECK_FALSE(gui::is_large(2047999, 0));
 }
 
+TEST_CASE("gui: nothing is drawn while time stands still and nobody touches the window") {
+    if (!gui::Window::display_exists()) HINDCAST_SKIP("no display; run under xvfb-run");
+    bool counts = false;
+    int looks = 0, drawn = 0, drawn_before = 0, at_rest = 0;
+    // The window looks for the wish to end with each frame, and a few times a second at rest.
+    constexpr int enough = 8, most = 4000;
+    Robot robot({.window = true, .interrupted = [&] {
+                     if (!counts) return false;
+                     if (at_rest >= enough) return true;  // the frame that ends it is drawn
+                     ++looks;
+                     at_rest = drawn == drawn_before ? at_rest + 1 : 0;
+                     drawn_before = drawn;
+                     return at_rest >= enough || looks >= most;
+                 }});
+    open(robot, "spring_cage.json");
+    robot.work().play(false);
+    robot.run(
+        [&](ImGuiTestContext&) { REQUIRE(robot.wait([&] { return !robot.now().playing; })); });
+    robot.app().after_show = [&] { ++drawn; };
+    counts = true;
+    robot.app().run();
+    CHECK(at_rest == enough);
+}
+
 TEST_CASE("gui: opening, playing, optimising, scrubbing, editing: nothing stays of it") {
     Robot robot;
     const auto whole = [&] {

@@ -46,16 +46,6 @@ std::string endless_optimization() {
         "optimizer": {"type": "gradient_descent", "rate": 1e-9}})";
 }
 
-bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
-    for (int k = 0; k < 6000; ++k) {
-        std::error_code error;
-        const std::uintmax_t size = fs::file_size(file, error);
-        if (!error && size > bytes) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-}
-
 }  // namespace
 
 TEST_CASE("streams: closed ones give their numbers to no file") {

@@ -387,21 +387,6 @@ TEST_CASE("results: --resume into another folder, and what it refuses") {
     CHECK(read_file(folder / "a/history.csv") == before);
 }
 
-namespace {
-
-// Waits until the file has more than `bytes`; false after a minute.
-bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
-    for (int k = 0; k < 6000; ++k) {
-        std::error_code error;
-        const std::uintmax_t size = fs::file_size(file, error);
-        if (!error && size > bytes) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-}
-
-}  // namespace
-
 TEST_CASE("results: Ctrl-C stops a run at the next step and saves") {
     HINDCAST_NEEDS_PROGRAM();
     const Folder folder(flight(100'000'000, 100));

@@ -42,17 +42,6 @@ Finished run_in(const TemporaryFolder& folder, std::vector<std::string> words) {
     return run_program(words, folder.path());
 }
 
-// Waits until the file has more than `bytes`; false after a minute.
-bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
-    for (int k = 0; k < 6000; ++k) {
-        std::error_code error;
-        const std::uintmax_t size = fs::file_size(file, error);
-        if (!error && size > bytes) return true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return false;
-}
-
 }  // namespace
 
 TEST_CASE("results folder: strings of the scene copy nothing, files never take a result's place") {

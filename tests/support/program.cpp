@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 namespace hindcast::test {
 
@@ -96,6 +98,16 @@ Finished Child::wait() {
 
 Finished run_program(const std::vector<std::string>& arguments, const fs::path& folder) {
     return Child(arguments, folder).wait();
+}
+
+bool grows_beyond(const fs::path& file, std::uintmax_t bytes) {
+    for (int k = 0; k < 6000; ++k) {
+        std::error_code error;
+        const std::uintmax_t size = fs::file_size(file, error);
+        if (!error && size > bytes) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
 }
 
 }  // namespace hindcast::test

@@ -6,6 +6,7 @@
 // A build without the program (the sanitizer builds) skips such tests: HINDCAST_NEEDS_PROGRAM().
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -43,6 +44,9 @@ private:
 
 Finished run_program(const std::vector<std::string>& arguments,
                      const std::filesystem::path& folder = std::filesystem::current_path());
+
+// Waits until the file has more than `bytes`; false after a minute.
+bool grows_beyond(const std::filesystem::path& file, std::uintmax_t bytes);
 
 }  // namespace hindcast::test
 

@@ -13,7 +13,10 @@ Activity::Activity(const ir::Kernel& kernel, const std::vector<char>& active)
       active_(active),
       varied_(kernel.ops.size()),
       useful_(kernel.ops.size()),
-      gated_(kernel.ops.size()) {
+      gated_(kernel.ops.size()),
+      steep_(kernel.ops.size()),
+      divisor_(kernel.ops.size()) {
+    find_divisors();
     spread_forward();
     spread_backward();
 }
@@ -23,7 +26,10 @@ Activity::Activity(const ir::Kernel& kernel, const std::set<Value>& inputs, Valu
       active_(kernel.parameters.size(), 0),
       varied_(kernel.ops.size()),
       useful_(kernel.ops.size()),
-      gated_(kernel.ops.size()) {
+      gated_(kernel.ops.size()),
+      steep_(kernel.ops.size()),
+      divisor_(kernel.ops.size()) {
+    find_divisors();
     for (const Value v : inputs) mark(varied_, v);
     mark(useful_, output);
     spread_forward();
@@ -34,6 +40,19 @@ void Activity::mark(std::vector<char>& set, Value v) {
     if (v < 0 || !ir::is_real(kernel_.op(v).type) || set[static_cast<std::size_t>(v)]) return;
     set[static_cast<std::size_t>(v)] = 1;
     changed_ = true;
+}
+
+void Activity::find_divisors() {
+    for (const Op& op : kernel_.ops)
+        if (op.code == OpCode::div && ir::is_real(op.type))
+            divisor_[static_cast<std::size_t>(op.operand[1])] = 1;
+}
+
+// Whether the derivative of v by operand i may be infinite where all values are finite.
+bool Activity::singular(Value v, int i) const {
+    const Op& op = kernel_.op(v);
+    if (op.code == OpCode::divz) return i == 0 && steep(op.operand[1]);  // of a singular op's rule
+    return !divisor_[static_cast<std::size_t>(v)] && ad::singular(kernel_, op, i);
 }
 
 // Values that a region passes on: yields (and inits) to results (and arguments).
@@ -69,7 +88,10 @@ void Activity::spread_forward() {
             switch (op.code) {
                 case OpCode::if_:
                 case OpCode::for_:
-                case OpCode::while_: link(varied_, op, true); break;
+                case OpCode::while_:
+                    link(varied_, op, true);
+                    link(steep_, op, true);
+                    break;
                 case OpCode::load:
                 case OpCode::own_load:
                 case OpCode::take:
@@ -78,14 +100,19 @@ void Activity::spread_forward() {
                     break;
                 case OpCode::local_accumulate:
                     if (is(varied_, op.operand[2])) mark(varied_, op.operand[0]);
+                    if (is(steep_, op.operand[2])) mark(steep_, op.operand[0]);
                     break;
                 case OpCode::local_load:
                     if (is(varied_, op.operand[0])) mark(varied_, v);
+                    if (is(steep_, op.operand[0])) mark(steep_, v);
                     break;
                 default:
-                    for (int i = 0; i < 3; ++i)
-                        if (differentiable(kernel_, op, i) && is(varied_, op.operand[i]))
-                            mark(varied_, v);
+                    for (int i = 0; i < 3; ++i) {
+                        if (!differentiable(kernel_, op, i) || !is(varied_, op.operand[i]))
+                            continue;
+                        mark(varied_, v);
+                        if (is(steep_, op.operand[i]) || singular(v, i)) mark(steep_, v);
+                    }
             }
         }
     } while (changed_);
@@ -162,7 +189,7 @@ void Activity::spread_backward() {
                     for (int i = 0; i < 3; ++i) {
                         if (!is(useful_, v) || !differentiable(kernel_, op, i)) continue;
                         mark(useful_, op.operand[i]);
-                        if (gate || is(gated_, v)) mark(gated_, op.operand[i]);
+                        if (gate || is(gated_, v) || singular(v, i)) mark(gated_, op.operand[i]);
                     }
                 }
             }

@@ -253,7 +253,8 @@ private:
             if (!differentiable(source_, op, i)) continue;
             const Value seed = tangent(op.operand[i]);
             if (seed == no_value) continue;
-            const Value term = contribution(target_, op, i, seed, operands, at(v), false);
+            const Value term =
+                contribution(target_, op, i, seed, operands, at(v), activity_.steep(op.operand[i]));
             sum = sum == no_value ? term : target_.binary(OpCode::add, sum, term);
         }
         return sum;

@@ -4,6 +4,10 @@
 //  - where the seed is zero the result is zero, even at a singular point: divz(0, 0) = 0,
 //    mulz(0, inf) = 0. Elsewhere infinities are kept. These are ops, not selects, so their own
 //    derivatives are right too (a select would have a zero second derivative there).
+//  - where a derivative is infinite and another factor of the chain is zero, the product is zero,
+//    whichever the mode meets first. It follows from the rule above: forward mode cannot tell the
+//    zero tangent of x*x in sqrt(x*x) from a seed of zero. Activity says which products need mulz
+//    for it; elementary.md states it for users, with what it does not cover.
 //  - norm at zero: the unit vector x_i/|x| is taken as 0 in both modes: x_i is divided by
 //    max(|x|, a number below every length but 0).
 #include "engine/ad/rules.hpp"
@@ -29,6 +33,23 @@ bool differentiable(const ir::Kernel& kernel, const Op& op, int i) {
         case OpCode::bitcast: return false;
         case OpCode::attach_slope: return i < 2;
         default: return true;
+    }
+}
+
+bool singular(const ir::Kernel& kernel, const Op& op, int i) {
+    const auto constant = [&](Value v) { return kernel.op(v).code == OpCode::constant; };
+    const auto number = [&](Value v) { return ir::real_of(kernel.op(v).bits, op.type); };
+    switch (op.code) {
+        case OpCode::sqrt:
+        case OpCode::cbrt:
+        case OpCode::asin:
+        case OpCode::acos: return true;
+        case OpCode::pow: {
+            const Value base = op.operand[0], exponent = op.operand[1];
+            if (i == 1) return !constant(base) || number(base) == 0;
+            return !constant(exponent) || (0 < number(exponent) && number(exponent) < 1);
+        }
+        default: return false;
     }
 }
 

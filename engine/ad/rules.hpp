@@ -11,10 +11,14 @@ namespace hindcast::ad {
 // Whether the result of an op depends differentiably on operand i.
 bool differentiable(const ir::Kernel& kernel, const ir::Op& op, int i);
 
+// Whether there are points at which the derivative by operand i is infinite although the operands
+// and the result are finite: of sqrt, cbrt, asin, acos and pow.
+bool singular(const ir::Kernel& kernel, const ir::Op& op, int i);
+
 // Records seed * d result / d operand_i and returns it. `operands` and `result` are the primal
-// values in `builder`. `gated` marks ops whose adjoint flows through a select, min or max: their
-// products use mulz, so that a branch that was not taken contributes zero even where its own
-// derivative is infinite.
+// values in `builder`. `gated` says that the seed may be infinite where the derivative is zero, or
+// the zero of a branch that was not taken where the derivative is infinite: the product is mulz,
+// zero in both cases.
 ir::Value contribution(ir::Builder& builder, const ir::Op& op, int i, ir::Value seed,
                        const std::vector<ir::Value>& operands, ir::Value result, bool gated);
 

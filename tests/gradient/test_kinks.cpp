@@ -1,6 +1,7 @@
 // Derivatives at kinks, ties and singular points, each stated as a number: the language says that
 // it is the derivative of the branch taken; zero where the seed is zero, even at a singular point;
-// infinities kept where it is not; the same in forward and in reverse mode, in f64 and in f32.
+// infinities kept where it is not; the same in forward and in reverse mode, in f64 and in f32. Chains
+// through singular points follow engine/lang/elementary.md.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -8,7 +9,9 @@
 #include <limits>
 
 #include "engine/ad/differentiate.hpp"
+#include "engine/backend/cpu.hpp"
 #include "engine/lang/kernel.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"
 
 using namespace hindcast;
@@ -37,19 +40,23 @@ struct Found {
     Triple forward{}, reverse{};
 };
 
-Found derive(const Kink& kink, ir::Precision precision, double seed) {
-    const auto def = kernel("kink", {"x", "y"}, [&](Int i, Read<Vec3> x, Write<Float> y) {
-        y[i] = kink.function(x[i]);
-    });
-    const ir::Kernel k = def.trace(precision), kt = ad::tangent(k), ka = ad::adjoint(k);
+ir::Kernel traced(const Kink& kink, ir::Precision precision) {
+    return kernel("kink", {"x", "y"},
+                  [&](Int i, Read<Vec3> x, Write<Float> y) { y[i] = kink.function(x[i]); })
+        .trace(precision);
+}
+
+Found derive(const Kink& kink, ir::Precision precision, double seed,
+             const test::Compile& compile = test::interpreter()) {
+    const ir::Kernel k = traced(kink, precision), kt = ad::tangent(k), ka = ad::adjoint(k);
     const std::vector<double> x(kink.at.begin(), kink.at.end());
     test::Data reverse{.real = {{"x", x}, {"y", {0}}, {"x.a1", {0, 0, 0}}, {"y.a1", {seed}}}};
-    test::run(ka, reverse, 1);
+    test::run(ka, reverse, 1, compile);
     Found found;
     for (std::size_t j = 0; j < 3; ++j) {
         test::Data forward{.real = {{"x", x}, {"y", {0}}, {"x.t1", {0, 0, 0}}, {"y.t1", {0}}}};
         forward.real["x.t1"][j] = seed;
-        test::run(kt, forward, 1);
+        test::run(kt, forward, 1, compile);
         found.value = forward.real["y"][0];
         found.forward[j] = forward.real["y.t1"][0];
         found.reverse[j] = reverse.real["x.a1"][j];
@@ -57,25 +64,56 @@ Found derive(const Kink& kink, ir::Precision precision, double seed) {
     return found;
 }
 
-void check(const std::vector<Kink>& kinks) {
+void check(const std::vector<Kink>& kinks, const test::Compile& compile = test::interpreter()) {
     for (const Kink& kink : kinks)
         for (const ir::Precision precision : {ir::Precision::f64, ir::Precision::f32}) {
             INFO(kink.name << " at " << kink.at[0] << ", " << kink.at[1] << ", " << kink.at[2]
                            << (precision == ir::Precision::f32 ? " in f32" : ""));
-            const Found one = derive(kink, precision, 1);
+            const Found one = derive(kink, precision, 1, compile);
             CHECK(same(one.value, kink.value));
             for (std::size_t j = 0; j < 3; ++j) {
                 INFO("by operand " << j);
                 CHECK_MESSAGE(same(one.forward[j], kink.gradient[j]), "forward ", one.forward[j]);
                 CHECK_MESSAGE(same(one.reverse[j], kink.gradient[j]), "reverse ", one.reverse[j]);
             }
-            const Found zero = derive(kink, precision, 0);
+            const Found zero = derive(kink, precision, 0, compile);
             for (std::size_t j = 0; j < 3; ++j) {
                 INFO("zero seed, by operand " << j);
                 CHECK(zero.forward[j] == 0);
                 CHECK(zero.reverse[j] == 0);
             }
         }
+}
+
+// The interpreter and, if there is LLVM, the CPU back end.
+std::vector<test::Compile> compilers() {
+    std::vector<test::Compile> all{test::interpreter()};
+    if (test::has_cpu_device())
+        all.push_back([](const ir::Kernel& k) { return backend::compile_cpu(k); });
+    return all;
+}
+
+// The second derivative by x, along x, by the four routes.
+struct Second {
+    double tangent_of_adjoint, adjoint_of_adjoint, adjoint_of_tangent, tangent_of_tangent;
+};
+
+Second second(const Kink& kink, ir::Precision precision, const test::Compile& compile) {
+    const ir::Kernel k = traced(kink, precision), a = ad::adjoint(k), t = ad::tangent(k);
+    const auto run = [&](const ir::Kernel& derived, const test::Values& seeds, const char* result) {
+        test::Data data;
+        for (const ir::Parameter& p : derived.parameters)
+            data.real[p.name].assign(static_cast<std::size_t>(p.components), 0.0);
+        data.real["x"].assign(kink.at.begin(), kink.at.end());
+        for (const auto& [name, values] : seeds) data.real.at(name) = values;
+        test::run(derived, data, 1, compile);
+        return data.real.at(result)[0];
+    };
+    const std::vector<double> along_x{1, 0, 0};
+    return {run(ad::tangent(a), {{"x.t1", along_x}, {"y.a1", {1}}}, "x.a1.t1"),
+            run(ad::adjoint(a), {{"x.a1.a2", along_x}, {"y.a1", {1}}}, "x.a2"),
+            run(ad::adjoint(t), {{"x.t1", along_x}, {"y.t1.a1", {1}}}, "x.a1"),
+            run(ad::tangent(t), {{"x.t1", along_x}, {"x.t2", along_x}}, "y.t1.t2")};
 }
 
 #define OF(expression) [](const Vec3& v) -> Float { return expression; }
@@ -229,4 +267,125 @@ TEST_CASE("log, pow, asin, acos and atan2 at singular points") {
         {"atan2", OF(atan2(v.x(), v.y())), {0, 0, 0}, {0, 0, 0}, 0},
         {"atan2", OF(atan2(v.x(), v.y())), {0, 2, 0}, {0.5, 0, 0}, 0},
     });
+}
+
+TEST_CASE("chains through sqrt, cbrt, asin, acos and pow: zero times infinity is zero") {
+    const double one = 1;
+    const auto through_a_loop = [](const Vec3& v) {
+        Float s = v.x();
+        for_(0, 9, [&](Int) { s = sqrt(s * v.x()); });
+        return s;
+    };
+    for (const test::Compile& compile : compilers())
+        check(
+            {
+                {"sqrt(x*x)", OF(sqrt(v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(x*x)", OF(sqrt(v.x() * v.x())), {-3, 0, 0}, {-1, 0, 0}, 3},
+                {"sqrt(x^4)", OF(sqrt(v.x() * v.x() * v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(|v|^2)", OF(sqrt(dot(v, v))), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(x*y)", OF(sqrt(v.x() * v.y())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(x*y)", OF(sqrt(v.x() * v.y())), {0, 3, 0}, {infinity, 0, 0}, 0},
+                {"sqrt(fma)",
+                 OF(sqrt(fma(v.x(), v.y(), v.z()))),
+                 {0, 3, 0},
+                 {infinity, 0, infinity},
+                 0},
+                {"sqrt(x) y", OF(sqrt(v.x()) * v.y()), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(x) y", OF(sqrt(v.x()) * v.y()), {0, 2, 0}, {infinity, 0, 0}, 0},
+                {"sin(sqrt(x)) y", OF(sin(sqrt(v.x())) * v.y()), {0, 0, 0}, {0, 0, 0}, 0},
+                {"sqrt(sqrt(x))", OF(sqrt(sqrt(v.x()))), {0, 0, 0}, {infinity, 0, 0}, 0},
+                {"asin(cos(x))", OF(asin(cos(v.x())) - asin(1.0)), {0, 0, 0}, {0, 0, 0}, 0},
+                {"acos(1 - x*x)", OF(acos(1.0 - v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"acos(1 - x)", OF(acos(1.0 - v.x())), {0, 0, 0}, {infinity, 0, 0}, 0},
+                {"pow(x*x, 1/2)", OF(pow(v.x() * v.x(), 0.5)), {0, 0, 0}, {0, 0, 0}, 0},
+                {"pow(x*x, y)", OF(pow(v.x() * v.x(), v.y())), {0, 0.5, 0}, {0, 0, 0}, 0},
+                {"loop", through_a_loop, {0, 0, 0}, {0, 0, 0}, 0},
+                {"loop", through_a_loop, {1, 0, 0}, {one, 0, 0}, 1},
+                // The price: that zero and infinity cancel to the derivative 1, or -1/2, is not
+                // seen.
+                {"cbrt(x^3)", OF(cbrt(v.x() * v.x() * v.x())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"cos(sqrt(x))", OF(cos(sqrt(v.x()))), {0, 0, 0}, {0, 0, 0}, one},
+            },
+            compile);
+}
+
+TEST_CASE("finite derivatives at zero: powers, x|x|, x times a length") {
+    for (const test::Compile& compile : compilers())
+        check(
+            {
+                {"pow(x, 2)", OF(pow(v.x(), 2.0)), {0, 0, 0}, {0, 0, 0}, 0},
+                {"pow(x, 3/2)", OF(pow(v.x(), 1.5)), {0, 0, 0}, {0, 0, 0}, 0},
+                {"x|x|", OF(v.x() * abs(v.x())), {0, 0, 0}, {0, 0, 0}, 0},
+                {"x|v|", OF(v.x() * norm(v)), {0, 0, 0}, {0, 0, 0}, 0},
+                {"x sqrt(x*x) + y", OF(v.x() * sqrt(v.x() * v.x()) + v.y()), {}, {0, 1, 0}, 0},
+            },
+            compile);
+}
+
+TEST_CASE("second derivatives at singular points: four routes, one number") {
+    const struct {
+        Kink kink;
+        double second;
+    } cases[] = {
+        {{"pow(x, 2)", OF(pow(v.x(), 2.0)), {}, {}}, 2},
+        {{"pow(x, 5/2)", OF(pow(v.x(), 2.5)), {}, {}}, 0},
+        {{"pow(x, 3/2)", OF(pow(v.x(), 1.5)), {}, {}}, infinity},
+        {{"x|x|", OF(v.x() * abs(v.x())), {}, {}}, 0},
+        {{"x|v|", OF(v.x() * norm(v)), {}, {}}, 0},
+        {{"|v|^2", OF(norm(v) * norm(v)), {}, {}}, 0},
+        {{"x sqrt(x)", OF(v.x() * sqrt(v.x())), {}, {}}, infinity},
+        {{"sqrt(sqrt(x))", OF(sqrt(sqrt(v.x()))), {}, {}}, -infinity},
+        {{"sqrt(x*y)", OF(sqrt(v.x() * v.y())), {0, 3, 0}, {}}, -infinity},
+        {{"sqrt(x*y)", OF(sqrt(v.x() * v.y())), {}, {}}, 0},
+        {{"sqrt(x) y", OF(sqrt(v.x()) * v.y()), {}, {}}, 0},
+        {{"sin(sqrt(x)) y", OF(sin(sqrt(v.x())) * v.y()), {}, {}}, 0},
+        {{"sqrt(x*x)", OF(sqrt(v.x() * v.x())), {}, {}}, infinity},
+        {{"sqrt(x^4)", OF(sqrt(v.x() * v.x() * v.x() * v.x())), {}, {}}, 0},
+        {{"asin(cos(x))", OF(asin(cos(v.x()))), {}, {}}, -infinity},
+        {{"acos(1 - x*x)", OF(acos(1.0 - v.x() * v.x())), {}, {}}, infinity},
+        {{"pow(x*x, 1/2)", OF(pow(v.x() * v.x(), 0.5)), {}, {}}, infinity},
+        {{"cbrt(x^3)", OF(cbrt(v.x() * v.x() * v.x())), {}, {}}, 0},
+    };
+    for (const test::Compile& compile : compilers())
+        for (const auto& [kink, expected] : cases)
+            for (const ir::Precision precision : {ir::Precision::f64, ir::Precision::f32}) {
+                INFO(kink.name);
+                const Second found = second(kink, precision, compile);
+                CHECK(found.tangent_of_adjoint == expected);
+                CHECK(found.adjoint_of_adjoint == expected);
+                CHECK(found.adjoint_of_tangent == expected);
+                CHECK(found.tangent_of_tangent == expected);
+            }
+}
+
+TEST_CASE("where the modes differ: divz, a value on the way that is infinite, terms that cancel") {
+    const struct {
+        Kink kink;  // with the forward gradient
+        Triple reverse;
+    } cases[] = {
+        // divz and normalize
+        {{"divz(x^3, x)", OF(divz(v.x() * v.x() * v.x(), v.x())), {}, {}}, {not_a_number, 0, 0}},
+        {{"normalize(y v)", OF(normalize(v.y() * v).z()), {}, {}}, {0, not_a_number, not_a_number}},
+        // infinite values
+        {{"x log(x)", OF(v.x() * log(v.x())), {}, {not_a_number, not_a_number, not_a_number}},
+         {-infinity, 0, 0}},
+        {{"exp(log(x))", OF(exp(log(v.x()))), {}, {not_a_number, 0, 0}}, {0, 0, 0}},
+        {{"exp(-1/x)", OF(exp(-1.0 / v.x())), {}, {not_a_number, 0, 0}}, {0, 0, 0}},
+        {{"1/sqrt(x*x)", OF(1.0 / sqrt(v.x() * v.x())), {}, {}}, {not_a_number, 0, 0}},
+        // cancelling terms
+        {{"sqrt(x - x)", OF(sqrt(v.x() - v.x())), {}, {}}, {not_a_number, 0, 0}},
+    };
+    for (const test::Compile& compile : compilers())
+        for (const auto& [kink, reverse] : cases)
+            for (const ir::Precision precision : {ir::Precision::f64, ir::Precision::f32}) {
+                INFO(kink.name);
+                const Found found = derive(kink, precision, 1, compile);
+                for (std::size_t j = 0; j < 3; ++j) {
+                    CAPTURE(j);
+                    CHECK(same(found.forward[j], kink.gradient[j]));
+                    CHECK(same(found.reverse[j], reverse[j]));
+                }
+            }
+    // What to write instead, for both modes.
+    check({{"mulz(x, log(x))", OF(mulz(v.x(), log(v.x()))), {}, {-infinity, 0, 0}, 0}});
 }

@@ -41,6 +41,11 @@ no:
         offsetof(Context, fault_item), offsetof(Context, fault_index), offsetof(Context, fault_op));
 }
 
+const char* attributes_of_function(bool inlined) {
+    return inlined ? "alwaysinline nounwind"
+                   : "noinline nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\"";
+}
+
 const char* const module_end = R"(!0 = !{}
 !1 = !{!"branch_weights", i32 1, i32 100000}
 )";
@@ -155,14 +160,13 @@ done:
 
 EmbeddedFunction Emitter::function() {
     record();
-    std::string text = "; " + kernel_.name + "\ndefine internal void @" + embedding_->name +
-                       "(ptr noalias %context, i64 %begin, i64 %end";
+    std::string text = "(ptr noalias %context, i64 %begin, i64 %end";
     for (std::size_t p = 0; p < kernel_.parameters.size(); ++p) {
         const ir::Access access = kernel_.parameters[p].access;
         const bool read_only = access == ir::Access::read || access == ir::Access::value;
         text += fmt::format(", ptr {}%d{}", read_only ? "readonly " : "noalias ", p);
     }
-    text += ") alwaysinline nounwind {\n" + body_;
+    text += std::string(") ") + attributes_of_function(embedding_->inlined) + " {\n" + body_;
     return {text, declarations_, uses_fault_};
 }
 

@@ -58,15 +58,17 @@ std::string emit(const Plan& plan);
 //     void NAME(Context* context, i64 begin, i64 end, ptr data of parameter 0, 1, ...)
 // Counts and strides are those of `shape`; data pointers of written arrays alias no others.
 struct Embedding {
-    std::string name;
     const Binding* shape = nullptr;
+    bool inlined = true;
 };
 struct EmbeddedFunction {
-    std::string text;
+    std::string text;  // behind the name, which the caller chooses
     std::set<std::string> declarations;
     bool uses_fault = false;
 };
 EmbeddedFunction emit_embedded(const Plan& plan, const Embedding& embedding);
+// What stands behind the arguments of a function that is inlined, or is not.
+const char* attributes_of_function(bool inlined);
 // The function that the text calls if it uses_fault; metadata that all text refers to.
 std::string fault_function();
 extern const char* const module_end;

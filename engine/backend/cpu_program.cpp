@@ -25,6 +25,18 @@ constexpr std::int64_t most_straight = 4096;       // bytes handled without a lo
 constexpr std::int64_t piece_bytes = 512;          // in a loop
 constexpr std::uint32_t most_unrolled = 64;        // entries, and targets, of a gather
 constexpr std::uint64_t program_format = 0x10001;  // apart from those of single kernels
+// Of all kernels. The time to compile a function grows faster than its length: beyond this each
+// kernel is a function of its own, and kernels of the same text are one.
+constexpr int most_inlined_ops = 4096;
+
+int ops_of(const ProgramText& text) {
+    int ops = 0;
+    for (const ProgramPart& part : text.parts)
+        for (const ProgramItem& item : part.items)
+            if (const auto* call = std::get_if<ProgramCall>(&item))
+                ops += ir::count_ops(*call->kernel);
+    return ops;
+}
 
 }  // namespace
 
@@ -44,7 +56,7 @@ struct CpuProgram::State {
     };
     std::vector<std::unique_ptr<Called>> calls;
     std::vector<void*> frame;  // every address that the code uses
-    std::unique_ptr<ObjectCode> code;
+    std::shared_ptr<const ObjectCode> code;
     bool ranged = false;
     void (*entry)(void**, std::int64_t begin, std::int64_t end, std::int64_t shift) = nullptr;
 };
@@ -100,10 +112,11 @@ public:
         body_ += "b0:\n";
         block_ = "b0";
         ranged_ = text.ranged;
+        inlined_ = ops_of(text) <= most_inlined_ops;
         for (const ProgramPart& part : text.parts) write(part);
         put("ret void");
         std::string front;
-        for (std::size_t k = 0; k < state_.frame.size(); ++k)
+        for (std::size_t k = 0; inlined_ && k < state_.frame.size(); ++k)
             front += fmt::format(
                 "  %g{0} = getelementptr ptr, ptr %frame, i64 {0}\n"
                 "  %p{0} = load ptr, ptr %g{0}, !invariant.load !0\n",
@@ -134,7 +147,10 @@ private:
     std::string address(const void* memory) {
         const auto [at, fresh] = addresses_.try_emplace(memory, state_.frame.size());
         if (fresh) state_.frame.push_back(const_cast<void*>(memory));
-        return "%p" + std::to_string(at->second);
+        if (inlined_) return "%p" + std::to_string(at->second);
+        // Where there are many, each is read where it is used.
+        return let("load ptr, ptr {}, !invariant.load !0",
+                   let("getelementptr ptr, ptr %frame, i64 {}", at->second));
     }
     std::string address(const MovingMemory& memory) {
         std::string base = address(memory.base);
@@ -275,10 +291,9 @@ private:
         State::Called& c = *state_.calls.back();
         clear_sums(c);
         if (call.items == 0) return;
-        const std::string name = "k" + std::to_string(state_.calls.size());
-        const Embedding embedding{name, c.call.bindings.data()};
-        EmbeddedFunction function = emit_embedded(c.plan, embedding);
-        functions_ += function.text;
+        EmbeddedFunction function = emit_embedded(c.plan, {c.call.bindings.data(), inlined_});
+        const std::string number = "k" + std::to_string(state_.calls.size()),
+                          name = define(number, function.text, "; " + call.kernel->name + "\n");
         declarations_.merge(function.declarations);
         uses_fault_ |= function.uses_fault;
 
@@ -298,11 +313,21 @@ private:
             for (const std::string& d : data) arguments += ", ptr " + d;
             put("call void @{}({})", name, arguments);
         }
-        for (std::size_t g = 0; g < c.gathers.size(); ++g) gather(c, *c.gathers[g], name, data);
+        for (std::size_t g = 0; g < c.gathers.size(); ++g) gather(c, *c.gathers[g], number, data);
         for (std::size_t p = 0; p < data.size(); ++p)
             if (c.plan.kernel.parameters[p].access == Access::reduce &&
                 call.bindings[p].data != nullptr)
                 add_totals(c, static_cast<int>(p), data[p]);
+    }
+
+    // The name under which the function with this text, which lacks one, can be called.
+    std::string define(const std::string& name, const std::string& text,
+                       const std::string& comment = "") {
+        if (!inlined_)
+            if (const auto [entry, fresh] = defined_.try_emplace(text, name); !fresh)
+                return entry->second;
+        functions_ += comment + "define internal void @" + name + text;
+        return name;
     }
 
     // Sum parameters whose elements the launch does not define.
@@ -323,7 +348,7 @@ private:
     }
 
     // The pass over the targets, as Gather::run does it.
-    void gather(const State::Called& c, const Gather& gather, const std::string& name,
+    void gather(const State::Called& c, const Gather& gather, const std::string& number,
                 const std::vector<std::string>& data) {
         const int symbol = gather.symbol();
         const Parameter& p = c.plan.kernel.parameter(symbol);
@@ -332,7 +357,6 @@ private:
         const bool few = gather.first()[b.count] <= most_unrolled && b.count <= most_unrolled;
         for (int group = 0; group < group_count(p.components); ++group) {
             const int n = group_size(p.components, group), lanes = padded(n);
-            const std::string f = fmt::format("{}.gather{}.{}", name, symbol, group);
             const std::size_t which = c.plan.scratch[symbol] + group * c.plan.rows[symbol].size();
             const std::string target = group == 0
                                            ? data[symbol]
@@ -343,7 +367,8 @@ private:
                               address(c.scratch[which]), target);
                 continue;
             }
-            functions_ += gather_function(f, t, n, lanes, p.access == Access::sum, b);
+            const std::string f = define(fmt::format("{}.gather{}.{}", number, symbol, group),
+                                         gather_function(t, n, lanes, p.access == Access::sum, b));
             put("call void @{}(ptr {}, ptr {}, ptr {}, ptr {})", f, address(gather.first()),
                 address(gather.entries()), address(c.scratch[which]), target);
         }
@@ -375,8 +400,8 @@ private:
         }
     }
 
-    static std::string gather_function(const std::string& name, const std::string& t, int n,
-                                       int lanes, bool clears, const Binding& b) {
+    std::string gather_function(const std::string& t, int n, int lanes, bool clears,
+                                const Binding& b) const {
         const std::string v = fmt::format("<{} x {}>", lanes, t);
         std::string start = "zeroinitializer", load, store;
         const auto at = [&](const char* kind, int c) {
@@ -400,7 +425,7 @@ private:
                                       c, v, t);
         }
         return fmt::format(
-            R"(define internal void @{0}(ptr noalias readonly %first, ptr noalias readonly %entries, ptr noalias readonly %terms, ptr noalias %target) alwaysinline nounwind {{
+            R"((ptr noalias readonly %first, ptr noalias readonly %entries, ptr noalias readonly %terms, ptr noalias %target) {0} {{
 entry:
   br label %targets
 targets:
@@ -434,7 +459,7 @@ done:
   ret void
 }}
 )",
-            name, b.element_stride, load, v, start, store, b.count);
+            attributes_of_function(inlined_), b.element_stride, load, v, start, store, b.count);
     }
 
     // Adds the lanes of a chunk pairwise, and the sum to the target.
@@ -467,8 +492,9 @@ done:
     int width_;
     std::string functions_, body_, block_, step_ = "0";
     std::set<std::string> declarations_;
+    std::map<std::string, std::string> defined_;  // functions: text -> name
     std::map<const void*, std::size_t> addresses_;
-    bool uses_fault_ = false, ranged_ = false;
+    bool uses_fault_ = false, ranged_ = false, inlined_ = true;
     int next_ = 0;
 };
 

@@ -24,7 +24,8 @@ void dump(const Plan& plan, const std::string& text) {
     const char* folder = std::getenv("HINDCAST_DUMP");
     if (folder == nullptr || *folder == 0) return;
     std::filesystem::create_directories(folder);
-    const std::string name = std::string(folder) + "/" + plan.kernel.name + ".w";
+    constexpr std::size_t longest = 200;  // of a file's name: joined kernels have long ones
+    const std::string name = std::string(folder) + "/" + plan.kernel.name.substr(0, longest) + ".w";
     const std::string file = name + std::to_string(plan.width);
     write_file_atomically(file + ".ir", ir::print(plan.kernel));
     write_file_atomically(file + ".ll", text);

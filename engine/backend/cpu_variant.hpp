@@ -24,7 +24,7 @@ namespace hindcast::backend::cpu {
 // What is planned for a kernel and its code, made under one timer.
 struct Compiled {
     Plan plan;
-    std::unique_ptr<ObjectCode> code;
+    std::shared_ptr<const ObjectCode> code;
 
     Compiled(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
              const FixedPlan& fixed);

@@ -20,6 +20,18 @@ bool can_join(const Call& call, bool backward) {
 
 using Group = std::vector<Call*>;
 
+// The time to compile a function grows faster than its length: of a group's kernels together, in
+// one direction.
+constexpr int most_ops = 1024;
+
+// Of the longer direction.
+int ops_of(const Call& call, bool backward) {
+    const int forward = ir::count_ops(call.forward.kernel());
+    return backward && call.differentiable
+               ? std::max(forward, ir::count_ops(call.backward.kernel()))
+               : forward;
+}
+
 Join forward_of(const Group& group) {
     Join join;
     for (const Call* call : group) join.add(call->forward, {});
@@ -93,10 +105,15 @@ void fuse_calls(Calls& calls, bool backward) {
     Calls fused;
     for (std::size_t k = 0; k < calls.size();) {
         Group group{&calls[k]};
-        if (can_join(calls[k], backward))
-            while (k + group.size() < calls.size() &&
-                   fits(group, calls[k + group.size()], backward))
-                group.push_back(&calls[k + group.size()]);
+        if (can_join(calls[k], backward)) {
+            int ops = ops_of(calls[k], backward);
+            while (k + group.size() < calls.size()) {
+                Call& next = calls[k + group.size()];
+                ops += ops_of(next, backward);
+                if (ops > most_ops || !fits(group, next, backward)) break;
+                group.push_back(&next);
+            }
+        }
         k += group.size();
         fused.push_back(group.size() > 1 ? join(group, backward) : std::move(*group.front()));
     }

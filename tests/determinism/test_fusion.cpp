@@ -190,6 +190,46 @@ TEST_CASE("fusion: as one function, too") {
     }
 }
 
+TEST_CASE("fusion: many launches become several kernels, none of which grows with their number") {
+    if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
+    const auto run_many = [](bool fuse) {
+        const auto device = std::make_shared<Device>(
+            DeviceOptions{.threads = 1, .whole_program = WholeProgramUse::never, .fuse = fuse});
+        std::vector<Array> arrays;
+        for (int k = 0; k < 3; ++k) {
+            arrays.emplace_back(ir::Type::f64, std::vector<std::int64_t>{5, 2});
+            arrays.back().assign(std::vector<double>{.1, .9, -.2, .8, .3, -.7, .4, .6, -.5, .5});
+        }
+        Array k(ir::Type::f64, {1}), loss(ir::Type::f64, {1});
+        k.fill(0.01);
+        Rollout::Parts parts;
+        parts.steps = 2;
+        for (int n = 0; n < 300; ++n)
+            parts.step.add(Launch(device, kernels[0], Precision::f64, 5,
+                                  {arrays[0], arrays[1], arrays[2], k}));
+        for (int n = 0; n < 300; ++n)
+            parts.events[2].add(Launch(device, shift, Precision::f64, 5, {arrays[0], k, loss}));
+        Rollout rollout(device, std::move(parts));
+        rollout.forward(true);
+        Result result;
+        result.state = arrays[0].to_doubles();
+        result.state.push_back(loss.to_doubles()[0]);
+        rollout.backward({{loss}});
+        for (const Array& a : {arrays[0], arrays[1], k})
+            for (const double x : a.gradient().to_doubles()) result.gradients.push_back(x);
+        result.launches = rollout.launches_per_step();
+        result.joined = rollout.joined_launches_per_step();
+        return result;
+    };
+    const Result with = run_many(true), without = run_many(false);
+    CHECK(with.state == without.state);
+    CHECK(with.gradients == without.gradients);
+    CHECK(with.launches == 300);
+    CHECK(without.joined == 300);
+    CHECK(with.joined > 1);
+    CHECK(with.joined < 30);
+}
+
 TEST_CASE("fusion: a joined launch follows its launches to other arrays") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (const auto& device : test::devices()) {

@@ -1,12 +1,16 @@
 // A small roll-out as one compiled function has the bits of its launches, in every way it is run.
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "engine/backend/llvm.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 
@@ -86,6 +90,44 @@ TEST_CASE("whole program: losses, states, gradients and Hessian products of smal
             }
         }
     }
+}
+
+TEST_CASE(
+    "whole program: kernels that occur often are functions of their own, with the same bits") {
+    HINDCAST_NEEDS_LLVM();
+    const auto chain = [](int springs) {
+        std::string bodies, forces;
+        for (int k = 0; k <= springs; ++k)
+            bodies += fmt::format("{}[{}, {}]", k > 0 ? ", " : "", 0.1 * k, 0.02 * (k % 3));
+        for (int k = 0; k < springs; ++k)
+            forces += fmt::format(
+                R"({}{{"type": "springs", "name": "s{}", "connect": [["b", {}, "b", {}]], )"
+                R"("stiffness": {}, "rest_length": 0.1}})",
+                k > 0 ? ", " : "", k, k, k + 1, 10 + k);
+        return Scene::parse(fmt::format(
+            R"({{"format": 1, "name": "chain", "dimension": 2, "time": {{"step": 1e-3, "steps": 3}},
+            "gravity": [0, -9.81],
+            "bodies": [{{"type": "particles", "name": "b", "positions": [{}], "velocity": [0, 1]}}],
+            "forces": [{}],
+            "objective": [{{"type": "point_target", "name": "t", "of": "b", "points": [0],
+                            "target": [0, 2]}}],
+            "parameters": [{{"path": "b.velocity"}}]}})",
+            bodies, forces));
+    };
+    const auto code_of = [&](int springs) {
+        const test::TemporaryFolder cache;
+        const test::Environment folder("HINDCAST_CACHE", cache.path().string());
+        const Scene scene = chain(springs);
+        const auto launched = make(scene, WholeProgramUse::never, ir::Precision::f32),
+                   whole = make(scene, WholeProgramUse::always, ir::Precision::f32);
+        CHECK(results(*whole, 0) == results(*launched, 0));
+        std::uintmax_t largest = 0;
+        for (const auto& file : std::filesystem::directory_iterator(cache.path()))
+            largest = std::max(largest, file.file_size());
+        return static_cast<double>(largest);
+    };
+    const double few = code_of(10), many = code_of(80);
+    CHECK(many < 6 * few);  // eight times as many springs, one kernel
 }
 
 TEST_CASE("whole program: chosen by measurement, and steady runs allocate nothing") {

@@ -1,7 +1,7 @@
 // Derivatives at kinks, ties and singular points, each stated as a number: the language says that
 // it is the derivative of the branch taken; zero where the seed is zero, even at a singular point;
-// infinities kept where it is not; the same in forward and in reverse mode, in f64 and in f32. Chains
-// through singular points follow engine/lang/elementary.md.
+// infinities kept where it is not; the same in forward and in reverse mode, in f64 and in f32.
+// engine/lang/elementary.md states the rule for chains through singular points.
 #include <doctest/doctest.h>
 
 #include <array>

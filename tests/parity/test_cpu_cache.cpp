@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "engine/backend/code_cache.hpp"
+#include "engine/backend/machine_code.hpp"
 #include "engine/backend/object_code.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
@@ -40,6 +41,35 @@ void overwrite(const fs::path& file, const std::string& content) {
 }
 
 }  // namespace
+
+TEST_CASE("kernels of the same text are compiled once and share their code") {
+    HINDCAST_NEEDS_LLVM();
+    const Environment none("HINDCAST_CACHE", "");
+    const auto launch_of = [](const char* name, double number) {
+        const KernelDef def =
+            kernel(name, {"x", "y"}, [number](Int i, Read<Vec3> x, Write<Vec3> y) {
+                y[i] = x[i] * number - Vec3(0.625, 1.375, 2.125);
+            });
+        return Launch(def.trace(ir::Precision::f32), 20);
+    };
+    const auto compiled = [] { return backend::code_statistics().compiled; };
+    const std::int64_t before = compiled();
+    Launch first = launch_of("affine", 0.8125);
+    const auto held = backend::compile_cpu(first.kernel());
+    const auto expected = first.run(*held);
+    const std::int64_t one = compiled() - before;
+    CHECK(one > 0);
+    std::vector<std::shared_ptr<backend::Executable>> others;
+    for (int k = 0; k < 5; ++k) {
+        Launch again = launch_of("affine", 0.8125);
+        others.push_back(backend::compile_cpu(again.kernel()));
+        CHECK(again.run(*others.back()) == expected);
+    }
+    CHECK(compiled() - before == one);
+    Launch other = launch_of("affine", 0.8);
+    CHECK(other.run(*backend::compile_cpu(other.kernel())) != expected);
+    CHECK(compiled() - before == 2 * one);
+}
 
 TEST_CASE("kernel cache: an entry is written, used, and replaced when it is damaged in any way") {
     HINDCAST_NEEDS_LLVM();

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdio>
 #include <new>
-#include <set>
 #include <utility>
 
 #include "engine/base/log.hpp"
 #include "engine/document/text.hpp"
-#include "engine/optim/settings.hpp"
 #include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/results.hpp"
+#include "engine/sim/scene_check.hpp"
 #include "engine/sim/set_value.hpp"
 
 namespace hindcast::cli {
@@ -245,6 +245,7 @@ Scene SceneOptions::load() const {
     options.seed = seed;
     options.allowed_paths.assign(allow_path.begin(), allow_path.end());
     for (const std::string& assignment : set) apply(loaded, assignment, options);
+    check_optimizer(loaded.document().root());
     return loaded;
 }
 
@@ -260,12 +261,20 @@ SimulationOptions SceneOptions::simulation_options(bool several_devices) const {
     return options;
 }
 
-void check_unused(Simulation& simulation) {
-    std::set<std::string> found;
-    for (const Parameter& p : simulation.parameters().list()) found.insert(p.group);
-    const std::vector<std::string> groups(found.begin(), found.end());
-    optim::Settings::read(simulation.scene().document().root().find("optimizer"), groups);
-    OutputPlan::read(simulation);
+void check_unused(Simulation& simulation) { OutputPlan::read(simulation); }
+
+void require_folder_of(const std::filesystem::path& file) {
+    const std::filesystem::path folder = file.parent_path();
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+    throw Error("cannot write '" + file.string() + "': there is no folder '" + folder.string() +
+                "'")
+        .remedy("make the folder, or name another one");
+}
+
+void complain(const std::string& message) noexcept {
+    std::fflush(stdout);
+    for (const char* const part : {"hindcast: ", message.c_str(), "\n"}) std::fputs(part, stderr);
 }
 
 void add_quiet(CLI::App& app, bool& quiet) {

@@ -84,7 +84,7 @@ std::string order_line(const Device& device, int label_width);
 std::vector<std::unique_ptr<Simulation>> on_other_devices(const Simulation& simulation);
 std::vector<Simulation*> pointers(const std::vector<std::unique_ptr<Simulation>>& list);
 
-// Throws Error at a mistake in what the scene says for other commands: its optimizer and outputs.
+// Throws Error at a mistake in what the scene says for other commands: its outputs.
 void check_unused(Simulation& simulation);
 
 // --output, --quiet, --profile.
@@ -99,6 +99,13 @@ struct ResultOptions {
 
 // out/NAME of the scene file NAME.json. Throws Error if the name is none for a folder.
 std::filesystem::path default_folder(const Scene& scene);
+
+// Throws Error if the folder that the file is to be in is missing: before the work, not after it.
+void require_folder_of(const std::filesystem::path& file);
+
+// "hindcast: MESSAGE" on the error stream; without an exception where that cannot be written, since
+// nobody could be told.
+void complain(const std::string& message) noexcept;
 
 void add_quiet(CLI::App& app, bool& quiet);
 void add_allow_path(CLI::App& app, std::vector<std::string>& folders);

@@ -15,6 +15,7 @@
 #include "engine/backend/nvrtc.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
+#include "engine/sim/scene_check.hpp"
 #include "engine/sim/schema.hpp"
 
 namespace hindcast::cli {
@@ -197,6 +198,7 @@ void print_kernel(const Launch& launch, const Options& options) {
 
 int print_scene(const Options& options) {
     const Scene scene = Scene::load(options.scene);
+    check_optimizer(scene.document().root());
     SimulationOptions simulation_options;
     // Nothing runs here: the interpreter spares the compilation.
     simulation_options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
@@ -272,7 +274,7 @@ Command add_info(CLI::App& app) {
         ->group(group);
     add_allow_path(*command, options->allow_path);
     command->footer("Example: hindcast info --scene scenes/spring_cage.json --kernel spring_force");
-    return {command, [options] { return info(*options); }};
+    return {command, about_scene(options->scene, [options] { return info(*options); })};
 }
 
 }  // namespace hindcast::cli

@@ -19,6 +19,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
+#include "engine/base/shorten.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
 
@@ -36,10 +37,8 @@ void open_standard_streams() {
             ::open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
 }
 
-// Without an exception where the error stream cannot be written: nobody could be told.
-int report(const std::string& message) noexcept {
-    std::fflush(stdout);
-    for (const char* const part : {"hindcast: ", message.c_str(), "\n"}) std::fputs(part, stderr);
+int report(const std::string& message) {
+    complain(shortened(message));
     return 1;
 }
 
@@ -51,6 +50,30 @@ int finish_output(int status) {
     const int failed = report("the output stream cannot be written" +
                               (error != 0 ? ": " + std::generic_category().message(error) : ""));
     return std::max(status, failed);
+}
+
+// What is wrong with the command line. Arguments that nobody took are named one by one, with what
+// `--` has to do with them.
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+    std::vector<std::string> rest = app->remaining(true);
+    const bool marked = std::erase(rest, "--") > 0;
+    std::string names;
+    bool options = false, single = false;  // begin with - or --, with - alone
+    for (const std::string& argument : rest) {
+        names += (names.empty() ? "" : ", ") + document::shown(argument, 100);
+        options |= argument.starts_with('-');
+        single |= argument.starts_with('-') && !argument.starts_with("--");
+    }
+    std::string text = error.what();
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+        text = "not expected: " + names;
+    else if (options)
+        text += "; not expected: " + names;
+    if (options && marked)
+        text += "; options stand before --, after it everything is a file name";
+    else if (single)
+        text += "; a file name that begins with - stands after --";
+    return shortened(text) + "\nRun with --help for more information.\n";
 }
 
 // A slip in the command's name deserves better than a complaint about an extra argument.
@@ -82,7 +105,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", std::string("hindcast ") + version(), "Print the version");
     app.set_help_flag("-h,--help", "Print this help");
     app.require_subcommand(1);
-    app.failure_message(CLI::FailureMessage::simple);
+    app.failure_message(usage_message);
     app.footer(
         "hindcast COMMAND --help says more about a command; without one, the window opens.\n"
         "Example: hindcast optimize scenes/spring_cage.json");
@@ -100,10 +123,11 @@ int run(int argc, char** argv) {
     std::vector<const char*> arguments(argv, argv + argc);
     if (argc == 1) {
         if (const char* const why = why_no_window(); why != nullptr) {
-            fmt::print(stderr, "hindcast: {}; give a command. For example:\n{}", why,
-                       "  hindcast run scenes/spring_cage.json\n"
-                       "  hindcast optimize scenes/spring_cage.json\n"
-                       "  hindcast --help\n");
+            complain(std::string(why) +
+                     "; give a command. For example:\n"
+                     "  hindcast run scenes/spring_cage.json\n"
+                     "  hindcast optimize scenes/spring_cage.json\n"
+                     "  hindcast --help");
             return usage_error;
         }
         arguments.push_back("view");

@@ -118,13 +118,19 @@ public:
         simulation_.rollout().record_adjoint_norms(options_.adjoint_norms);
         build_seconds_ = seconds_since(begin_);
         const Clock::time_point begin = Clock::now();
-        const Optimization::Outcome outcome = iterate();
-        run_seconds_ = seconds_since(begin);
-        if (outcome.stop == Stop::stopped && outcome.best.parameters.empty()) {
-            say(quiet_, "stopped before the first iteration; there is nothing to save\n");
-            return interrupted_status();
+        Optimization::Outcome outcome;
+        try {
+            outcome = iterate();
+            run_seconds_ = seconds_since(begin);
+            if (outcome.stop == Stop::stopped && outcome.best.parameters.empty()) {
+                say(quiet_, "stopped before the first iteration; there is nothing to save\n");
+                return interrupted_status();
+            }
+            save(outcome);
+        } catch (Error& error) {
+            keep_what_is_there(error);
+            throw;
         }
-        save(outcome);
         if (!quiet_) print(outcome);
         if (start_ && outcome.stop != Stop::stopped && outcome.best.loss != start_->loss &&
             simulation_.options().device->is_deterministic())
@@ -200,14 +206,15 @@ private:
         Progress progress("iteration", optimization_.iterations(), Progress::Pipe::lines, quiet_);
         Clock::time_point saved = Clock::now();
         return optimization_.run([&](const Row& row) {
+            reported_ = row.iteration;
             if (++rows_ == 1) warn_of_idle(optimization_.complete(row));
             history_->add(history_->wants_parameters() ? optimization_.complete(row) : row);
             progress.update(row.iteration, [&row] {
                 return fmt::format("loss {:.9g}  gradient {:.3g}", row.loss, row.gradient_norm);
             });
-            if (Clock::now() - saved > save_interval) {
-                history_->flush();  // first: the history is never behind resume.json
-                save_resume(*folder_, simulation_, optimization_);
+            // From the first row on there is something to resume, whatever happens.
+            if (rows_ == 1 || Clock::now() - saved > save_interval) {
+                save_to_resume();
                 saved = Clock::now();
             }
             return !interrupted();
@@ -232,13 +239,47 @@ private:
         }
     }
 
-    void save(const Optimization::Outcome& outcome) {
-        if (history_) history_->flush();
+    void save_to_resume() {
+        history_->flush();  // first: the history is never behind resume.json
         save_resume(*folder_, simulation_, optimization_);
-        document::Node summary = summary_of("optimize", simulation_);
-        simulation_.parameters().set_values(outcome.best.parameters);
+        resumable_ = reported_;
+    }
+
+    void save_best(const std::vector<double>& parameters) {
+        simulation_.parameters().set_values(parameters);
         folder_->check();
         save_scene(simulation_, path_, "optimized_scene.json");
+        best_is_saved_ = true;
+    }
+
+    // After a failure, such as that of a full disk: saves what can be saved still, and says what
+    // there is. The error stays the one that ended the optimisation.
+    void keep_what_is_there(Error& failure) {
+        const auto attempt = [](const auto& work) {
+            try {
+                work();
+            } catch (const Error&) {
+            }
+        };
+        std::optional<Row> best;
+        attempt([&] { best = optimization_.best(); });
+        if (!best) return;
+        attempt([&] { save_to_resume(); });
+        if (!best_is_saved_) attempt([&] { save_best(best->parameters); });
+        failure.note(fmt::format("the best loss was {} in iteration {}; its parameters are {}",
+                                 number_text(best->loss), best->iteration,
+                                 best_is_saved_ ? "in " + (path_ / "optimized_scene.json").string()
+                                                : "lost, since they cannot be written either"));
+        std::error_code ignored;
+        if (resumable_ >= 0 && fs::exists(path_ / "resume.json", ignored))
+            failure.note(
+                fmt::format("--resume {} goes on after iteration {}", path_.string(), resumable_));
+    }
+
+    void save(const Optimization::Outcome& outcome) {
+        save_to_resume();
+        document::Node summary = summary_of("optimize", simulation_);
+        save_best(outcome.best.parameters);
 
         // The states are those of the best parameters. After Ctrl-C there is no time for them.
         const bool best_runs = outcome.stop != Stop::stopped && outcome.stop != Stop::not_finite;
@@ -332,6 +373,8 @@ private:
     std::optional<double> initial_;
     double build_seconds_ = 0, run_seconds_ = 0;
     std::int64_t rows_ = 0;
+    std::int64_t reported_ = -1, resumable_ = -1;  // the last iteration; that of resume.json
+    bool best_is_saved_ = false;
 };
 
 }  // namespace

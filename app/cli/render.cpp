@@ -22,6 +22,7 @@
 #include "app/render/vulkan_context.hpp"
 #include "app/session/camera_path.hpp"
 #include "app/session/session.hpp"
+#include "engine/document/read.hpp"
 
 namespace hindcast::cli {
 
@@ -182,14 +183,9 @@ private:
 // A place of the scene's own camera, /view/camera/NAME.
 std::optional<Vec3> scene_place(const document::Document& document, const char* name) {
     const document::Node* const node = document.find(std::string("/view/camera/") + name);
-    if (node == nullptr || !node->is_array() || node->size() != 3) return std::nullopt;
-    Vec3 place{};
-    for (std::size_t c = 0; c < 3; ++c) {
-        const document::Node& number = node->item(c);
-        if (!number.is_integer() && !number.is_real()) return std::nullopt;
-        place[c] = number.is_integer() ? static_cast<double>(number.integer()) : number.real();
-    }
-    return place;
+    if (node == nullptr) return std::nullopt;
+    const std::vector<double> place = document::numbers_of(*node, 3);
+    return Vec3{place[0], place[1], place[2]};
 }
 
 // What the options ask for; where they say nothing, what the scene asks for.
@@ -354,7 +350,7 @@ void choose_colours(Options& options, const document::Document& document,
         options.colour.clear();
     } else if (options.colour.empty()) {
         const document::Node* const wanted = document.find("/view/color_by");
-        if (wanted != nullptr && wanted->is_string()) options.colour = wanted->string();
+        if (wanted != nullptr) options.colour = wanted->string();
         if (!bar) bar = !options.colour.empty();
         asked_by = "view.color_by";
     }
@@ -371,6 +367,7 @@ void choose_colours(Options& options, const document::Document& document,
 
 int run(Options options) {
     const bool film = !ends_in(options.output, ".png");
+    require_folder_of(options.output);
     session::SessionOptions settings;
     settings.simulation = options.scene.simulation_options();
     render::ContextOptions vulkan;

@@ -84,11 +84,16 @@ int draw_without_window(gui::App& app, const Options& options) {
         std::this_thread::sleep_for(std::chrono::milliseconds(4));
     }
     render::write_png(options.screenshot, app.screenshot());
-    return failed ? 1 : 0;
+    if (failed) throw Error(*app.workspace().now().error);
+    return 0;
 }
 
 int view(const Options& options) {
     const auto [width, height] = parse_size(options.size);
+    if (!options.screenshot.empty()) {  // nobody sees the window say so
+        require_folder_of(options.screenshot);
+        if (!options.scene.scene.empty()) options.scene.load();
+    }
     gui::AppOptions app_options;
     app_options.session.simulation = options.scene.simulation_options();
     app_options.galleries = galleries();
@@ -108,7 +113,7 @@ int view(const Options& options) {
     app.run();
     if (!interrupted()) return 0;
     if (app.workspace().left_autosave())
-        fmt::print(stderr, "hindcast: what was not saved is kept; the next start offers it\n");
+        complain("what was not saved is kept; the next start offers it");
     return interrupted_status();
 }
 
@@ -167,7 +172,7 @@ Command add_view(CLI::App& app) {
         "Ctrl-C and SIGTERM end it without questions; what is not saved is kept, with what the "
         "optimisation has found, and offered at the next start.\n"
         "Example: hindcast view scenes/spring_cage.json");
-    return {command, [options] { return view(*options); }};
+    return {command, about_scene(options->scene.scene, [options] { return view(*options); })};
 }
 
 }  // namespace hindcast::cli

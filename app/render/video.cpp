@@ -79,9 +79,18 @@ Video::Video(std::filesystem::path file, int width, int height, double frames_pe
 }
 
 void Video::start(const std::vector<std::string>& arguments) {
+    // A folder that is missing or not to be written into is told from an ffmpeg that is missing.
+    const int log = ::open(log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (log < 0)
+        throw Error(fmt::format("cannot write '{}': {}", file_.string(), std::strerror(errno)))
+            .remedy("check that its folder is there and may be written into");
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        throw Error(fmt::format("a pipe cannot be made: {}", std::strerror(errno)));
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+        const int why = errno;
+        ::close(log);
+        stop();
+        throw Error(fmt::format("a pipe cannot be made: {}", std::strerror(why)));
+    }
     std::vector<char*> words;
     for (const std::string& argument : arguments)
         words.push_back(const_cast<char*>(argument.c_str()));
@@ -90,12 +99,12 @@ void Video::start(const std::vector<std::string>& arguments) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log_.c_str(),
-                                       O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ::posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
     pid_t process = -1;
     const int failed = ::posix_spawnp(&process, program, &actions, nullptr, words.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[0]);
+    ::close(log);
     pipe_ = ends[1];
     ::fcntl(pipe_, F_SETFL, ::fcntl(pipe_, F_GETFL) | O_NONBLOCK);
     ::fcntl(pipe_, F_SETPIPE_SZ, 1 << 20);  // fewer turns; smaller where that is not allowed

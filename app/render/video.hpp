@@ -25,7 +25,8 @@ namespace hindcast::render {
 
 class Video {
 public:
-    // Throws Error if there is no ffmpeg, or the ending is neither .mp4 nor .gif.
+    // Throws Error if there is no ffmpeg, the folder cannot be written into, or the ending is
+    // neither .mp4 nor .gif.
     Video(std::filesystem::path file, int width, int height, double frames_per_second);
     ~Video();  // not finished: stops ffmpeg and removes what was written
     Video(const Video&) = delete;

@@ -22,6 +22,7 @@ namespace hindcast::render {
 // A failed call of Vulkan as our Error; rethrow it inside a catch block.
 [[noreturn]] void throw_as_error(const vk::SystemError& error, const DeviceFacts& facts);
 Error device_lost(const DeviceFacts& facts);
+Error no_driver();
 
 struct VulkanContext::State {
     struct Deferred {

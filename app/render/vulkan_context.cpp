@@ -17,6 +17,13 @@ Error device_lost(const DeviceFacts& facts) {
             "driver or choose another device with HINDCAST_VULKAN_DEVICE");
 }
 
+Error no_driver() {
+    return Error("Vulkan found no driver for a graphics device")
+        .remedy(
+            "install one (Debian: mesa-vulkan-drivers, which draws on the processor where there is "
+            "no graphics device)");
+}
+
 void throw_as_error(const vk::SystemError& error, const DeviceFacts& facts) {
     const auto result = static_cast<vk::Result>(error.code().value());
     if (result == vk::Result::eErrorDeviceLost) throw device_lost(facts);
@@ -25,7 +32,9 @@ void throw_as_error(const vk::SystemError& error, const DeviceFacts& facts) {
         throw Error(fmt::format("the graphics device '{}' has too little memory ({})", facts.name,
                                 error.what()))
             .remedy("draw a smaller picture, with 1 sample per pixel, or a smaller scene");
-    throw Error(fmt::format("Vulkan failed on '{}': {}", facts.name, error.what()))
+    if (result == vk::Result::eErrorIncompatibleDriver) throw no_driver();
+    const std::string where = facts.name.empty() ? "" : " on '" + facts.name + "'";
+    throw Error(fmt::format("Vulkan failed{}: {}", where, error.what()))
         .remedy("update the graphics driver, or choose another device with HINDCAST_VULKAN_DEVICE");
 }
 

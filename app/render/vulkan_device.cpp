@@ -240,11 +240,7 @@ void choose_device(VulkanContext::State& state, const ContextOptions& options) {
         state.family = *family;
     }
     if (*state.physical) return;
-    if (found.empty())
-        throw Error("Vulkan found no graphics device")
-            .remedy(
-                "install a driver (Debian: mesa-vulkan-drivers, which draws on the processor "
-                "where there is no graphics device)");
+    if (found.empty()) throw no_driver();
     throw Error(fmt::format("no graphics device here can be used{}; there is {}",
                             asked.empty() ? "" : " that '" + asked + "' names", found))
         .remedy("update the driver, or name another device in HINDCAST_VULKAN_DEVICE");

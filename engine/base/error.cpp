@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/base/shorten.hpp"
+
 namespace hindcast {
 
 SourcePlace SourcePlace::from(const std::source_location& location) {
@@ -67,13 +69,13 @@ Error& Error::note(std::string further_fact) {
 void Error::compose() {
     text_.clear();
     if (place_.known()) text_ += to_string(place_) + ": ";
-    if (!kernel_.empty()) text_ += "in kernel '" + kernel_ + "'";
+    if (!kernel_.empty()) text_ += "in kernel '" + shortened(kernel_) + "'";
     if (item_ >= 0) text_ += (kernel_.empty() ? "item " : ", item ") + std::to_string(item_);
     if (!kernel_.empty() || item_ >= 0) text_ += ": ";
-    if (!pointer_.empty()) text_ += "at " + pointer_ + ": ";
-    text_ += happened_;
-    if (!remedy_.empty()) text_ += "; " + remedy_;
-    text_ += notes_;
+    if (!pointer_.empty()) text_ += "at " + shortened(pointer_) + ": ";
+    text_ += shortened(happened_);
+    if (!remedy_.empty()) text_ += "; " + shortened(remedy_);
+    text_ += shortened(notes_);
 }
 
 }  // namespace hindcast

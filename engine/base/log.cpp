@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/shorten.hpp"
+
 namespace hindcast {
 
 namespace {
@@ -61,7 +63,7 @@ void set_log_listener(std::function<void(LogLevel, std::string_view)> listener) 
 
 void log(LogLevel level, fmt::string_view format, fmt::format_args arguments) {
     if (level < log_level() || level == LogLevel::silent) return;
-    const std::string text = fmt::vformat(format, arguments);
+    const std::string text = shortened(fmt::vformat(format, arguments));
     Output& out = output();
     const std::lock_guard lock(out.mutex);
     print(out.logger, level, text);

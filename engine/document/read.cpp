@@ -120,8 +120,7 @@ const std::string& string_of(const Node& node) {
 std::size_t choice_of(const Node& node, std::span<const std::string_view> names,
                       std::string_view what) {
     if (!node.is_string()) {
-        throw mismatch(node, fmt::format("a {}", what),
-                       fmt::format("write one of: {}", fmt::join(names, ", ")));
+        throw mismatch(node, fmt::format("a {}", what), "write one of: " + listed(names));
     }
     const auto found = std::ranges::find(names, std::string_view(node.string()));
     if (found == names.end()) {

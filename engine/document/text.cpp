@@ -262,12 +262,24 @@ std::string_view nearest(std::string_view name, std::span<const std::string_view
     return best_distance < std::max(name.size(), best.size()) ? best : std::string_view{};
 }
 
+std::string listed(std::span<const std::string_view> names) {
+    constexpr std::size_t most_names = 40, most_bytes = 60;
+    std::string text;
+    for (const std::string_view name : names.first(std::min(names.size(), most_names))) {
+        if (!text.empty()) text += ", ";
+        // Quotes show where a name ends that does not read as one.
+        text += name.size() <= most_bytes ? std::string(name) : shown(name, most_bytes);
+    }
+    if (names.size() > most_names) text += fmt::format(" and {} more", names.size() - most_names);
+    return text;
+}
+
 std::string suggestion(std::string_view name, std::span<const std::string_view> candidates,
                        std::string_view otherwise) {
     const std::string_view best = nearest(name, candidates);
     if (!best.empty()) return fmt::format("did you mean '{}'?", best);
     if (candidates.empty()) return {};
-    return fmt::format("{} {}", otherwise, fmt::join(candidates, ", "));
+    return fmt::format("{} {}", otherwise, listed(candidates));
 }
 
 }  // namespace hindcast::document

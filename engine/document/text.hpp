@@ -51,6 +51,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
 // The candidate nearest to `name`, if near enough to be a slip of the keyboard; else empty.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
 
+// "a, b, c"; of many names the first ones and the number of the others, of long names the beginning.
+std::string listed(std::span<const std::string_view> names);
+
 // "did you mean 'x'?" if one is near, else "write one of: a, b, c" (or "" without candidates).
 std::string suggestion(std::string_view name, std::span<const std::string_view> candidates,
                        std::string_view otherwise = "write one of");

@@ -70,13 +70,12 @@ Node write_gradients(const fs::path& folder, const Parameters& parameters,
             }
             const std::int64_t shape[] = {static_cast<std::int64_t>(columns.size()),
                                           static_cast<std::int64_t>(count)};
-            fs::create_directories(folder / subfolder);
-            document::write_npy<double>(folder / file, shape, values);
+            document::write_npy<double>(result_place(folder, file), shape, values);
             arrays.push_back(Node::object({{"parameter", parameter.path}, {"file", file}}));
         }
         first += count;
     }
-    write_file_atomically(folder / table, text);
+    write_file_atomically(result_place(folder, table), text);
     return Node::object(
         {{"file", table}, {"columns", std::move(names)}, {"arrays", std::move(arrays)}});
 }

@@ -65,6 +65,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
+Error not_written(const std::filesystem::path& file) {
+    Error error(file.string() + " cannot be written: " + std::strerror(errno));
+    if (errno == ENOSPC || errno == EDQUOT) error.remedy("free some space, and resume");
+    return error;
+}
+
 }  // namespace
 
 HistoryWriter::HistoryWriter(const std::filesystem::path& file, Simulation& simulation, bool resume)
@@ -110,8 +116,7 @@ void HistoryWriter::go_on_from(std::int64_t iteration) {
     }
     if (kept != text) write_file_atomically(path_, kept);
     file_ = std::fopen(path_.c_str(), "ae");
-    if (file_ == nullptr)
-        throw Error(path_.string() + " cannot be written: " + std::strerror(errno));
+    if (file_ == nullptr) throw not_written(path_);
 }
 
 void HistoryWriter::add(const Optimization::Row& row) {
@@ -122,15 +127,13 @@ void HistoryWriter::add(const Optimization::Row& row) {
     for (const Simulation::TermValue& term : row.terms) line += "," + number_text(term.value);
     for (const std::size_t k : columns_) line += "," + number_text(row.parameters[k]);
     line += '\n';
-    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size())
-        throw Error(path_.string() + " cannot be written: " + std::strerror(errno));
+    if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) throw not_written(path_);
     const auto now = std::chrono::steady_clock::now();
     if (now - flushed_ > std::chrono::milliseconds(200)) flush();
 }
 
 void HistoryWriter::flush() {
-    if (file_ != nullptr && std::fflush(file_) != 0)
-        throw Error(path_.string() + " cannot be written: " + std::strerror(errno));
+    if (file_ != nullptr && std::fflush(file_) != 0) throw not_written(path_);
     flushed_ = std::chrono::steady_clock::now();
 }
 

@@ -404,6 +404,11 @@ void Optimization::set_row_limit(std::size_t parameters) { state_->row_limit = p
 
 Optimization::Row Optimization::complete(Row row) const { return state_->complete(std::move(row)); }
 
+std::optional<Optimization::Row> Optimization::best() const {
+    if (!state_->best) return std::nullopt;
+    return state_->complete_best();
+}
+
 void Optimization::set_evaluator(Evaluator evaluator) { state_->evaluator = std::move(evaluator); }
 
 // ---------------------------------------------------------------- saving
@@ -440,6 +445,11 @@ void Optimization::restore(const Node& node) {
     const std::int64_t evaluations = reader.integer("evaluations", 0);
     std::vector<double> values = optim::exact_numbers_of(reader.require("parameters"), s.count());
     const Node& rule = reader.require("rule");
+    // Older programs saved nothing of such a search, which would begin anew.
+    if (iteration > 0 && optim::derivative_free(s.settings.type) && rule.size() == 0)
+        throw document::fault(rule, "what the search has seen up to iteration " +
+                                        std::to_string(iteration) + " was not saved")
+            .remedy("resume with the program that saved it, or optimise from the start");
     const Node& progress = reader.require("progress_loss");
     const std::optional<double> progress_loss =
         progress.is_null() ? std::nullopt : std::optional(document::number_of(progress));

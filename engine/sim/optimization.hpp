@@ -73,6 +73,8 @@ public:
     void set_row_limit(std::size_t parameters);
     // In a watch: its row with parameters and gradient, however many there are.
     Row complete(Row row) const;
+    // The row with the lowest loss so far, with parameters and gradient; none before the first row.
+    std::optional<Row> best() const;
     // Asked before each roll-out: true ends run() as a false watch does. Searches make many
     // roll-outs for one row.
     void set_interrupt(std::function<bool()> interrupt);

@@ -88,6 +88,8 @@ std::string number_text(double value) {
 
 void prepare_results(const ResultsFolder& folder, const fs::path& resume) {
     remove_states(folder);
+    // What is written at the end must not fail for that then.
+    for (const char* name : {"gradient", "files"}) refuse_linked_folder(folder.path() / name);
     std::error_code error;
     if (resume.empty()) {
         for (const char* name :
@@ -215,12 +217,7 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
         std::string copy = found.string();
         if (relative.is_relative() && *relative.begin() != "..") {
             copy = (fs::path("files") / relative).generic_string();
-            if (fs::is_symlink(folder / "files"))
-                throw Error((folder / "files").string() +
-                            " is a symbolic link, and results stay in their folder")
-                    .remedy("remove the link");
-            fs::create_directories((folder / copy).parent_path());
-            write_file_atomically(folder / copy, read_file(found, UINT64_MAX - 1));
+            write_file_atomically(result_place(folder, copy), read_file(found, UINT64_MAX - 1));
         }
         written.set(name->pointer(), Node(copy));
     }
@@ -242,7 +239,7 @@ void save_scene(const Simulation& simulation, const fs::path& folder, const std:
         for (const model::Section section : model::all_sections)
             if (const Node* list = scene.document().root().find(model::name_of(section)))
                 copy_files(*list, files, folder, saved, document);
-    document::save_like(document, folder / name, scene.file());
+    document::save_like(document, result_place(folder, name), scene.file());
 }
 
 // ---------------------------------------------------------------- resume

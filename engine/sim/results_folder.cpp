@@ -67,23 +67,37 @@ void ResultsFolder::check() const {
 
 fs::path ResultsFolder::file(const std::string& name) const {
     check();
-    fs::path full = path_ / name;
-    std::error_code error;
-    if (fs::is_symlink(full, error)) fs::remove(full, error);
-    if (error && error != std::errc::no_such_file_or_directory)
-        throw Error("the link " + full.string() + " cannot be removed: " + error.message())
-            .remedy(elsewhere);
-    return full;
+    return result_place(path_, name);
 }
 
 fs::path ResultsFolder::subfolder(const std::string& name) const {
     check();
     fs::path full = path_ / name;
-    std::error_code error;
-    if (fs::is_symlink(full, error))
-        throw Error(full.string() + " is a symbolic link, and results stay in their folder")
-            .remedy("remove the link, or choose another folder with --output");
+    refuse_linked_folder(full);
     make_folder(full);
+    return full;
+}
+
+void refuse_linked_folder(const fs::path& folder) {
+    std::error_code ignored;
+    if (fs::is_symlink(folder, ignored))
+        throw Error(folder.string() + " is a symbolic link, and results stay in their folder")
+            .remedy("remove the link, or choose another folder with --output");
+}
+
+fs::path result_place(const fs::path& folder, const fs::path& name) {
+    fs::path inside = folder;
+    for (const fs::path& part : name.parent_path()) {
+        inside /= part;
+        refuse_linked_folder(inside);
+        make_folder(inside);
+    }
+    fs::path full = folder / name;
+    std::error_code error;
+    if (fs::is_symlink(full, error)) fs::remove(full, error);
+    if (error && error != std::errc::no_such_file_or_directory)
+        throw Error("the link " + full.string() + " cannot be removed: " + error.message())
+            .remedy(elsewhere);
     return full;
 }
 

@@ -35,4 +35,11 @@ private:
     int descriptor_ = -1;
 };
 
+// Where a file of results goes, `name` below their folder: the folders on the way are made. Throws
+// Error if one of them is a symbolic link; one of the file's own name is removed.
+std::filesystem::path result_place(const std::filesystem::path& folder,
+                                   const std::filesystem::path& name);
+// Throws Error if the folder of this name in a folder of results is a symbolic link.
+void refuse_linked_folder(const std::filesystem::path& folder);
+
 }  // namespace hindcast

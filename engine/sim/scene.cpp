@@ -4,6 +4,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/sim/path.hpp"
+#include "engine/sim/scene_check.hpp"
 
 namespace hindcast {
 
@@ -52,7 +53,7 @@ void Scene::read() {
     time.finish();
     reader.finish();
     gradients_ = GradientSettings::read(document_.root().find("gradients"));
-    if (const Node* view = document_.root().find("view")) document::object_of(*view);
+    if (const Node* view = document_.root().find("view")) check_view(*view);
     for (const model::Section section : model::all_sections)
         if (const Node* list = document_.root().find(model::name_of(section)))
             document::array_of(*list);

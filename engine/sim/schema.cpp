@@ -11,6 +11,7 @@
 #include "engine/document/text.hpp"
 #include "engine/optim/settings.hpp"
 #include "engine/sim/gradient_settings.hpp"
+#include "engine/sim/scene_check.hpp"
 
 namespace hindcast {
 
@@ -170,6 +171,7 @@ constexpr const char* shared_definitions = R"json({
 "number": {"anyOf": [{"type": "number"}, {"$ref": "#/$defs/fraction"}]},
 "positive": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"$ref": "#/$defs/fraction"}]},
 "row": {"anyOf": [{"$ref": "#/$defs/number"}, {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 9}]},
+"place": {"type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 3, "maxItems": 3},
 "counts": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1, "maxItems": 9},
 "name": {"description": "what paths call this object; unique in the scene (default: its type and a number)", "type": "string", "pattern": "^[^.\\[\\]\"]+$"},
 "path": {"description": "a number of the scene: name.field, name.field[i], name.field[i].x or gravity", "type": "string"},
@@ -225,8 +227,7 @@ constexpr const char* closing_properties = R"json({
 "outputs": {"description": "what is recorded in the results", "type": "object", "additionalProperties": false,
   "properties": {
     "every": {"description": "whole steps between frames; default: a hundredth of all steps, at least 1", "type": "integer", "minimum": 1},
-    "arrays": {"description": "names of arrays; default: all of the state", "type": "array", "items": {"type": "string"}, "uniqueItems": true}}},
-"view": {"description": "how the scene is looked at", "type": "object"}
+    "arrays": {"description": "names of arrays; default: all of the state", "type": "array", "items": {"type": "string"}, "uniqueItems": true}}}
 })json";
 
 void add_all(Node& to, const Node& from) {
@@ -253,6 +254,7 @@ document::Document scene_schema(const Registry& registry) {
     properties.set("optimizer", std::move(described));
     properties.set("gradients", parsed(gradient_settings_schema(), "schema of gradients"));
     add_all(properties, closing);
+    properties.set("view", parsed(view_schema(), "schema of view"));
 
     Node definitions = parsed(shared_definitions, "shared definitions");
     for (const ModuleType& type : registry.all())

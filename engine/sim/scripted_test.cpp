@@ -141,6 +141,7 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
     const auto skipped = [&](const std::string& what, const std::string& reason) {
         report({name + what, Verdict::skipped, {reason}, 0});
     };
+    std::optional<TestScript> script;
     // Runs one test and reports it; false if it was stopped.
     const auto run = [&](const std::string& what, const auto& body) {
         TestOutcome outcome;
@@ -153,7 +154,7 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         } catch (const TestStopped&) {
             stopped = true;
         } catch (const std::exception& error) {
-            outcome.messages.emplace_back(error.what());
+            outcome.messages.push_back(about(script->scene, error.what()));
         }
         if (stopped) return false;
         outcome.seconds =
@@ -164,7 +165,6 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         return true;
     };
 
-    std::optional<TestScript> script;
     try {
         script = TestScript::load(file);
     } catch (const std::exception& error) {

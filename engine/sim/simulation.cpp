@@ -7,6 +7,7 @@
 
 #include "engine/ad/activity.hpp"
 #include "engine/document/read.hpp"
+#include "engine/sim/results_folder.hpp"
 
 namespace hindcast {
 
@@ -263,8 +264,9 @@ document::Document Simulation::scene_with_parameters(const std::filesystem::path
     const auto set = [&](const std::string& pointer, const std::vector<double>& values,
                          int components, bool shared, std::string name) {
         std::replace(name.begin(), name.end(), '.', '_');
-        document.set(pointer,
-                     document::saved_form(values, components, shared, folder, name + ".npy"));
+        name += ".npy";
+        result_place(folder, name);  // nothing is written through a link
+        document.set(pointer, document::saved_form(values, components, shared, folder, name));
     };
     for (const Parameter& p : parameters_->list()) {
         const Quantity& q = *p.quantity;

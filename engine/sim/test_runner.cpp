@@ -15,12 +15,17 @@
 #include "engine/sim/gradient_check.hpp"
 #include "engine/sim/path.hpp"
 #include "engine/sim/results.hpp"
+#include "engine/sim/scene_check.hpp"
 #include "engine/sim/set_value.hpp"
 
 namespace hindcast {
 
 bool same_bits(double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+std::string about(const std::filesystem::path& scene, const std::string& what) {
+    return what.find(scene.string()) != std::string::npos ? what : scene.string() + ": " + what;
 }
 
 void Findings::add(std::string message) {
@@ -186,9 +191,10 @@ private:
                 simulation_.reset();
                 return true;
             }
+            const std::string found = about(script_.scene, what);
             findings_.add(wanted ? fmt::format("{}: expected an error with '{}', found: {}", where_,
-                                               *wanted, what)
-                                 : fmt::format("{}: {}", where_, what));
+                                               *wanted, found)
+                                 : fmt::format("{}: {}", where_, found));
             return false;
         }
         if (!wanted) return true;
@@ -217,7 +223,11 @@ private:
 
     // Read when a step first needs it: a fault in it is that step's.
     Scene& scene() {
-        if (!scene_) scene_ = Scene::load(script_.scene);
+        if (!scene_) {
+            Scene loaded = Scene::load(script_.scene);
+            check_optimizer(loaded.document().root());
+            scene_ = std::move(loaded);
+        }
         return *scene_;
     }
 

@@ -1,6 +1,7 @@
 // Acts out one scripted test in one precision; scripted_test.hpp says what the steps mean.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace hindcast {
 struct TestStopped {};
 
 bool same_bits(double a, double b);
+
+// What went wrong, with the scene's file before it unless the message names it.
+std::string about(const std::filesystem::path& scene, const std::string& what);
 
 // Compares numbers and keeps the first few that are wrong, in words.
 class Findings {

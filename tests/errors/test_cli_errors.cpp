@@ -172,10 +172,122 @@ TEST_CASE("cli errors: mistakes in what other commands read") {
         if (std::string(command) == "check") continue;  // it has no parameters
         check({scene, more, "/optimizer/iterations"}, command);
     }
-    std::string view = scene_with(fine);
-    view.insert(view.rfind('}'), R"(, "view": true)");
-    check({view, {}, "/view"});
-    check({"", {"--set", "optimizer.iterations=-5"}, "optimizer/iterations"});
+    for (const char* command : {"run", "check", "optimize"})
+        check({"", {"--set", "optimizer.iterations=-5"}, "optimizer/iterations"}, command);
+}
+
+TEST_CASE("cli errors: every command refuses mistakes in optimizer and view") {
+    HINDCAST_NEEDS_PROGRAM();
+    struct Mistake {
+        const char *text, *message;
+    };
+    const TemporaryFolder folder;
+    const bool draws = run_program({"--help"}).out.find("\n  view ") != std::string::npos;
+    for (const Mistake& mistake : {
+             Mistake{R"("view": true)", "at /view: expected the scene's view (an object)"},
+             {R"("view": {"colour_by": "speed"})", "did you mean 'color_by'"},
+             {R"("view": {"color_by": 3})", "at /view/color_by: expected a string"},
+             {R"("view": {"camera": [1, 2, 3]})", "at /view/camera: expected"},
+             {R"("view": {"camera": {"eye": [1, 2, 3], "tagret": [0, 0, 0]}})", "'target'"},
+             {R"("view": {"camera": {"eye": [1, 2]}})", "at /view/camera/eye: expected"},
+             {R"("view": {"camera": {"eye": [1, 2, 3], "target": [1, 2, 3]}})",
+              "the camera stands where it looks at"},
+             {R"("view": {"camera_path": {"time": 0}})", "at /view/camera_path: expected an array"},
+             {R"("view": {"camera_path": [{"time": -1, "eye": [1, 0, 0], "target": [0, 0, 0]}]})",
+              "at /view/camera_path/0/time"},
+             {R"("view": {"camera_path": [{"time": 0, "eye": [1, 0, 0]}]})", "'target' is missing"},
+             {R"("optimizer": {"type": "adam", "iterations": null})",
+              "at /optimizer/iterations: expected"},
+             {R"("optimizer": {"type": "adm"})", "did you mean 'adam'"},
+             {R"("optimizer": {"type": "adam", "iteration": 3})", "did you mean 'iterations'"},
+             {R"("optimizer": {"type": "adam", "groups": {"cage.stifness": {"rate": 1}}})",
+              "did you mean 'cage.stiffness'"},
+             {R"("optimizer": 3)", "at /optimizer: expected"},
+         }) {
+        CAPTURE(mistake.text);
+        std::string scene = scene_with(fine);
+        scene.insert(scene.rfind('}'), R"(, "parameters": [{"path": "cage.stiffness"}], )" +
+                                           std::string(mistake.text));
+        std::ofstream(folder / "bad.json") << scene;
+        std::ofstream(folder / "bad.test.json") << R"({"steps": [{"do": "run"}]})";
+        std::vector<std::vector<std::string>> commands = {
+            {"run", "bad.json"},
+            {"optimize", "bad.json"},
+            {"check", "bad.json"},
+            {"batch", "bad.json", "--vary", "cage.stiffness=1,2"},
+            {"info", "--scene", "bad.json"},
+            {"test", "bad.json"}};
+        if (draws) {
+            commands.push_back({"render", "bad.json", "--output", "x.png"});
+            commands.push_back({"view", "bad.json", "--screenshot", "x.png"});
+        }
+        for (const std::vector<std::string>& words : commands) {
+            CAPTURE(words[0]);
+            const Finished run = run_program(words, folder.path());
+            const std::string& said = words[0] == "test" ? run.out : run.err;
+            CAPTURE(said);
+            CHECK(run.status == 1);
+            CHECK(said.find("bad.json:") != std::string::npos);
+            CHECK(said.find(mistake.message) != std::string::npos);
+        }
+        CHECK(!fs::exists(folder / "out"));
+        CHECK(!fs::exists(folder / "x.png"));
+    }
+}
+
+TEST_CASE("cli errors: names and values of 100 kB come back in a message that can be read") {
+    HINDCAST_NEEDS_PROGRAM();
+    const std::string name(100'000, 'n');
+    const TemporaryFolder folder;
+    const auto check_size = [&](const std::vector<std::string>& words) {
+        const Finished run = run_program(words, folder.path());
+        CAPTURE(words[0]);
+        CAPTURE(run.err.substr(0, 3000));
+        CHECK(run.status != 0);
+        CHECK(run.err.find("nnn") != std::string::npos);
+        CHECK(run.err.size() < 2500);
+    };
+    check_size({"run", cage, "--set", name + ".x=1"});
+    check_size({"run", cage, "--set", "cage." + name + "=1"});
+    check_size({"run", cage, "--" + name});
+    check_size({"run", cage, "--precision", name});
+    check_size({"info", "--module", name});
+    check_size({name});
+    const auto check_scene = [&](const std::string& text) {
+        std::ofstream(folder / "s.json") << text;
+        check_size({"run", "s.json"});
+    };
+    std::string scene = scene_with(fine);
+    check_scene(scene_with(R"("connect": [[")" + name + R"(", 0, "ball", 1]], "stiffness": 1)"));
+    check_scene(scene_with(fine + ", \"" + name + "\": 1"));
+    check_scene(scene_with(R"("connect": [["ball", 0, "ball", 1]], "stiffness": {"formula": ")" +
+                           name.substr(0, 4000) + R"("})"));
+    const std::size_t ball = scene.find("\"name\": \"ball\"");
+    check_scene(scene.replace(ball, 14, "\"name\": \"" + name + "\""));  // "write one of" it
+    std::ofstream(folder / "t.json") << R"({"format": 1, "time": {"step": 0.1, "steps": 3}})";
+    check_size({"run", "t.json", "--output", name});
+}
+
+TEST_CASE("cli errors: after -- everything is a file name") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "-x.json") << scene_with(fine);
+    const auto run = [&](std::vector<std::string> words) {
+        return run_program(words, folder.path());
+    };
+    const Finished right = run({"run", "--quiet", "--device", test_device(), "--", "-x.json"});
+    CAPTURE(right.err);
+    CHECK(right.status == 0);
+    CHECK(fs::exists(folder / "out/-x/summary.json"));
+    const Finished after = run({"run", "--", "-x.json", "--quiet"});
+    CHECK(after.status == 2);
+    CHECK(after.err.starts_with("not expected: '--quiet'; options stand before --"));
+    const Finished without = run({"run", "-x.json"});
+    CHECK(without.status == 2);
+    CHECK(without.err.find("'-x.json'") != std::string::npos);
+    CHECK(without.err.find("stands after --") != std::string::npos);
+    const Finished test = run({"test", "--", "-x.json"});
+    CHECK(test.err.find("there is no test for -x.json") != std::string::npos);
 }
 
 TEST_CASE("cli errors: every message names the scene, seeds are in their range") {
@@ -210,6 +322,7 @@ TEST_CASE("cli errors: info") {
     const Finished kernel = run_program({"info", "--scene", cage, "--kernel", "velocity_updat"});
     CHECK(kernel.status == 1);
     CHECK(kernel.err.find("velocity") != std::string::npos);
+    CHECK(kernel.err.find(cage) != std::string::npos);
     const Finished no_scene = run_program({"info", "--kernel", "x"});
     CHECK(no_scene.status == 2);
 }

@@ -13,6 +13,7 @@
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
 #include "engine/sim/results.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -67,6 +68,10 @@ TEST_CASE("streams: a message that cannot be written is no abort") {
     CHECK(shell(folder, "run missing.json 2>&-") == 1);
     CHECK(shell(folder, "run missing.json 2>/dev/full") == 1);
     CHECK(shell(folder, "bogus 2>/dev/full") == 2);
+    {  // nothing to open the window on
+        const Environment x("DISPLAY", ""), wayland("WAYLAND_DISPLAY", "");
+        CHECK(shell(folder, "2>/dev/full") == 2);
+    }
     CHECK(shell(folder, "optimize '" + cage + "' --iterations 3 --output o --device " +
                             test_device() + " 2>/dev/full >/dev/null") == 0);
 }

@@ -113,5 +113,14 @@ check "nothing is left behind then" \
 kill $pid 2>/dev/null || true
 check "nothing was complained about there" test ! -s "$folder/smoke_offered.log"
 cat "$folder/smoke_offered.log"
+
+# A stream that takes nothing changes nothing of that.
+cp "$root/scenes/spring_cage.json" "$state/scene.json"
+open_window /dev/full
+xdotool key o; sleep 6
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+check "SIGTERM ends it with status 143 where nothing can be said" test $status -eq 143
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed -eq 0 ]]

@@ -202,6 +202,16 @@ TEST_CASE("command: failures say what is wrong and what to do") {
     CHECK(run.status == 1);
     CHECK(run.err.find("speed") != std::string::npos);
     CHECK(run_program(with(folder / "a.jpg")).status == 2);
+    for (const char* name : {"none/a.png", "none/a.gif", "none/a.mp4"}) {
+        run = run_program(with(folder / name));
+        CHECK(run.status == 1);
+        CHECK(run.err.find("there is no folder '" + (folder / "none").string()) !=
+              std::string::npos);
+        CHECK(run.err.find("ffmpeg") == std::string::npos);
+    }
+    run = run_program({"view", folder / "none.json", "--screenshot", file});
+    CHECK(run.status == 1);
+    CHECK(run.err.find("none.json") != std::string::npos);
     CHECK(run_program(with(file, {"--eye", "1,2"})).status == 2);
     {
         const Environment nowhere("HINDCAST_VULKAN_LIBRARY", "/nowhere/libvulkan.so.1");

@@ -2,7 +2,9 @@
 // time.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "engine/base/error.hpp"
 #include "tests/render/gallery.hpp"
@@ -46,7 +48,12 @@ TEST_CASE("context: a library that is no Vulkan, and a loader that finds no driv
     CHECK(contains(message_of([&] { VulkanContext context(options); }), "is not a Vulkan library"));
     const Environment no_drivers("VK_ICD_FILENAMES", "/nowhere/icd.json");
     const Environment no_drivers_either("VK_DRIVER_FILES", "/nowhere/icd.json");
-    CHECK(contains(message_of([] { VulkanContext context({}); }), "driver"));
+    for (const auto& open : std::vector<std::function<void()>>{[] { VulkanContext context({}); },
+                                                               [] { VulkanContext::devices(); }}) {
+        const std::string message = message_of(open);
+        CHECK(contains(message, "Vulkan found no driver"));
+        CHECK(contains(message, "mesa-vulkan-drivers"));
+    }
 }
 
 TEST_CASE("context: a device that does not exist is refused with those that do") {

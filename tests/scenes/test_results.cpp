@@ -380,11 +380,33 @@ TEST_CASE("results: --resume into another folder, and what it refuses") {
     CHECK(steps.err.find("--steps 4") != std::string::npos);
     CHECK(read_file(folder / "a/history.csv") == before);
 
+    // Those of older programs held nothing of a derivative-free search, which would begin anew.
     std::ofstream(folder / "a/resume.json") << R"({"format": 1, "precision": "f32"})";
     const Finished broken = folder.run({"optimize", "scene.json", "--resume", "a"});
     CHECK(broken.status == 1);
     CHECK(broken.err.find("resume.json") != std::string::npos);
+    CHECK(broken.err.find("cannot read the format") != std::string::npos);
     CHECK(read_file(folder / "a/history.csv") == before);
+}
+
+TEST_CASE("results: a derivative-free search is not resumed without what it has seen") {
+    document::Document scene = document::Document::load(cage);
+    for (const char* type : {"nelder_mead", "subplex", "cobyla", "bobyqa"}) {
+        CAPTURE(type);
+        scene.set("/optimizer", document::Node::object({{"type", type}, {"iterations", 2}}));
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        Simulation simulation(Scene::of(scene, cage), all_modules(), options);
+        Optimization first(simulation), second(simulation);
+        document::Node state = first.state();
+        second.restore(state);  // it had not begun: nothing is missing
+        first.run();
+        state = first.state();
+        REQUIRE(state.find("iteration")->integer() > 0);
+        second.restore(state);
+        state.set("rule", document::Node::object({}));
+        CHECK_THROWS_WITH_AS(second.restore(state), doctest::Contains("was not saved"), Error);
+    }
 }
 
 TEST_CASE("results: Ctrl-C stops a run at the next step and saves") {

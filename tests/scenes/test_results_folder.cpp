@@ -2,14 +2,19 @@
 // outside of it, and nothing of a scene that takes the place of a result.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/npy.hpp"
+#include "engine/document/read.hpp"
 #include "engine/sim/results.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
@@ -156,6 +161,86 @@ TEST_CASE("results folder: links inside are not followed") {
     CHECK(linked.status == 1);
     CHECK(linked.err.find("symbolic link") != std::string::npos);
     CHECK(read_file(folder / "array/mine.npy") == "mine");
+}
+
+TEST_CASE("results folder: links to arrays and in gradient/ are not followed") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    // 1200 numbers: the gradient and the values are arrays in files. A generator's file besides.
+    document::write_npy<double>(folder / "masses.npy", std::vector<std::int64_t>{400},
+                                std::vector<double>(400, 1));
+    std::string scene = flight(
+        2, R"({"grid": {"counts": [400, 1, 1], "spacing": 0.1}}, "mass": {"file": "masses.npy"})");
+    const std::string path = R"({"path": "ball.velocity"})";
+    scene.replace(scene.find(path), path.size(), R"({"path": "ball.velocity", "per": "element"})");
+    write(folder / "s.json", scene);
+    write(folder / "mine.txt", "mine");
+    fs::create_directories(folder / "array");
+    write(folder / "array/mine.npy", "mine");
+    const std::vector<std::string> first = {"optimize", "s.json", "--output", "r"};
+    REQUIRE(run_in(folder, first).status == 0);
+    const std::vector<std::string> files = {"gradient.csv", "gradient/ball_velocity_0.npy",
+                                            "ball_velocity.npy", "optimized_scene.json",
+                                            "files/masses.npy"};
+    for (const std::vector<std::string>& words :
+         {first, {"optimize", "s.json", "--resume", "r", "--iterations", "8"}}) {
+        CAPTURE(words[2]);
+        for (const std::string& file : files) {
+            CAPTURE(file);
+            REQUIRE(fs::exists(folder / "r" / file));
+            fs::remove(folder / "r" / file);
+            fs::create_symlink(folder / "mine.txt", folder / "r" / file);
+        }
+        REQUIRE(run_in(folder, words).status == 0);
+        CHECK(read_file(folder / "mine.txt") == "mine");
+        for (const std::string& file : files) CHECK(!fs::is_symlink(folder / "r" / file));
+        for (const char* name : {"gradient", "files"}) {
+            CAPTURE(name);
+            fs::remove_all(folder / "r" / name);
+            fs::create_directory_symlink(folder / "array", folder / "r" / name);
+            const Finished linked = run_in(folder, words);
+            CHECK(linked.status == 1);
+            CHECK(linked.err.find(std::string("r/") + name + " is a symbolic link") !=
+                  std::string::npos);
+            CHECK(linked.err.find("best loss") == std::string::npos);  // it did not begin
+            CHECK(fs::exists(folder / "array/mine.npy"));
+            CHECK(std::distance(fs::directory_iterator(folder / "array"), {}) == 1);
+            fs::remove(folder / "r" / name);
+        }
+        REQUIRE(run_in(folder, first).status == 0);
+    }
+}
+
+TEST_CASE("results folder: where files may not grow further, the best so far stays") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write(folder / "s.json", flight(4));
+    // The history of 100 million iterations would be larger; everything else is small.
+    const std::string line = "cd '" + folder.path().string() + "' && ulimit -f 64 && '" +
+                             program_file + "' optimize s.json --device " + test_device() +
+                             " --quiet --iterations 100000000 --output o >out 2>err";
+    CHECK(WEXITSTATUS(std::system(line.c_str())) == 1);
+    const std::string said = read_file(folder / "err");
+    CAPTURE(said);
+    CHECK(said.find("s.json: o/history.csv cannot be written: File too large") !=
+          std::string::npos);
+    CHECK(said.find("its parameters are in o/optimized_scene.json") != std::string::npos);
+    CHECK(said.find("--resume o goes on after iteration ") != std::string::npos);
+    CHECK(!fs::exists(folder / "o/summary.json"));
+    // What is said is true: the scene runs to the loss that is named, and the optimisation goes on.
+    const std::size_t begin = said.find("the best loss was ") + 18;
+    const std::string loss = said.substr(begin, said.find(' ', begin) - begin);
+    REQUIRE(run_in(folder, {"run", "o/optimized_scene.json", "--output", "best"}).status == 0);
+    const auto best = document::Document::load(folder / "best/summary.json");
+    CHECK(number_text(document::number_of(best.at("/loss"))) == loss);
+    const std::string history = read_file(folder / "o/history.csv");
+    const std::string last = std::to_string(std::ranges::count(history, '\n') + 5);
+    REQUIRE(run_in(folder, {"optimize", "s.json", "--resume", "o", "--iterations", last}).status ==
+            0);
+    REQUIRE(run_in(folder, {"optimize", "s.json", "--output", "w", "--iterations", last}).status ==
+            0);
+    const bool same = read_file(folder / "o/history.csv") == read_file(folder / "w/history.csv");
+    CHECK(same);
 }
 
 TEST_CASE("results folder: a damaged history or resume file is found at the start") {

@@ -116,4 +116,12 @@ TEST_CASE("document text: the name that was meant") {
     CHECK(nearest(std::string(100000, 'a'), names).empty());
     CHECK(suggestion("dampin", names) == "did you mean 'damping'?");
     CHECK(suggestion("q", names) == "write one of stiffness, damping, rest_length, name");
+    std::vector<std::string> keys;
+    for (int k = 0; k < 50; ++k) keys.push_back("key_" + std::to_string(k));
+    keys[1] = std::string(100'000, 'k');
+    const std::vector<std::string_view> many(keys.begin(), keys.end());
+    const std::string text = suggestion("?", many);
+    CHECK(text.starts_with("write one of key_0, 'kkk"));
+    CHECK(text.ends_with(", key_39 and 10 more"));
+    CHECK(text.size() < 600);
 }

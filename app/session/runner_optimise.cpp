@@ -247,9 +247,10 @@ void Runner::optimise() {
                      ? explain_gradient(*now_.simulation, outcome.last.gradient)
                      : explain_loss(*now_.simulation);
         const Lock lock(desk_.mutex);
-        const std::int64_t last = static_cast<std::int64_t>(desk_.rows.size()) - 1;
-        if (last >= 0) values_ = desk_.rows[static_cast<std::size_t>(last)].parameters;
-        desk_.fail(Error(reason).remedy("use a smaller rate, or bounds"));
+        if (!desk_.rows.empty()) values_ = desk_.rows.back().parameters;
+        desk_.fail(Error(reason).remedy(began_
+                                            ? "use a smaller rate, or bounds"
+                                            : "make the time step smaller, or the forces softer"));
     }
     const Lock lock(desk_.mutex);
     note_unaccepted();

@@ -130,6 +130,9 @@ void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double 
     trajectory->complete = true;
     trajectory->loss = world.has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
     trajectory->terms = term_infos(of.terms());
+    if (divergence)  // the objective was not reached
+        for (TermInfo& term : trajectory->terms)
+            term.value = std::numeric_limits<double>::quiet_NaN();
     if (!why.empty())
         desk_.fail(Error(why).remedy("make the time step smaller, or the forces softer"));
     desk_.mark();

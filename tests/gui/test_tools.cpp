@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/gui/window.hpp"
+#include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/environment.hpp"
 
@@ -23,6 +24,18 @@ void type(ImGuiTestContext& hands, const std::string& item, const std::string& t
     hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_A);
     hands.KeyCharsReplaceEnter(text.c_str());
 }
+
+constexpr const char* diverging = R"({
+    "format": 1, "name": "diverging", "time": { "step": "1/30", "steps": 100 },
+    "bodies": [{ "type": "particles", "name": "a", "positions": [[0, 0, 0], [1.5, 0, 0]],
+                 "fixed": [0] }],
+    "forces": [{ "type": "springs", "name": "s", "connect": [["a", 0, "a", 1]],
+                 "stiffness": 1e6, "rest_length": 1 }],
+    "objective": [{ "type": "point_target", "name": "there", "of": "a", "points": [1],
+                    "target": [0, 0, -1] }],
+    "parameters": [{ "path": "s.stiffness" }],
+    "optimizer": { "type": "adam", "rate": 0.1, "iterations": 20 }
+})";
 
 }  // namespace
 
@@ -97,4 +110,79 @@ TEST_CASE("gui: without X11 the window says that a Wayland session is not enough
         CHECK(text.find("Wayland") != std::string::npos);
         CHECK(text.find("Xwayland") != std::string::npos);
     }
+}
+
+TEST_CASE("gui: Escape closes the export window, but not the text that is typed into it") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+        robot.frames(4);
+        REQUIRE(robot.work().show_export);
+        hands.ItemClick("//Export/##folder");
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK(robot.work().show_export);
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(2);
+        CHECK_FALSE(robot.work().show_export);
+    });
+}
+
+TEST_CASE("gui: a run that diverges has no numbers of its objective, and says why once, uncut") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        const std::filesystem::path file = robot.folder() / "diverging.json";
+        write_file_atomically(file, diverging);
+        robot.work().open(file);
+        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        robot.frames(6);
+        robot.picture("diverged");
+        REQUIRE(robot.now().terms.size() == 1);
+        CHECK(std::isnan(robot.now().terms.front().value));
+        const auto& notices = robot.work().notices();
+        const auto told = std::ranges::find_if(notices, [](const gui::Notice& n) {
+            return n.text.find("the loss is nan") != std::string::npos;
+        });
+        REQUIRE(told != notices.end());
+        CHECK(told->detail == "make the time step smaller, or the forces softer");
+        // The message in the bottom line ends before the times on the right.
+        const ImGuiWindow* const line = ImGui::FindWindowByName("##status");
+        REQUIRE(line != nullptr);
+        CHECK(line->ContentSize.x <= line->Size.x);
+        // The first iteration has changed nothing yet: its rate is not to blame.
+        robot.work().optimise(session::Optimise::What::start);
+        REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
+        REQUIRE(robot.now().error);
+        CHECK(robot.now().error->what_to_do() ==
+              "make the time step smaller, or the forces softer");
+    });
+}
+
+TEST_CASE(
+    "gui: beside a text that is put right stands its own fault, not that of the scene that runs") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        const std::filesystem::path runs = robot.folder() / "diverging.json",
+                                    wrong = robot.folder() / "wrong.json";
+        write_file_atomically(runs, diverging);
+        write_file_atomically(wrong, "{ \"format\": 1,\n  \"time\": }\n");
+        robot.work().open(runs);
+        REQUIRE(robot.wait([&] { return robot.now().error != nullptr; }));
+        press_panel(robot, "Scene file");
+        CHECK(robot.work().text_fault.find("the loss is nan") != std::string::npos);
+        robot.work().open(wrong);
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        hands.KeyPress(ImGuiKey_Enter);  // Show in the file
+        robot.frames(6);
+        CHECK(robot.work().text_fault.find("wrong.json:2") != std::string::npos);
+        // The scene fails once more, and that is still not of this text.
+        robot.work().send(session::Reset{});
+        robot.work().optimise(session::Optimise::What::start);
+        REQUIRE(robot.wait([&] { return !robot.now().stop_reason.empty(); }));
+        robot.frames(6);
+        CHECK(robot.work().text_fault.find("wrong.json:2") != std::string::npos);
+        robot.picture("wrong_beside_diverged");
+    });
 }

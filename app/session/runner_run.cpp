@@ -198,13 +198,14 @@ bool Runner::run_iteration(std::int64_t iteration) {
         t = desk_.library.find(iteration);
     }
     if (!t || t->complete) {
-        const auto index = static_cast<std::size_t>(iteration);
         const TrajectoryPointer old = t;
         Numbers parameters, gradient;
         {
             const Lock lock(desk_.mutex);
-            parameters = desk_.rows[index].parameters;
-            gradient = desk_.rows[index].gradient;
+            const IterationInfo* const row = row_of(iteration);
+            if (row == nullptr) return true;  // thinned out meanwhile
+            parameters = row->parameters;
+            gradient = row->gradient;
         }
         t = new_trajectory(edition->world, iteration, edition->base, parameters);
         t->gradient = gradient;

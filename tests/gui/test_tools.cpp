@@ -99,6 +99,26 @@ TEST_CASE("gui: the width of a landscape is of its parameter alone") {
     });
 }
 
+TEST_CASE("gui: the ball of a new scene stays in the picture until it ends") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        robot.work().make_new();
+        REQUIRE(opened(robot));
+        robot.frames(4);
+        for (const std::int64_t step : {0, 15, 30, 45, 60}) {
+            stop_at(robot, step);
+            const double t = static_cast<double>(step) / 60;
+            // Semi-implicit Euler at rest at (0, 0, 1), thrown with (1, 0, 5) m/s.
+            const render::Vec3 ball{t, 0, 1 + 5 * t - 9.81 * t * (t + 1.0 / 60) / 2};
+            const ImVec2 at = on_screen(robot, hands, ball);
+            const ImRect view = hands.ItemInfo("//###View/picture").RectFull;
+            CAPTURE(step);
+            CHECK(view.Contains(at));
+        }
+        robot.picture("new_scene");
+    });
+}
+
 TEST_CASE("gui: without X11 the window says that a Wayland session is not enough") {
     const Environment none("DISPLAY", ""), wayland("WAYLAND_DISPLAY", "wayland-0");
     try {

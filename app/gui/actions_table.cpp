@@ -29,11 +29,14 @@ bool object_is_selected(const Workspace& w) {
            w.selection().pointer.starts_with("/optimizer/groups/");
 }
 
-void show_iteration(Workspace& w, std::int64_t by) {
-    const auto& history = *w.now().history;
-    const std::int64_t last = history.back().iteration;
-    const std::int64_t shown = w.now().shown_iteration < 0 ? last : w.now().shown_iteration;
-    w.send(session::ShowIteration{std::clamp(shown + by, history.front().iteration, last)});
+// To another of the iterations that are kept.
+void show_iteration(Workspace& w, std::ptrdiff_t by) {
+    const auto& rows = *w.now().history;
+    const std::int64_t shown = w.now().shown_iteration,
+                       from = shown < 0 ? rows.back().iteration : shown;
+    const auto at = std::ranges::lower_bound(rows, from, {}, &session::IterationInfo::iteration);
+    const auto next = std::clamp<std::ptrdiff_t>(at - rows.begin() + by, 0, std::ssize(rows) - 1);
+    w.send(session::ShowIteration{rows[static_cast<std::size_t>(next)].iteration});
 }
 
 std::vector<Action> file_actions() {
@@ -327,8 +330,7 @@ std::vector<Action> view_actions() {
          "Scene text beside the view",
          ImGuiMod_Ctrl | ImGuiKey_J,
          "The scene file's text in the right half of the view's place instead of behind it, so "
-         "that "
-         "both are seen while it is edited",
+         "that both are seen while it is edited",
          {},
          [](Workspace& w) {
              w.settings.text_beside = !w.settings.text_beside;

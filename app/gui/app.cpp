@@ -316,16 +316,7 @@ bool App::draw_frame() {
         content_scale_ = scale;
         theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * scale));
         set_look(theme_.get());
-        render::View& view = work_->view;
-        view.dark = work_->settings.dark;
-        view.shadows = work_->settings.shadows;
-        view.ambient_occlusion = work_->settings.ambient_occlusion;
-        view.floor = work_->settings.floor;
-        view.samples = work_->settings.samples;
-        const auto grey = [](float r, float g, float b) { return render::Colour{r, g, b, 1}; };
-        view.background_top = view.dark ? grey(0.17F, 0.185F, 0.21F) : grey(0.93F, 0.945F, 0.96F);
-        view.background_bottom =
-            view.dark ? grey(0.09F, 0.097F, 0.11F) : grey(0.80F, 0.825F, 0.85F);
+        work_->settings.set(work_->view);
     }
     const ImVector<ImGuiInputEvent> late = take_late_releases();
     ImGui::NewFrame();

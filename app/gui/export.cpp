@@ -482,7 +482,10 @@ void Exporter::draw(Context& context) {
             start(plan, work);
         }
         ImGui::SameLine();
-        if (text_button(nullptr, "Close", "Closes this", true, false, px(88)))
+        const bool escape = ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) &&
+                            ImGui::IsKeyPressed(ImGuiKey_Escape, false) &&
+                            !ImGui::GetIO().WantTextInput;
+        if (text_button(nullptr, "Close", "Closes this (Escape)", true, false, px(88)) || escape)
             work.show_export = false;
     }
     ImGui::End();

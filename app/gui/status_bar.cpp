@@ -32,11 +32,11 @@ void draw_status_bar(Context& context) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(4);
     if (open) {
-        const std::string right =
-            fmt::format("{}x  |  frame {}  |  draw {}", number_text(now.speed_measured, 3),
-                        duration_text(measured.frame_seconds),
-                        duration_text(measured.device_seconds > 0 ? measured.device_seconds
-                                                                  : measured.draw_seconds));
+        std::string right = "frame " + duration_text(measured.frame_seconds);
+        if (work.shows_run())
+            right = fmt::format("{}x  |  {}  |  draw {}", number_text(now.speed_measured, 3), right,
+                                duration_text(measured.device_seconds > 0 ? measured.device_seconds
+                                                                          : measured.draw_seconds));
         const float width = ImGui::CalcTextSize(right.c_str()).x;
         const float left_end = ImGui::GetWindowWidth() - width - px(26);
         ImGui::SetCursorPosX(ImGui::GetWindowWidth() - width - px(10));
@@ -48,7 +48,10 @@ void draw_status_bar(Context& context) {
         ImGui::SameLine(px(10));
         const Palette& colours = look().palette();
         if (now.error) {
-            ImGui::TextColored(colours.bad, "%s  %s", icon::error, now.error->happened().c_str());
+            ImGui::PushStyleColor(ImGuiCol_Text, colours.bad);
+            cut_text(fmt::format("{}  {}", icon::error, now.error->happened()),
+                     left_end - ImGui::GetCursorPosX());
+            ImGui::PopStyleColor();
             tip(now.error->what());
             ImGui::SameLine(0, px(16));
         }

@@ -42,7 +42,19 @@ bool Window::display_exists() {
 }
 
 Window::Window(const WindowOptions& options) {
-    if (!display_exists()) throw no_window("there is no display (DISPLAY is not set)");
+    if (!display_exists()) {
+        const char* const wayland = std::getenv("WAYLAND_DISPLAY");
+        if (wayland != nullptr && *wayland != '\0')
+            throw Error(
+                "the window cannot be opened: it needs X11, and this Wayland session has no X "
+                "server (DISPLAY is not set)")
+                .remedy(
+                    "install Xwayland and log in anew, or start the program under xvfb-run; "
+                    "without "
+                    "a window, `hindcast optimize SCENE` optimises and `hindcast render SCENE` "
+                    "makes pictures");
+        throw no_window("there is no display (DISPLAY is not set)");
+    }
     glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
     if (glfwInit() == GLFW_FALSE) throw no_window(glfw_error());
     if (glfwVulkanSupported() == GLFW_FALSE) {

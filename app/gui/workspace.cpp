@@ -91,6 +91,11 @@ void Workspace::update() {
     if (speed_ == now().speed_asked) speed_.reset();
     if (now().error && now().error != shown_error_) after_accept_ = {};
     finish_opening();
+    if (now().trails != trails_) {
+        trails_ = now().trails;
+        view.trail_lines.clear();
+        if (trails_) view.trail_lines = *trails_;
+    }
     take_answer();
     take_pulled();
     take_added();
@@ -102,7 +107,9 @@ void Workspace::update() {
         Notice notice;
         notice.kind = Notice::Kind::error;
         notice.text = now().error->happened();
+        // Where it happened and what to do; what has been said is not said twice.
         notice.detail = now().error->what();
+        if (notice.detail.starts_with(notice.text)) notice.detail = now().error->what_to_do();
         if (now().error->place().line > 0) {
             notice.button = "Show in the file";
             notice.action = [this] { focus_panel = "Scene file"; };
@@ -393,6 +400,17 @@ void Workspace::reset_camera(double aspect) {
 }
 
 // ---- settings -----------------------------------------------------------------------------------
+
+void Settings::set(render::View& view) const {
+    view.dark = dark;
+    view.shadows = shadows;
+    view.ambient_occlusion = ambient_occlusion;
+    view.floor = floor;
+    view.samples = samples;
+    const auto grey = [](float r, float g, float b) { return render::Colour{r, g, b, 1}; };
+    view.background_top = dark ? grey(0.17F, 0.185F, 0.21F) : grey(0.93F, 0.945F, 0.96F);
+    view.background_bottom = dark ? grey(0.09F, 0.097F, 0.11F) : grey(0.80F, 0.825F, 0.85F);
+}
 
 void Workspace::load_settings() {
     try {

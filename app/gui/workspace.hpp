@@ -39,6 +39,8 @@ struct Settings {
     int samples = 4;
     bool text_beside = false;  // the scene's text beside the view, not behind it
     std::string folder;        // that a scene was last opened from or saved to by the dialog
+
+    void set(render::View& view) const;  // what of it is a setting
 };
 
 // A message that goes by itself, or stays until it is answered.
@@ -153,6 +155,9 @@ public:
         Error error{""};
     };
     std::optional<Broken> broken;
+    std::string text_fault;     // what is wrong in the text that the JSON panel shows
+    bool text_changed = false;  // it was typed into and not applied
+    std::uint64_t scenes_shown() const { return scenes_shown_; }  // so far
     // The file whose text is being put right there.
     std::optional<std::filesystem::path> mended;
     // It is not that of the scene: where no scene is shown, it has the window to itself.
@@ -302,9 +307,11 @@ private:
         branch_to_;                               // until answered; until the scene is sent
     std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written
     bool accepted_waits_ = false;                 // for being sent
+    std::uint64_t scenes_shown_ = 0;
     std::uint64_t accepted_in_ = 0;  // the number of the document in which the last was accepted
     std::function<void()> after_accept_, after_name_;
     std::shared_ptr<const Error> shown_error_, error_before_;
+    std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_;  // of the view
     Selection selection_;
     std::deque<Notice> notices_;
     std::uint64_t told_ = 0;

@@ -108,11 +108,11 @@ void Workspace::finish_opening() {
     show_gallery = false;
     mended.reset();
     broken.reset();
+    text_changed = false;
+    ++scenes_shown_;
     // How the scene before was looked at says nothing about this one. What is a setting stays.
     view = {};
-    view.shadows = settings.shadows;
-    view.ambient_occlusion = settings.ambient_occlusion;
-    view.floor = settings.floor;
+    settings.set(view);
     follow_path = false;
     arrows.clear();
     hidden.clear();
@@ -184,6 +184,19 @@ std::string Workspace::results_text() const {
 }
 
 void Workspace::when_saved(std::function<void()> next) {
+    if (has_scene() && text_changed) {
+        ask({"The text is not applied",
+             "The text of " + title() + " was changed in the panel Scene file and not applied yet.",
+             "Ctrl+Enter there applies it.",
+             {{"Discard the text", "What was typed is lost",
+               [this, next] {
+                   text_changed = false;
+                   when_saved(next);
+               }},
+              {"Cancel", "Everything stays as it is", [this] { focus_panel = "Scene file"; }}},
+             1});
+        return;
+    }
     const bool unsaved = editor_->has_scene() && editor_->unsaved(), example = is_example();
     // An example that nobody has changed can be optimised again.
     const bool found = has_unaccepted() && (unsaved || !example);
@@ -241,6 +254,8 @@ void Workspace::when_saved(std::function<void()> next) {
 void Workspace::close() {
     when_saved([this] {
         edit([](session::Editor& e) { e.close(); });
+        text_changed = false;
+        ++scenes_shown_;
         selection_ = {};
         show_gallery = true;
         send(session::Play{false});
@@ -264,6 +279,13 @@ bool Workspace::save() {
     after_name_ = {};
     const bool found = has_unaccepted();
     if (!save_as_it_is()) return false;
+    if (text_changed) {
+        Notice notice;
+        notice.text = "What was typed into the scene's text is not saved";
+        notice.detail = "It is not applied yet: Ctrl+Enter in the panel Scene file does that.";
+        notice.until = ImGui::GetTime() + 3 * notice_seconds;
+        tell(std::move(notice));
+    }
     if (!found) return true;
     Notice notice;
     notice.text = "Saved " + editor_->file().filename().string() + " without what was found";
@@ -305,7 +327,7 @@ void Workspace::reload(bool by_user) {
         mended.reset();
         mended_now(editor_->file().string());
         tell(by_user ? name + " was read once more"
-                     : name + " was changed elsewhere and is shown anew");
+                     : name + " was changed elsewhere and was read again");
     } catch (const Error& error) {
         // What runs stays; the text is shown where it is wrong.
         try {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "app/render/barriers.hpp"
 #include "app/render/vulkan.hpp"
@@ -86,5 +88,17 @@ private:
     int width_ = 0, height_ = 0;
     ImageState state_;
 };
+
+// vkDestroy later, when the device has done what was submitted.
+template <class T>
+void retire(VulkanContext& context, std::shared_ptr<T>& object) {
+    if (object) context.defer([kept = std::exchange(object, nullptr)] {});
+}
+
+template <class T>
+void retire(VulkanContext& context, T& object) {
+    auto kept = std::make_shared<T>(std::exchange(object, T()));
+    context.defer([kept] {});
+}
 
 }  // namespace hindcast::render

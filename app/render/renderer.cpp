@@ -11,22 +11,6 @@
 
 namespace hindcast::render {
 
-namespace {
-
-// vkDestroy later, when the device has done what was submitted.
-template <class T>
-void retire(VulkanContext& context, std::shared_ptr<T>& object) {
-    if (object) context.defer([kept = std::exchange(object, nullptr)] {});
-}
-
-template <class T>
-void retire(VulkanContext& context, T& object) {
-    auto kept = std::make_shared<T>(std::exchange(object, T()));
-    context.defer([kept] {});
-}
-
-}  // namespace
-
 Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
     using Usage = vk::BufferUsageFlagBits;
     measured = Buffer(context, measured_bytes, Usage::eStorageBuffer | Usage::eTransferSrc,
@@ -49,19 +33,11 @@ Renderer::State::State(VulkanContext& of) : context(of), pipelines(of) {
                                                         view, shadow_map_size, shadow_map_size, 1));
     context.name(VK_OBJECT_TYPE_FRAMEBUFFER, static_cast<VkFramebuffer>(*shadow_framebuffer),
                  "to shadow map");
-    const Buffer upload(context, colours.size(), Usage::eTransferSrc, Residence::upload,
-                        "upload of colours");
-    std::memset(upload.mapped(), 0, colours.size());
-    for (std::size_t map = 0; map < colour_maps; ++map)
-        std::memcpy(upload.mapped() + map * map_bytes,
-                    colour_table(static_cast<ColourMap>(map)).data(), map_bytes);
-    run_once(context, "upload of colours", [&](const vk::raii::CommandBuffer& commands) {
-        Barriers barriers;
-        barriers.use(*colours, colours.state(), Use::transfer_write);
-        barriers.record(commands);
-        commands.copyBuffer(*upload, *colours, vk::BufferCopy(0, 0, colours.size()));
-        barriers.use(*colours, colours.state(), Use::shader_read);
-        barriers.record(commands);
+    upload(context, "upload of colours", colours, Use::shader_read, [&](std::byte* memory) {
+        std::memset(memory, 0, colours.size());
+        for (std::size_t map = 0; map < colour_maps; ++map)
+            std::memcpy(memory + map * map_bytes, colour_table(static_cast<ColourMap>(map)).data(),
+                        map_bytes);
     });
     prepare_frames();
 }

@@ -91,11 +91,10 @@ std::vector<std::uint32_t> squares(std::int64_t rows, std::int64_t columns) {
 void run_once(VulkanContext& context, const std::string& name,
               const std::function<void(const vk::raii::CommandBuffer&)>& record) {
     auto& state = context.state();
-    const vk::raii::CommandPool pool(state.device,
-                                     {vk::CommandPoolCreateFlagBits::eTransient, state.family});
+    vk::raii::CommandPool pool(state.device,
+                               {vk::CommandPoolCreateFlagBits::eTransient, state.family});
     context.name(VK_OBJECT_TYPE_COMMAND_POOL, static_cast<VkCommandPool>(*pool), name);
-    const vk::raii::CommandBuffers buffers(state.device,
-                                           {*pool, vk::CommandBufferLevel::ePrimary, 1});
+    vk::raii::CommandBuffers buffers(state.device, {*pool, vk::CommandBufferLevel::ePrimary, 1});
     const vk::raii::CommandBuffer& commands = buffers.front();
     context.name(VK_OBJECT_TYPE_COMMAND_BUFFER, static_cast<VkCommandBuffer>(*commands), name);
     commands.begin({vk::CommandBufferUsageFlagBits::eOneTimeSubmit});
@@ -103,7 +102,38 @@ void run_once(VulkanContext& context, const std::string& name,
     commands.end();
     Submission submission;
     submission.commands = static_cast<VkCommandBuffer>(*commands);
-    context.wait(context.submit(submission));
+    const std::uint64_t value = context.submit(submission);
+    try {
+        context.wait(value);
+    } catch (...) {  // the device may still be at them
+        struct Commands {
+            vk::raii::CommandPool pool;
+            vk::raii::CommandBuffers buffers;  // of the pool, so before it
+        };
+        auto kept = std::make_shared<Commands>(Commands{std::move(pool), std::move(buffers)});
+        retire(context, kept);
+        throw;
+    }
+}
+
+void upload(VulkanContext& context, const std::string& name, Buffer& to, Use then,
+            const std::function<void(std::byte*)>& write) {
+    Buffer from(context, to.size(), vk::BufferUsageFlagBits::eTransferSrc, Residence::upload, name);
+    write(from.mapped());
+    try {
+        run_once(context, name, [&](const vk::raii::CommandBuffer& commands) {
+            Barriers barriers;
+            barriers.use(*to, to.state(), Use::transfer_write);
+            barriers.record(commands);
+            commands.copyBuffer(*from, *to, vk::BufferCopy(0, 0, to.size()));
+            barriers.use(*to, to.state(), then);
+            barriers.record(commands);
+        });
+    } catch (...) {  // the device may still copy
+        retire(context, from);
+        retire(context, to);
+        throw;
+    }
 }
 
 StageMemory::Range StageMemory::append(const std::vector<std::uint32_t>& numbers) {
@@ -153,17 +183,9 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
                Residence::device, "tables of the stage");
     normals_ = Buffer(context, std::max<vk::DeviceSize>(normals, 256), Usage::eStorageBuffer,
                       Residence::device, "normals");
-    const Buffer upload(context, bytes, Usage::eTransferSrc, Residence::upload, "upload");
-    std::memcpy(upload.mapped(), host_.data(), bytes);
+    upload(context, "upload of the stage", tables_, Use::table_read,
+           [&](std::byte* memory) { std::memcpy(memory, host_.data(), bytes); });
     host_ = {};
-    run_once(context, "upload of the stage", [&](const vk::raii::CommandBuffer& commands) {
-        Barriers barriers;
-        barriers.use(*tables_, tables_.state(), Use::transfer_write);
-        barriers.record(commands);
-        commands.copyBuffer(*upload, *tables_, vk::BufferCopy(0, 0, bytes));
-        barriers.use(*tables_, tables_.state(), Use::table_read);
-        barriers.record(commands);
-    });
 
     const auto things = static_cast<std::uint32_t>(stage.things.size());
     if (things == 0) return;

@@ -44,8 +44,14 @@ private:
     std::array<std::vector<vk::DescriptorSet>, 3> sets_;  // the pool's
 };
 
-// Records, submits and waits: for what is not part of a frame.
+// Records, submits and waits: for what is not part of a frame. Where the wait fails, the commands
+// stay until the device has done them; so must what they use, which is the caller's.
 void run_once(VulkanContext& context, const std::string& name,
               const std::function<void(const vk::raii::CommandBuffer&)>& record);
+
+// Fills a buffer of the device: `write` gets memory of its size. Waits for it. If that fails the
+// buffer is gone.
+void upload(VulkanContext& context, const std::string& name, Buffer& to, Use then,
+            const std::function<void(std::byte*)>& write);
 
 }  // namespace hindcast::render

@@ -52,7 +52,7 @@ struct VulkanContext::State {
     bool debug_utils = false;
 
     std::uint64_t submitted = 0;
-    bool lose_next = false, lost = false;
+    bool lose_next = false, miss_next = false, lost = false;
     std::deque<Deferred> deferred;
     Counters counters;
     // Shared memory may be freed on the writer's thread.

@@ -104,8 +104,9 @@ void VulkanContext::wait(std::uint64_t value) {
         constexpr std::chrono::nanoseconds patience = std::chrono::seconds(60);
         vk::SemaphoreWaitInfo info;
         info.setSemaphores(*state.timeline).setValues(value);
-        if (state.device.waitSemaphores(info, static_cast<std::uint64_t>(patience.count())) ==
-            vk::Result::eTimeout)
+        if (std::exchange(state.miss_next, false) ||
+            state.device.waitSemaphores(info, static_cast<std::uint64_t>(patience.count())) ==
+                vk::Result::eTimeout)
             throw Error(
                 fmt::format("the graphics device '{}' did not finish a picture in {} s",
                             state.facts.name,
@@ -155,6 +156,7 @@ VulkanContext::Counters VulkanContext::counters() const {
 bool VulkanContext::lost() const { return state_->lost; }
 
 void VulkanContext::lose_device() { state_->lose_next = true; }
+void VulkanContext::miss_next_wait() { state_->miss_next = true; }
 
 std::optional<std::uint32_t> VulkanContext::State::memory_type(
     std::uint32_t types, vk::MemoryPropertyFlags properties) const {

@@ -120,8 +120,10 @@ public:
     // Whether the device was lost: nothing can be done with it any more but to let it go.
     bool lost() const;
 
-    // For tests: the next submission fails as if the device was lost.
+    // For tests: the next submission fails as if the device was lost; the next wait as if the
+    // device was not done in time.
     void lose_device();
+    void miss_next_wait();
 
     struct State;  // vulkan.hpp
     State& state() { return *state_; }

@@ -1,5 +1,6 @@
 #include "app/session/desk.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace hindcast::session {
@@ -31,9 +32,15 @@ std::int64_t Desk::frame_bytes() const {
     return sum;
 }
 
+std::optional<std::size_t> Desk::index_of(std::int64_t iteration) const {
+    const auto row = std::ranges::lower_bound(rows, iteration, {}, &IterationInfo::iteration);
+    if (row == rows.end() || row->iteration != iteration) return std::nullopt;
+    return static_cast<std::size_t>(row - rows.begin());
+}
+
 EditionPointer Desk::edition_of(std::int64_t iteration) const {
-    const auto index = static_cast<std::size_t>(iteration);
-    return iteration >= 0 && index < editions.size() ? editions[index] : nullptr;
+    const std::optional<std::size_t> index = index_of(iteration);
+    return index && *index < editions.size() ? editions[*index] : nullptr;
 }
 
 WorldPointer Desk::wanted_world() const {

@@ -104,6 +104,9 @@ struct Desk {
     std::int64_t frame_bytes() const;  // of all trajectories, and of what is kept besides
     // Of older scenes and rows.
     std::int64_t kept_besides() const { return draft.older_scene_bytes + draft.iteration_bytes; }
+    // Rows are in the order of their iterations, which have gaps where rows were thinned out.
+    std::optional<std::size_t> index_of(std::int64_t iteration) const;
+    std::int64_t last_iteration() const { return rows.empty() ? -1 : rows.back().iteration; }
     EditionPointer edition_of(std::int64_t iteration) const;  // null: only numbers, or no row
     // The world of what the user wants to see; null if there is none.
     WorldPointer wanted_world() const;

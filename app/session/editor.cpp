@@ -24,10 +24,10 @@ constexpr const char* new_scene = R"({
     "time": { "step": "1/60", "steps": 60 },
     "gravity": [0, 0, -9.81],
     "bodies": [
-        { "type": "particles", "name": "ball", "positions": [[0, 0, 1]], "velocity": [1, 0, 2] }
+        { "type": "particles", "name": "ball", "positions": [[0, 0, 1]], "velocity": [1, 0, 5] }
     ],
     "objective": [
-        { "type": "point_target", "name": "target", "of": "ball", "target": [2, 0.5, 1] }
+        { "type": "point_target", "name": "target", "of": "ball", "target": [2, 0.5, 2] }
     ],
     "parameters": [{ "path": "ball.velocity" }],
     "optimizer": { "type": "adam", "rate": 0.2, "iterations": 100 }

@@ -192,12 +192,15 @@ void Front::step_by(std::int64_t steps) {
     seek(at == frames.end() ? wanted : (*at)->step);
 }
 
-void Front::choose_iteration(const std::optional<std::int64_t>& iteration, bool ghost) {
+void Front::choose_iteration(std::optional<std::int64_t> iteration, bool ghost) {
     if (iteration) {
-        const auto known =
-            std::find_if(desk_.rows.begin(), desk_.rows.end(),
-                         [&](const IterationInfo& row) { return row.iteration == *iteration; });
-        if (known == desk_.rows.end() || !known->can_show) {
+        // Of those that were thinned out, the one before them that was kept.
+        auto known =
+            std::ranges::upper_bound(desk_.rows, *iteration, {}, &IterationInfo::iteration);
+        const bool there = known != desk_.rows.begin() && *iteration <= desk_.last_iteration();
+        known = there ? std::prev(known) : desk_.rows.end();
+        if (there && known->can_show) iteration = known->iteration;
+        if (!there || !known->can_show) {
             desk_.say(LogLine::Level::warning,
                       known == desk_.rows.end()
                           ? "there is no iteration " + std::to_string(*iteration)

@@ -32,7 +32,7 @@ private:
     void play(bool on);
     void grab(Grab& command);
     void follow_hand();
-    void choose_iteration(const std::optional<std::int64_t>& iteration, bool ghost);
+    void choose_iteration(std::optional<std::int64_t> iteration, bool ghost);
 
     bool round(Lock& lock);  // whether a frame was written
     void follow_world();

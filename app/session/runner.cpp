@@ -275,7 +275,21 @@ void Runner::probe_gradients(const TrajectoryPointer& at) {
 void Runner::set_profiling(bool on) {
     profiling_ = on;
     now_.simulation->rollout().profile(on);
-    if (on) show_current();
+    if (!on) return;
+    // What is shown runs once more, with its gradient, as what it is.
+    TrajectoryPointer t;
+    {
+        const Lock lock(desk_.mutex);
+        t = desk_.current;
+    }
+    const bool of_iteration = t && t->iteration >= 0 && t->world == now_.world && t->base == base_;
+    if (!of_iteration) return show_current();
+    t = new_trajectory(t->world, t->iteration, t->base, t->parameters);
+    const Lock lock(desk_.mutex);
+    desk_.current = t;
+    desk_.library.put(t->iteration, t);
+    desk_.rows_changed = true;
+    desk_.mark();
 }
 
 void Runner::publish_launches() {

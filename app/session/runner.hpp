@@ -137,6 +137,8 @@ private:
     void revert();
     void accept(const Accept& command);
     void bound_rows();
+    void thin_rows();
+    bool is_looked_at(std::int64_t iteration) const;
     void note_unaccepted();  // under the desk's lock
     bool looks_elsewhere();
     const IterationInfo* row_of(std::int64_t iteration) const;

@@ -2,6 +2,8 @@
 // followed by another Optimization::run(), which goes on from the parameters as they then stand.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "app/session/runner.hpp"
 #include "engine/base/hash.hpp"
@@ -25,8 +27,8 @@ double since(Clock::time_point start) {
 }  // namespace
 
 const IterationInfo* Runner::row_of(std::int64_t iteration) const {
-    const bool known = iteration >= 0 && iteration < static_cast<std::int64_t>(desk_.rows.size());
-    return known ? &desk_.rows[static_cast<std::size_t>(iteration)] : nullptr;
+    const std::optional<std::size_t> index = desk_.index_of(iteration);
+    return index ? &desk_.rows[*index] : nullptr;
 }
 
 void Runner::make_optimisation() {
@@ -49,7 +51,7 @@ void Runner::steer(Optimise::What what) {
         began_ = false;
         optimization_.reset();
         const Lock lock(desk_.mutex);
-        branched_from_ = static_cast<std::int64_t>(desk_.rows.size()) - 1;
+        branched_from_ = desk_.last_iteration();
         desk_.draft.stop_reason = "stopped on request";
         desk_.draft.stopped_well = true;
         desk_.mark();
@@ -117,7 +119,7 @@ bool Runner::add_row(const Optimization::Row& row) {
                           from->parameters && *from->parameters == row.parameters;
     if (!repeated) {
         IterationInfo info;
-        info.iteration = static_cast<std::int64_t>(desk_.rows.size());
+        info.iteration = desk_.last_iteration() + 1;
         info.branched_from = branched_from_;
         info.loss = row.loss;
         info.gradient_norm = row.gradient_norm;
@@ -139,6 +141,7 @@ bool Runner::add_row(const Optimization::Row& row) {
         desk_.draft.iteration_bytes += bytes_of(parameters) + bytes_of(gradient);
         desk_.rows.push_back(std::move(info));
         desk_.editions.push_back(of);
+        thin_rows();
         bound_rows();
     }
     note_unaccepted();
@@ -160,6 +163,48 @@ bool Runner::add_row(const Optimization::Row& row) {
     return !looks_elsewhere();
 }
 
+// Rows that stay whatever is thinned out: what the user looks at. Under the desk's lock.
+bool Runner::is_looked_at(std::int64_t iteration) const {
+    return iteration == desk_.draft.best_iteration || iteration == desk_.wanted_iteration ||
+           iteration == desk_.wanted_ghost || (desk_.shown && desk_.shown->iteration == iteration);
+}
+
+// There are at most so many rows: then every second one goes, so that what is long ago is the
+// coarser the longer it is. The first and the best of each epoch stay, and the last of all. Under
+// the desk's lock.
+void Runner::thin_rows() {
+    std::vector<IterationInfo>& rows = desk_.rows;
+    if (static_cast<std::int64_t>(rows.size()) <= options_.most_iterations) return;
+    std::map<std::int64_t, std::pair<double, std::int64_t>> best;  // loss, iteration; by epoch
+    for (const IterationInfo& row : rows) {
+        const auto [at, first] = best.try_emplace(row.epoch, row.loss, row.iteration);
+        if (!first && std::isfinite(row.loss) && !(at->second.first <= row.loss))
+            at->second = {row.loss, row.iteration};
+    }
+    std::size_t kept = 0;
+    bool goes = false;
+    std::int64_t epoch = -1;  // of the row before
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        const bool stays =
+            rows[k].epoch != std::exchange(epoch, rows[k].epoch) || k + 1 == rows.size() ||
+            best.at(rows[k].epoch).second == rows[k].iteration || is_looked_at(rows[k].iteration);
+        if (!stays) goes = !goes;
+        if (!stays && goes) {
+            desk_.draft.iteration_bytes -=
+                bytes_of(rows[k].parameters) + bytes_of(rows[k].gradient);
+            desk_.library.erase(rows[k].iteration);
+            continue;
+        }
+        if (kept != k) {
+            rows[kept] = std::move(rows[k]);
+            desk_.editions[kept] = std::move(desk_.editions[k]);
+        }
+        ++kept;
+    }
+    rows.resize(kept);
+    desk_.editions.resize(kept);
+}
+
 // Parameters and gradients of rows may take a part of the memory of frames. What goes first are the
 // gradients of the older half, which are computed again for a row that is shown; then the
 // parameters of every second row, which then cannot be shown any more. Never of the first, the best
@@ -177,11 +222,7 @@ void Runner::bound_rows() {
     bool goes = false;
     for (std::size_t k = 1; k + 1 < count; ++k) {
         IterationInfo& row = desk_.rows[k];
-        const bool looked_at = row.iteration == desk_.draft.best_iteration ||
-                               row.iteration == desk_.wanted_iteration ||
-                               row.iteration == desk_.wanted_ghost ||
-                               (desk_.shown && desk_.shown->iteration == row.iteration);
-        if (!row.parameters || looked_at) continue;
+        if (!row.parameters || is_looked_at(row.iteration)) continue;
         goes = !goes;
         if (!goes) continue;
         let_go(row.parameters);
@@ -247,9 +288,10 @@ void Runner::optimise() {
                      ? explain_gradient(*now_.simulation, outcome.last.gradient)
                      : explain_loss(*now_.simulation);
         const Lock lock(desk_.mutex);
-        const std::int64_t last = static_cast<std::int64_t>(desk_.rows.size()) - 1;
-        if (last >= 0) values_ = desk_.rows[static_cast<std::size_t>(last)].parameters;
-        desk_.fail(Error(reason).remedy("use a smaller rate, or bounds"));
+        if (!desk_.rows.empty()) values_ = desk_.rows.back().parameters;
+        desk_.fail(Error(reason).remedy(began_
+                                            ? "use a smaller rate, or bounds"
+                                            : "make the time step smaller, or the forces softer"));
     }
     const Lock lock(desk_.mutex);
     note_unaccepted();

@@ -130,6 +130,9 @@ void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double 
     trajectory->complete = true;
     trajectory->loss = world.has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
     trajectory->terms = term_infos(of.terms());
+    if (divergence)  // the objective was not reached
+        for (TermInfo& term : trajectory->terms)
+            term.value = std::numeric_limits<double>::quiet_NaN();
     if (!why.empty())
         desk_.fail(Error(why).remedy("make the time step smaller, or the forces softer"));
     desk_.mark();
@@ -195,13 +198,14 @@ bool Runner::run_iteration(std::int64_t iteration) {
         t = desk_.library.find(iteration);
     }
     if (!t || t->complete) {
-        const auto index = static_cast<std::size_t>(iteration);
         const TrajectoryPointer old = t;
         Numbers parameters, gradient;
         {
             const Lock lock(desk_.mutex);
-            parameters = desk_.rows[index].parameters;
-            gradient = desk_.rows[index].gradient;
+            const IterationInfo* const row = row_of(iteration);
+            if (row == nullptr) return true;  // thinned out meanwhile
+            parameters = row->parameters;
+            gradient = row->gradient;
         }
         t = new_trajectory(edition->world, iteration, edition->base, parameters);
         t->gradient = gradient;

@@ -19,24 +19,33 @@ struct Scanner::Job {
     const Registry* registry = nullptr;
     SimulationOptions options;
     std::vector<double> centre;
+    std::int64_t epoch = 0;  // of the loss
 };
 
 void Scanner::start(const Scan& what, const Scene& scene, const Registry& registry,
                     const SimulationOptions& options, std::vector<double> centre) {
-    auto job = std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre)});
+    std::int64_t epoch = 0;
+    {
+        const std::unique_lock lock(desk_.mutex);
+        epoch = desk_.draft.epoch;
+    }
+    auto job =
+        std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre), epoch});
     background_.start([this, job] { run(*job); },
-                      [this](const std::optional<Error>& failure) {
+                      [this, job](const std::optional<Error>& failure) {
                           if (!failure) return;
                           const std::unique_lock lock(desk_.mutex);
-                          desk_.fail(*failure);
+                          if (desk_.draft.epoch == job->epoch) desk_.fail(*failure);
                       });
 }
 
-void Scanner::publish(const Landscape& landscape) {
+bool Scanner::publish(const Job& job, const Landscape& landscape) {
     auto copy = std::make_shared<const Landscape>(landscape);
     const std::unique_lock lock(desk_.mutex);
+    if (desk_.draft.epoch != job.epoch) return false;
     desk_.draft.landscape = std::move(copy);
     desk_.mark();
+    return true;
 }
 
 void Scanner::run(Job& job) {
@@ -74,7 +83,7 @@ void Scanner::run(Job& job) {
     const auto count = static_cast<std::size_t>(landscape.count);
     landscape.losses.assign(directions == 1 ? count : count * count,
                             std::numeric_limits<double>::quiet_NaN());
-    publish(landscape);
+    if (!publish(job, landscape)) return;
 
     parameters.set_values(job.centre);
     const double loss = simulation.run(true, stops);
@@ -123,12 +132,12 @@ void Scanner::run(Job& job) {
                    : took > publish_interval * 2 ? std::max<std::size_t>(together / 2, 1)
                                                  : together;
         if (Clock::now() - published > publish_interval) {
-            publish(landscape);
+            if (!publish(job, landscape)) return;
             published = Clock::now();
         }
     }
     landscape.done = true;
-    publish(landscape);
+    publish(job, landscape);
 }
 
 }  // namespace hindcast::session

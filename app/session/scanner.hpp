@@ -22,7 +22,8 @@ public:
 private:
     struct Job;
     void run(Job& job);
-    void publish(const Landscape& landscape);
+    // False: the loss is another one since, by an edit or another scene.
+    bool publish(const Job& job, const Landscape& landscape);
 
     Desk& desk_;
     Background background_;

@@ -27,6 +27,8 @@ struct SessionOptions {
     // Device, precision, seed, allowed paths. The device is the session's alone while it lives.
     SimulationOptions simulation;
     std::int64_t frame_memory = std::int64_t{512} << 20;  // bytes
+    // Rows of the history, of about 0.3 KB each besides: of more, older ones are thinned out.
+    std::int64_t most_iterations = 16384;
 };
 
 // Of a CUDA device: Vulkan's device of the same UUID can share memory with it.

@@ -271,7 +271,7 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
         robot.frames(5);
         robot.picture("error_in_log");
         write_file_atomically(file, right);
-        CHECK(robot.wait([&] { return said(robot, "is shown anew"); }));
+        CHECK(robot.wait([&] { return said(robot, "was read again"); }));
         CHECK_FALSE(said(robot, "does not load"));
 
         // What the simulation refuses, until it does not.

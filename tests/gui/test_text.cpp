@@ -158,3 +158,40 @@ TEST_CASE("gui text: what is wrong is refused, and can be put right") {
         robot.picture("text_right_again");
     });
 }
+
+TEST_CASE("gui text: what is typed and not applied is neither lost unasked nor another scene's") {
+    Robot robot({.width = 1600, .height = 900});
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        const std::string cage = robot.work().editor().text();
+        robot.work().focus_panel = "Scene file";
+        robot.frames(5);
+        click_into_text(hands);
+        go_behind(hands, cage, "\"damping\": 10,");
+        hands.KeyChars("  ");
+        robot.frames(2);
+        REQUIRE(robot.work().text_changed);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        CHECK(said(robot, "is not saved"));
+        robot.work().open(robot.scenes() / "thrown_ball.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        CHECK(robot.work().question()->text.find("not applied") != std::string::npos);
+        robot.picture("text_asked");
+        hands.KeyPress(ImGuiKey_Escape);  // as it is
+        robot.frames(3);
+        CHECK_FALSE(robot.work().is_opening());
+        CHECK(robot.work().text_changed);
+        robot.work().open(robot.scenes() / "thrown_ball.json");
+        robot.frames(3);
+        hands.KeyPress(ImGuiKey_D);  // Discard the text
+        REQUIRE(robot.wait([&] { return robot.work().title() == "thrown ball"; }));
+        robot.frames(5);
+        CHECK_FALSE(robot.work().text_changed);
+        const std::string ball = robot.work().editor().text();
+        click_into_text(hands);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Enter);
+        robot.frames(3);
+        CHECK(robot.work().editor().text() == ball);
+    });
+}

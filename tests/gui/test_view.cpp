@@ -523,3 +523,54 @@ TEST_CASE("gui: short numbers have no negative zero") {
     CHECK(gui::number_text(-0.0) == "0");
     CHECK(gui::number_text(-0.5) == "-0.5");
 }
+
+TEST_CASE("gui: what is a setting of the picture is so in every scene that opens") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        open(robot, "thrown_ball.json");
+        gui::Workspace& work = robot.work();
+        const float before = work.view.background_top[0];
+        work.settings.dark = false;
+        work.settings.samples = work.settings.samples == 1 ? 4 : 1;
+        work.save_settings();
+        robot.frames(4);
+        const float light = work.view.background_top[0];
+        REQUIRE(light > before);
+        open(robot, "spring_cage.json");
+        CHECK_FALSE(work.view.dark);  // dark text stands on it
+        CHECK(work.view.background_top[0] == light);
+        CHECK(work.view.samples == work.settings.samples);
+        robot.picture("light_second_scene");
+    });
+}
+
+TEST_CASE("gui: trails are drawn up to the moment that is shown, and go with the scene") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");
+        stop_at(robot, robot.now().steps / 2);
+        const auto coloured = [&] {  // pixels of the view that are as orange as trails are
+            const render::Image image = robot.app().screenshot();
+            const ImRect place = hands.ItemInfo("//###View/picture").RectFull;
+            int count = 0;
+            for (int y = static_cast<int>(place.Min.y); y < static_cast<int>(place.Max.y); ++y)
+                for (int x = static_cast<int>(place.Min.x); x < static_cast<int>(place.Max.x);
+                     ++x) {
+                    const std::uint8_t* p =
+                        &image.pixels[4 * (static_cast<std::size_t>(y) * image.width + x)];
+                    count += p[0] > 190 && p[1] > 140 && p[1] < 220 && p[2] < 130;
+                }
+            return count;
+        };
+        const int before = coloured();
+        hands.KeyPress(ImGuiKey_T);
+        REQUIRE(robot.wait([&] { return !robot.work().view.trail_lines.empty(); }));
+        robot.frames(4);
+        robot.picture("trails");
+        CHECK(robot.work().view.trail_lines.front().size() ==
+              static_cast<std::size_t>(robot.now().steps / 2 + 1));
+        CHECK(coloured() > before + 20);
+        open(robot, "spring_cage.json");
+        CHECK(robot.wait([&] { return robot.work().view.trail_lines.empty(); }));
+    });
+}

@@ -96,6 +96,29 @@ TEST_CASE("context: a lost device is an error with what to do, and everything cl
     CHECK(count_drawn(studio.draw(solid_gallery(), plain_view())) > 0);
 }
 
+TEST_CASE("context: commands that are not done in time stay until they are") {
+    Studio studio;
+    Image picture = studio.draw(solid_gallery(), plain_view());
+    studio.context.wait_idle();
+    REQUIRE(studio.context.counters().waiting == 0);
+    studio.context.miss_next_wait();
+    const std::string message = message_of([&] { studio.renderer.read_image(); });
+    CHECK(contains(message, "did not finish a picture in 60 s"));
+    CHECK(studio.context.counters().waiting == 1);
+    studio.context.wait_idle();
+    CHECK(studio.context.counters().waiting == 0);
+    CHECK(studio.renderer.read_image().pixels == picture.pixels);
+
+    // A copy in progress keeps both of its buffers.
+    const StageMaker maker = solid_gallery();
+    studio.context.miss_next_wait();
+    CHECK_FALSE(message_of([&] { studio.show(maker); }).empty());
+    CHECK(studio.context.counters().waiting >= 3);
+    studio.context.wait_idle();
+    CHECK(studio.context.counters().waiting == 0);
+    CHECK(studio.draw(maker, plain_view()).pixels == picture.pixels);
+}
+
 TEST_CASE("context: a thousand frames without growth") {
     Studio studio;
     StageMaker maker = particle_gallery(50);

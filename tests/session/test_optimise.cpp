@@ -328,3 +328,45 @@ TEST_CASE("session: what iterations hold is bounded, shown, and thinned out even
         return s.log && s.log->back().text.find("cannot be shown") != std::string::npos;
     });
 }
+
+TEST_CASE("session: a history of more iterations than are kept is the coarser the older it is") {
+    session::SessionOptions options = OpenScene::options(64 << 20);
+    options.most_iterations = 40;
+    OpenScene scene(test::scene_file("spring_cage.json"), options),
+        whole(test::scene_file("spring_cage.json"));
+    for (OpenScene* s : {&scene, &whole})
+        for (int runs = 0; runs < 5; ++runs) {  // of 30 iterations each
+            s->session.send(Optimise{Optimise::What::start});
+            s->wait([&](const Snapshot& now) {
+                return now.activity == Activity::idle && !now.history->empty() &&
+                       now.history->back().iteration == 30 * (runs + 1);
+            });
+        }
+    const auto kept = scene.session.snapshot(), every = whole.session.snapshot();
+    REQUIRE(every->history->size() == 151);
+    CHECK(kept->history->size() <= 40);
+    CHECK(kept->history->size() >= 20);
+    CHECK(kept->history->front().iteration == 0);
+    CHECK(kept->history->back().iteration == 150);
+    CHECK(kept->best_iteration == every->best_iteration);
+    std::int64_t before = -1, bytes = 0;
+    bool best = false;
+    for (const IterationInfo& row : *kept->history) {
+        CHECK(row.iteration > before);
+        before = row.iteration;
+        best |= row.iteration == kept->best_iteration;
+        CHECK(row.loss == (*every->history)[static_cast<std::size_t>(row.iteration)].loss);
+        bytes += static_cast<std::int64_t>(row.parameters->size() + row.gradient->size()) * 8;
+    }
+    CHECK(best);
+    CHECK(kept->iteration_bytes == bytes);
+    // One that is gone: the one before it that was kept is shown.
+    std::size_t gap = 1;
+    while ((*kept->history)[gap].iteration == (*kept->history)[gap - 1].iteration + 1) ++gap;
+    const std::int64_t there = (*kept->history)[gap - 1].iteration;
+    scene.session.send(ShowIteration{there + 1});
+    const auto shown = scene.wait([&](const Snapshot& s) {
+        return s.shown_iteration == there && s.steps_computed == s.steps;
+    });
+    CHECK(shown->loss == (*every->history)[static_cast<std::size_t>(there)].loss);
+}

@@ -5,7 +5,9 @@
 #include <implot.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "app/gui/panels/panel.hpp"
 
@@ -23,9 +25,13 @@ public:
         Workspace& work = context.work;
         const session::Snapshot& now = work.now();
         std::vector<std::string> names;
+        std::map<std::string, std::string> units;
         for (const session::ParameterInfo& p : now.parameters)
             for (const std::string& name : p.names)
-                if (names.size() < 512) names.push_back(name);
+                if (names.size() < 512) {
+                    names.push_back(name);
+                    units[name] = p.unit;
+                }
         if (names.empty()) {
             empty_state(icon::area, "No parameters",
                         "Close the lock beside a number in the inspector first.");
@@ -35,25 +41,24 @@ public:
         if (std::ranges::find(names, second_) == names.end()) second_.clear();
         choice("##first", names, first_, "The parameter that is varied", px(150));
         ImGui::SameLine(0, px(6));
+        width_field("##width", first_, units[first_], widths_[0]);
+        ImGui::SameLine(0, px(6));
         choice("##second", names, second_, "A second one: a map instead of a curve", px(150),
                "no second one");
         ImGui::SameLine(0, px(6));
-        NumberField width{
-            .value = width_,
-            .unit = "",
-            .low = 0,
-            .width = px(80),
-            .tooltip = "Whole width of the range, in the parameter's unit; 0: chosen by itself"};
-        if (number_field("##width", width) != Edited::no) width_ = width.value;
-        ImGui::SameLine(0, px(6));
+        if (!second_.empty()) {
+            width_field("##width of the second", second_, units[second_], widths_[1]);
+            ImGui::SameLine(0, px(6));
+        }
         const bool runs = now.landscape && !now.landscape->done;
         if (runs) {
             if (text_button(icon::stop, "Cancel", "Stops computing"))
                 work.send(session::CancelScan{});
         } else if (text_button(icon::area, "Compute",
                                "Runs the scene for each point, in the background", true, true)) {
-            work.send(
-                session::Scan{{first_, second_}, {width_, width_}, second_.empty() ? 61 : 25});
+            work.send(session::Scan{{first_, second_},
+                                    {widths_[0].value, widths_[1].value},
+                                    second_.empty() ? 61 : 25});
         }
         if (!now.landscape || now.landscape->count == 0) {
             empty_state(icon::area, "Nothing computed yet",
@@ -61,14 +66,34 @@ public:
             return;
         }
         const session::Landscape& scan = *now.landscape;
+        const auto label = [&](std::size_t d) {
+            const std::string& unit = units[scan.names[d]];
+            return scan.names[d] + (unit.empty() ? "" : " (" + unit + ")");
+        };
         if (scan.names[1].empty())
-            curve(scan);
+            curve(scan, label(0));
         else
-            map(scan);
+            map(scan, label(0), label(1));
     }
 
 private:
-    static void curve(const session::Landscape& scan) {
+    // A width is of one parameter, and forgotten with it: another one has another unit.
+    struct Width {
+        std::string of, unit;
+        double value = 0;
+    };
+    static void width_field(const char* id, const std::string& of, const std::string& unit,
+                            Width& width) {
+        if (width.of != of || width.unit != unit) width = {of, unit, 0};
+        NumberField field{.value = width.value,
+                          .unit = unit,
+                          .low = 0,
+                          .width = px(80),
+                          .tooltip = "Whole width of the range of " + of + "; 0: chosen by itself"};
+        if (number_field(id, field) != Edited::no) width.value = field.value;
+    }
+
+    static void curve(const session::Landscape& scan, const std::string& label) {
         std::vector<double> x, y;
         for (int k = 0; k < scan.count && static_cast<std::size_t>(k) < scan.losses.size(); ++k) {
             if (!std::isfinite(scan.losses[static_cast<std::size_t>(k)])) continue;
@@ -77,8 +102,9 @@ private:
             y.push_back(scan.losses[static_cast<std::size_t>(k)]);
         }
         if (!ImPlot::BeginPlot("##scan", {-1, -1}, ImPlotFlags_NoMenus)) return;
-        ImPlot::SetupAxes(scan.names[0].c_str(), "loss", ImPlotAxisFlags_AutoFit,
-                          ImPlotAxisFlags_AutoFit);
+        ImPlot::SetupAxes(label.c_str(), "loss", ImPlotAxisFlags_AutoFit, ImPlotAxisFlags_AutoFit);
+        // Beside the curve: it hides none of it.
+        ImPlot::SetupLegend(ImPlotLocation_East, ImPlotLegendFlags_Outside);
         ImPlotSpec spec;
         spec.LineColor = look().palette().accent;
         spec.LineWeight = px(1.8F);
@@ -100,13 +126,14 @@ private:
             ImPlotSpec point;
             point.Marker = ImPlotMarker_Circle;
             point.MarkerSize = px(4);
-            point.LineColor = look().palette().gradient;
+            point.LineColor = point.FillColor = look().palette().gradient;
             ImPlot::PlotScatter("now", &centre, &loss, 1, point);
         }
         ImPlot::EndPlot();
     }
 
-    static void map(const session::Landscape& scan) {
+    static void map(const session::Landscape& scan, const std::string& across,
+                    const std::string& up) {
         const auto count = static_cast<std::size_t>(scan.count);
         if (scan.losses.size() < count * count) return;
         double low = INFINITY, high = -INFINITY;
@@ -129,7 +156,7 @@ private:
         const float bar = px(86);
         if (ImPlot::BeginPlot("##map", {ImGui::GetContentRegionAvail().x - bar - px(6), -1},
                               ImPlotFlags_NoMenus | ImPlotFlags_NoLegend)) {
-            ImPlot::SetupAxes(scan.names[0].c_str(), scan.names[1].c_str(), ImPlotAxisFlags_AutoFit,
+            ImPlot::SetupAxes(across.c_str(), up.c_str(), ImPlotAxisFlags_AutoFit,
                               ImPlotAxisFlags_AutoFit);
             ImPlot::PlotHeatmap(
                 "loss", values.data(), scan.count, scan.count, log_scale ? std::log10(low) : low,
@@ -166,7 +193,7 @@ private:
     }
 
     std::string first_, second_;
-    double width_ = 0;
+    std::array<Width, 2> widths_;
 };
 
 }  // namespace

@@ -223,7 +223,7 @@ private:
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(duration_text(each_of(*l)).c_str());
             ImGui::TableNextColumn();
-            ImGui::ProgressBar(share, {-FLT_MIN, ImGui::GetTextLineHeight()},
+            ImGui::ProgressBar(share, {-FLT_MIN, ImGui::GetFrameHeight()},
                                fmt::format("{:.0f} %", share * 100).c_str());
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(l->bytes > 0 ? bytes_text(l->bytes).c_str() : "-");

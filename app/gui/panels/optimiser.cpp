@@ -70,8 +70,10 @@ private:
             wrapped_text(
                 fmt::format("{} number{} may change. {}", entries(now),
                             entries(now) == 1 ? "" : "s",
-                            std::isnan(now.loss) ? "The loss comes with the end of the first run."
-                                                 : "The loss is " + number_text(now.loss, 4) + "."),
+                            !std::isnan(now.loss) ? "The loss is " + number_text(now.loss, 4) + "."
+                            : now.error ? "There is no loss: the run has failed, as the message in "
+                                          "the bottom line says."
+                                        : "The loss comes with the end of the first run."),
                 quiet);
             return;
         }
@@ -112,8 +114,9 @@ private:
             wrapped_text(std::string(icon::check) + " C" + now.stop_reason.substr(1),
                          look().palette().good);
         else
-            wrapped_text("Ended: " + now.stop_reason,
-                         now.stopped_well ? quiet : look().palette().warn);
+            wrapped_text(
+                "Ended: " + now.stop_reason.substr(now.stop_reason.starts_with("limit: ") ? 7 : 0),
+                now.stopped_well ? quiet : look().palette().warn);
     }
 
     static void change(double percent) {

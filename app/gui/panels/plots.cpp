@@ -58,8 +58,8 @@ private:
 
     // Somebody asks for the parameters of a path alone.
     void take_request(Workspace& work) {
-        if (work.now().name != scene_) {  // another scene: its parameters have other names
-            scene_ = work.now().name;
+        if (work.scenes_shown() != scene_) {  // another one: its parameters have other names
+            scene_ = work.scenes_shown();
             only_.clear();
             search_.clear();
             fit();
@@ -447,7 +447,7 @@ private:
     std::array<double, 2> heights_{};  // that it showed then
     std::string only_;                 // a path: its parameters alone; "": all
     std::string search_;               // words of parameters' names
-    std::string scene_;
+    std::uint64_t scene_ = 0;          // Workspace::scenes_shown
 };
 
 }  // namespace

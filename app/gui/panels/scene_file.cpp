@@ -74,6 +74,8 @@ public:
         editor_.SetReadOnlyEnabled(false);
         ImGui::PopFont();
         if (applies) apply(work);
+        work.text_fault = fault_;
+        work.text_changed = editor_.GetUndoIndex() != clean_ && !broken_file_;
     }
 
 private:
@@ -95,6 +97,10 @@ private:
             clean_ = editor_.GetUndoIndex();
             editor_.ClearMarkers();
             fault_.clear();
+        }
+        if (scene_ != work.scenes_shown()) {  // what was typed was into the text of another one
+            scene_ = work.scenes_shown();
+            if (!broken_file_) shown_ = nullptr;
         }
         const auto& document = work.editor().document();
         if (document && document != shown_ && !broken_file_ &&
@@ -150,8 +156,11 @@ private:
         editor_.ScrollToLine(line);
     }
 
+    // An error without a file is of the scene that runs, whose text is not shown while another
+    // one is put right.
     bool is_of_shown(const Workspace& work, const std::string& file) const {
-        return file.empty() || file == (broken_file_ ? *broken_file_ : work.editor().file());
+        if (file.empty()) return !broken_file_;
+        return file == (broken_file_ ? *broken_file_ : work.editor().file());
     }
 
     // What parsed here may still be refused by the simulation.
@@ -202,6 +211,7 @@ private:
 
     TextEditor editor_;
     std::shared_ptr<const document::Document> shown_;
+    std::uint64_t scene_ = 0;  // Workspace::scenes_shown
     std::size_t clean_ = 0;
     bool holds_ = false;  // the keys of Apply, still
     std::string fault_, sought_;

@@ -86,6 +86,14 @@ Command add_check(CLI::App& app) {
         ->capture_default_str()
         ->type_name("N")
         ->group(group);
+    command
+        ->add_option("--span", check.span,
+                     "Widest differences, relative to the parameter, that tell whether the loss is "
+                     "smooth; 0: none")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str()
+        ->type_name("S")
+        ->group(group);
     command->add_flag("--hessian", check.hessian, "Check Hessian-vector products as well")
         ->group(group);
     command->add_option("--tolerance", check.tolerance, "Relative error allowed to differences")
@@ -101,6 +109,13 @@ Command add_check(CLI::App& app) {
     command->footer(
         "Differences are those of the f64 program; --precision f32 compares the f32 gradient with\n"
         "the f64 one as well. The exit status is 1 if a verdict failed.\n"
+        "Verdicts: ok; a kink: the derivative to the left is not the one to the right, and the\n"
+        "adjoint is one of them or lies between; not smooth: the adjoint is that of the program,\n"
+        "but wider differences do not lead to it (contact that happens at whole steps, jumps), so\n"
+        "that an optimiser is misled; WRONG: differences agree with each other and not with the\n"
+        "adjoint; unclear: too coarse for the tolerance. \"holds within\" is the widest step,\n"
+        "relative to the parameter, from which on the loss follows the adjoint within 5 %.\n"
+        "Near an optimum errors are relative to the terms that cancel, not to what is left.\n"
         "With gradients.horizon in the scene the gradient of the last steps is checked, against\n"
         "differences of runs from the state before them; --set gradients.horizon=N with all N\n"
         "steps of the scene checks the whole gradient.\n"

@@ -212,7 +212,7 @@ render::Frame FrameJob::frame() const {
     f.iteration = trajectory->iteration;
     f.time = static_cast<double>(f.step) * world->step_seconds;
     f.arrows = moment.look.arrows;
-    f.numbers = world->thing_numbers(*base, parameters);
+    f.numbers = world->thing_numbers(*base, parameters, f.time);
     const std::vector<render::Thing>& things = world->plan.stage->things;
     if (moment.look.arrows.empty())  // none are drawn
         for (std::size_t k = 0; k < things.size(); ++k)

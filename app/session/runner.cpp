@@ -243,11 +243,13 @@ void Runner::check_gradient() {
         check_gradients(Scene::of(*of.document, file_), registry_, options_.simulation, wanted);
     auto rows = std::make_shared<std::vector<CheckRow>>();
     for (const GradientReport::Entry& e : report.entries)
-        rows->push_back({e.name, e.adjoint, e.difference, e.error, e.passed});
+        rows->push_back(
+            {e.name, e.adjoint, e.difference, e.error, e.passed(), to_string(e.verdict)});
     std::size_t number = 0;
     for (const GradientReport::Direction& d : report.directions)
         rows->push_back({"direction " + std::to_string(++number), d.adjoint, d.difference, d.error,
-                         d.passed && d.forward_passed});
+                         d.passed() && d.forward_passed,
+                         d.forward_passed ? to_string(d.verdict) : "modes differ"});
     const Lock lock(desk_.mutex);
     desk_.draft.check = std::move(rows);
     desk_.draft.check_at = of.parameters;
@@ -257,6 +259,8 @@ void Runner::check_gradient() {
         desk_.say(LogLine::Level::information, "the gradient check has passed");
     for (const std::string& failure : report.failures())
         desk_.say(LogLine::Level::warning, "gradient check: " + failure);
+    for (const std::string& note : report.notes())
+        desk_.say(LogLine::Level::information, "gradient check: " + note);
     desk_.mark();
 }
 

@@ -102,6 +102,7 @@ struct CheckRow {
     std::string name;
     double gradient = 0, difference = 0, error = 0;  // error: relative, as `hindcast check` has it
     bool passed = false;
+    std::string verdict;  // "ok", "a kink", "not smooth" ... (engine/sim/slope_verdict.hpp)
 };
 
 // A pull by hand that goes on.

@@ -213,11 +213,13 @@ private:
     void add(const model::DrawnHalfSpace& shape) {
         thing(Kind::half_space, owner_);
         plan_.numbers.back().quantities = {shape.normal->path, shape.offset->path};
+        if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
     }
 
     void add(const model::DrawnBall& shape) {
         thing(Kind::ball, owner_);
         plan_.numbers.back().quantities = {shape.center->path, shape.radius->path};
+        if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
         const double radius = shape.radius->values.empty() ? 0 : shape.radius->values.front();
         for (const double sign : {-1.0, 1.0}) {
             std::vector<double> corner = shape.center->values;

@@ -31,6 +31,7 @@ struct SegmentChannel {
 struct ThingNumbers {
     std::vector<std::string> quantities;  // paths, in the order of the numbers
     std::vector<double> constant;         // instead
+    std::string velocity;  // path: with it the place among the numbers moves; "": it rests
 };
 
 struct StagePlan {

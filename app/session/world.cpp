@@ -332,7 +332,7 @@ std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe
 }
 
 std::vector<std::vector<double>> World::thing_numbers(const std::vector<Numbers>& base,
-                                                      const Numbers& at) const {
+                                                      const Numbers& at, double time) const {
     std::vector<std::vector<double>> all;
     using Kind = render::Thing::Kind;
     const auto dimension = static_cast<std::size_t>(plan.stage->dimension);
@@ -356,6 +356,14 @@ std::vector<std::vector<double>> World::thing_numbers(const std::vector<Numbers>
             for (std::size_t row = 0; row < values.size(); row += dimension)
                 for (std::size_t c = 0; c < 3; ++c)
                     numbers.push_back(c < dimension ? values[row + c] : 0.0);
+        }
+        if (from.velocity.empty()) continue;
+        const std::vector<double> u = values_of(quantity_of.at(from.velocity), base, at);
+        for (std::size_t c = 0; c < dimension && c < u.size(); ++c) {
+            if (kind == Kind::half_space)  // normal, offset: along the normal
+                numbers[3] += numbers[c] * u[c] * time;
+            else
+                numbers[c] += u[c] * time;
         }
     }
     return all;

@@ -71,9 +71,9 @@ struct World {
     std::vector<double> gradient_of(std::size_t quantity, const Numbers& gradient) const;
     // `probe`: of gradients of what is not optimised; may be null.
     std::vector<QuantityInfo> quantity_infos(const Trajectory& t, const Probe* probe) const;
-    // Frame::numbers.
+    // Frame::numbers at a time in seconds.
     std::vector<std::vector<double>> thing_numbers(const std::vector<Numbers>& base,
-                                                   const Numbers& parameters) const;
+                                                   const Numbers& parameters, double time) const;
 };
 using WorldPointer = std::shared_ptr<const World>;
 

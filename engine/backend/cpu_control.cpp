@@ -179,9 +179,7 @@ void raise_fault(const Plan& plan, const Context& context, const Binding* bindin
     const ir::Op& op = plan.kernel.op(context.fault_op);
     std::string what, remedy;
     if (op.nest >= 0) {
-        what = "a loop makes more than its max_trips of " +
-               std::to_string(plan.kernel.nest(op).max_trips) + " trips";
-        remedy = "raise max_trips, or check the condition or bounds";
+        std::tie(what, remedy) = plan.kernel.nest(op).over_limit();
     } else {
         what = "index " + std::to_string(context.fault_index) + " is out of range: '" +
                plan.kernel.parameter(op.symbol).name + "' has " +

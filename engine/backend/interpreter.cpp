@@ -354,10 +354,8 @@ private:
         for (const Value init : nest.inits) carried.push_back(value(init));
         const std::int64_t trips = counted ? integer(op, 0) : nest.max_trips + 1;
         const auto over = [&] {
-            fault(op,
-                  "a loop makes more than its max_trips of " + std::to_string(nest.max_trips) +
-                      " trips",
-                  "raise max_trips, or check the condition or bounds");
+            const auto [what, remedy] = nest.over_limit();
+            fault(op, what, remedy);
         };
         if (counted && nest.max_trips > 0 && trips > nest.max_trips) over();
         for (std::int64_t t = 0; t < trips; ++t) {

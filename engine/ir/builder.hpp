@@ -113,7 +113,8 @@ public:
     // body(t) for t = 0 .. trips-1, trips >= 0.
     void for_(Value trips, std::int64_t max_trips, const std::function<void(Value)>& body);
     // body() must call break_unless exactly once, at its top level.
-    void while_(std::int64_t max_trips, const std::function<void()>& body);
+    void while_(std::int64_t max_trips, const std::function<void()>& body,
+                const std::string& too_many = {});
 
     // Between these, writing a variable from outside the loop or recording an effect is an error
     // (while_ conditions). What the first returns is handed to the second: conditions may contain

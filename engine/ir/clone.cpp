@@ -197,7 +197,8 @@ void Cloner::loop(Value source_value, const Op& op, const std::vector<Slot>& slo
     if (counted)
         target_.for_(trips, nest.max_trips, record_body);
     else
-        target_.while_(nest.max_trips, [&] { record_body(no_value); });
+        target_.while_(
+            nest.max_trips, [&] { record_body(no_value); }, nest.too_many);
     if (tapes) tape_of[source_value].trips = counted ? trips : target_.read(counter);
 }
 

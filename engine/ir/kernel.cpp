@@ -8,6 +8,14 @@
 
 namespace hindcast::ir {
 
+std::pair<std::string, std::string> Nest::over_limit() const {
+    if (too_many.empty())
+        return {"a loop makes more than its max_trips of " + std::to_string(max_trips) + " trips",
+                "raise max_trips, or check the condition or bounds"};
+    const std::size_t cut = too_many.find("; ");
+    return {too_many.substr(0, cut), cut == std::string::npos ? "" : too_many.substr(cut + 2)};
+}
+
 const char* name_of(Access access) {
     switch (access) {
         case Access::read: return "Read";

@@ -244,13 +244,15 @@ void Builder::for_(Value trips, std::int64_t max_trips, const std::function<void
     guard.done = true;
 }
 
-void Builder::while_(std::int64_t max_trips, const std::function<void()>& body) {
+void Builder::while_(std::int64_t max_trips, const std::function<void()>& body,
+                     const std::string& too_many) {
     RegionGuard guard{*this};
     const int place = place_;
     open_region(true);
     body();
     place_ = place;
     close_loop(OpCode::while_, no_value, max_trips, no_value);
+    kernel_.nests.back().too_many = too_many;
     guard.done = true;
 }
 

@@ -87,19 +87,22 @@ void for_(Int::Operand begin, Int::Operand end, Int::Operand step,
 }
 
 void while_(const std::function<Bool()>& condition, const std::function<void()>& body,
-            std::int64_t max_trips, const Location& location) {
+            std::int64_t max_trips, const std::string& too_many, const Location& location) {
     set_place(location);
     ir::Builder& b = builder();
     if (max_trips <= 0)
         throw b.error("while_ has no max_trips")
             .remedy("give the largest number of trips; exceeding it raises an error");
-    b.while_(max_trips, [&] {
-        const int outer = b.begin_condition();
-        const Bool holds = condition();
-        b.break_unless(holds.value());
-        b.end_condition(outer);
-        body();
-    });
+    b.while_(
+        max_trips,
+        [&] {
+            const int outer = b.begin_condition();
+            const Bool holds = condition();
+            b.break_unless(holds.value());
+            b.end_condition(outer);
+            body();
+        },
+        too_many);
 }
 
 }  // namespace hindcast::lang

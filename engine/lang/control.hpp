@@ -28,8 +28,10 @@ void for_(Int::Operand begin, Int::Operand end, Int::Operand step,
           const std::function<void(Int)>& body, std::int64_t max_trips = 0);
 
 // Runs the body while the condition holds, at most max_trips times; raises if it still holds then.
-// The condition neither assigns outer variables nor has effects.
+// The condition neither assigns outer variables nor has effects. `too_many` is the error's text, in
+// the words of the kernel: "what has happened; remedy".
 void while_(const std::function<Bool()>& condition, const std::function<void()>& body,
-            std::int64_t max_trips, const Location& location = Location::current());
+            std::int64_t max_trips, const std::string& too_many = {},
+            const Location& location = Location::current());
 
 }  // namespace hindcast::lang

@@ -48,11 +48,13 @@ struct DrawnField {
 struct DrawnHalfSpace {
     const Quantity* normal = nullptr;
     const Quantity* offset = nullptr;
+    const Quantity* velocity = nullptr;  // m/s, of the obstacle; null: it rests
 };
 
 struct DrawnBall {
     const Quantity* center = nullptr;
     const Quantity* radius = nullptr;
+    const Quantity* velocity = nullptr;  // as above
 };
 
 // The edges of a box or, in the plane, of a rectangle.

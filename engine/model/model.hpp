@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 #include "engine/document/values.hpp"
@@ -158,6 +159,14 @@ public:
     const std::map<std::string, Published>& arrays() const { return arrays_; }
     // True for the first caller with this key: what a module does once for all its instances.
     bool once(const std::string& key);
+    // What modules share with each other beside arrays: one T for each model, made when it is first
+    // asked for.
+    template <class T>
+    T& shared() {
+        std::shared_ptr<void>& one = shared_[typeid(T)];
+        if (!one) one = std::make_shared<T>();
+        return *static_cast<T*>(one.get());
+    }
     // True for the first caller: that launch must define the array (Sum), later ones add to it
     // (Accumulate).
     bool defines(const std::string& array_name) { return once("defines " + array_name); }
@@ -221,6 +230,7 @@ private:
     std::map<std::string, GridField> grid_fields_;
     std::map<std::string, Published> arrays_;
     std::map<std::string, bool> done_;
+    std::map<std::type_index, std::shared_ptr<void>> shared_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     std::vector<MadeFrom> made_from_;
     Program prologue_, phases_[phase_count];

@@ -11,13 +11,15 @@
 //
 // Everything is done in z = p / s, where s is the largest magnitude in the entry's parameter (1 if
 // that is 0), so that parameters of different units weigh alike. Differences are those of the f64
-// program, over h = 1e-2, 1e-3, ... 1e-9. Large steps suffer from curvature, small ones from
-// rounding; in between, neighbouring steps agree. The result is taken from that plateau: the pair
-// of neighbours that differ least, judged without a look at the adjoint. The runs of one direction
-// are an ensemble (ensemble.hpp).
+// program, over h = 1e-2, 1e-3, ... 1e-9 and, to see whether the loss is smooth, over w, w/2, w/4 ...
+// (GradientCheckOptions::span; along a random direction the entry that moves most moves by that).
+// slope_verdict.hpp has the rule by which they judge the adjoint. Wide steps that leave the
+// parameter's bounds, or what a module accepts, do not count. The runs of one direction are an
+// ensemble (ensemble.hpp).
 //
-// Relative errors of entries refer to the larger of both numbers, but at least to a thousandth of
-// the largest entry of the (scaled) gradient; those of directions likewise to |g| |u|.
+// The floor of the scale there is a thousandth of the largest entry of the (scaled) gradient; for
+// directions likewise of |g| |u|. Forward against reverse mode refers to the sum of |g_k u_k| or the
+// terms that cancel, f32 against f64 to |g| or the root mean square of the directions' terms.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@
 #include <vector>
 
 #include "engine/sim/simulation.hpp"
+#include "engine/sim/slope_verdict.hpp"
 
 namespace hindcast {
 
@@ -34,8 +37,9 @@ struct GradientCheckOptions {
     std::size_t entries = 16;  // how many entries are checked one by one, evenly spread
     int directions = 8;
     bool hessian = false;
-    std::uint64_t seed = 1;            // of the random directions
-    std::vector<double> at;            // parameter values; empty: the scene's
+    std::uint64_t seed = 1;  // of the random directions
+    std::vector<double> at;  // parameter values; empty: the scene's
+    double span = 0.1;  // of the widest differences, relative to the parameter; 0: none are wide
     double tolerance = 1e-6;           // adjoint against differences
     double forward_tolerance = 1e-12;  // forward against reverse mode
     double hessian_tolerance = 1e-6;
@@ -50,18 +54,25 @@ struct GradientCheckOptions {
 };
 
 struct GradientReport {
-    struct Entry {
+    // One derivative against differences, per unit of the parameter.
+    struct Slope {
+        double adjoint = 0, difference = 0;
+        double error = 0;            // relative
+        double step = 0;             // the best one, relative to the parameter's magnitude
+        double usable = 0;           // the widest from which on secants agree, likewise
+        double left = 0, right = 0;  // one-sided derivatives
+        double widest = 0;           // the widest secant
+        SlopeVerdict verdict = SlopeVerdict::unknown;
+        bool passed() const { return passes(verdict); }
+    };
+    struct Entry : Slope {
         std::size_t index = 0;
         std::string name;
-        double adjoint = 0, difference = 0;  // per unit of the parameter
-        double error = 0;                    // relative
-        double step = 0;                     // the best one, relative to the parameter's magnitude
-        bool passed = false;
     };
-    struct Direction {
-        double adjoint = 0, difference = 0, error = 0, step = 0;
+    struct Direction : Slope {
+        double terms = 0;  // the size of those that cancel
         double forward = 0, forward_error = 0;
-        bool passed = false, forward_passed = false;
+        bool forward_passed = false;
     };
     struct Hessian {
         double norm = 0, error = 0, step = 0;  // |Hu| and Hu against differences of the adjoint
@@ -88,8 +99,11 @@ struct GradientReport {
     bool stopped = false;         // by go_on
 
     bool passed() const;
+    SlopeVerdict worst() const;  // of entries and directions: ok if there are none
     // One line for each verdict that failed.
     std::vector<std::string> failures() const;
+    // What a reader must know about derivatives that passed: one line for each kink.
+    std::vector<std::string> notes() const;
 };
 
 // Differences come from the f64 program whatever options.precision says; with f32 the f32 adjoint

@@ -40,8 +40,9 @@
 //                      "decreases": true (the loss, in every iteration), "best_below": loss,
 //                      "stop": "iterations" | "converged" | "not_finite" | "stuck"
 //                    Afterwards the parameters are those of the last row.
-//   check_gradients  "entries", "directions", "hessian", "tolerance" (of the differences): as
-//                    `hindcast check`, at the parameters as they stand
+//   check_gradients  "entries", "directions", "hessian", "span", "tolerance" (of the differences):
+//                    as `hindcast check`, at the parameters as they stand. With "verdict" ("ok",
+//                    "a kink", "not smooth") the worst one found must be that one
 //   save, reload     save writes the scene with its parameters; reload reads what was saved last,
 //                    or else the scene's file
 //

@@ -197,8 +197,38 @@ void Simulation::find_what_varies() {
     }
 }
 
+namespace {
+
+// A launch has failed: the same error with the step that it was in, for which the run is made once
+// more, step by step.
+Error with_step(Simulation& simulation, const Error& error) {
+    std::int64_t done = -1;
+    try {
+        simulation.rollout().forward(false, [&](std::int64_t step) {
+            done = step;
+            return true;
+        });
+    } catch (Error& again) {
+        const std::int64_t substeps = simulation.scene().substeps();
+        std::string where = "in step " + std::to_string(done / substeps + 1) + " of " +
+                            std::to_string(simulation.steps() / substeps);
+        if (substeps > 1)
+            where += ", substep " + std::to_string(done % substeps + 1) + " of " +
+                     std::to_string(substeps);
+        return again.note(where);
+    }
+    return error;
+}
+
+}  // namespace
+
 double Simulation::run(bool keep, const Rollout::Watch& watch) {
-    rollout_->forward(keep, watch);
+    try {
+        rollout_->forward(keep, watch);
+    } catch (const Error& error) {
+        if (error.item() < 0) throw;
+        throw with_step(*this, error);
+    }
     return loss();
 }
 

@@ -397,11 +397,18 @@ private:
         wanted.directions = step.directions;
         wanted.hessian = step.hessian;
         wanted.tolerance = step.difference_tolerance;
+        wanted.span = step.span;
         wanted.at = simulation().parameters().values();
         wanted.go_on = [this](std::int64_t, std::int64_t) { return !test_.go_on || test_.go_on(); };
         const GradientReport report = check_gradients(scene(), registry_, options_, wanted);
         if (report.stopped) throw TestStopped();
-        for (const std::string& failure : report.failures()) findings_.add(where_ + ": " + failure);
+        if (step.verdict.empty()) {
+            for (const std::string& failure : report.failures())
+                findings_.add(where_ + ": " + failure);
+        } else if (const std::string found = to_string(report.worst()); found != step.verdict) {
+            findings_.add(fmt::format("{}: verdict: expected \"{}\", found \"{}\"", where_,
+                                      step.verdict, found));
+        }
     }
 
     // ---- figures ----

@@ -152,6 +152,11 @@ TestScript::Step read_step(const Node& node, const TestScript& script, const Tol
             step.entries = static_cast<std::size_t>(reader.integer_or("entries", 16, 0));
             step.directions = static_cast<int>(reader.integer_or("directions", 8, 0, 1000));
             step.hessian = reader.boolean_or("hessian", false);
+            step.span = reader.number_or("span", step.span, Range::between(0, 1));
+            if (reader.has("verdict")) {
+                static constexpr std::string_view verdicts[] = {"ok", "a kink", "not smooth"};
+                step.verdict = verdicts[reader.choice("verdict", verdicts)];
+            }
             step.difference_tolerance =
                 reader.number_or("tolerance", step.difference_tolerance, Range::positive());
             break;

@@ -57,6 +57,8 @@ struct TestScript {
         int directions = 8;
         bool hessian = false;
         double difference_tolerance = 1e-6;
+        double span = 0.1;
+        std::string verdict;  // expected of the worst; "": none fails
         Tolerance tolerance;
         Expect expect;
         const document::Node* pinned = nullptr;  // null: nothing is pinned

@@ -1,6 +1,7 @@
 // A collider gives every point x its distance phi(x), negative inside, and the outward normal n:
 //     plane   phi = n.x - offset          sphere  phi = |x - center| - radius
-// With v_n = v.n and v_t = v - v_n n, it answers in one of three ways.
+// With v_n = v.n and v_t = v - v_n n, it answers in one of four ways.
+//   impact      within the step, at the time where phi = 0: impacts.hpp.
 //   penalty     a force while phi < 0: N = max(0, -stiffness phi - damping v_n) along n (it never
 //               pulls), and friction -friction N v_t / max(|v_t|, slip_speed).
 //   impulse     after the velocity update, where phi <= 0 and v_n < 0: v_n <- -restitution v_n,
@@ -9,11 +10,15 @@
 //               derivative is that of sliding.
 //   projection  at the end of the step, on the new position, where phi < 0 and v_n < 0: v_n <- 0,
 //               and |v_t| shrinks by at most friction |v_n|.
-// The last two change velocities only; positions stay. Fixed points are not affected.
+// The last two change velocities only, at the ends of steps; positions stay. Which step that is does
+// not change with a small change of the scene, so that their derivatives know nothing of the time of
+// a contact: they are those of the discrete program, and no guide to what it approximates.
+// Fixed points are not affected.
 #include "kernels/colliders/colliders.hpp"
 
 #include <algorithm>
 
+#include "kernels/colliders/impacts.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -147,11 +152,25 @@ public:
                                  [](double n) { return n == 0; }))
             throw settings_->error("normal", "the normal is the zero vector")
                 .remedy("give the direction that points out of the obstacle");
+        const auto given = [&](const char* key) {
+            return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
+        };
+        const Quantity* velocity = given("velocity");
         if (plane)
-            model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number}});
+            model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number, velocity}});
         else
-            model.draw({settings_->name(), model::DrawnBall{&vector, &number}});
+            model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
         const model::Range range = particles::body_or_all(*settings_, model);
+        if (response != "impact" && model.has_array("radius"))
+            throw settings_
+                ->error("response",
+                        "particles with a radius meet obstacles by the response \"impact\" only")
+                .remedy("choose \"impact\", or leave the particles' radius out");
+        if (response == "impact") {
+            impact::meet(model, {plane, range, &vector, &number, velocity, given("restitution"),
+                                 given("friction"), given("rest_speed")});
+            return;
+        }
         const particles::Arrays a = particles::arrays(model);
         Form form;
         form.surface = surface_;
@@ -198,7 +217,7 @@ public:
         number.may_optimize = false;
         number.no_gradient = " with the response \"" + response +
                              "\": where the surface lies only decides whether there is contact";
-        number.remedy = "choose the response \"penalty\", or another parameter";
+        number.remedy = "choose the response \"impact\" or \"penalty\", or another parameter";
         const KernelDef kernel = particles::for_dimension(
             model, [&](auto dimension) { return velocity_change<dimension>(form); });
         model.add(form.strictly_inside ? Phase::end : Phase::velocity_constraints,
@@ -222,7 +241,10 @@ private:
                                      response + "\"")
                     .remedy(std::string("leave it out, or choose the response ") + of);
         };
-        if (response != "impulse") refuse("restitution", "\"impulse\"");
+        if (response != "impulse" && response != "impact")
+            refuse("restitution", "\"impact\" or \"impulse\"");
+        if (response != "impact")
+            for (const char* key : {"velocity", "rest_speed"}) refuse(key, "\"impact\"");
         if (response != "penalty")
             for (const char* key : {"stiffness", "damping", "slip_speed"})
                 refuse(key, "\"penalty\"");
@@ -242,17 +264,39 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
     using namespace model;
     fields.push_back(
         particles::of_field().optional().doc("the body; without it, all points of the scene"));
-    fields.push_back(choice("response", {"penalty", "impulse", "projection"})
-                         .fallback("\"impulse\"")
-                         .doc("penalty: a force while a point is inside; impulse: the velocity "
-                              "changes when it is inside and approaching; projection: the same at "
-                              "the end of the step, without rebound"));
+    fields.push_back(
+        choice("response", {"impact", "penalty", "impulse", "projection"})
+            .fallback("\"impact\"")
+            .doc(
+                "impact: the rebound happens at its time within the step, and gradients are those "
+                "of the motion. penalty: a force while a point is inside. impulse: the velocity "
+                "changes in the step after which it is inside and approaching; projection: the "
+                "same "
+                "at the end of the step, without rebound. Gradients of the last two are exact for "
+                "the steps as they are made, and mislead: they do not see that a contact comes "
+                "earlier or later (a ball that drops from 1 m onto an elastic floor: dy/dy0 after "
+                "0.7 s is 0.101, and +1 with impulse at any step). Those of a penalty are right on "
+                "average and noisy where it is stiff: the same ball of 1 kg has 0.101 +- 0.05 with "
+                "1e4 N/m in 10 000 steps, +- 0.02 in 100 000; with 1e6 N/m +- 4.6 and +- 0.9"));
+    fields.push_back(vector("velocity")
+                         .unit("m/s")
+                         .optional()
+                         .differentiable()
+                         .doc("impact: the obstacle moves with it, from where it is at time 0"));
+    fields.push_back(
+        number("rest_speed")
+            .unit("m/s")
+            .fallback("0")
+            .at_least(0)
+            .doc("impact: a point that approaches more slowly does not rebound. A rebound that the "
+                 "acceleration takes back within the step is none in any case, so that bouncing "
+                 "ends"));
     fields.push_back(number("restitution")
                          .fallback("0")
                          .at_least(0)
                          .at_most(1)
                          .differentiable()
-                         .doc("impulse: the part of the normal speed that is given back"));
+                         .doc("impact, impulse: the part of the normal speed that is given back"));
     fields.push_back(
         number("friction").fallback("0").at_least(0).differentiable().doc("Coulomb's coefficient"));
     fields.push_back(number("stiffness")
@@ -281,7 +325,13 @@ void register_colliders(Registry& registry) {
     registry.add(
         {Section::colliders, "plane",
          "A half-space: points stay where normal.x >= offset (the normal is made a unit "
-         "vector). Penalty: N = max(0, -stiffness phi - damping v_n) while phi = "
+         "vector). Impact, at the time in the step where phi = normal.x - offset = 0: v_n <- "
+         "-restitution v_n, |v_t| reduced by at most friction (1 + restitution) |v_n|, with the "
+         "velocity of that moment, after which the step is made to its end; a point that cannot "
+         "rebound is held for the rest of the step, and its friction is at most friction times "
+         "what "
+         "holds it. More than 8 impacts of a point in one step are an error. Penalty: N = max(0, "
+         "-stiffness phi - damping v_n) while phi = "
          "normal.x - offset < 0, friction -friction N v_t / max(|v_t|, slip_speed). "
          "Impulse, where phi <= 0 and v_n < 0: v_n <- -restitution v_n, |v_t| reduced by at most "
          "friction (1 + restitution) |v_n|. Projection, where phi < 0 and v_n < 0: v_n <- 0, |v_t| "
@@ -291,20 +341,21 @@ void register_colliders(Registry& registry) {
              {vector("normal").differentiable().doc("points out of the obstacle"),
               number("offset").unit("m").fallback("0").differentiable().doc(
                   "distance of the plane from the origin, along the normal; it has a gradient "
-                  "with the response penalty only")}),
+                  "with the responses impact and penalty")}),
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Collider>(Surface::plane, std::move(s));
          }});
-    registry.add(
-        {Section::colliders, "sphere",
-         "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
-         "plane.",
-         with_response({vector("center").unit("m").differentiable().doc("of the ball"),
-                        number("radius").unit("m").positive().differentiable().doc(
-                            "of the ball; it has a gradient with the response penalty only")}),
-         [](std::shared_ptr<Settings> s) {
-             return std::make_unique<Collider>(Surface::sphere, std::move(s));
-         }});
+    registry.add({Section::colliders, "sphere",
+                  "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
+                  "plane.",
+                  with_response({vector("center").unit("m").differentiable().doc("of the ball"),
+                                 number("radius").unit("m").positive().differentiable().doc(
+                                     "of the ball; it has a gradient with the responses impact and "
+                                     "penalty")}),
+                  [](std::shared_ptr<Settings> s) {
+                      return std::make_unique<Collider>(Surface::sphere, std::move(s));
+                  }});
+    register_particle_contact(registry);
 }
 
 }  // namespace hindcast

@@ -35,6 +35,19 @@ KernelDef initialize() {
                   });
 }
 
+KernelDef set_radius() {
+    return kernel("particles_radius", {"radius", "first", "radii"},
+                  [](Int i, Property<Float> radius, Param<Int> first, Write<Float> radii) {
+                      radii[injective(i + first.value())] = radius[0];
+                  });
+}
+
+// One for each point of the scene, 0 for those of other bodies.
+Array radii(Model& model) {
+    if (!model.has_array("radius")) model.add_array("radius", model.point_count(), 1, false);
+    return model.array("radius");
+}
+
 template <int D>
 KernelDef update_velocity(bool forced) {
     using V = Vec<Float, D>;
@@ -90,8 +103,9 @@ public:
 
     void declare(Model& model) override {
         placed_ = place_points(*settings_, model);
-        model.draw(
-            {settings_->name(), model::DrawnPoints{placed_.range.first, placed_.range.count, 0}});
+        const double radius = settings_->written("radius") ? settings_->number("radius") : 0;
+        model.draw({settings_->name(),
+                    model::DrawnPoints{placed_.range.first, placed_.range.count, radius}});
     }
 
     void build(Model& model) override {
@@ -109,6 +123,11 @@ public:
                           fixed_points(*settings_->find("fixed"), model, placed_.positions),
                           placed_.range.first, a.position, a.velocity, a.mass, a.inverse_mass},
                          "initialize " + settings_->name()));
+        if (!settings_->written("radius")) return;
+        model.prologue().add(model.launch(
+            set_radius(), n,
+            {settings_->quantity(model, "radius").argument(), placed_.range.first, radii(model)},
+            "radius of " + settings_->name()));
     }
 
     void finish(Model& model) override { integrate(model); }
@@ -235,10 +254,14 @@ void integrate(Model& model) {
         model.launch(for_dimension(
                          model, [&](auto dimension) { return update_velocity<dimension>(forced); }),
                      n, std::move(arguments), "velocity update"));
-    model.add(Phase::position_update,
-              model.launch(
-                  for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
-                  n, {a.velocity, model.step(), a.position}, "position update"));
+    if (const PositionUpdate& own = model.shared<PositionUpdate>(); own.add)
+        own.add(model, forced ? std::optional(model.array("force")) : std::nullopt);
+    else
+        model.add(
+            Phase::position_update,
+            model.launch(
+                for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
+                n, {a.velocity, model.step(), a.position}, "position update"));
     model.set_integrator({a.position, a.velocity, a.inverse_mass});
 }
 
@@ -312,6 +335,10 @@ void register_particles(Registry& registry) {
               .doc("initial velocity, one for the body or one per particle"),
           values("mass").unit("kg").fallback("1").positive().differentiable().doc(
               "mass of each particle"),
+          number("radius").unit("m").optional().at_least(0).differentiable().doc(
+              "of each particle as a ball: for the collider particle_contact and the response "
+              "impact "
+              "of the others; without it a particle is a point"),
           particles::fixed_field()},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<particles::Particles>(std::move(s));

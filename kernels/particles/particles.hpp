@@ -7,6 +7,8 @@
 // and what those modules need to speak of points: the points that "of" names, and the force array.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -51,6 +53,11 @@ struct Force {
 };
 Force force(model::Model& model);
 
+// What moves all points in phase position_update: x <- x + h v, unless a module has more to say (its
+// build() sets it, Model::shared() holds it). `force` is the force array, if there are forces.
+struct PositionUpdate {
+    std::function<void(model::Model& model, const std::optional<Array>& force)> add;
+};
 // Adds the velocity and the position update of all points of the scene, once; for finish(), when
 // all forces are there.
 void integrate(model::Model& model);

@@ -24,7 +24,9 @@ public:
             action.run(work);
         if (!now.check || now.check->empty()) {
             empty_state(icon::check, "Not checked yet",
-                        "Each entry of the gradient is compared with (L(p+h) - L(p-h)) / 2h.");
+                        "Each entry of the gradient is compared with (L(p+h) - L(p-h)) / 2h: with "
+                        "small h for "
+                        "whether it is right, with large h for whether the loss is smooth here.");
             return;
         }
         const auto failed = std::ranges::count(*now.check, false, &session::CheckRow::passed);
@@ -32,10 +34,11 @@ public:
         ImGui::AlignTextToFramePadding();
         if (failed == 0)
             ImGui::TextColored(look().palette().good, "%s  %s", icon::check,
-                               fmt::format("all {} agree", now.check->size()).c_str());
+                               fmt::format("all {} pass", now.check->size()).c_str());
         else
-            ImGui::TextColored(look().palette().bad, "%s  %s", icon::warning,
-                               fmt::format("{} of {} differ", failed, now.check->size()).c_str());
+            ImGui::TextColored(
+                look().palette().bad, "%s  %s", icon::warning,
+                fmt::format("{} of {} do not pass", failed, now.check->size()).c_str());
         if (now.check_at && now.values && *now.check_at != *now.values) {
             ImGui::SameLine();
             ImGui::TextColored(look().palette().warn, "of other parameters than those shown");
@@ -48,16 +51,21 @@ public:
         ImGui::TableSetupColumn("Gradient");
         ImGui::TableSetupColumn("Differences");
         ImGui::TableSetupColumn("Relative error");
-        ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, px(28));
+        ImGui::TableSetupColumn("Verdict");
         ImGui::TableSetupScrollFreeze(0, 1);
         static constexpr const char* helps[] = {
             "A number that is optimised, or a random direction",
             "dLoss / d(it), by the adjoints of the f64 program. Other panels show those of the "
             "program that runs: in f32 a gradient that is next to 0 is mostly rounding",
             "(L(p+h) - L(p-h)) / 2h, from two runs of the f64 program",
-            "Their difference, relative to the largest of the two, of the one-sided differences "
-            "(which cancel at an optimum), and of a thousandth of the largest entry",
-            "Whether they agree, within what rounding explains"};
+            "Their difference, relative to the largest of the two, of the terms that cancel in "
+            "them "
+            "(at an optimum), and of a thousandth of the largest entry",
+            "ok; a kink: the derivative is another one to each side; not smooth: over wider steps "
+            "the "
+            "loss does not follow its derivative; WRONG: the differences agree with each other, "
+            "and "
+            "not with the gradient"};
         table_headers(helps);
         ImGuiListClipper clipper;
         clipper.Begin(static_cast<int>(now.check->size()));
@@ -75,9 +83,9 @@ public:
                 ImGui::TableNextColumn();
                 ImGui::TextUnformatted(number_text(row.error, 3).c_str());
                 ImGui::TableNextColumn();
-                ImGui::TextColored(row.passed ? look().palette().good : look().palette().bad, "%s",
-                                   row.passed ? icon::check : icon::close);
-                tip(row.passed ? "They agree" : "They differ by more than rounding explains");
+                ImGui::TextColored(row.passed ? look().palette().good : look().palette().bad,
+                                   "%s  %s", row.passed ? icon::check : icon::close,
+                                   row.verdict.c_str());
             }
         ImGui::EndTable();
     }

@@ -1,0 +1,145 @@
+#include "kernels/colliders/impacts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/colliders/meeting.hpp"
+
+namespace hindcast::impact {
+
+namespace {
+
+using model::Model;
+using model::Phase;
+
+// Normals of unit length, places and numbers of all surfaces, one after the other: read by all points.
+template <int D>
+KernelDef gather(bool plane) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "impact_surface",
+        {"place", "size", "velocity", "restitution", "friction", "rest_speed", "first", "places",
+         "velocities", "numbers"},
+        [plane](Int i, Property<V> place, Property<Float> size, Property<V> velocity,
+                Property<Float> restitution, Property<Float> friction, Property<Float> rest_speed,
+                Param<Int> first, Write<V> places, Write<V> velocities, Write<Vec4> numbers) {
+            const Int j = injective(i + first.value());
+            places[j] = plane ? normalize(place[0]) : V(place[0]);
+            velocities[j] = velocity[0];
+            numbers[j] = Vec4(size[0], restitution[0], friction[0], rest_speed[0]);
+        });
+}
+
+template <int D>
+KernelDef move(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel("position_update_impacts",
+                  {"w", "force", "gravity", "h", "step", "radius", "places", "velocities",
+                   "numbers", "v", "x"},
+                  [form](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
+                         Param<Int> step, Read<Float> radius, Read<V> places, Read<V> velocities,
+                         Read<Vec4> numbers, ReadWrite<V> v, ReadWrite<V> x) {
+                      Motion<D> m;
+                      m.x = x[i];
+                      m.w = v[i];
+                      m.a = V(gravity[0]);
+                      if (form.forced) m.a += force[i] * w[i];
+                      m.pull = m.a;
+                      m.left = h.value();
+                      const bool moves = form.any(&Form::Of::moves);
+                      const Float end = moves ? Float(step.value() + 1) * h.value() : Float(0);
+                      const Float r = form.radii ? Float(radius[i]) : Float(0);
+                      const Bool free = w[i] > 0.0;
+                      const auto meets = [&] {
+                          return next<D>(form, m, i, r, end, places, velocities, numbers);
+                      };
+                      const bool friction = form.any(&Form::Of::friction);
+                      if_(free && meets().time < m.left, [&] {
+                          Corner<D> corner;
+                          while_([&] { return meets().time < m.left; },
+                                 [&] {
+                                     const Next<D> next = meets();
+                                     m.advance(next.time);
+                                     Outcome<D> out =
+                                         respond<D>(m, next.with, next.rest_speed, friction);
+                                     corner.hold(next.with, out, friction, form.epsilon);
+                                     m.w = out.w;
+                                     m.a = out.a;
+                                 },
+                                 most_impacts, too_many);
+                      });
+                      v[i] = m.w;
+                      x[i] = m.x + m.w * m.left;
+                  });
+}
+
+Bound bind(Model& model, const Impacts& impacts, const std::optional<Array>& force) {
+    const auto count = static_cast<std::int64_t>(impacts.surfaces.size());
+    const std::int64_t room = std::max<std::int64_t>(count, 1);
+    const int d = model.dimension();
+    Bound bound;
+    bound.places = model.add_array("collider_place", room, d, false);
+    bound.velocities = model.add_array("collider_velocity", room, d, false);
+    bound.numbers = model.add_array("collider_numbers", room, 4, false);
+    bound.nothing = Array(model.real(), {1, d});
+    Form& form = bound.form;
+    form.forced = force.has_value();
+    form.radii = model.has_array("radius");
+    form.epsilon = 16 * (model.options().precision == ir::Precision::f32
+                             ? std::numeric_limits<float>::epsilon()
+                             : std::numeric_limits<double>::epsilon());
+    bound.force = force ? *force : bound.nothing;
+    bound.radius = form.radii ? model.array("radius") : Array(model.real(), {1, 1});
+    for (std::int64_t c = 0; c < count; ++c) {
+        const Surface& s = impacts.surfaces[static_cast<std::size_t>(c)];
+        form.surfaces.push_back({s.plane, s.range.count == model.point_count(),
+                                 s.friction != nullptr, s.velocity != nullptr, s.range.first,
+                                 s.range.first + s.range.count});
+        model.prologue().add(model.launch(
+            particles::for_dimension(model,
+                                     [&](auto dimension) { return gather<dimension>(s.plane); }),
+            1,
+            {s.place->argument(), s.size->argument(),
+             s.velocity == nullptr ? Argument(bound.nothing) : s.velocity->argument(),
+             argument_of(s.restitution), argument_of(s.friction), argument_of(s.rest_speed), c,
+             bound.places, bound.velocities, bound.numbers},
+            "surface of an obstacle"));
+    }
+    return bound;
+}
+
+void add_move(Model& model, const std::optional<Array>& force) {
+    const Impacts& impacts = model.shared<Impacts>();
+    const Bound bound = bind(model, impacts, force);
+    if (impacts.pairs) {
+        add_rounds(model, bound, *impacts.pairs);
+        return;
+    }
+    const particles::Arrays a = particles::arrays(model);
+    model.add(Phase::position_update,
+              model.launch(particles::for_dimension(
+                               model, [&](auto dimension) { return move<dimension>(bound.form); }),
+                           model.point_count(),
+                           {a.inverse_mass, bound.force, model.find_quantity("gravity")->argument(),
+                            model.step(), model.step_counter(), bound.radius, bound.places,
+                            bound.velocities, bound.numbers, a.velocity, a.position},
+                           "position update with impacts"));
+}
+
+}  // namespace
+
+Argument argument_of(const model::Quantity* quantity) {
+    return quantity == nullptr ? Argument(0.0) : quantity->argument();
+}
+
+void meet(Model& model, const Surface& surface) {
+    model.shared<Impacts>().surfaces.push_back(surface);
+    model.shared<particles::PositionUpdate>().add = add_move;
+}
+
+void meet_each_other(Model& model, const Pairs& pairs) {
+    model.shared<Impacts>().pairs = pairs;
+    model.shared<particles::PositionUpdate>().add = add_move;
+}
+
+}  // namespace hindcast::impact

@@ -106,8 +106,7 @@ private:
 
 // Do the secants lead to the adjoint as they narrow?
 bool leads(Secants& secants, const std::vector<SlopeSample>& samples, double plateau_step,
-           double adjoint, const std::function<SlopeSample(double)>& wide, double span,
-           double& widest) {
+           const std::function<SlopeSample(double)>& wide, double span, double& widest) {
     bool first = true;
     double step = span;
     for (int k = 0; k < most && step > plateau_step && (k < fewest || !secants.two_agree());
@@ -124,17 +123,10 @@ bool leads(Secants& secants, const std::vector<SlopeSample>& samples, double pla
     const std::size_t count = secants.count_to_narrowest();
     if (count == 0) return true;
     if (count > wide_ones) return false;
+    if (count == 1) return true;  // only the widest does not agree
     const std::size_t k = count - 1;
-    double before = nan;
-    if (k > 0) {
-        before = secants.error(k - 1);
-        if (secants.step(k - 1) > 3 * secants.step(k)) return true;  // no loss in between
-    } else if (const SlopeSample s = wide(2 * secants.step(0)); finite(s)) {
-        before = std::fabs(secant(s) - adjoint);
-    } else {
-        return true;
-    }
-    return before >= nearer * secants.error(k);
+    if (secants.step(k - 1) > 3 * secants.step(k)) return true;  // there is no loss in between
+    return secants.error(k - 1) >= nearer * secants.error(k);
 }
 
 }  // namespace
@@ -198,7 +190,7 @@ SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample>
     }
 
     Secants secants(adjoint, loss, std::max(floor, part_of_terms * j.terms));
-    const bool smooth = leads(secants, samples, central.step, adjoint, wide, span, j.widest);
+    const bool smooth = leads(secants, samples, central.step, wide, span, j.widest);
     j.usable = secants.usable();
     j.verdict = smooth ? SlopeVerdict::ok : SlopeVerdict::not_smooth;
     return j;

@@ -20,8 +20,8 @@ namespace {
 using model::Model;
 using model::Phase;
 
-// What comes first: -1 nothing, -2 an obstacle, otherwise the number of the other point.
-constexpr int nothing_comes = -1, an_obstacle = -2;
+// What comes first: the number of the other point plus one, or one of these.
+constexpr int nothing_comes = 0, an_obstacle = -1;
 
 template <int D>
 KernelDef begin(bool forced) {
@@ -120,7 +120,7 @@ KernelDef find(const Form& form, const Range& pairs, bool first_round) {
                         const Bool sooner =
                             j != i && at > latest && reach > 0.0 && (free || w[j] > 0.0);
                         latest = select(sooner, at, latest);
-                        best = select(sooner, j, best);
+                        best = select(sooner, j + 1, best);
                     });
                 });
                 if_(best != nothing_comes, [&] { found[0].add(Int(1)); });
@@ -177,8 +177,8 @@ KernelDef resolve(const Form& form, bool friction) {
                     m.w = out.w;
                     m.a = out.a;
                 });
-            const Int j = select(comes >= 0, comes, i);
-            if_(comes >= 0 && first[j] == i, [&] {
+            const Int j = select(comes > 0, comes - 1, i);
+            if_(comes > 0 && first[j] == i + 1, [&] {
                 Motion<D> other = motion_of<D>(j, way_x, way_w, way_a, left);
                 const Float reach = radius_i + radius[j];
                 const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);

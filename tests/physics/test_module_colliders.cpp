@@ -12,7 +12,8 @@ TEST_CASE("impulse: the normal velocity is reversed by the restitution, exactly 
     const auto sim = simulate(R"("time": {"step": "1/64", "steps": 200}, "gravity": [0, 0, -8],
         "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, 1]],
                     "velocity": [1, 0, 0]}],
-        "colliders": [{"type": "plane", "normal": [0, 0, 2], "restitution": 0.5}])");
+        "colliders": [{"type": "plane", "normal": [0, 0, 2], "response": "impulse",
+                       "restitution": 0.5}])");
     double before = 0, top = 0, bounces = 0;
     std::vector<double> tops;
     sim->run(false, [&](std::int64_t) {
@@ -38,8 +39,8 @@ TEST_CASE("impulse: friction takes mu (1 + e) |v_n| from the tangential speed, o
         const auto sim = simulate(R"("time": {"step": "1/64", "steps": 1}, "gravity": [0, 0, 0],
             "bodies": [{"type": "particles", "name": "ball", "positions": [[0, 0, -0.125]],
                         "velocity": [3, 4, -2]}],
-            "colliders": [{"type": "plane", "normal": [0, 0, 1], "restitution": 0.25,
-                           "friction": )" +
+            "colliders": [{"type": "plane", "normal": [0, 0, 1], "response": "impulse",
+                           "restitution": 0.25, "friction": )" +
                                   std::to_string(friction) + "}]");
         sim->run();
         return std::vector<double>{velocity(*sim, 0, 0), velocity(*sim, 0, 1),
@@ -204,7 +205,7 @@ TEST_CASE("colliders: fixed points and other bodies are left alone") {
         "bodies": [{"type": "particles", "name": "a", "positions": [[0, -1]], "velocity": [0, -1]},
                    {"type": "particles", "name": "b", "positions": [[0, -1], [1, -1]],
                     "velocity": [0, -1], "fixed": [0]}],
-        "colliders": [{"type": "plane", "of": "b", "normal": [0, 1]}])");
+        "colliders": [{"type": "plane", "of": "b", "normal": [0, 1], "response": "impulse"}])");
     sim->run();
     CHECK(velocity(*sim, 0, 1) == -1);
     CHECK(velocity(*sim, 1, 1) == -1);
@@ -232,13 +233,14 @@ TEST_CASE("colliders: keys without meaning and gradients that do not exist are e
                          doctest::Contains("without friction"), Error);
     CHECK_THROWS_WITH_AS(with(R"("normal": [0, 0, 0])"), doctest::Contains("zero vector"), Error);
     // The plane's place decides whether there is an impulse, and nothing else.
-    CHECK_THROWS_WITH_AS(with(up, "floor.offset"),
+    CHECK_THROWS_WITH_AS(with(up + R"(, "response": "impulse")", "floor.offset"),
                          doctest::Contains("'floor.offset' has no gradient with the response "
                                            "\"impulse\": where the surface lies only decides"),
                          Error);
     CHECK_THROWS_WITH_AS(with(up + R"(, "response": "projection")", "floor.offset"),
                          doctest::Contains("with the response \"projection\""), Error);
-    CHECK_THROWS_WITH_AS(with(up, "floor.offset"),
-                         doctest::Contains("choose the response \"penalty\""), Error);
+    CHECK_THROWS_WITH_AS(with(up + R"(, "response": "impulse")", "floor.offset"),
+                         doctest::Contains("choose the response \"impact\" or \"penalty\""), Error);
+    CHECK_NOTHROW(with(up, "floor.offset"));
     CHECK_NOTHROW(with(up + R"(, "response": "penalty", "stiffness": 1)", "floor.offset"));
 }

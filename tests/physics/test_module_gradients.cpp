@@ -38,6 +38,25 @@ std::string contacts(const char* response) {
         {"type": "area", "name": "area", "of": "stones", "target": 0.2, "at": [0.1, 0.3]}])";
 }
 
+// Balls of unequal mass that meet each other, a floor that sinks and a ball that rises.
+std::string balls() {
+    return R"("dimension": 2, "time": {"step": "1/200", "steps": 60}, "gravity": [0.2, -9.81],
+    "bodies": [
+        {"type": "particles", "name": "left", "mass": 0.7, "positions": [[-0.3, 0.4], [-0.4, 0.8]],
+         "velocity": [[2, 0.3], [1, 0.2]], "radius": 0.11},
+        {"type": "particles", "name": "right", "mass": 1.2, "positions": [[0.3, 0.43]],
+         "velocity": [-1.5, 0.2], "radius": 0.08}],
+    "colliders": [
+        {"type": "plane", "name": "floor", "normal": [0.1, 1], "offset": 0.05, "restitution": 0.7,
+         "friction": 0.1, "velocity": [0, -0.2]},
+        {"type": "sphere", "name": "rock", "center": [-0.6, -0.2], "radius": 0.4,
+         "restitution": 0.5, "velocity": [0.1, 0.3]},
+        {"type": "particle_contact", "name": "hits", "restitution": 0.8, "friction": 0.15}],
+    "objective": [
+        {"type": "point_target", "name": "left", "of": "left", "target": [0.3, 0.5]},
+        {"type": "point_target", "name": "right", "of": "right", "target": [0.1, 0.2]}])";
+}
+
 // A membrane with a loss at two times; `keys` say how its numbers are written.
 std::string membrane(const char* boundary, const char* keys) {
     return std::string(R"json("dimension": 2, "time": {"step": "1/50", "steps": 9},
@@ -130,6 +149,35 @@ const std::vector<Covering>& coverings() {
           {"bodies/particles.velocity", "stones.velocity"}},
          contacts(R"("response": "penalty", "stiffness": 900, "damping": 3, "friction": 0.4,
                      "slip_speed": 0.8)")},
+        {"impacts",
+         {{"colliders/plane.normal", "floor.normal"},
+          {"colliders/plane.offset", "floor.offset"},
+          {"colliders/plane.restitution", "floor.restitution"},
+          {"colliders/plane.friction", "floor.friction"},
+          {"colliders/plane.velocity", "floor.velocity"},
+          {"colliders/sphere.center", "rock.center"},
+          {"colliders/sphere.radius", "rock.radius"},
+          {"colliders/sphere.restitution", "rock.restitution"},
+          {"colliders/sphere.friction", "rock.friction"},
+          {"colliders/sphere.velocity", "rock.velocity"},
+          {"bodies/particles.velocity", "stones.velocity"},
+          {"scene/gravity", "gravity"}},
+         contacts(R"("response": "impact", "restitution": 0.6, "friction": 0.1,
+                     "velocity": [0.1, 0.2])")},
+        {"balls",
+         {{"colliders/plane.normal", "floor.normal"},
+          {"colliders/plane.offset", "floor.offset"},
+          {"colliders/plane.velocity", "floor.velocity"},
+          {"colliders/sphere.center", "rock.center"},
+          {"colliders/sphere.radius", "rock.radius"},
+          {"colliders/particle_contact.restitution", "hits.restitution"},
+          {"colliders/particle_contact.friction", "hits.friction"},
+          {"bodies/particles.positions", "left.positions"},
+          {"bodies/particles.velocity", "right.velocity"},
+          {"bodies/particles.mass", "right.mass"},
+          {"bodies/particles.radius", "left.radius"},
+          {"scene/gravity", "gravity"}},
+         balls()},
         {"impulses",
          {{"colliders/plane.normal", "floor.normal"},
           {"colliders/plane.restitution", "floor.restitution"},

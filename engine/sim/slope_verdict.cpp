@@ -16,6 +16,7 @@ constexpr double coarse = 1e-3;   // of the scale: differences that do not agree
 constexpr double certain = 10;    // so many times the uncertainty is no accident
 constexpr double part_of_terms = 1e-3;
 constexpr double nearer = 1.75;       // for each halving of the width
+constexpr double fastest = 3;         // power of the width
 constexpr int fewest = 4, most = 24;  // wide secants
 
 double secant(const SlopeSample& s) { return (s.above - s.below) / (2 * s.step); }
@@ -122,11 +123,13 @@ bool leads(Secants& secants, const std::vector<SlopeSample>& samples, double pla
         if (s.step >= plateau_step && s.step <= 2 * step) secants.add(s);
     const std::size_t count = secants.count_to_narrowest();
     if (count == 0) return true;
-    if (count > wide_ones) return false;
+    if (count > wide_ones || count == secants.size()) return false;
     if (count == 1) return true;  // only the widest does not agree
     const std::size_t k = count - 1;
     if (secants.step(k - 1) > 3 * secants.step(k)) return true;  // there is no loss in between
-    return secants.error(k - 1) >= nearer * secants.error(k);
+    if (secants.error(k - 1) >= nearer * secants.error(k)) return true;
+    return secants.error(k) <=
+           secants.error(k + 1) * std::pow(secants.step(k) / secants.step(k + 1), fastest);
 }
 
 }  // namespace

@@ -32,12 +32,13 @@
 //   unclear      |a - D| is more than the tolerance, u less than 1e-3 of the scale: the differences are
 //                too coarse for this tolerance
 //   not smooth   the differences do not agree with each other; or the secants do not lead to a as they
-//                narrow: of the wide ones the narrowest that does not agree, unless it is the widest of
-//                all, is not at least 1.75 times nearer to a than the one of twice its width. The error
-//                of a smooth loss falls to a quarter, that beside a bend faster. Secants across jumps
-//                that are closer together than the width keep away from a (with n jumps within, at most
-//                (2n + 1) / 2n times nearer), and meet it at once when the last jump is outside; a is
-//                then the slope of a piece, not of the loss.
+//                narrow. They do if all agree, or all but the widest; or if the narrowest that does not
+//                agree is 1.75 times nearer to a than the one of twice its width, or the next one, which
+//                agrees, is not more than 8 times nearer still. The error of a smooth loss falls to a
+//                quarter, that beside a bend faster. Secants across jumps that are closer together than
+//                the width keep away from a (with n jumps within, at most (2n + 1) / 2n times nearer),
+//                and meet it at once when the last jump is outside; a is then the slope of a piece, not
+//                of the loss.
 //   ok           otherwise
 #pragma once
 

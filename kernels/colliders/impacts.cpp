@@ -33,44 +33,44 @@ KernelDef gather(bool plane) {
 template <int D>
 KernelDef move(const Form& form) {
     using V = Vec<Float, D>;
-    return kernel("position_update_impacts",
-                  {"w", "force", "gravity", "h", "step", "radius", "places", "velocities",
-                   "numbers", "v", "x"},
-                  [form](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
-                         Param<Int> step, Read<Float> radius, Read<V> places, Read<V> velocities,
-                         Read<Vec4> numbers, ReadWrite<V> v, ReadWrite<V> x) {
-                      Motion<D> m;
-                      m.x = x[i];
-                      m.w = v[i];
-                      m.a = V(gravity[0]);
-                      if (form.forced) m.a += force[i] * w[i];
-                      m.pull = m.a;
-                      m.left = h.value();
-                      const bool moves = form.any(&Form::Of::moves);
-                      const Float end = moves ? Float(step.value() + 1) * h.value() : Float(0);
-                      const Float r = form.radii ? Float(radius[i]) : Float(0);
-                      const Bool free = w[i] > 0.0;
-                      const auto meets = [&] {
-                          return next<D>(form, m, i, r, end, places, velocities, numbers);
-                      };
-                      const bool friction = form.any(&Form::Of::friction);
-                      if_(free && meets().time < m.left, [&] {
-                          Corner<D> corner;
-                          while_([&] { return meets().time < m.left; },
-                                 [&] {
-                                     const Next<D> next = meets();
-                                     m.advance(next.time);
-                                     Outcome<D> out =
-                                         respond<D>(m, next.with, next.rest_speed, friction);
-                                     corner.hold(next.with, out, friction, form.epsilon);
-                                     m.w = out.w;
-                                     m.a = out.a;
-                                 },
-                                 most_impacts, too_many);
-                      });
-                      v[i] = m.w;
-                      x[i] = m.x + m.w * m.left;
-                  });
+    return kernel(
+        "position_update_impacts",
+        {"w", "force", "gravity", "h", "step", "radius", "places", "velocities", "numbers", "v",
+         "x"},
+        [form](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
+               Param<Int> step, Read<Float> radius, Read<V> places, Read<V> velocities,
+               Read<Vec4> numbers, ReadWrite<V> v, ReadWrite<V> x) {
+            Motion<D> m;
+            m.x = x[i];
+            m.w = v[i];
+            m.left = h.value();
+            const bool moves = form.any(&Form::Of::moves);
+            const Float end = moves ? Float(step.value() + 1) * h.value() : Float(0);
+            const Float r = form.radii ? Float(radius[i]) : Float(0);
+            const Bool free = w[i] > 0.0;
+            const auto meets = [&] {
+                return next<D>(form, m, i, r, end, places, velocities, numbers);
+            };
+            const bool friction = form.any(&Form::Of::friction);
+            if_(free && may_meet<D>(form, m, i, r, end, places, velocities, numbers), [&] {
+                m.a = V(gravity[0]);
+                if (form.forced) m.a += force[i] * w[i];
+                m.pull = m.a;
+                Corner<D> corner;
+                while_([&] { return meets().time < m.left; },
+                       [&] {
+                           const Next<D> next = meets();
+                           m.advance(next.time);
+                           Outcome<D> out = respond<D>(m, next.with, next.rest_speed, friction);
+                           corner.hold(next.with, out, friction, form.epsilon);
+                           m.w = out.w;
+                           m.a = out.a;
+                       },
+                       most_impacts, too_many);
+            });
+            v[i] = m.w;
+            x[i] = m.x + m.w * m.left;
+        });
 }
 
 Bound bind(Model& model, const Impacts& impacts, const std::optional<Array>& force) {

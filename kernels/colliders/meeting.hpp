@@ -53,6 +53,57 @@ struct Next {
     Float rest_speed;
 };
 
+// What time_to_plane() and time_to_ball() need, of one surface.
+template <int D>
+struct Approach {
+    using V = Vec<Float, D>;
+    V place, u, p, x;  // p, x: the point's velocity and place relative to the surface's at time 0
+    Float reach;
+
+    Approach(const Form& form, std::size_t c, const Motion<D>& m, const Float& radius,
+             const Float& end, const Read<V>& places, const Read<V>& velocities,
+             const Read<Vec4>& numbers) {
+        const Int k = static_cast<std::int32_t>(c);
+        place = places[k];
+        const bool moves = form.surfaces[c].moves;
+        u = moves ? V(velocities[k]) : V::filled(Float(0));
+        p = moves ? m.w - u : m.w;
+        x = moves ? m.x - u * (end - m.left) : m.x;
+        const Vec4 number = numbers[k];
+        reach = form.radii ? number[size] + radius : Float(number[size]);
+    }
+};
+
+inline Bool within(const Form::Of& of, const Int& i, const Bool& value) {
+    if (of.everywhere) return value;
+    return value && i >= static_cast<std::int32_t>(of.first) &&
+           i < static_cast<std::int32_t>(of.end);
+}
+
+// May a point meet anything in what is left of the step? Cheap, for the many that do not.
+template <int D>
+Bool may_meet(const Form& form, const Motion<D>& m, const Int& i, const Float& radius,
+              const Float& end, const Read<Vec<Float, D>>& places,
+              const Read<Vec<Float, D>>& velocities, const Read<Vec4>& numbers) {
+    Bool any = false;
+    for (std::size_t c = 0; c < form.surfaces.size(); ++c) {
+        const Approach<D> to(form, c, m, radius, end, places, velocities, numbers);
+        Bool meets;
+        if (form.surfaces[c].plane) {
+            const Float rate = dot(to.place, to.p), distance = dot(to.place, to.x) - to.reach;
+            meets = rate < 0.0 && distance + rate * m.left < 0.0;
+        } else {  // its way leads through the ball, and it gets there in this step
+            const auto d = to.x - to.place;
+            const Float pp = dot(to.p, to.p), dp = dot(d, to.p),
+                        gap = dot(d, d) - to.reach * to.reach;
+            const Float at_end = gap + m.left * (2.0 * dp + m.left * pp);
+            meets = dp < 0.0 && dp * dp > pp * gap && (at_end < 0.0 || -dp < pp * m.left);
+        }
+        any = any || within(form.surfaces[c], i, meets);
+    }
+    return any;
+}
+
 template <int D>
 Next<D> next(const Form& form, const Motion<D>& m, const Int& i, const Float& radius,
              const Float& end, const Read<Vec<Float, D>>& places,
@@ -62,29 +113,23 @@ Next<D> next(const Form& form, const Motion<D>& m, const Int& i, const Float& ra
     best.time = m.left;
     for (std::size_t c = 0; c < form.surfaces.size(); ++c) {
         const Form::Of& of = form.surfaces[c];
-        const Int k = static_cast<std::int32_t>(c);
-        const V place = places[k], u = of.moves ? V(velocities[k]) : V::filled(Float(0));
-        const Vec4 number = numbers[k];
-        const V p = of.moves ? m.w - u : m.w;
-        const V x = of.moves ? m.x - u * (end - m.left) : m.x;
-        const Float reach = form.radii ? number[size] + radius : Float(number[size]);
+        const Approach<D> to(form, c, m, radius, end, places, velocities, numbers);
+        const Vec4 number = numbers[Int(static_cast<std::int32_t>(c))];
         Float time;
         V normal;
         if (of.plane) {
-            time = time_to_plane(dot(place, x) - reach, dot(place, p), dot(p, p), m.left,
-                                 form.epsilon);
-            normal = place;
+            time = time_to_plane(dot(to.place, to.x) - to.reach, dot(to.place, to.p),
+                                 dot(to.p, to.p), m.left, form.epsilon);
+            normal = to.place;
         } else {
-            time = time_to_ball<D>(x - place, p, reach, m.left, form.epsilon);
-            normal = normalize(x - place + p * time);
+            time = time_to_ball<D>(to.x - to.place, to.p, to.reach, m.left, form.epsilon);
+            normal = normalize(to.x - to.place + to.p * time);
         }
-        Bool sooner = time < best.time;
-        if (!of.everywhere)
-            sooner = sooner && i >= static_cast<std::int32_t>(of.first) &&
-                     i < static_cast<std::int32_t>(of.end);
+        const Bool sooner = within(of, i, time < best.time);
         best.time = select(sooner, time, best.time);
         best.with.normal = select(sooner, normal, best.with.normal);
-        if (form.any(&Form::Of::moves)) best.with.velocity = select(sooner, u, best.with.velocity);
+        if (form.any(&Form::Of::moves))
+            best.with.velocity = select(sooner, to.u, best.with.velocity);
         best.with.restitution = select(sooner, number[restitution], best.with.restitution);
         best.with.friction = select(sooner, number[friction], best.with.friction);
         best.rest_speed = select(sooner, number[rest_speed], best.rest_speed);

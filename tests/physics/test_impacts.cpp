@@ -492,3 +492,30 @@ TEST_CASE("impact: what particle_contact refuses") {
     CHECK(velocity(*sim, 0, 0) == 4);
     CHECK(velocity(*sim, 1, 0) == doctest::Approx(8).epsilon(1e-14));
 }
+
+TEST_CASE("impact: over a shot the mean of the gradient is the secant, and the optimiser hits") {
+    const auto sim = simulate(R"("dimension": 2, "time": {"step": 0.005, "steps": 240},
+        "gravity": [0, 0],
+        "bodies": [
+            {"type": "particles", "name": "cue", "positions": [[-1, 0]], "velocity": [2, 0],
+             "radius": 0.1},
+            {"type": "particles", "name": "object", "positions": [[0, 0.05]], "radius": 0.1}],
+        "colliders": [
+            {"type": "particle_contact", "restitution": 0.95},
+            {"type": "plane", "normal": [-1, 0], "offset": -1, "restitution": 0.8}],
+        "objective": [{"type": "point_target", "of": "object", "target": [0.4, 0.6]}],
+        "parameters": [{"path": "cue.positions", "components": ["y"]}])");
+    const auto loss = [&](double y) {
+        sim->parameters().set_values(std::vector{y});
+        return sim->run(true);
+    };
+    const double secant = (loss(0.01) - loss(-0.01)) / 0.02;
+    double mean = 0;
+    constexpr int samples = 40;
+    for (int k = 0; k < samples; ++k) {
+        loss(-0.01 + 0.02 * (k + 0.5) / samples);
+        mean += sim->gradient()[0] / samples;
+    }
+    CHECK(std::fabs(secant) > 0.01);
+    CHECK(mean == doctest::Approx(secant).epsilon(0.01));
+}

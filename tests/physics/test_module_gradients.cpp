@@ -40,7 +40,7 @@ std::string contacts(const char* response) {
 
 // Balls of unequal mass that meet each other, a floor that sinks and a ball that rises.
 std::string balls() {
-    return R"("dimension": 2, "time": {"step": "1/200", "steps": 60}, "gravity": [0.2, -9.81],
+    return R"("dimension": 2, "time": {"step": "1/200", "steps": 80}, "gravity": [0.2, -9.81],
     "bodies": [
         {"type": "particles", "name": "left", "mass": 0.7, "positions": [[-0.3, 0.4], [-0.4, 0.8]],
          "velocity": [[2, 0.3], [1, 0.2]], "radius": 0.11},
@@ -53,8 +53,8 @@ std::string balls() {
          "restitution": 0.5, "velocity": [0.1, 0.3]},
         {"type": "particle_contact", "name": "hits", "restitution": 0.8, "friction": 0.15}],
     "objective": [
-        {"type": "point_target", "name": "left", "of": "left", "target": [0.3, 0.5]},
-        {"type": "point_target", "name": "right", "of": "right", "target": [0.1, 0.2]}])";
+        {"type": "point_target", "name": "left end", "of": "left", "target": [0.3, 0.5]},
+        {"type": "point_target", "name": "right end", "of": "right", "target": [0.1, 0.2]}])";
 }
 
 // A membrane with a loss at two times; `keys` say how its numbers are written.

@@ -1,0 +1,41 @@
+// Obstacles that move are drawn where they are at the time shown.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/session/world.hpp"
+#include "tests/physics/module_scene.hpp"
+
+using namespace hindcast;
+
+TEST_CASE("session: obstacles with a velocity are drawn where they are at the time shown") {
+    const auto sim = test::simulate(R"("dimension": 2, "time": {"step": 0.1, "steps": 10},
+        "bodies": [{"type": "particles", "name": "p", "positions": [[0, 5]]}],
+        "colliders": [
+            {"type": "plane", "name": "floor", "normal": [3, 4], "offset": -1, "velocity": [1, 2]},
+            {"type": "sphere", "name": "rock", "center": [1, 2], "radius": 0.5,
+             "velocity": [-2, 0.5]},
+            {"type": "sphere", "name": "still", "center": [4, 2], "radius": 0.25}],
+        "parameters": [{"path": "rock.velocity"}])");
+    const auto world = session::make_world(*sim);
+    const auto base = session::numbers_of(*sim);
+    const auto parameters = std::make_shared<const std::vector<double>>(sim->parameters().values());
+    const auto at = [&](double time) {
+        std::vector<std::vector<double>> found;
+        const auto all = world->thing_numbers(*base, parameters, time);
+        using Kind = render::Thing::Kind;
+        for (std::size_t k = 0; k < all.size(); ++k)
+            if (const Kind kind = world->plan.stage->things[k].kind;
+                kind == Kind::half_space || kind == Kind::ball)
+                found.push_back(all[k]);
+        return found;
+    };
+    const auto start = at(0), later = at(2);
+    REQUIRE(start.size() == 3);
+    // Along the normal (0.6, 0.8) the plane moves with 0.6 + 1.6 m/s.
+    CHECK(start[0] == std::vector<double>{0.6, 0.8, 0, -1});
+    CHECK(later[0][3] == doctest::Approx(-1 + 2 * 2.2).epsilon(1e-14));
+    CHECK(start[1] == std::vector<double>{1, 2, 0, 0.5});
+    CHECK(later[1] == std::vector<double>{-3, 3, 0, 0.5});
+    CHECK(later[2] == start[2]);
+}

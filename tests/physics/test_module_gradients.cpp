@@ -44,14 +44,14 @@ std::string balls() {
     "bodies": [
         {"type": "particles", "name": "left", "mass": 0.7, "positions": [[-0.3, 0.4], [-0.4, 0.8]],
          "velocity": [[2, 0.3], [1, 0.2]], "radius": 0.11},
-        {"type": "particles", "name": "right", "mass": 1.2, "positions": [[0.3, 0.43]],
+        {"type": "particles", "name": "right", "mass": 1.2, "positions": [[0.3, 0.5]],
          "velocity": [-1.5, 0.2], "radius": 0.08}],
     "colliders": [
         {"type": "plane", "name": "floor", "normal": [0.1, 1], "offset": 0.05, "restitution": 0.7,
          "friction": 0.1, "velocity": [0, -0.2]},
         {"type": "sphere", "name": "rock", "center": [-0.6, -0.2], "radius": 0.4,
          "restitution": 0.5, "velocity": [0.1, 0.3]},
-        {"type": "particle_contact", "name": "hits", "restitution": 0.8, "friction": 0.15}],
+        {"type": "particle_contact", "name": "hits", "restitution": 0.8, "friction": 0.05}],
     "objective": [
         {"type": "point_target", "name": "left end", "of": "left", "target": [0.3, 0.5]},
         {"type": "point_target", "name": "right end", "of": "right", "target": [0.1, 0.2]}])";

@@ -155,7 +155,7 @@ TEST_CASE("layout: any edit of any bundled scene reads back as what was edited")
                 node->insert(dice(node->size() + 1), Node(0.25));
             else if (node->is_object() && act == 0)
                 node->set("extra", Node::array({1, "two"}));
-            else if (node->size() > 1 && act == 1)
+            else if (node->size() > 1 && act == 1 && node->parent() != nullptr)
                 node->erase(dice(node->size()));
             else if (node->size() > 0 && act == 2 && node->is_array())
                 node->push_back(node->item(dice(node->size())));

@@ -160,6 +160,7 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
     for (const ir::Precision precision : {ir::Precision::f32, ir::Precision::f64}) {
         std::vector<std::unique_ptr<Simulation>> simulations;
         std::vector<std::pair<std::shared_ptr<backend::Executable>, Launch::Replay>> replays;
+        std::set<std::pair<std::string, std::int64_t>> seen;
         for (const auto& file : test::bundled_scenes()) {
             SimulationOptions options;
             options.device = test::interpreter_device();
@@ -168,11 +169,10 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
                 std::make_unique<Simulation>(Scene::load(file), test::all_modules(), options));
             for (const Launch& launch : simulations.back()->model().prologue().launches())
                 launch.forward().run();
-            std::set<std::pair<std::string, std::int64_t>> seen;
             for (const Launch::Replay& replay : test::replays_of(*simulations.back())) {
                 // The interpreter is slow, under a sanitizer very.
                 if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
-                // A scene's launches of one kernel over as many items are one case.
+                // Launches of one kernel over as many items are one case.
                 const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
                 if (!seen.emplace(backend::cuda::emit(plan, "kernel").item, replay.launch().items())
                          .second)

@@ -45,17 +45,15 @@ double distance(const Vector& a, const Vector& b) {
     return std::sqrt(sum);
 }
 
-template <class T>
 struct Plateau {
-    T value{};
+    Vector value;
     double step = nan;  // none was finite
 };
 
 // Of the differences for all steps: the one of the two neighbours that differ least which has the
 // smaller step.
-template <class T>
-Plateau<T> plateau(const std::vector<T>& differences) {
-    Plateau<T> best;
+Plateau plateau(const std::vector<Vector>& differences) {
+    Plateau best;
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t k = 1; k < differences.size(); ++k) {
         const double change = distance(differences[k], differences[k - 1]);
@@ -128,23 +126,22 @@ public:
     }
 
     GradientReport::Entry entry(std::size_t index) {
-        GradientReport::Entry result;
         Vector direction(start_.size(), 0.0);
         direction[index] = 1;
-        judge(result, direction, gradient_[index], negligible * largest(gradient_));
-        for (double* value :
-             {&result.adjoint, &result.difference, &result.left, &result.right, &result.widest})
+        GradientReport::Entry result{
+            judge(direction, gradient_[index], negligible * largest(gradient_)), index, {}};
+        for (double* value : {&result.adjoint, &result.difference, &result.left, &result.right,
+                              &result.widest, &result.terms})
             *value /= scale_[index];
-        result.index = index;
         result.name = simulation_.parameters().names()[index];
         return result;
     }
 
     GradientReport::Direction along(const Vector& direction) {
-        GradientReport::Direction result;
-        result.terms = judge(result, direction, dot(gradient_, direction),
-                             negligible * norm(gradient_) * norm(direction) /
-                                 std::sqrt(static_cast<double>(direction.size())));
+        GradientReport::Direction result{
+            judge(direction, dot(gradient_, direction),
+                  negligible * norm(gradient_) * norm(direction) /
+                      std::sqrt(static_cast<double>(direction.size())))};
 
         ask();
         move(direction, 0);
@@ -176,7 +173,7 @@ public:
                 slope[e] = (scale_[e] * above[e] - scale_[e] * below[e]) / (2 * step_sizes[k]);
             slopes.push_back(std::move(slope));
         }
-        const Plateau<Vector> best = plateau(slopes);
+        const Plateau best = plateau(slopes);
         result.norm = norm(product);
         result.step = best.step;
         if (best.value.empty()) return result;
@@ -218,28 +215,16 @@ private:
         });
     }
 
-    // Returns the size of the terms that cancel.
-    double judge(GradientReport::Slope& result, const Vector& direction, double adjoint,
-                 double floor) {
+    GradientReport::Slope judge(const Vector& direction, double adjoint, double floor) {
         std::vector<SlopeSample> samples;
         const auto runs = around(direction, false);
         for (std::size_t k = 0; 2 * k + 1 < runs.size(); ++k)
             samples.push_back({step_sizes[k], runs[2 * k].loss, runs[2 * k + 1].loss});
         if (wanted_.span > 0) ask();
         const auto wide = [&](double step) { return wide_sample(direction, step); };
-        const SlopeJudgement j =
-            judge_slope(adjoint, loss_, std::move(samples), wide, wanted_.span / largest(direction),
-                        floor, wanted_.tolerance);
-        result.adjoint = adjoint;
-        result.difference = j.difference;
-        result.error = j.error;
-        result.step = j.step;
-        result.usable = j.usable;
-        result.left = j.left;
-        result.right = j.right;
-        result.widest = j.widest;
-        result.verdict = j.verdict;
-        return j.terms;
+        return {judge_slope(adjoint, loss_, std::move(samples), wide,
+                            wanted_.span / largest(direction), floor, wanted_.tolerance),
+                adjoint};
     }
 
     SlopeSample wide_sample(const Vector& direction, double step) {

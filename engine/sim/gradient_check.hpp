@@ -55,14 +55,9 @@ struct GradientCheckOptions {
 
 struct GradientReport {
     // One derivative against differences, per unit of the parameter.
-    struct Slope {
-        double adjoint = 0, difference = 0;
-        double error = 0;            // relative
-        double step = 0;             // the best one, relative to the parameter's magnitude
-        double usable = 0;           // the widest from which on secants agree, likewise
-        double left = 0, right = 0;  // one-sided derivatives
-        double widest = 0;           // the widest secant
-        SlopeVerdict verdict = SlopeVerdict::unknown;
+    // Steps are relative to the parameter's magnitude.
+    struct Slope : SlopeJudgement {
+        double adjoint = 0;
         bool passed() const { return passes(verdict); }
     };
     struct Entry : Slope {
@@ -70,7 +65,6 @@ struct GradientReport {
         std::string name;
     };
     struct Direction : Slope {
-        double terms = 0;  // the size of those that cancel
         double forward = 0, forward_error = 0;
         bool forward_passed = false;
     };

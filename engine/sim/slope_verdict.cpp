@@ -80,13 +80,12 @@ public:
     bool two_agree() const {
         return all_.size() > 1 && all_.back().agrees && all_[all_.size() - 2].agrees;
     }
-    // The widest from which on all agree.
+    // The widest step from which on all agree; 0 if the narrowest does not.
     double usable() const {
-        double step = 0;
-        for (std::size_t k = all_.size(); k-- > 0 && all_[k].agrees;) step = all_[k].step;
-        return step;
+        const std::size_t k = count_to_narrowest();
+        return k < all_.size() ? all_[k].step : 0;
     }
-    // The narrowest that does not agree, and its error; none: 0.
+    // How many there are down to the narrowest that does not agree, which counts; 0: all agree.
     std::size_t count_to_narrowest() const {
         std::size_t k = all_.size();
         while (k > 0 && all_[k - 1].agrees) --k;
@@ -177,12 +176,9 @@ SlopeJudgement judge_slope(double adjoint, double loss, std::vector<SlopeSample>
         noticed * std::max({scale, j.terms, std::fabs(right.value), std::fabs(left.value)}) +
             certain * uncertainty) {
         const double margin = tolerance * scale + certain * uncertainty;
-        if (adjoint >= std::min(left.value, right.value) - margin &&
-            adjoint <= std::max(left.value, right.value) + margin) {
-            j.verdict = SlopeVerdict::kink;
-            return j;
-        }
-        j.verdict = SlopeVerdict::not_smooth;
+        const bool between = adjoint >= std::min(left.value, right.value) - margin &&
+                             adjoint <= std::max(left.value, right.value) + margin;
+        j.verdict = between ? SlopeVerdict::kink : SlopeVerdict::not_smooth;
         return j;
     }
     if (j.error > tolerance) {

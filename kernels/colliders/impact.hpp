@@ -44,6 +44,7 @@ struct Meeting {
     Vec<Float, D> normal;    // out of the surface
     Vec<Float, D> velocity;  // of the surface
     Float restitution, friction;
+    Float rest_speed;  // a slower approach has no rebound
 };
 
 // Slower than this part of the speed is no approach: rounding of a velocity along the surface.
@@ -88,15 +89,14 @@ struct Outcome {
 };
 
 template <int D>
-Outcome<D> respond(const Motion<D>& m, const Meeting<D>& c, const Float& rest_speed,
-                   bool friction) {
+Outcome<D> respond(const Motion<D>& m, const Meeting<D>& c, bool friction) {
     using V = Vec<Float, D>;
     const V r = m.velocity() - c.velocity;
     const Float rn = dot(r, c.normal), an = dot(m.pull, c.normal);
     const V rt = r - c.normal * rn, at = m.pull - c.normal * an;
     const Float approach = max(-rn, 0.0);
     const Float rebound =
-        max(rn, select(approach < rest_speed, Float(0), c.restitution * approach));
+        max(rn, select(approach < c.rest_speed, Float(0), c.restitution * approach));
     const Float end = rebound + an * m.left;
     Outcome<D> out;
     out.held = end < 0.0;

@@ -44,25 +44,20 @@ KernelDef move(const Form& form) {
             m.x = x[i];
             m.w = v[i];
             m.left = h.value();
-            const bool moves = form.any(&Form::Of::moves);
-            const Float end = moves ? Float(step.value() + 1) * h.value() : Float(0);
-            const Float r = form.radii ? Float(radius[i]) : Float(0);
+            const Obstacles<D> obstacles(form, i, form.radii ? Float(radius[i]) : Float(0), h, step,
+                                         places, velocities, numbers);
             const Bool free = w[i] > 0.0;
-            const auto meets = [&] {
-                return next<D>(form, m, i, r, end, places, velocities, numbers);
-            };
-            const bool friction = form.any(&Form::Of::friction);
-            if_(free && may_meet<D>(form, m, i, r, end, places, velocities, numbers), [&] {
+            if_(free && obstacles.may_meet(m), [&] {
                 m.a = V(gravity[0]);
                 if (form.forced) m.a += force[i] * w[i];
                 m.pull = m.a;
                 Corner<D> corner;
-                while_([&] { return meets().time < m.left; },
+                while_([&] { return obstacles.next(m).time < m.left; },
                        [&] {
-                           const Next<D> next = meets();
+                           const auto next = obstacles.next(m);
                            m.advance(next.time);
-                           Outcome<D> out = respond<D>(m, next.with, next.rest_speed, friction);
-                           corner.hold(next.with, out, friction, form.epsilon);
+                           Outcome<D> out = respond<D>(m, next.with, obstacles.friction());
+                           corner.hold(next.with, out, obstacles.friction(), form.epsilon);
                            m.w = out.w;
                            m.a = out.a;
                        },

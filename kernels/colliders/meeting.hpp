@@ -45,97 +45,117 @@ Argument argument_of(const model::Quantity* quantity);
 // The position update where points meet each other too (pairs.cpp).
 void add_rounds(model::Model& model, const Bound& bound, const Pairs& pairs);
 
-// The surface that a point meets first.
-template <int D>
-struct Next {
-    Float time;
-    Meeting<D> with;
-    Float rest_speed;
-};
-
-// What time_to_plane() and time_to_ball() need, of one surface.
-template <int D>
-struct Approach {
-    using V = Vec<Float, D>;
-    V place, u, p, x;  // p, x: the point's velocity and place relative to the surface's at time 0
-    Float reach;
-
-    Approach(const Form& form, std::size_t c, const Motion<D>& m, const Float& radius,
-             const Float& end, const Read<V>& places, const Read<V>& velocities,
-             const Read<Vec4>& numbers) {
-        const Int k = static_cast<std::int32_t>(c);
-        place = places[k];
-        const bool moves = form.surfaces[c].moves;
-        u = moves ? V(velocities[k]) : V::filled(Float(0));
-        p = moves ? m.w - u : m.w;
-        x = moves ? m.x - u * (end - m.left) : m.x;
-        const Vec4 number = numbers[k];
-        reach = form.radii ? number[size] + radius : Float(number[size]);
-    }
-};
-
-inline Bool within(const Form::Of& of, const Int& i, const Bool& value) {
-    if (of.everywhere) return value;
-    return value && i >= static_cast<std::int32_t>(of.first) &&
-           i < static_cast<std::int32_t>(of.end);
+inline Bool in_range(const Int& i, std::int64_t first, std::int64_t end) {
+    return i >= static_cast<std::int32_t>(first) && i < static_cast<std::int32_t>(end);
 }
 
-// May a point meet anything in what is left of the step? Cheap, for the many that do not.
+// The obstacles of the scene as point i sees them in one step.
 template <int D>
-Bool may_meet(const Form& form, const Motion<D>& m, const Int& i, const Float& radius,
-              const Float& end, const Read<Vec<Float, D>>& places,
-              const Read<Vec<Float, D>>& velocities, const Read<Vec4>& numbers) {
-    Bool any = false;
-    for (std::size_t c = 0; c < form.surfaces.size(); ++c) {
-        const Approach<D> to(form, c, m, radius, end, places, velocities, numbers);
-        Bool meets;
-        if (form.surfaces[c].plane) {
-            const Float rate = dot(to.place, to.p), distance = dot(to.place, to.x) - to.reach;
-            meets = rate < 0.0 && distance + rate * m.left < 0.0;
-        } else {  // its way leads through the ball, and it gets there in this step
-            const auto d = to.x - to.place;
-            const Float pp = dot(to.p, to.p), dp = dot(d, to.p),
-                        gap = dot(d, d) - to.reach * to.reach;
-            const Float at_end = gap + m.left * (2.0 * dp + m.left * pp);
-            meets = dp < 0.0 && dp * dp > pp * gap && (at_end < 0.0 || -dp < pp * m.left);
+class Obstacles {
+public:
+    using V = Vec<Float, D>;
+
+    // `radius` is the point's; h and step are those of the time.
+    Obstacles(const Form& form, const Int& i, const Float& radius, const Param<Float>& h,
+              const Param<Int>& step, const Read<V>& places, const Read<V>& velocities,
+              const Read<Vec4>& numbers)
+        : form_(form),
+          i_(i),
+          radius_(radius),
+          places_(places),
+          velocities_(velocities),
+          numbers_(numbers),
+          friction_(form.any(&Form::Of::friction)),
+          moves_(form.any(&Form::Of::moves)) {
+        if (moves_) end_ = Float(step.value() + 1) * h.value();
+    }
+
+    bool friction() const { return friction_; }
+
+    // May the point meet any in what is left of the step? Cheap, for the many that do not.
+    Bool may_meet(const Motion<D>& m) const {
+        Bool any = false;
+        for (std::size_t c = 0; c < form_.surfaces.size(); ++c) {
+            const Approach to = approach(c, m);
+            Bool meets;
+            if (form_.surfaces[c].plane) {
+                const Float rate = dot(to.place, to.p), distance = dot(to.place, to.x) - to.reach;
+                meets = rate < 0.0 && distance + rate * m.left < 0.0;
+            } else {  // its way leads through the ball, and it gets there in this step
+                const V d = to.x - to.place;
+                const Float pp = dot(to.p, to.p), dp = dot(d, to.p),
+                            gap = dot(d, d) - to.reach * to.reach;
+                const Float at_end = gap + m.left * (2.0 * dp + m.left * pp);
+                meets = dp < 0.0 && dp * dp > pp * gap && (at_end < 0.0 || -dp < pp * m.left);
+            }
+            any = any || concerned(c, meets);
         }
-        any = any || within(form.surfaces[c], i, meets);
+        return any;
     }
-    return any;
-}
 
-template <int D>
-Next<D> next(const Form& form, const Motion<D>& m, const Int& i, const Float& radius,
-             const Float& end, const Read<Vec<Float, D>>& places,
-             const Read<Vec<Float, D>>& velocities, const Read<Vec4>& numbers) {
-    using V = Vec<Float, D>;
-    Next<D> best;
-    best.time = m.left;
-    for (std::size_t c = 0; c < form.surfaces.size(); ++c) {
-        const Form::Of& of = form.surfaces[c];
-        const Approach<D> to(form, c, m, radius, end, places, velocities, numbers);
-        const Vec4 number = numbers[Int(static_cast<std::int32_t>(c))];
+    // The one that it meets first; the time is what is left of the step if it meets none.
+    struct Next {
         Float time;
-        V normal;
-        if (of.plane) {
-            time = time_to_plane(dot(to.place, to.x) - to.reach, dot(to.place, to.p),
-                                 dot(to.p, to.p), m.left, form.epsilon);
-            normal = to.place;
-        } else {
-            time = time_to_ball<D>(to.x - to.place, to.p, to.reach, m.left, form.epsilon);
-            normal = normalize(to.x - to.place + to.p * time);
+        Meeting<D> with;
+    };
+    Next next(const Motion<D>& m) const {
+        Next best;
+        best.time = m.left;
+        for (std::size_t c = 0; c < form_.surfaces.size(); ++c) {
+            const Approach to = approach(c, m);
+            Float time;
+            V normal;
+            if (form_.surfaces[c].plane) {
+                time = time_to_plane(dot(to.place, to.x) - to.reach, dot(to.place, to.p),
+                                     dot(to.p, to.p), m.left, form_.epsilon);
+                normal = to.place;
+            } else {
+                time = time_to_ball<D>(to.x - to.place, to.p, to.reach, m.left, form_.epsilon);
+                normal = normalize(to.x - to.place + to.p * time);
+            }
+            const Bool sooner = concerned(c, time < best.time);
+            best.time = select(sooner, time, best.time);
+            best.with.normal = select(sooner, normal, best.with.normal);
+            if (moves_) best.with.velocity = select(sooner, to.u, best.with.velocity);
+            best.with.restitution = select(sooner, to.number[restitution], best.with.restitution);
+            best.with.friction = select(sooner, to.number[Number::friction], best.with.friction);
+            best.with.rest_speed = select(sooner, to.number[rest_speed], best.with.rest_speed);
         }
-        const Bool sooner = within(of, i, time < best.time);
-        best.time = select(sooner, time, best.time);
-        best.with.normal = select(sooner, normal, best.with.normal);
-        if (form.any(&Form::Of::moves))
-            best.with.velocity = select(sooner, to.u, best.with.velocity);
-        best.with.restitution = select(sooner, number[restitution], best.with.restitution);
-        best.with.friction = select(sooner, number[friction], best.with.friction);
-        best.rest_speed = select(sooner, number[rest_speed], best.rest_speed);
+        return best;
     }
-    return best;
-}
+
+private:
+    // p, x: the point's velocity and place relative to the surface's at time 0.
+    struct Approach {
+        V place, u, p, x;
+        Vec4 number;
+        Float reach;
+    };
+    Approach approach(std::size_t c, const Motion<D>& m) const {
+        const Int k = static_cast<std::int32_t>(c);
+        Approach to;
+        to.place = places_[k];
+        const bool moves = form_.surfaces[c].moves;
+        if (moves) to.u = velocities_[k];
+        to.p = moves ? m.w - to.u : m.w;
+        to.x = moves ? m.x - to.u * (end_ - m.left) : m.x;
+        to.number = numbers_[k];
+        to.reach = form_.radii ? to.number[size] + radius_ : Float(to.number[size]);
+        return to;
+    }
+    Bool concerned(std::size_t c, const Bool& value) const {
+        const Form::Of& of = form_.surfaces[c];
+        return of.everywhere ? value : value && in_range(i_, of.first, of.end);
+    }
+
+    const Form& form_;
+    Int i_;
+    Float radius_;
+    Read<V> places_, velocities_;
+    Read<Vec4> numbers_;
+    bool friction_, moves_;
+    Float end_;  // of the step, s
+};
 
 // A point that is held by one surface already, in a corner with another one: it moves along both.
 template <int D>

@@ -9,8 +9,6 @@
 //
 // Two balls meet as one with the relative motion (impact.hpp) against an obstacle at rest; what
 // changes is shared in the ratio of their inverse masses, so that momentum is kept.
-#include <limits>
-
 #include "kernels/colliders/meeting.hpp"
 
 namespace hindcast::impact {
@@ -64,10 +62,6 @@ KernelDef clear() {
     return kernel("impacts_clear", {"found"}, [](Int i, Write<Int> found) { found[i] = Int(0); });
 }
 
-struct Range {
-    std::int32_t first = 0, end = 0;
-};
-
 template <int D>
 Motion<D> motion_of(const Int& i, const Read<Vec<Float, D>>& x, const Read<Vec<Float, D>>& w,
                     const Read<Vec<Float, D>>& a, const Read<Float>& left) {
@@ -85,7 +79,7 @@ Float left_at_meeting(const Motion<D>& i, const Motion<D>& j, const Float& reach
 }
 
 template <int D>
-KernelDef find(const Form& form, const Range& pairs, bool first_round) {
+KernelDef find(const Form& form, const model::Range& pairs, bool first_round) {
     using V = Vec<Float, D>;
     return kernel(
         first_round ? "impacts_find_first" : "impacts_find",
@@ -103,25 +97,26 @@ KernelDef find(const Form& form, const Range& pairs, bool first_round) {
                 const Bool free = w[i] > 0.0;
                 Float latest = -1;
                 if (!form.surfaces.empty()) {
-                    const Float end =
-                        form.any(&Form::Of::moves) ? Float(step.value() + 1) * h.value() : Float(0);
-                    const Float time =
-                        next<D>(form, m, i, radius_i, end, places, velocities, numbers).time;
+                    const Obstacles<D> obstacles(form, i, radius_i, h, step, places, velocities,
+                                                 numbers);
+                    const Float time = obstacles.next(m).time;
                     const Bool meets = free && time < m.left;
                     latest = select(meets, m.left - time, latest);
                     best = select(meets, Int(an_obstacle), best);
                 }
-                if_(i >= pairs.first && i < pairs.end, [&] {
-                    for_(pairs.first, pairs.end, [&](Int j) {
-                        const Motion<D> other{way_x[j], way_w[j], V::filled(Float(0)),
-                                              V::filled(Float(0)), left[j]};
-                        const Float reach = radius_i + radius[j];
-                        const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
-                        const Bool sooner =
-                            j != i && at > latest && reach > 0.0 && (free || w[j] > 0.0);
-                        latest = select(sooner, at, latest);
-                        best = select(sooner, j + 1, best);
-                    });
+                const std::int64_t end = pairs.first + pairs.count;
+                if_(in_range(i, pairs.first, end), [&] {
+                    for_(static_cast<std::int32_t>(pairs.first), static_cast<std::int32_t>(end),
+                         [&](Int j) {
+                             const Motion<D> other{way_x[j], way_w[j], V::filled(Float(0)),
+                                                   V::filled(Float(0)), left[j]};
+                             const Float reach = radius_i + radius[j];
+                             const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
+                             const Bool sooner =
+                                 j != i && at > latest && reach > 0.0 && (free || w[j] > 0.0);
+                             latest = select(sooner, at, latest);
+                             best = select(sooner, j + 1, best);
+                         });
                 });
                 if_(best != nothing_comes, [&] { found[0].add(Int(1)); });
             };
@@ -136,70 +131,68 @@ KernelDef find(const Form& form, const Range& pairs, bool first_round) {
 template <int D>
 KernelDef resolve(const Form& form, bool friction) {
     using V = Vec<Float, D>;
-    return kernel(
-        "impacts_resolve",
-        {"w",          "h",          "step",        "radius",        "places",
-         "velocities", "numbers",    "restitution", "friction",      "rest_speed",
-         "first",      "pull",       "way_x",       "way_w",         "way_a",
-         "left",       "held_count", "held_normal", "held_velocity", "held_friction",
-         "next_x",     "next_w",     "next_a",      "next_left"},
-        [form, friction](Int i, Read<Float> w, Param<Float> h, Param<Int> step, Read<Float> radius,
-                         Read<V> places, Read<V> velocities, Read<Vec4> numbers,
-                         Property<Float> restitution, Property<Float> mu,
-                         Property<Float> rest_speed, Read<Int> first, Read<V> pull, Read<V> way_x,
-                         Read<V> way_w, Read<V> way_a, Read<Float> left, ReadWrite<Int> held_count,
-                         ReadWrite<V> held_normal, ReadWrite<V> held_velocity,
-                         ReadWrite<Float> held_friction, Write<V> next_x, Write<V> next_w,
-                         Write<V> next_a, Write<Float> next_left) {
-            Motion<D> m = motion_of<D>(i, way_x, way_w, way_a, left);
-            m.pull = pull[i];
-            const Float radius_i = form.radii ? Float(radius[i]) : Float(0);
-            const Int comes = first[i];
-            if (!form.surfaces.empty())
-                if_(comes == an_obstacle, [&] {
-                    const Float end =
-                        form.any(&Form::Of::moves) ? Float(step.value() + 1) * h.value() : Float(0);
-                    const Next<D> now =
-                        next<D>(form, m, i, radius_i, end, places, velocities, numbers);
-                    m.advance(now.time);
-                    Outcome<D> out =
-                        respond<D>(m, now.with, now.rest_speed, form.any(&Form::Of::friction));
-                    Corner<D> corner;
-                    corner.count = held_count[i];
-                    corner.before.normal = held_normal[i];
-                    corner.before.velocity = held_velocity[i];
-                    corner.before.friction = held_friction[i];
-                    corner.hold(now.with, out, form.any(&Form::Of::friction), form.epsilon);
-                    held_count[i] = corner.count;
-                    held_normal[i] = corner.before.normal;
-                    held_velocity[i] = corner.before.velocity;
-                    held_friction[i] = corner.before.friction;
-                    m.w = out.w;
-                    m.a = out.a;
-                });
-            const Int j = select(comes > 0, comes - 1, i);
-            if_(comes > 0 && first[j] == i + 1, [&] {
-                Motion<D> other = motion_of<D>(j, way_x, way_w, way_a, left);
-                const Float reach = radius_i + radius[j];
-                const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
-                m.advance(m.left - at);
-                other.advance(other.left - at);
-                Meeting<D> with;
-                with.normal = normalize(m.x - other.x);
-                with.restitution = restitution[0];
-                with.friction = mu[0];
-                const V a = m.a - other.a;
-                const Motion<D> relative{m.x - other.x, m.w - other.w, a, a, at};
-                const Outcome<D> out = respond<D>(relative, with, rest_speed[0], friction);
-                const Float share = w[i] / (w[i] + w[j]);
-                m.w += (out.w - relative.w) * share;
-                m.a += (out.a - relative.a) * share;
-            });
-            next_x[i] = m.x;
-            next_w[i] = m.w;
-            next_a[i] = m.a;
-            next_left[i] = m.left;
-        });
+    return kernel("impacts_resolve",
+                  {"w",          "h",          "step",        "radius",        "places",
+                   "velocities", "numbers",    "restitution", "friction",      "rest_speed",
+                   "first",      "pull",       "way_x",       "way_w",         "way_a",
+                   "left",       "held_count", "held_normal", "held_velocity", "held_friction",
+                   "next_x",     "next_w",     "next_a",      "next_left"},
+                  [form, friction](
+                      Int i, Read<Float> w, Param<Float> h, Param<Int> step, Read<Float> radius,
+                      Read<V> places, Read<V> velocities, Read<Vec4> numbers,
+                      Property<Float> restitution, Property<Float> mu, Property<Float> rest_speed,
+                      Read<Int> first, Read<V> pull, Read<V> way_x, Read<V> way_w, Read<V> way_a,
+                      Read<Float> left, ReadWrite<Int> held_count, ReadWrite<V> held_normal,
+                      ReadWrite<V> held_velocity, ReadWrite<Float> held_friction, Write<V> next_x,
+                      Write<V> next_w, Write<V> next_a, Write<Float> next_left) {
+                      Motion<D> m = motion_of<D>(i, way_x, way_w, way_a, left);
+                      m.pull = pull[i];
+                      const Float radius_i = form.radii ? Float(radius[i]) : Float(0);
+                      const Int comes = first[i];
+                      if (!form.surfaces.empty())
+                          if_(comes == an_obstacle, [&] {
+                              const Obstacles<D> obstacles(form, i, radius_i, h, step, places,
+                                                           velocities, numbers);
+                              const auto now = obstacles.next(m);
+                              m.advance(now.time);
+                              Outcome<D> out = respond<D>(m, now.with, obstacles.friction());
+                              Corner<D> corner;
+                              corner.count = held_count[i];
+                              corner.before.normal = held_normal[i];
+                              corner.before.velocity = held_velocity[i];
+                              corner.before.friction = held_friction[i];
+                              corner.hold(now.with, out, obstacles.friction(), form.epsilon);
+                              held_count[i] = corner.count;
+                              held_normal[i] = corner.before.normal;
+                              held_velocity[i] = corner.before.velocity;
+                              held_friction[i] = corner.before.friction;
+                              m.w = out.w;
+                              m.a = out.a;
+                          });
+                      const Int j = select(comes > 0, comes - 1, i);
+                      if_(comes > 0 && first[j] == i + 1, [&] {
+                          Motion<D> other = motion_of<D>(j, way_x, way_w, way_a, left);
+                          const Float reach = radius_i + radius[j];
+                          const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
+                          m.advance(m.left - at);
+                          other.advance(other.left - at);
+                          Meeting<D> with;
+                          with.normal = normalize(m.x - other.x);
+                          with.restitution = restitution[0];
+                          with.friction = mu[0];
+                          with.rest_speed = rest_speed[0];
+                          const V a = m.a - other.a;
+                          const Motion<D> relative{m.x - other.x, m.w - other.w, a, a, at};
+                          const Outcome<D> out = respond<D>(relative, with, friction);
+                          const Float share = w[i] / (w[i] + w[j]);
+                          m.w += (out.w - relative.w) * share;
+                          m.a += (out.a - relative.a) * share;
+                      });
+                      next_x[i] = m.x;
+                      next_w[i] = m.w;
+                      next_a[i] = m.a;
+                      next_left[i] = m.left;
+                  });
 }
 
 KernelDef check() {
@@ -244,15 +237,13 @@ void add_rounds(Model& model, const Bound& bound, const Pairs& pairs) {
          held_velocity, held_friction},
         "the step begins");
     Array before(ir::Type::i32, {1});
-    const Range range{static_cast<std::int32_t>(pairs.range.first),
-                      static_cast<std::int32_t>(pairs.range.first + pairs.range.count)};
     for (int round = 0; round <= most_impacts; ++round) {
         const Way& now = way[round % 2];
         const Way& then = way[(round + 1) % 2];
         const Array found(ir::Type::i32, {1}), first(ir::Type::i32, {n, 1});
         const std::string name = "round " + std::to_string(round + 1);
         add(clear(), 1, {found}, name + ", nothing is found yet");
-        add(make([&](auto D) { return find<D>(form, range, round == 0); }), n,
+        add(make([&](auto D) { return find<D>(form, pairs.range, round == 0); }), n,
             {a.inverse_mass, h, model.step_counter(), bound.radius, bound.places, bound.velocities,
              bound.numbers, now.x, now.w, now.left, before, first, found},
             name + ", what comes first");

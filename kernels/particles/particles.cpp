@@ -255,13 +255,11 @@ void integrate(Model& model) {
                          model, [&](auto dimension) { return update_velocity<dimension>(forced); }),
                      n, std::move(arguments), "velocity update"));
     if (const PositionUpdate& own = model.shared<PositionUpdate>(); own.add)
-        own.add(model, forced ? std::optional(model.array("force")) : std::nullopt);
-    else
-        model.add(
-            Phase::position_update,
-            model.launch(
-                for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
-                n, {a.velocity, model.step(), a.position}, "position update"));
+        return own.add(model, forced ? std::optional(model.array("force")) : std::nullopt);
+    model.add(Phase::position_update,
+              model.launch(
+                  for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
+                  n, {a.velocity, model.step(), a.position}, "position update"));
     model.set_integrator({a.position, a.velocity, a.inverse_mass});
 }
 

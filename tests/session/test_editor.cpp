@@ -69,8 +69,8 @@ TEST_CASE("editor: edits are undone and redone by name; a drag is one step") {
 }
 
 TEST_CASE("editor: each registered type can be added to a scene of its dimension, which builds") {
-    // What a type needs besides a new scene: other dimensions, bodies of other types first, or
-    // that there are no particles (then its companion is added too).
+    // What a type needs besides a new scene: other dimensions, bodies of other types first,
+    // points with a radius, or that there are no particles (then its companion is added too).
     const std::map<std::string, std::vector<std::string>> before = {
         {"field_target", {"bodies waves"}}};
     const std::set<std::string> unmixed = {"material_points", "mpm_grid"};
@@ -104,6 +104,7 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
             editor.erase("/objective", "Objective");
             editor.erase("/bodies", "Bodies");
         }
+        if (type.type == "particle_contact") editor.set("/bodies/0/radius", 0.1, "Radius");
         if (before.contains(type.type))
             for (const std::string& first : before.at(type.type)) {
                 const std::size_t space = first.find(' ');
@@ -119,7 +120,7 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
         REQUIRE_FALSE(pointer.empty());
         CHECK(text_at(editor, pointer + "/type") == "\"" + type.type + "\"");
         CHECK_NOTHROW(built(editor));
-        if (type.type == "mpm_grid") continue;  // there is one in a scene
+        if (type.type == "mpm_grid" || type.type == "particle_contact") continue;  // one in a scene
         const std::string again = editor.duplicate(pointer);
         CHECK_NOTHROW(built(editor));
         CHECK(text_at(editor, again + "/name") == "\"" + type.type + "_2\"");

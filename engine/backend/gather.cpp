@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::size_t kept_inverses = 16;
 
+void make_room(AlignedBuffer<std::uint32_t>& buffer, std::size_t count) {
+    if (buffer.size() < count) buffer = AlignedBuffer<std::uint32_t>(count);
+}
+
 // Visits the ops that an index depends on, each once, operands first.
 template <class F>
 void each_dependency(const Kernel& kernel, Value v, std::vector<char>& seen, const F& visit) {
@@ -128,15 +132,18 @@ bool Gather::depends_on(int parameter) const {
 
 void Gather::read_key(const Binding* bindings, std::int64_t items) {
     key_.clear();
+    passing_.clear();
     const auto add = [&](auto part) { key_.push_back(static_cast<std::uint64_t>(part)); };
     add(items);
     add(bindings[symbol_].count);
     for (const int p : buffers_) {
         const Binding& b = bindings[p];
+        if (b.kept) passing_.push_back(key_.size());
         add(reinterpret_cast<std::uintptr_t>(b.data));
         add(b.count);
         add(b.element_stride);
         add(b.component_stride);
+        passing_.push_back(key_.size());
         add(b.version);
     }
     for (const Value v : order_)
@@ -152,11 +159,31 @@ void Gather::prepare(const Binding* bindings, std::int64_t items) {
         std::rotate(known_.begin(), found, found + 1);
         return;
     }
-    auto inverse = std::make_unique<Inverse>();
+    std::unique_ptr<Inverse> inverse;
+    const auto outdated = std::find_if(known_.begin(), known_.end(),
+                                       [&](const auto& known) { return outdates(known->key); });
+    if (outdated != known_.end()) {
+        inverse = std::move(*outdated);
+        known_.erase(outdated);
+        inverse->attachment.reset();
+    } else {
+        inverse = std::make_unique<Inverse>();
+    }
     inverse->key = key_;
     invert(bindings, items, *inverse);
     known_.insert(known_.begin(), std::move(inverse));
     if (known_.size() > kept_inverses) known_.pop_back();
+}
+
+// Whether this launch, whose inverse is not known, comes after all that can ask for that of `key`.
+bool Gather::outdates(const std::vector<std::uint64_t>& key) const {
+    if (passing_.empty() || key.size() != key_.size()) return false;
+    for (std::size_t k = 0, p = 0; k < key.size(); ++k)
+        if (p < passing_.size() && passing_[p] == k)
+            ++p;
+        else if (key[k] != key_[k])
+            return false;
+    return true;
 }
 
 std::size_t Gather::bytes() const {
@@ -178,7 +205,8 @@ void Gather::invert(const Binding* bindings, std::int64_t items, Inverse& invers
             .remedy("split the launch");
     // Two passes over all terms: count per target, then place. The indices are kept in between.
     std::vector<std::int32_t> index(items * row_count);
-    inverse.first = AlignedBuffer<std::uint32_t>(targets + 2);
+    make_room(inverse.first, targets + 2);
+    std::fill_n(inverse.first.data(), targets + 2, 0);
     std::uint32_t* count = inverse.first.data() + 2;
     IndexEvaluator evaluator(plan_.kernel, order_, bindings);
     std::size_t terms = 0, k = 0;
@@ -197,7 +225,7 @@ void Gather::invert(const Binding* bindings, std::int64_t items, Inverse& invers
     // first[t + 1] becomes the place of the next entry of t, and in the end the first of t + 1.
     std::uint32_t* next = inverse.first.data() + 1;
     for (std::int64_t t = 1; t < targets; ++t) next[t] += next[t - 1];
-    inverse.entries = AlignedBuffer<std::uint32_t>(terms);
+    make_room(inverse.entries, terms);
     k = 0;
     for (std::int64_t i = 0; i < items; ++i)
         for (std::int64_t r = 0; r < row_count; ++r) {
@@ -208,12 +236,15 @@ void Gather::invert(const Binding* bindings, std::int64_t items, Inverse& invers
 }
 
 void Gather::pad(std::int64_t targets, std::int64_t no_term, Inverse& inverse) const {
+    inverse.padded = false;
     constexpr std::int64_t enough = 64;      // targets: with fewer it does not matter
     constexpr std::size_t most_padding = 2;  // slots for each entry
     if (targets < enough) return;
     const std::uint32_t* const first = inverse.first.data();
     const std::int64_t blocks = targets / together;
-    AlignedBuffer<std::uint32_t> slots(blocks + 1);
+    AlignedBuffer<std::uint32_t>& slots = inverse.slots;
+    make_room(slots, blocks + 1);
+    slots[0] = 0;
     for (std::int64_t block = 0; block < blocks; ++block) {
         std::uint32_t longest = 0;
         for (std::int64_t t = block * together; t < (block + 1) * together; ++t)
@@ -221,15 +252,15 @@ void Gather::pad(std::int64_t targets, std::int64_t no_term, Inverse& inverse) c
         slots[block + 1] = slots[block] + longest;
     }
     const std::size_t cells = std::size_t{slots[blocks]} * together;
-    if (no_term > UINT32_MAX || cells > most_padding * inverse.entries.size()) return;
-    AlignedBuffer<std::uint32_t> padded(cells);
-    std::fill(padded.begin(), padded.end(), static_cast<std::uint32_t>(no_term));
+    if (no_term > UINT32_MAX || cells > most_padding * first[targets]) return;
+    AlignedBuffer<std::uint32_t>& padded = inverse.padded_entries;
+    make_room(padded, cells);
+    std::fill_n(padded.data(), cells, static_cast<std::uint32_t>(no_term));
     for (std::int64_t t = 0; t < blocks * together; ++t)
         for (std::uint32_t e = first[t]; e < first[t + 1]; ++e)
             padded[std::size_t{slots[t / together] + e - first[t]} * together + t % together] =
                 inverse.entries[e];
-    inverse.slots = std::move(slots);
-    inverse.padded_entries = std::move(padded);
+    inverse.padded = true;
 }
 
 // `targets` sums of N components of T, each added lane by lane: their k-th entries stand side by
@@ -271,7 +302,7 @@ void Gather::run_group(const Binding& b, const char* scratch, int component, std
     const T* const terms = reinterpret_cast<const T*>(scratch);
     T* const data = static_cast<T*>(b.data) + component * b.component_stride;
     std::int64_t t = begin;
-    if (!inverse.slots.empty()) {
+    if (inverse.padded) {
         const std::uint32_t* const slots = inverse.slots.data();
         const std::uint32_t* const entries = inverse.padded_entries.data();
         for (; t + together <= end; t += together) {

@@ -4,7 +4,8 @@
 // order of item. The inverse index lists for every target which contributions are its own, in order
 // of item and, within an item, in the order executed. A second pass lets each target add them up:
 // no atomics, and the same bits for any number of threads. Inverting costs about as much as ten
-// launches; it is done once per version of the index buffers.
+// launches; it is done once per version of the index buffers. What was made of an older version, or
+// of values out of a history, is not asked for again: the next one takes its memory.
 //
 // Four neighbouring targets add up together: one sum after the other would wait for its additions,
 // and a loop that ends at every target is mispredicted there. Lists are padded to the longest of
@@ -42,8 +43,8 @@ public:
              std::int64_t end) const;
 
     int symbol() const { return symbol_; }
-    bool pads() const { return !known_.front()->slots.empty(); }  // for the launch last prepared
-    bool depends_on(int parameter) const;                         // whether the indices do
+    bool pads() const { return known_.front()->padded; }  // for the launch last prepared
+    bool depends_on(int parameter) const;                 // whether the indices do
     // What the inverse of a launch depends on; known after read_key().
     void read_key(const Binding* bindings, std::int64_t items);
     const std::vector<std::uint64_t>& key() const { return key_; }
@@ -63,10 +64,12 @@ private:
         AlignedBuffer<std::uint32_t> entries;
         std::shared_ptr<const void> attachment;
         // The same entries [block of 4 targets][slot][target], padded; per block, and one more, its
-        // first slot. Empty where targets differ too much.
+        // first slot. Not where targets differ too much.
+        bool padded = false;
         AlignedBuffer<std::uint32_t> slots, padded_entries;
     };
     static constexpr int together = 4;  // targets
+    bool outdates(const std::vector<std::uint64_t>& key) const;
     void invert(const Binding* bindings, std::int64_t items, Inverse& inverse) const;
     void pad(std::int64_t targets, std::int64_t no_term, Inverse& inverse) const;
     template <class T>
@@ -85,6 +88,7 @@ private:
     std::vector<ir::Value> order_;  // the ops that the indices depend on, operands first
     std::vector<int> buffers_;      // read by them
     std::vector<std::uint64_t> key_;
+    std::vector<std::size_t> passing_;  // parts of the key that later launches do not have again
     std::vector<std::unique_ptr<Inverse>> known_;  // the last one used first
 };
 

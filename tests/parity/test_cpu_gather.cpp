@@ -5,6 +5,7 @@
 #include "engine/backend/pull.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"
+#include "engine/runtime/launch.hpp"
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/support/skip.hpp"
 
@@ -118,6 +119,34 @@ TEST_CASE("CPU gather: two sums of one kernel, few targets and many in turns") {
         for (const auto& executable : all)
             CHECK(launch.run(*executable) == launch.run(*interpreter));
     }
+}
+
+TEST_CASE("CPU gather: indices that are others at each launch take no more memory") {
+    HINDCAST_NEEDS_LLVM();
+    constexpr std::int64_t items = 203, targets = 68;
+    const KernelDef definition = scatter<Vec3, Sum>("scatter_changing");
+    const auto device =
+        std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cpu, .threads = 2});
+    const auto slow = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::interpreter});
+    std::vector<double> weights(items);
+    for (std::size_t k = 0; k < items; ++k) weights[k] = 0.1 + 0.01 * static_cast<double>(k);
+    const Array at(ir::Type::i32, {items, 2}), w = Array::from(weights, ir::Type::f32, {items});
+    const Array sum(ir::Type::f32, {targets, 3}), expected(ir::Type::f32, {targets, 3});
+    const hindcast::Launch launch(device, definition, Precision::f32, items, {at, w, sum});
+    const hindcast::Launch reference(slow, definition, Precision::f32, items, {at, w, expected});
+    const std::vector<double> indices = ends("any", items, targets);
+    std::int64_t blocks = 0;
+    for (int round = 0; round < 6; ++round) {
+        std::vector<double> moved = indices;
+        for (double& index : moved) index = std::fmod(index + 4 * round, double{targets});
+        at.assign(moved);
+        reference.forward().run();
+        const std::int64_t before = memory_use().allocations;
+        launch.forward().run();
+        if (round > 0) blocks += memory_use().allocations - before;
+        CHECK(sum.to_doubles() == expected.to_doubles());
+    }
+    CHECK(blocks == 0);
 }
 
 }  // namespace hindcast::test

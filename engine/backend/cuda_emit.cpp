@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "engine/backend/gather.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/lang/lowering.hpp"
@@ -131,6 +133,8 @@ private:
                 add_argument(Kind::count, p, "const long long", name + "_count");
                 if (!any_order_) continue;
             }
+            if (!is_fixed(p) && is_guarded(p))
+                add_argument(Kind::count, p, "const unsigned long long", name + "_count");
             if (!plan_.rows[k].empty()) {
                 out_.first_term[k] = out_.term_rows;
                 out_.term_rows += static_cast<int>(plan_.rows[k].size()) * parameter.components;
@@ -246,6 +250,23 @@ private:
         return element(op.symbol, op.component, at(op.operand[0]));
     }
 
+    // Launches that follow one with a fault run before the host knows of it, and may load at the
+    // same wrong index: an index that comes of state loads 0 there, or the device would be lost.
+    bool is_guarded(const Op& op) const {
+        return op.code == OpCode::load && !cpu::is_static_index(kernel_, op.operand[0]) &&
+               plan_.form[static_cast<std::size_t>(op.symbol)].layout != Layout::shared;
+    }
+    bool is_guarded(int p) const {
+        return std::any_of(kernel_.ops.begin(), kernel_.ops.end(),
+                           [&](const Op& op) { return op.symbol == p && is_guarded(op); });
+    }
+    std::string load(const Op& op) const {
+        const std::string value = element(op);
+        return !is_guarded(op) ? value
+                               : fmt::format("(unsigned long long){} < {}_count ? {} : 0",
+                                             at(op.operand[0]), buffer(op.symbol), value);
+    }
+
     // --- sums: what an item adds, in variables ---
 
     std::string sum(int symbol, int component) const {
@@ -325,7 +346,7 @@ private:
     void execute(Value v, const Op& op) {
         const auto operand = [&](int k) -> const std::string& { return at(op.operand[k]); };
         switch (op.code) {
-            case OpCode::load:
+            case OpCode::load: define(v, load(op)); break;
             case OpCode::own_load:
             case OpCode::fetch: define(v, element(op)); break;
             case OpCode::own_store:

@@ -205,6 +205,7 @@ Error with_step(Simulation& simulation, const Error& error) {
     std::int64_t done = -1;
     try {
         simulation.rollout().forward(false, [&](std::int64_t step) {
+            simulation.options().device->synchronize();  // which may be behind
             done = step;
             return true;
         });

@@ -7,6 +7,7 @@
 
 #include "kernels/mpm/transfer.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/devices.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -296,4 +297,31 @@ TEST_CASE("material points: what is not possible is an error that says so") {
         "bodies": [{"type": "particles", "positions": [[0, 0]]}], )" +
                               grid_of("slip")),
                    "no material points"));
+}
+
+TEST_CASE(
+    "material points: a point that leaves the grid is an error with its step, on every device") {
+    // A quarter of a spacing in each step: 3.1 - 11 / 4 is the first place below 1/2, at which the
+    // twelfth step finds no three nodes. What is launched behind it reads there as well.
+    const Scene scene = Scene::parse(R"({"format": 1, "dimension": 2, "gravity": [0, 0],
+        "time": {"step": "1/64", "steps": 40},
+        "bodies": [{"type": "material_points", "volume": 0.001, "mu": 500, "lambda": 400,
+                    "positions": [[0.19375, 0.5]], "velocity": [-1, 0]}],
+        "forces": [{"type": "mpm_grid", "nodes": [32, 32], "spacing": "1/16", "walls": "none",
+                    "mass_floor": 1e-30}]})");
+    for (const auto& device : devices()) {
+        CAPTURE(device->describe());
+        SimulationOptions options;
+        options.device = device;
+        options.precision = ir::Precision::f32;
+        Simulation simulation(scene, all_modules(), options);
+        std::string text;
+        try {
+            simulation.run(false);
+        } catch (const Error& error) {
+            text = error.what();
+        }
+        CHECK(contains(text, "index -1 is out of range"));
+        CHECK(contains(text, "in step 12 of 40"));
+    }
 }

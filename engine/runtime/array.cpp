@@ -90,6 +90,7 @@ struct Array::Storage {
     Layout layout = Layout::contiguous;
     std::int64_t elements = 0, element_stride = 0, component_stride = 0;
     int components = 1;
+    bool shared = false, read_only = false;
     Memory memory;
     backend::Contents contents = {first_version(), 0, 0, {}};
     std::shared_ptr<backend::Occupied> occupied = std::make_shared<backend::Occupied>();
@@ -113,8 +114,14 @@ struct Array::Storage {
     }
 
     std::string describe() const {
-        return fmt::format("{} {} [{}]", layout == Layout::planar ? "planar" : "contiguous",
-                           ir::name_of(type), fmt::join(shape, ", "));
+        constexpr const char* names[] = {"contiguous", "planar", "strided"};
+        return fmt::format("{} {} [{}]", names[static_cast<int>(layout)], ir::name_of(type),
+                           fmt::join(shape, ", "));
+    }
+    void check_writable() const {
+        if (read_only)
+            throw Error("an array over memory that is read only cannot be written")
+                .remedy("copy it into an array of its own");
     }
 };
 
@@ -148,7 +155,7 @@ std::shared_ptr<Array::Storage> Array::describe(ir::Type type, std::vector<std::
     s.elements = shape[0];
     s.components = static_cast<int>(components);
     s.shape = std::move(shape);
-    s.layout = components == 1 ? Layout::contiguous : layout;
+    s.layout = components == 1 || layout == Layout::strided ? Layout::contiguous : layout;
     s.element_stride = s.layout == Layout::planar ? 1 : components;
     const auto scalar = static_cast<std::int64_t>(ir::size_of(type));
     s.component_stride = s.layout == Layout::planar ? plane_stride(s.elements, scalar) : 1;
@@ -181,6 +188,49 @@ Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Ty
     return array;
 }
 
+namespace {
+// Whether two scalars share memory, or the strides are too odd to tell.
+bool elements_overlap(std::int64_t elements, int components, const HostMemory& memory) {
+    const std::int64_t e = std::abs(memory.element_stride), c = std::abs(memory.component_stride);
+    if (elements <= 1 && components <= 1) return false;
+    if (elements <= 1) return c == 0;
+    if (components <= 1) return e == 0;
+    if (e == 0 || c == 0) return true;
+    return e >= c ? e < c * components : c < e * elements;
+}
+}  // namespace
+
+Array Array::over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Type type,
+                  std::vector<std::int64_t> shape) {
+    Array array;
+    array.storage_ = describe(type, std::move(shape), Layout::contiguous);
+    Storage& s = *array.storage_;
+    const auto scalar = static_cast<std::int64_t>(ir::size_of(type));
+    if (reinterpret_cast<std::uintptr_t>(memory.first) % ir::size_of(type) != 0)
+        throw Error(
+            fmt::format("an array of {} is laid over memory that is not aligned to {} bytes",
+                        ir::name_of(type), ir::size_of(type)));
+    s.shared = true;
+    s.read_only = memory.read_only || elements_overlap(s.elements, s.components, memory);
+    auto* const first = static_cast<std::byte*>(memory.first);
+    const bool plain = s.component_stride == memory.component_stride || s.components <= 1;
+    if (array.size() == 0 ||
+        (plain && (s.elements <= 1 || s.element_stride == memory.element_stride))) {
+        s.memory.borrow({first, static_cast<std::size_t>(array.size() * scalar)}, std::move(alive));
+        return array;
+    }
+    s.layout = Layout::strided;
+    s.element_stride = memory.element_stride;
+    s.component_stride = memory.component_stride;
+    std::int64_t low = 0, high = 1;  // scalars
+    for (const std::int64_t reach :
+         {s.element_stride * (s.elements - 1), s.component_stride * (s.components - 1)})
+        (reach < 0 ? low : high) += reach;
+    s.memory.borrow_parts({first + low * scalar, static_cast<std::size_t>((high - low) * scalar)},
+                          -low * scalar, std::move(alive));
+    return array;
+}
+
 Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape,
                   Layout layout) {
     Array array(type, std::move(shape), layout);
@@ -209,6 +259,13 @@ void Array::wrote_on_device() const {
     storage_->memory.device_wrote();
 }
 Memory& Array::memory() const { return storage().memory; }
+void Array::share() const {
+    storage().shared = true;
+    data();  // the newest values, if a device has them
+    changed();
+}
+bool Array::is_shared() const { return storage().shared; }
+bool Array::is_read_only() const { return storage().read_only; }
 bool Array::has_gradient() const { return static_cast<bool>(storage().gradient); }
 
 // Of derivatives: what is idle in the array is idle there too.
@@ -274,6 +331,7 @@ double Array::value(std::int64_t element, int component) const {
 }
 
 void Array::set_value(std::int64_t element, int component, double value) const {
+    storage().check_writable();
     with_type(type(), [&]<class T> {
         check_fits<T>(value, type());
         storage_->at<T>(element, component) = static_cast<T>(value);
@@ -283,6 +341,7 @@ void Array::set_value(std::int64_t element, int component, double value) const {
 
 void Array::assign(std::span<const double> values) const {
     check_count(values.size(), size());
+    storage().check_writable();
     with_type(type(), [&]<class T> {
         for (const double value : values) check_fits<T>(value, type());
         const double* next = values.data();
@@ -295,6 +354,7 @@ void Array::assign_integers(std::span<const std::int64_t> values) const {
     if (ir::is_real(type()))
         throw Error("integers are assigned to a real array").remedy("use assign()");
     check_count(values.size(), size());
+    storage().check_writable();
     with_type(type(), [&]<class T> {
         if constexpr (sizeof(T) == 4)
             for (const std::int64_t value : values)
@@ -306,6 +366,7 @@ void Array::assign_integers(std::span<const std::int64_t> values) const {
 }
 
 void Array::fill(double value) const {
+    storage().check_writable();
     with_type(type(), [&]<class T> {
         check_fits<T>(value, type());
         const T scalar = static_cast<T>(value);
@@ -334,6 +395,11 @@ void Array::clear(ThreadPool* pool) const {
 
 void Array::clear(backend::Passes& passes) const {
     Storage& s = storage();
+    s.check_writable();
+    if (s.memory.has_gaps()) {
+        passes.run();
+        return fill(0);
+    }
     if (s.memory.has_device() || s.layout != Layout::contiguous || s.elements == 0) {
         passes.run();
         s.memory.clear();
@@ -360,18 +426,63 @@ void Array::clear(backend::Passes& passes) const {
 }
 
 void Array::copy_from(const Array& other) const {
-    if (other.type() != type() || other.shape() != shape() || other.layout() != layout())
+    const bool gaps = storage().memory.has_gaps() || other.storage().memory.has_gaps();
+    if (other.type() != type() || other.shape() != shape() || (other.layout() != layout() && !gaps))
         throw Error(
             fmt::format("an array ({}) is copied from one of another type, shape or layout ({})",
                         storage_->describe(), other.storage_->describe()))
             .remedy("use assign(other.to_doubles()) to convert");
+    storage().check_writable();
+    if (gaps) {
+        copy_scalars(other);
+        return touch();
+    }
     storage_->memory.copy_from(other.storage_->memory);
     changed();
 }
 
+bool Array::overlaps(const Array& other) const {
+    const Storage &a = *storage_, &b = *other.storage_;
+    if (a.memory.is_own() || b.memory.is_own() || size() == 0 || other.size() == 0) return false;
+    const std::span<const std::byte> one = a.memory.bytes(), two = b.memory.bytes();
+    if (one.data() + one.size() <= two.data() || two.data() + two.size() <= one.data())
+        return false;
+    // Elements side by side in rows of equal length: columns of one matrix.
+    const std::int64_t row =
+        std::abs(a.element_stride) * static_cast<std::int64_t>(ir::size_of(a.type));
+    const std::int64_t other_row =
+        std::abs(b.element_stride) * static_cast<std::int64_t>(ir::size_of(b.type));
+    if (row != other_row || row == 0) return true;
+    const auto width = [](const Storage& s) {
+        return (std::abs(s.component_stride) * (s.components - 1) + 1) *
+               static_cast<std::int64_t>(ir::size_of(s.type));
+    };
+    const auto place = [row](const Storage& s) {  // of its lowest component, in a row
+        const std::int64_t low = std::min<std::int64_t>(s.component_stride, 0) * (s.components - 1);
+        const auto at = reinterpret_cast<std::intptr_t>(s.memory.bytes().data());
+        const auto first =
+            static_cast<std::int64_t>(at) +
+            (s.memory.first() + low * static_cast<std::int64_t>(ir::size_of(s.type)));
+        return ((first % row) + row) % row;
+    };
+    const std::int64_t from = place(a), to = place(b), distance = ((to - from) % row + row) % row;
+    return !(distance >= width(a) && distance + width(b) <= row);
+}
+
+void Array::copy_scalars(const Array& other) const {
+    with_type(type(), [&]<class T> {
+        for (std::int64_t e = 0; e < elements(); ++e)
+            for (int c = 0; c < components(); ++c)
+                storage_->at<T>(e, c) = other.storage_->at<T>(e, c);
+    });
+}
+
 Array Array::clone() const {
     Array copy(type(), shape(), layout());
-    copy.copy_from(*this);
+    if (layout() == Layout::strided)
+        copy.copy_scalars(*this);
+    else
+        copy.copy_from(*this);
     return copy;
 }
 
@@ -379,7 +490,7 @@ backend::Occupied& Array::occupied() const { return *storage().occupied; }
 const backend::Contents& Array::contents() const { return storage().contents; }
 
 void Array::know(const backend::Occupied& busy, std::uint64_t by) const {
-    if (!storage().memory.is_own()) return;
+    if (!storage().memory.is_own() || storage().shared) return;
     backend::Contents& contents = storage().contents;
     contents.busy = busy;
     contents.by = by;

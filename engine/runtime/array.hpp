@@ -26,7 +26,15 @@ namespace hindcast {
 
 class ThreadPool;
 
-enum class Layout : std::uint8_t { contiguous, planar };
+// `strided`: memory from elsewhere that is neither.
+enum class Layout : std::uint8_t { contiguous, planar, strided };
+
+// Memory of the host that something else owns. Strides are in scalars and may be negative or 0.
+struct HostMemory {
+    void* first = nullptr;  // component 0 of element 0
+    std::int64_t element_stride = 0, component_stride = 1;
+    bool read_only = false;
+};
 
 class Array {
 public:
@@ -36,8 +44,12 @@ public:
     static Array from(std::span<const double> values, ir::Type type,
                       std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
     // Over memory of the host that something else owns and `alive` keeps, C-contiguous, as it is.
-    // Throws Error if it is smaller than the array, or not aligned to 64 bytes.
+    // Throws Error if it is smaller than the array, or not aligned to the type.
     static Array over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Type type,
+                      std::vector<std::int64_t> shape);
+    // The same with any strides: an array that is shared (see share()). Where elements overlap it
+    // is read only. Throws Error if it is not aligned to the type.
+    static Array over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Type type,
                       std::vector<std::int64_t> shape);
     // Over memory of a CUDA device that Vulkan exported, C-contiguous, as it is. Throws Error where
     // the driver cannot take it.
@@ -63,12 +75,20 @@ public:
     void wrote_on_device() const;  // a launch there did
     void changed() const;          // a new version, by means that see to the memory themselves
     Memory& memory() const;        // for who runs launches
+    // From now on others may read and write the memory of the host at any time: nothing is taken
+    // for granted of what it holds. Who uses it as an index calls touch() where it has changed.
+    void share() const;
+    bool is_shared() const;
+    bool is_read_only() const;  // writing to it throws Error
 
     // Same type, shape and layout, zeroed when first asked for. Gradients of f64 scalars are f64.
     Array gradient() const;
     Array tangent() const;
     bool has_gradient() const;
-    bool same_memory(const Array& other) const { return storage_ == other.storage_; }
+    // Whether they are one array or, over memory from elsewhere, have a scalar in common.
+    bool same_memory(const Array& other) const {
+        return storage_ == other.storage_ || (storage_ && other.storage_ && overlaps(other));
+    }
 
     // Values in logical C order, whatever the layout; the number of values must agree with size().
     std::vector<double> to_doubles() const;
@@ -100,6 +120,8 @@ private:
                                              Layout layout);
     Storage& storage() const;
     Array alike() const;
+    void copy_scalars(const Array& other) const;
+    bool overlaps(const Array& other) const;
     std::shared_ptr<Storage> storage_;
 };
 

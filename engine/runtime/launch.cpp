@@ -95,6 +95,8 @@ void Launch::State::check(const Parameter& p, bool is_property, const Argument& 
                  " components, but the array's have " + std::to_string(array.components()),
              "check the array's shape");
     }
+    if (array.is_read_only() && !ir::only_reads(p.access))
+        fail("is written, but the array's memory is read only", "copy it into an array of its own");
     const bool own = p.access == Access::write || p.access == Access::read_write;
     if (own && array.elements() < items)
         fail("is written at the item's own index, but has " + std::to_string(array.elements()) +

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/backend/cuda_context.hpp"
+#include "engine/base/error.hpp"
 
 namespace hindcast {
 
@@ -30,6 +31,9 @@ void Memory::fetch() {
 
 void Memory::place(const Context& context) {
     if (context.get() == where_) return;
+    if (has_gaps_)
+        throw Error("an array over strided memory of the host cannot be used on a CUDA device")
+            .remedy("copy it into an array of its own");
     if (host_is_old_) fetch();
     on_device_ = std::make_unique<OnDevice>(context, Block(context, host_.size()));
     where_ = context.get();

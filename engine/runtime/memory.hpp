@@ -44,6 +44,17 @@ public:
         host_ = host;
         alive_ = std::move(alive);
     }
+    // Not all of these bytes are the array's, whose first element stands at `first`: the host works
+    // with them, and on() throws Error.
+    void borrow_parts(std::span<std::byte> host, std::ptrdiff_t first,
+                      std::shared_ptr<void> alive) {
+        borrow(host, std::move(alive));
+        first_ = first;
+        has_gaps_ = true;
+    }
+    bool has_gaps() const { return has_gaps_; }
+    std::span<const std::byte> bytes() const { return host_; }  // as they stand on the host
+    std::ptrdiff_t first() const { return first_; }
 
     // Instead of memory of its own there: what another program part has on that device as well.
     // To be written by launches.
@@ -56,7 +67,7 @@ public:
     bool is_padded() const { return is_own() && readable_behind() > 0; }
     std::byte* host() {
         if (host_is_old_) fetch();
-        return host_.data();
+        return host_.data() + first_;
     }
     void host_wrote() {
         host_is_old_ = false;
@@ -97,6 +108,8 @@ private:
     inline static std::atomic<std::int64_t> on_devices_{0};
     AlignedBuffer<std::byte> own_;
     std::span<std::byte> host_;
+    std::ptrdiff_t first_ = 0;  // byte of host_ at which element 0 begins
+    bool has_gaps_ = false;
     std::shared_ptr<void> alive_;  // keeps what is borrowed
     bool host_is_old_ = false, device_is_old_ = true;
     struct OnDevice;

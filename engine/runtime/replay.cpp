@@ -319,16 +319,17 @@ void Launch::Replay::Bound::add_aliases() const {
             alias.own.clear();
             continue;
         }
-        const auto scalars = static_cast<std::int64_t>(alias.own.bytes() / size);
+        const Array &target = alias.target, &own = alias.own;
         const auto add = [&]<class T>(T* to, const T* from) {
-            for (std::int64_t k = 0; k < scalars; ++k) to[k] += from[k];
+            for (std::int64_t e = 0; e < own.elements(); ++e)
+                for (int c = 0; c < own.components(); ++c)
+                    to[e * target.element_stride() + c * target.component_stride()] +=
+                        from[e * own.element_stride() + c * own.component_stride()];
         };
-        if (alias.own.type() == ir::Type::f32)
-            add(static_cast<float*>(alias.target.data()),
-                static_cast<const float*>(alias.own.data()));
+        if (own.type() == ir::Type::f32)
+            add(static_cast<float*>(target.data()), static_cast<const float*>(own.data()));
         else
-            add(static_cast<double*>(alias.target.data()),
-                static_cast<const double*>(alias.own.data()));
+            add(static_cast<double*>(target.data()), static_cast<const double*>(own.data()));
         alias.target.touch();
         alias.own.clear();
     }

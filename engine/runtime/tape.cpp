@@ -76,6 +76,12 @@ void Tape::keep_what_is_overwritten(std::size_t position) {
                         .remedy(
                             "write to another array, or let the tape keep the value "
                             "(OverwritePolicy::keep)");
+                if (target.layout() == Layout::strided ||
+                    entry.needs[n].array.layout() == Layout::strided)
+                    throw Error("the launch '" + entries_[position].forward.launch().description() +
+                                "' overwrites " + name_of(entry.backward, entry.needs[n]) +
+                                ", and strided memory from elsewhere is not kept")
+                        .remedy("write to another array, or copy it into an array of its own");
                 if (copy < 0) {
                     copy = static_cast<int>(kept_.size());
                     kept_.push_back({target, target.clone(), position});

@@ -1,0 +1,36 @@
+"""Differentiable physics: kernels, launches and simulations with exact gradients.
+
+    import hindcast as hc
+"""
+
+from hindcast._core import (
+    Array,
+    DataType,
+    Device,
+    Error,
+    Kernel,
+    Launch,
+    Tape,
+    __version__,
+    array,
+    device,
+    f32,
+    f64,
+    i32,
+    i64,
+    ivec2,
+    ivec3,
+    ivec4,
+    mat2,
+    mat3,
+    mat4,
+    real,
+    record,
+    u32,
+    u64,
+    vec2,
+    vec3,
+    vec4,
+    zeros,
+)
+from hindcast._errors import ArgumentError

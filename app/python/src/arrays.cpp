@@ -1,0 +1,415 @@
+// Arrays: memory shared with NumPy and whatever speaks DLPack or the array interface.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "app/python/src/bindings.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::python {
+
+using namespace nb::literals;
+using interop::Element;
+using interop::Strided;
+
+std::string DataType::name() const {
+    const std::string scalar = real ? "real" : ir::name_of(type);
+    if (element.components() == 1) return scalar;
+    const std::string prefix = real ? "" : scalar.substr(0, 1);
+    return prefix + (element.rows > 1 ? "mat" : "vec") + std::to_string(element.columns);
+}
+
+// ---- PyArray ---------------------------------------------------------------------------------
+
+PyArray::PyArray(Strided memory, nb::object from, std::optional<Element> element)
+    : owner(std::move(from)), memory_(std::move(memory)) {
+    if (element) as(*element);
+}
+
+PyArray::PyArray(ir::Type type, std::vector<std::int64_t> shape, std::optional<Element> element) {
+    Strided plain;
+    plain.type = type;
+    plain.shape = std::move(shape);
+    plain.strides = interop::contiguous_strides(plain.shape);
+    element_ = element.value_or(Element{});
+    array_ = Array(type, interop::elements_of(plain, *element_).shape);
+    array_.share();
+    plain.data = array_.data();
+    memory_ = std::move(plain);
+}
+
+PyArray::PyArray(Array array, std::vector<std::int64_t> shape, const Element& element)
+    : element_(element), array_(std::move(array)) {
+    memory_.type = array_.type();
+    memory_.shape = std::move(shape);
+    memory_.strides = interop::contiguous_strides(memory_.shape);
+    if (array_.layout() == Layout::planar) {
+        const std::size_t inner = (element.rows > 1 ? 1 : 0) + (element.components() > 1 ? 1 : 0);
+        for (std::size_t d = 0; d < memory_.strides.size(); ++d) {
+            std::int64_t& stride = memory_.strides[d];
+            const bool of_element = d + inner >= memory_.strides.size();
+            stride =
+                of_element ? stride * array_.component_stride() : stride / element.components();
+        }
+    }
+    array_.share();
+    memory_.data = array_.data();
+    memory_.read_only = array_.is_read_only();
+}
+
+const Array& PyArray::as(const Element& element) {
+    if (element_ && !(*element_ == element))
+        throw Error(fmt::format("the array was made or used as one of {}, and is now to hold {}",
+                                element_->name(ir::name_of(type())),
+                                element.name(ir::name_of(type()))))
+            .remedy("give it the dtype of both uses, or make two arrays over the same memory");
+    if (!array_) {
+        const interop::Elements of = interop::elements_of(memory_, element);
+        array_ = Array::over(of.memory, nullptr, type(), of.shape);
+    }
+    element_ = element;
+    return array_;
+}
+
+const Array& PyArray::array() {
+    if (!element_) {
+        if (shape().size() > 1)
+            throw Error(fmt::format("whether an array of shape ({}) holds scalars, vectors or "
+                                    "matrices is not known yet",
+                                    fmt::join(shape(), ", ")))
+                .remedy("give its dtype: hc.array(x, dtype=hc.vec3)");
+        as({});
+    }
+    return array_;
+}
+
+PyArray& PyArray::derivative(std::unique_ptr<PyArray>& kept, const Array& of) {
+    if (!kept) kept = std::make_unique<PyArray>(of, shape(), *element_);
+    return *kept;
+}
+PyArray& PyArray::gradient() { return derivative(gradient_, array().gradient()); }
+PyArray& PyArray::tangent() { return derivative(tangent_, array().tangent()); }
+
+void PyArray::look() {
+    if (ir::is_real(type()) || memory_.size() == 0) return;
+    const std::size_t bytes = ir::size_of(type());
+    Hash128 now;
+    if (memory_.is_contiguous()) {
+        now = hash_bytes(memory_.data, static_cast<std::size_t>(memory_.size()) * bytes);
+    } else {
+        const std::vector<double> values = array_.to_doubles();
+        now = hash_bytes(values.data(), values.size() * sizeof(double));
+    }
+    if (seen_ && *seen_ != now) array_.touch();
+    seen_ = now;
+}
+
+// ---- from other libraries --------------------------------------------------------------------
+
+namespace {
+
+nb::object numpy() { return nb::module_::import_("numpy"); }
+
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+    const nb::object error = nb::module_::import_("hindcast._errors").attr("ArgumentError");
+    PyErr_SetString(error.ptr(), (name + ": " + what).c_str());
+    throw nb::python_error();
+}
+
+template <class F>
+auto naming(const std::string& name, F f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        refuse(name, error.what());
+    }
+}
+
+std::vector<std::int64_t> integers(nb::handle sequence) {
+    std::vector<std::int64_t> list;
+    for (const nb::handle item : sequence) list.push_back(nb::cast<std::int64_t>(item));
+    return list;
+}
+
+Strided from_interface(nb::handle object) {
+    const auto dict = nb::cast<nb::dict>(object.attr("__array_interface__"));
+    interop::ArrayInterface i;
+    // NumPy's masked arrays do not tell of their mask there.
+    i.has_mask =
+        nb::cast<bool>(nb::module_::import_("numpy").attr("ma").attr("isMaskedArray")(object));
+    i.typestr = nb::cast<std::string>(dict["typestr"]);
+    i.shape = integers(dict["shape"]);
+    if (dict.contains("strides") && !dict["strides"].is_none())
+        i.strides = integers(dict["strides"]);
+    i.has_mask |= dict.contains("mask") && !dict["mask"].is_none();
+    if (!dict.contains("data") || !nb::isinstance<nb::tuple>(dict["data"]))
+        throw Error("its __array_interface__ has no 'data' of (pointer, read-only)");
+    const auto data = nb::cast<nb::tuple>(dict["data"]);
+    i.data = nb::cast<std::uintptr_t>(data[0]);
+    i.read_only = nb::cast<bool>(data[1]);
+    if (dict.contains("typestr") && i.typestr.starts_with("=")) i.typestr[0] = '<';
+    return interop::strided_of(i);
+}
+
+ir::Type type_of(const nb::dlpack::dtype& type) {
+    using Code = nb::dlpack::dtype_code;
+    for (const ir::Type each : {ir::Type::f32, ir::Type::f64, ir::Type::i32, ir::Type::u32,
+                                ir::Type::i64, ir::Type::u64}) {
+        const Code code = ir::is_real(each)     ? Code::Float
+                          : ir::is_signed(each) ? Code::Int
+                                                : Code::UInt;
+        if (type.code == static_cast<std::uint8_t>(code) && type.lanes == 1 &&
+            type.bits == 8 * ir::size_of(each))
+            return each;
+    }
+    throw Error("its numbers are of another type")
+        .remedy("kernels take float32, float64, int32, uint32, int64 and uint64");
+}
+
+template <class A>
+Strided described(const A& a, bool read_only) {
+    if (a.device_type() != nb::device::cpu::value)
+        throw Error("its memory is on another device").remedy("copy it to the host first");
+    Strided s;
+    s.data = const_cast<void*>(static_cast<const void*>(a.data()));
+    s.type = type_of(a.dtype());
+    s.read_only = read_only;
+    for (std::size_t d = 0; d < a.ndim(); ++d) {
+        s.shape.push_back(static_cast<std::int64_t>(a.shape(d)));
+        s.strides.push_back(a.stride(d));
+    }
+    if (s.size() > 0 && reinterpret_cast<std::uintptr_t>(s.data) % ir::size_of(s.type) != 0)
+        throw Error("its memory is not aligned to its type").remedy("copy it");
+    return s;
+}
+
+// By DLPack or the buffer protocol; the owner keeps the capsule.
+std::optional<Strided> from_capsule(nb::handle object, nb::object& owner) {
+    if (nb::ndarray<> writable; nb::try_cast(object, writable, false)) {
+        owner = nb::cast(
+            std::make_pair(nb::borrow(object), nb::cast(writable, nb::rv_policy::reference)));
+        return described(writable, false);
+    }
+    if (nb::ndarray<nb::ro> readable; nb::try_cast(object, readable, false)) {
+        owner = nb::borrow(object);
+        return described(readable, true);
+    }
+    return {};
+}
+
+bool is_jax(nb::handle object) {
+    const auto module = nb::cast<std::string>(nb::str(object.type().attr("__module__")));
+    return module.starts_with("jax");
+}
+
+std::string numpy_name(ir::Type type) {
+    const char* const kind = ir::is_real(type) ? "float" : ir::is_signed(type) ? "int" : "uint";
+    return fmt::format("{}{}", kind, 8 * ir::size_of(type));
+}
+
+}  // namespace
+
+nb::object to_array(nb::handle object, const std::string& name,
+                    const std::optional<DataType>& dtype, std::optional<bool> copy) {
+    const bool own = nb::isinstance<PyArray>(object);
+    nb::object source = nb::borrow(object), owner = source;
+    const bool interface = nb::hasattr(object, "__array_interface__"),
+               capsule = nb::hasattr(object, "__dlpack__") || PyObject_CheckBuffer(object.ptr());
+    const std::optional<Element> element = dtype ? std::optional(dtype->element) : std::nullopt;
+    std::optional<ir::Type> wanted;
+    if (dtype && !dtype->real) wanted = dtype->type;
+    return naming(name, [&]() -> nb::object {
+        if (nb::hasattr(object, "__cuda_array_interface__") && !interface && !own)
+            throw Error("memory of a CUDA device cannot be taken yet")
+                .remedy("copy it to the host: x.get(), or numpy.asarray(x)");
+        if (!interface && !capsule) {
+            if (copy == false)
+                throw Error("there is no memory to share").remedy("leave copy=False out");
+            nb::object type = nb::none();
+            if (wanted) type = nb::cast(numpy_name(*wanted));
+            try {
+                source = numpy().attr("array")(object, type);
+            } catch (nb::python_error& error) {
+                throw Error(fmt::format("no array can be made of it: {}", error.what()));
+            }
+            owner = source;
+        }
+        std::optional<Strided> memory;
+        if (own) {
+            PyArray& array = nb::cast<PyArray&>(object);
+            if (copy != true) {
+                if (wanted && *wanted != array.type())
+                    throw Error(fmt::format("it holds {}, where {} is asked for",
+                                            ir::name_of(array.type()), dtype->name()));
+                if (element) array.as(*element);
+                return source;
+            }
+            memory = array.memory();
+        } else if (interface || !capsule) {
+            memory = from_interface(source);
+        } else {
+            memory = from_capsule(source, owner);
+            if (!memory) throw Error("it cannot be taken by DLPack or the buffer protocol");
+            memory->read_only |= is_jax(object);  // whose arrays never change
+        }
+        if (wanted && *wanted != memory->type)
+            throw Error(fmt::format("it holds {}, where {} is asked for", ir::name_of(memory->type),
+                                    dtype->name()))
+                .remedy(fmt::format("convert it: x.astype('{}')", numpy_name(*wanted)));
+        if (dtype && dtype->real && !ir::is_real(memory->type))
+            throw Error(
+                fmt::format("it holds {}, where reals are asked for", ir::name_of(memory->type)))
+                .remedy("convert it: x.astype('float32')");
+        if (copy == true) {
+            source = numpy().attr("array")(source, "copy"_a = true, "order"_a = "C");
+            owner = source;
+            memory = from_interface(source);
+        }
+        return nb::cast(std::make_unique<PyArray>(std::move(*memory), std::move(owner), element));
+    });
+}
+
+// ---- to other libraries ----------------------------------------------------------------------
+
+namespace {
+
+nb::object view_of(nb::handle self) {
+    PyArray& a = nb::cast<PyArray&>(self);
+    const Strided& m = a.memory();
+    const std::vector<std::size_t> shape(m.shape.begin(), m.shape.end());
+    nb::dlpack::dtype type{
+        static_cast<std::uint8_t>(ir::is_real(m.type)     ? nb::dlpack::dtype_code::Float
+                                  : ir::is_signed(m.type) ? nb::dlpack::dtype_code::Int
+                                                          : nb::dlpack::dtype_code::UInt),
+        static_cast<std::uint8_t>(8 * ir::size_of(m.type)), 1};
+    const bool on_device = a.is_decided() && a.array().memory().has_device();
+    void* const data = on_device ? a.array().data() : m.data;
+    nb::object view;
+    if (m.read_only)
+        view = nb::cast(nb::ndarray<nb::numpy, nb::ro>(data, shape.size(), shape.data(), self,
+                                                       m.strides.data(), type));
+    else
+        view = nb::cast(
+            nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), self, m.strides.data(), type));
+    return on_device ? view.attr("copy")() : view;
+}
+
+std::string described(const PyArray& a) {
+    const std::string shape =
+        fmt::format("({}{})", fmt::join(a.shape(), ", "), a.shape().size() == 1 ? "," : "");
+    return fmt::format("hindcast.Array(shape={}, dtype={})", shape, ir::name_of(a.type()));
+}
+
+ir::Type scalar_of(const std::optional<DataType>& dtype, const std::string& precision) {
+    if (!dtype || dtype->real) {
+        if (precision != "f32" && precision != "f64")
+            refuse("precision", "'" + precision + "' is neither 'f32' nor 'f64'");
+        return precision == "f32" ? ir::Type::f32 : ir::Type::f64;
+    }
+    return dtype->type;
+}
+
+}  // namespace
+
+void bind_arrays(nb::module_& m) {
+    nb::class_<DataType>(m, "DataType", "What an array or a kernel's parameter holds.")
+        .def_prop_ro("name", &DataType::name)
+        .def_prop_ro("components", [](const DataType& d) { return d.element.components(); })
+        .def("__repr__", [](const DataType& d) { return "hindcast." + d.name(); });
+    const auto add = [&](const char* name, DataType type) { m.attr(name) = nb::cast(type); };
+    for (const ir::Type type :
+         {ir::Type::f32, ir::Type::f64, ir::Type::i32, ir::Type::u32, ir::Type::i64, ir::Type::u64})
+        add(ir::name_of(type), {type, false, {}});
+    add("real", {ir::Type::f64, true, {}});
+    for (int n = 2; n <= 4; ++n) {
+        add(fmt::format("vec{}", n).c_str(), {ir::Type::f64, true, {1, n}});
+        add(fmt::format("mat{}", n).c_str(), {ir::Type::f64, true, {n, n}});
+        add(fmt::format("ivec{}", n).c_str(), {ir::Type::i32, false, {1, n}});
+    }
+
+    nb::class_<PyArray>(m, "Array", "Numbers that kernels work with, in memory that others share.")
+        .def_prop_ro("shape", [](const PyArray& a) { return nb::tuple(nb::cast(a.shape())); })
+        .def_prop_ro("ndim", [](const PyArray& a) { return a.shape().size(); })
+        .def_prop_ro("size", [](const PyArray& a) { return a.memory().size(); })
+        .def_prop_ro("dtype", [](const PyArray& a) { return ir::name_of(a.type()); })
+        .def_prop_ro("read_only", [](const PyArray& a) { return a.memory().read_only; })
+        .def_prop_ro("strides",
+                     [](const PyArray& a) {
+                         std::vector<std::int64_t> bytes = a.memory().strides;
+                         for (auto& s : bytes)
+                             s *= static_cast<std::int64_t>(ir::size_of(a.type()));
+                         return nb::tuple(nb::cast(bytes));
+                     })
+        .def_prop_ro(
+            "grad", [](PyArray& a) -> PyArray& { return a.gradient(); },
+            nb::rv_policy::reference_internal,
+            "The gradient: zeros at first. Seed it before Launch.adjoint(), and read it behind.")
+        .def_prop_ro(
+            "tangent", [](PyArray& a) -> PyArray& { return a.tangent(); },
+            nb::rv_policy::reference_internal, "The tangent of forward mode: zeros at first.")
+        .def(
+            "numpy", [](nb::handle self) { return view_of(self); },
+            "The same memory as a NumPy array; a copy where it is on a CUDA device.")
+        .def(
+            "fill", [](PyArray& a, double value) { a.array().fill(value); }, "value"_a)
+        .def(
+            "__array__",
+            [](nb::handle self, nb::object dtype, nb::object copy) {
+                nb::object view = view_of(self);
+                if (!dtype.is_none()) view = view.attr("astype")(dtype, "copy"_a = false);
+                return !copy.is_none() && nb::cast<bool>(copy) ? view.attr("copy")() : view;
+            },
+            "dtype"_a = nb::none(), "copy"_a = nb::none())
+        .def_prop_ro("__array_interface__",
+                     [](nb::handle self) { return view_of(self).attr("__array_interface__"); })
+        .def("__dlpack__",
+             [](nb::handle self, nb::kwargs options) {
+                 return view_of(self).attr("__dlpack__")(**options);
+             })
+        .def("__dlpack_device__",
+             [](nb::handle) { return nb::make_tuple(nb::device::cpu::value, 0); })
+        .def("__len__",
+             [](const PyArray& a) {
+                 if (a.shape().empty()) throw nb::type_error("len() of a zero-dimensional array");
+                 return a.shape().front();
+             })
+        .def("__repr__", [](const PyArray& a) { return described(a); });
+
+    m.def(
+        "array",
+        [](nb::handle object, std::optional<DataType> dtype, std::optional<bool> copy) {
+            return to_array(object, "object", dtype, copy);
+        },
+        "object"_a, "dtype"_a = nb::none(), "copy"_a = nb::none(),
+        "An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks "
+        "DLPack,\n"
+        "the array interface or the buffer protocol. What has no memory to share, such as a list,\n"
+        "is copied; copy=True always copies, copy=False never.");
+    m.def(
+        "zeros",
+        [](nb::object shape, std::optional<DataType> dtype, const std::string& precision) {
+            std::vector<std::int64_t> extents;
+            if (nb::isinstance<nb::int_>(shape))
+                extents = {nb::cast<std::int64_t>(shape)};
+            else
+                extents = integers(shape);
+            const Element element = dtype ? dtype->element : Element{};
+            if (element.rows > 1) extents.push_back(element.rows);
+            if (element.components() > 1) extents.push_back(element.columns);
+            return naming("shape", [&] {
+                return nb::cast(std::make_unique<PyArray>(scalar_of(dtype, precision), extents,
+                                                          std::optional(element)));
+            });
+        },
+        "shape"_a, "dtype"_a = nb::none(), "precision"_a = "f32",
+        "Zeros: `shape` counts elements, so that zeros(4, hc.vec3) has the shape (4, 3).");
+}
+
+}  // namespace hindcast::python

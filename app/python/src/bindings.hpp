@@ -1,0 +1,75 @@
+// What the parts of the Python module share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/interop/strided.hpp"
+#include "engine/runtime/launch.hpp"
+
+namespace hindcast::python {
+
+namespace nb = nanobind;
+
+// A number type, or vectors or matrices of it. `real` is whatever precision the arrays have.
+struct DataType {
+    ir::Type type = ir::Type::none;
+    bool real = false;  // f32 or f64, as given
+    interop::Element element;
+    std::string name() const;
+};
+
+// An array of Python. Which of its dimensions belong to an element is known from its dtype, or from
+// the first kernel that takes it.
+class PyArray {
+public:
+    // Over memory that `owner` keeps.
+    PyArray(interop::Strided memory, nb::object owner, std::optional<interop::Element> element);
+    // Memory of its own, zeroed.
+    PyArray(ir::Type type, std::vector<std::int64_t> shape,
+            std::optional<interop::Element> element);
+    // Of an array that is there: a gradient, a state.
+    PyArray(Array array, std::vector<std::int64_t> shape, const interop::Element& element);
+
+    const interop::Strided& memory() const { return memory_; }
+    ir::Type type() const { return memory_.type; }
+    const std::vector<std::int64_t>& shape() const { return memory_.shape; }
+    // Throws Error if it was used with other elements before, or cannot be.
+    const Array& as(const interop::Element& element);
+    const Array& array();  // as decided; scalars for one dimension
+    bool is_decided() const { return element_.has_value(); }
+    const std::optional<interop::Element>& element() const { return element_; }
+    PyArray& gradient();
+    PyArray& tangent();
+    // Integers may be indices: looks whether someone has changed them since the last look.
+    void look();
+    nb::object owner;  // of memory from elsewhere
+
+private:
+    PyArray& derivative(std::unique_ptr<PyArray>& kept, const Array& of);
+    interop::Strided memory_;
+    std::optional<interop::Element> element_;
+    Array array_;
+    std::shared_ptr<void> alive_;
+    std::unique_ptr<PyArray> gradient_, tangent_;
+    std::optional<Hash128> seen_;
+};
+
+// Any array object as an array that shares its memory; lists and the like are copied. `name` of the
+// argument for errors. `copy`: true always, false never.
+nb::object to_array(nb::handle object, const std::string& name,
+                    const std::optional<DataType>& dtype = {}, std::optional<bool> copy = {});
+
+// The device that is used where none is named: compiled code on all processors. Throws Error where
+// it cannot be had.
+const std::shared_ptr<Device>& default_device();
+
+void bind_errors(nb::module_& m);
+void bind_arrays(nb::module_& m);
+void bind_devices(nb::module_& m);
+void bind_launches(nb::module_& m);
+
+}  // namespace hindcast::python

@@ -1,0 +1,309 @@
+// Devices, launches and tapes.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "app/python/src/kernels.hpp"
+#include "engine/base/error.hpp"
+#include "engine/ir/memory_type.hpp"
+#include "engine/runtime/tape.hpp"
+
+namespace hindcast::python {
+
+using namespace nb::literals;
+
+const std::shared_ptr<Device>& default_device() {
+    static const auto device = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cpu});
+    return device;
+}
+
+namespace {
+
+using SharedDevice = std::shared_ptr<Device>;
+
+[[noreturn]] void refuse(const Error& error) {
+    const nb::object type = nb::module_::import_("hindcast._errors").attr("ArgumentError");
+    PyErr_SetString(type.ptr(), error.what());
+    throw nb::python_error();
+}
+
+thread_local std::vector<Tape*> tapes;  // entered on this thread, the innermost last
+
+// A kernel with its arguments. Python's arrays are kept as long as the launch.
+class PyLaunch {
+public:
+    PyLaunch(const PyKernel& kernel, std::int64_t items, const nb::kwargs& arguments,
+             SharedDevice device, const std::string& precision)
+        : definition_(kernel.definition()) {
+        const auto& parameters = definition_.parameters();
+        for (const auto& [key, value] : arguments) check_name(nb::cast<std::string>(key));
+        std::optional<ir::Precision> real;
+        if (!precision.empty()) real = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+        std::string first;
+        std::vector<Argument> list;
+        objects_.resize(parameters.size());
+        for (std::size_t p = 0; p < parameters.size(); ++p) {
+            const ir::Parameter& parameter = parameters[p];
+            if (!arguments.contains(parameter.name.c_str()))
+                throw Error(fmt::format("'{}' is not given", parameter.name))
+                    .in_kernel(definition_.name())
+                    .remedy("give every parameter by its name");
+            list.push_back(argument(p, arguments[parameter.name.c_str()]));
+            if (!list.back().is_array() || parameter.type != ir::Type::f64 ||
+                ir::is_single(parameter))
+                continue;
+            const ir::Type type = list.back().array().type();
+            const ir::Precision of =
+                type == ir::Type::f32 ? ir::Precision::f32 : ir::Precision::f64;
+            if (real && *real != of)
+                throw Error(fmt::format("'{}' holds {}{}", parameter.name, ir::name_of(type),
+                                        first.empty() ? ", where " + precision + " is asked for"
+                                                      : ", but '" + first + "' does not"))
+                    .in_kernel(definition_.name())
+                    .remedy("convert one of them: the reals of a launch have one precision");
+            real = of;
+            if (first.empty()) first = parameter.name;
+        }
+        device_ = device ? std::move(device) : default_device();
+        check_device(list);
+        launch_.emplace(device_, definition_, real.value_or(ir::Precision::f32), items,
+                        std::move(list));
+    }
+
+    void set(const std::string& name, nb::handle value) {
+        const std::size_t p = check_name(name);
+        const nb::object before = objects_[p];
+        const Argument given = argument(p, value);
+        try {
+            check_device({given});
+            launch_->set(name, given);
+        } catch (...) {
+            objects_[p] = before;
+            throw;
+        }
+    }
+
+    void run(Direction direction) {
+        Launch::Replay& replay = replays_[static_cast<std::size_t>(direction)];
+        if (!replay) replay = launch_->replay(direction);
+        for (const nb::object& object : objects_)
+            if (object.is_valid()) nb::inst_ptr<PyArray>(object)->look();
+        Tape* const tape =
+            direction == Direction::forward && !tapes.empty() ? tapes.back() : nullptr;
+        nb::gil_scoped_release release;
+        if (tape != nullptr) return tape->launch(*launch_);
+        replay.run();
+        device_->settle();
+    }
+
+    std::vector<double> gradient_of(const std::string& name) const {
+        return launch_->gradient_of(name);
+    }
+    void clear_gradients() const {
+        launch_->clear_gradients_of_numbers();
+        for (const Array& array : launch_->arrays())
+            if (array && ir::is_real(array.type()) && array.has_gradient())
+                array.gradient().fill(0);
+    }
+    nb::object value(const std::string& name) const {
+        const std::size_t p = check_name(name);
+        if (objects_[p].is_valid()) return objects_[p];
+        const std::span<const double> numbers = launch_->arguments()[p].numbers();
+        if (numbers.size() == 1) return nb::cast(numbers[0]);
+        return nb::tuple(nb::cast(std::vector<double>(numbers.begin(), numbers.end())));
+    }
+    const Launch& launch() const { return *launch_; }
+
+private:
+    std::size_t check_name(const std::string& name) const {
+        const auto& parameters = definition_.parameters();
+        std::string all;
+        for (std::size_t p = 0; p < parameters.size(); ++p) {
+            if (parameters[p].name == name) return p;
+            all += (all.empty() ? "" : ", ") + parameters[p].name;
+        }
+        throw Error(fmt::format("there is no parameter '{}'", name))
+            .in_kernel(definition_.name())
+            .remedy("it has " + (all.empty() ? "none" : all));
+    }
+
+    Argument argument(std::size_t p, nb::handle value) {
+        const ir::Parameter& parameter = definition_.parameters()[p];
+        const bool number = nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value) ||
+                            nb::isinstance<nb::tuple>(value);
+        objects_[p] = {};
+        if (parameter.access == ir::Access::value ||
+            (number && definition_.may_share(static_cast<int>(p)))) {
+            std::vector<double> numbers;
+            if (nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value)) {
+                numbers = {nb::cast<double>(value)};
+            } else if (!nb::isinstance<PyArray>(value)) {
+                nb::object flat = nb::module_::import_("numpy").attr("ravel")(value);
+                for (const nb::handle item : flat)
+                    numbers.push_back(nb::cast<double>(nb::float_(item)));
+            }
+            if (!numbers.empty()) {
+                if (static_cast<int>(numbers.size()) != parameter.components)
+                    throw Error(fmt::format("'{}' has {} components, but {} numbers are given",
+                                            parameter.name, parameter.components, numbers.size()))
+                        .in_kernel(definition_.name());
+                return {std::span<const double>(numbers)};
+            }
+        }
+        if (number)
+            throw Error(fmt::format("'{}' is a buffer, but a number is given", parameter.name))
+                .in_kernel(definition_.name())
+                .remedy("give an array");
+        nb::object object = to_array(value, parameter.name);
+        auto& array = nb::cast<PyArray&>(object);
+        const interop::Element element{parameter.rows, parameter.components / parameter.rows};
+        try {
+            const Argument given = array.as(element);
+            objects_[p] = std::move(object);
+            return given;
+        } catch (const Error& error) {
+            throw Error(fmt::format("'{}': {}", parameter.name, error.happened()))
+                .in_kernel(definition_.name())
+                .remedy(error.what_to_do());
+        }
+    }
+
+    void check_device(const std::vector<Argument>& list) const {
+        if (!device_ || !device_->cuda()) return;
+        for (const Argument& a : list)
+            if (a.is_array() && !a.array().memory().is_own())
+                throw Error(
+                    "memory of another library is on the host, and the launch on a CUDA "
+                    "device")
+                    .in_kernel(definition_.name())
+                    .remedy("make the array with hc.zeros and fill it, or launch on the CPU");
+    }
+
+    lang::KernelDef definition_;
+    SharedDevice device_;
+    std::vector<nb::object> objects_;  // Array per parameter; invalid: numbers
+    std::optional<Launch> launch_;
+    Launch::Replay replays_[4];
+};
+
+template <class F>
+auto checked(F f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        refuse(error);
+    }
+}
+
+// A tape of Python is entered and left: the launches between are recorded.
+struct PyTape {
+    Tape tape;
+    std::vector<nb::object> keeps;
+};
+
+}  // namespace
+
+void bind_devices(nb::module_& m) {
+    nb::class_<Device>(m, "Device", "Where launches run.")
+        .def("__repr__", [](const Device& d) { return "hindcast.Device: " + d.describe(); })
+        .def("synchronize", &Device::synchronize, nb::call_guard<nb::gil_scoped_release>(),
+             "Returns when all launches have run; raises their errors.");
+    m.def(
+        "device",
+        [](const std::string& name, int threads, bool checked) {
+            DeviceOptions options{.threads = threads, .checked = checked};
+            choose_device(options, name);
+            return std::make_shared<Device>(options);
+        },
+        "name"_a = "cpu", "threads"_a = 0, "checked"_a = false,
+        "'cpu' (compiled), 'interpreter' (slow, checks every index), 'cuda', 'cuda:1' or 'auto'.\n"
+        "threads: 0 takes all; checked: indices and values that are not finite raise.");
+}
+
+void bind_launches(nb::module_& m) {
+    nb::class_<PyKernel>(m, "Kernel", "A kernel: record() binds it to arrays.")
+        .def_prop_ro("name", [](const PyKernel& k) { return k.definition().name(); })
+        .def_prop_ro("parameters",
+                     [](const PyKernel& k) {
+                         std::vector<std::string> names;
+                         for (const auto& p : k.definition().parameters()) names.push_back(p.name);
+                         return names;
+                     })
+        .def("__repr__",
+             [](const PyKernel& k) { return "hindcast.Kernel " + k.definition().name(); });
+
+    nb::class_<PyLaunch>(m, "Launch",
+                         "A kernel with its arguments, to be run any number of times in any "
+                         "direction.")
+        .def(
+            "forward", [](PyLaunch& l) { l.run(Direction::forward); }, "Runs the kernel.")
+        .def(
+            "adjoint", [](PyLaunch& l) { l.run(Direction::adjoint); },
+            "Adds to the gradients of what the kernel reads; takes and clears those of what it\n"
+            "stores.")
+        .def(
+            "tangent", [](PyLaunch& l) { l.run(Direction::tangent); },
+            "Forward mode: tangents of what the kernel writes from those of what it reads.")
+        .def(
+            "set",
+            [](PyLaunch& l, const std::string& name, nb::handle value) {
+                checked([&] { l.set(name, value); });
+            },
+            "name"_a, "value"_a.none())
+        .def("__getitem__",
+             [](const PyLaunch& l, const std::string& n) {
+                 return checked([&] { return l.value(n); });
+             })
+        .def(
+            "grad",
+            [](const PyLaunch& l, const std::string& name) -> nb::object {
+                const std::vector<double> g = l.gradient_of(name);
+                return g.size() == 1 ? nb::cast(g[0]) : nb::object(nb::tuple(nb::cast(g)));
+            },
+            "name"_a, "The gradient of a number.")
+        .def("clear_gradients", &PyLaunch::clear_gradients,
+             "Zeroes the gradients of all arguments.")
+        .def_prop_ro("dim", [](const PyLaunch& l) { return l.launch().items(); })
+        .def("__repr__", [](const PyLaunch& l) {
+            return fmt::format("hindcast.Launch of '{}' over {} items", l.launch().description(),
+                               l.launch().items());
+        });
+
+    m.def(
+        "record",
+        [](const PyKernel& kernel, std::int64_t dim, std::shared_ptr<Device> device,
+           const std::string& precision, const nb::kwargs& arguments) {
+            return checked([&] {
+                return std::make_unique<PyLaunch>(kernel, dim, arguments, device, precision);
+            });
+        },
+        "kernel"_a, "dim"_a, "device"_a = nb::none(), "precision"_a = "", "arguments"_a,
+        "Binds a kernel to its arguments, which are given by name. Nothing runs yet.");
+
+    nb::class_<PyTape>(m, "Tape", "Launches in the order they run, and their adjoints in reverse.")
+        .def(nb::init<>())
+        .def("__enter__",
+             [](nb::object self) {
+                 tapes.push_back(&nb::cast<PyTape&>(self).tape);
+                 return self;
+             })
+        .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t.tape); })
+        .def(
+            "forward", [](PyTape& t) { t.tape.forward(); },
+            nb::call_guard<nb::gil_scoped_release>(), "Runs everything that was recorded again.")
+        .def(
+            "backward", [](PyTape& t) { t.tape.backward(); },
+            nb::call_guard<nb::gil_scoped_release>(),
+            "Adds to the gradients; seed those of the outputs first.")
+        .def(
+            "clear_gradients", [](PyTape& t) { t.tape.clear_gradients(); },
+            "Zeroes every gradient that backward() touches.")
+        .def("__len__", [](const PyTape& t) { return t.tape.size(); });
+}
+
+}  // namespace hindcast::python

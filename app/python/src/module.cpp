@@ -1,0 +1,22 @@
+// The module hindcast._core; hindcast/__init__.py is its face.
+#include "app/python/src/bindings.hpp"
+#include "engine/base/error.hpp"
+#include "engine/base/version.hpp"
+
+namespace hindcast::python {
+
+void bind_errors(nb::module_& m) {
+    static nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
+    error.attr("__doc__") = "What went wrong, where, and what to do about it.";
+}
+
+}  // namespace hindcast::python
+
+NB_MODULE(_core, m) {
+    using namespace hindcast::python;
+    m.attr("__version__") = hindcast::version();
+    bind_errors(m);
+    bind_devices(m);
+    bind_arrays(m);
+    bind_launches(m);
+}

@@ -270,7 +270,7 @@ const std::vector<Array>& FrameWriter::slot(int slot) {
             throw Error("internal: there is no memory for the channel " + channel.name);
         } else {
             made.push_back(
-                Array::over({m.host, bytes}, m.alive, type_of(stage), shape_of(channel)));
+                Array::over(std::span(m.host, bytes), m.alive, type_of(stage), shape_of(channel)));
         }
     }
     arrays = std::move(made);

@@ -4,6 +4,8 @@
 #   build PRESET [TARGET...]     configures if needed and builds what changed, into build/PRESET; with
 #                                HINDCAST_TESTS=ON in the environment the tests too
 #   provide_external             puts the window's libraries into build/external; before `build`
+#   provide_python               makes build/python_env with what the Python module and its tests need,
+#                                and has `build` make the module; before `build`
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
 # All progress goes to the error stream. The caller has set -euo pipefail.
@@ -81,6 +83,10 @@ build() {
             ! grep -qs '^HINDCAST_TESTS:BOOL=ON' "build/$preset/CMakeCache.txt"; then
             tests=(-DHINDCAST_TESTS=ON)
         fi
+        if [[ -n ${HINDCAST_PYTHON-} ]] &&
+            ! grep -qs "^Python_EXECUTABLE:.*=$HINDCAST_PYTHON\$" "build/$preset/CMakeCache.txt"; then
+            tests+=(-DHINDCAST_PYTHON=ON "-DPython_EXECUTABLE=$HINDCAST_PYTHON")
+        fi
         if [[ ! -f build/$preset/build.ninja || ${#tests[@]} -gt 0 ]]; then
             cmake --preset "$preset" "${tests[@]}" >&2 ||
                 fail "configuring '$preset' failed, see above"
@@ -118,6 +124,26 @@ provide_external() {
         rm -rf "$folder/download"
         touch "$folder/$external_sha256"
     ) 9>"$folder/.lock"
+}
+
+# Without it the tests of the Python module are skipped. They need no more than what is here: the
+# module's own users install it with pip.
+provide_python() {
+    local folder=$root/build/python_env list=$root/app/python/tests/requirements.txt
+    install_missing python3-dev python3-venv
+    if ! cmp -s "$list" "$folder/requirements.txt"; then
+        echo "downloading Python packages into build/python_env" >&2
+        rm -rf "$folder"
+        if ! python3 -m venv "$folder" >&2 ||
+            ! "$folder/bin/python" -m pip install --quiet --only-binary=:all: --require-hashes \
+                --requirement "$list" </dev/null >&2; then
+            echo "Python packages could not be had; tests of the Python module are skipped" >&2
+            rm -rf "$folder"
+            return 0
+        fi
+        cp "$list" "$folder/requirements.txt"
+    fi
+    export HINDCAST_PYTHON=$folder/bin/python
 }
 
 # Without it the tests that need NVRTC skip, so that a machine without a network passes all others.

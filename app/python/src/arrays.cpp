@@ -73,6 +73,7 @@ const Array& PyArray::as(const Element& element) {
     if (!array_) {
         const interop::Elements of = interop::elements_of(memory_, element);
         array_ = Array::over(of.memory, nullptr, type(), of.shape);
+        memory_.read_only = array_.is_read_only();
     }
     element_ = element;
     return array_;
@@ -217,7 +218,8 @@ std::string numpy_name(ir::Type type) {
 }  // namespace
 
 nb::object to_array(nb::handle object, const std::string& name,
-                    const std::optional<DataType>& dtype, std::optional<bool> copy) {
+                    const std::optional<DataType>& dtype, std::optional<bool> copy,
+                    ir::Precision precision) {
     const bool own = nb::isinstance<PyArray>(object);
     nb::object source = nb::borrow(object), owner = source;
     const bool interface = nb::hasattr(object, "__array_interface__"),
@@ -233,12 +235,18 @@ nb::object to_array(nb::handle object, const std::string& name,
             if (copy == false)
                 throw Error("there is no memory to share").remedy("leave copy=False out");
             nb::object type = nb::none();
-            if (wanted) type = nb::cast(numpy_name(*wanted));
+            if (wanted)
+                type = nb::cast(numpy_name(*wanted));
+            else if (dtype)
+                type = nb::cast(numpy_name(ir::real_type(precision)));
             try {
                 source = numpy().attr("array")(object, type);
             } catch (nb::python_error& error) {
                 throw Error(fmt::format("no array can be made of it: {}", error.what()));
             }
+            const auto kind = nb::cast<std::string>(source.attr("dtype").attr("kind"));
+            if (std::string("OUS").find(kind) != std::string::npos)
+                throw Error("no array of numbers can be made of it");
             owner = source;
         }
         std::optional<Strided> memory;
@@ -307,13 +315,10 @@ std::string described(const PyArray& a) {
     return fmt::format("hindcast.Array(shape={}, dtype={})", shape, ir::name_of(a.type()));
 }
 
-ir::Type scalar_of(const std::optional<DataType>& dtype, const std::string& precision) {
-    if (!dtype || dtype->real) {
-        if (precision != "f32" && precision != "f64")
-            refuse("precision", "'" + precision + "' is neither 'f32' nor 'f64'");
-        return precision == "f32" ? ir::Type::f32 : ir::Type::f64;
-    }
-    return dtype->type;
+ir::Precision precision_of(const std::string& text) {
+    if (text != "f32" && text != "f64")
+        refuse("precision", "'" + text + "' is neither 'f32' nor 'f64'");
+    return text == "f32" ? ir::Precision::f32 : ir::Precision::f64;
 }
 
 }  // namespace
@@ -384,14 +389,17 @@ void bind_arrays(nb::module_& m) {
 
     m.def(
         "array",
-        [](nb::handle object, std::optional<DataType> dtype, std::optional<bool> copy) {
-            return to_array(object, "object", dtype, copy);
+        [](nb::handle object, std::optional<DataType> dtype, std::optional<bool> copy,
+           const std::string& precision) {
+            return to_array(object, "object", dtype, copy, precision_of(precision));
         },
-        "object"_a, "dtype"_a = nb::none(), "copy"_a = nb::none(),
+        "object"_a, "dtype"_a = nb::none(), "copy"_a = nb::none(), "precision"_a = "f32",
         "An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks "
         "DLPack,\n"
         "the array interface or the buffer protocol. What has no memory to share, such as a list,\n"
-        "is copied; copy=True always copies, copy=False never.");
+        "is copied; copy=True always copies, copy=False never. A list of reals (dtype hc.real, "
+        "hc.vec3\n"
+        "and the like) is given this precision.");
     m.def(
         "zeros",
         [](nb::object shape, std::optional<DataType> dtype, const std::string& precision) {
@@ -404,8 +412,9 @@ void bind_arrays(nb::module_& m) {
             if (element.rows > 1) extents.push_back(element.rows);
             if (element.components() > 1) extents.push_back(element.columns);
             return naming("shape", [&] {
-                return nb::cast(std::make_unique<PyArray>(scalar_of(dtype, precision), extents,
-                                                          std::optional(element)));
+                const ir::Type scalar =
+                    dtype && !dtype->real ? dtype->type : ir::real_type(precision_of(precision));
+                return nb::cast(std::make_unique<PyArray>(scalar, extents, std::optional(element)));
             });
         },
         "shape"_a, "dtype"_a = nb::none(), "precision"_a = "f32",

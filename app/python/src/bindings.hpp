@@ -59,9 +59,10 @@ private:
 };
 
 // Any array object as an array that shares its memory; lists and the like are copied. `name` of the
-// argument for errors. `copy`: true always, false never.
+// argument for errors. `copy`: true always, false never. `precision`: of lists of reals.
 nb::object to_array(nb::handle object, const std::string& name,
-                    const std::optional<DataType>& dtype = {}, std::optional<bool> copy = {});
+                    const std::optional<DataType>& dtype = {}, std::optional<bool> copy = {},
+                    ir::Precision precision = ir::Precision::f32);
 
 // The device that is used where none is named: compiled code on all processors. Throws Error where
 // it cannot be had.

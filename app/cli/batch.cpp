@@ -124,7 +124,7 @@ private:
     // Made with the first results: a mistake leaves no folder behind.
     Table& table() {
         if (!table_) {
-            folder_.emplace(path_);
+            folder_ = std::make_unique<ResultsFolder>(path_);
             table_.emplace(folder_->file("batch.csv"));
             table_->add(columns());
         }
@@ -257,7 +257,7 @@ private:
     std::vector<std::unique_ptr<Simulation>> others_;
     Ensemble ensemble_;
     fs::path path_;  // of the results
-    std::optional<ResultsFolder> folder_;
+    std::unique_ptr<ResultsFolder> folder_;
     std::optional<Table> table_;
     std::size_t done_ = 0, not_finite_ = 0, best_point_ = 0;
     std::size_t bad_gradients_ = 0, bad_point_ = 0;

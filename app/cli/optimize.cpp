@@ -94,10 +94,11 @@ public:
         if (options_.starts > 1)
             starts_ = MultiStart::starts(simulation_, options_.starts, options_.scene.seed);
         if (resume) load_resume(options_.resume, simulation_, optimization_);
-        folder_.emplace(path_);
+        folder_ = std::make_unique<ResultsFolder>(path_);
         prepare_results(*folder_, options_.resume);
         outputs.require_space(path_, simulation_);
-        history_.emplace(folder_->file("history.csv"), simulation_, resume);
+        history_ =
+            std::make_unique<HistoryWriter>(folder_->file("history.csv"), simulation_, resume);
     }
 
     int run() {
@@ -258,7 +259,7 @@ private:
         const auto attempt = [](const auto& work) {
             try {
                 work();
-            } catch (const Error&) {
+            } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the first one is told
             }
         };
         std::optional<Row> best;
@@ -364,11 +365,11 @@ private:
     Simulation simulation_;
     Optimization optimization_;
     fs::path path_;  // of the results
-    std::optional<ResultsFolder> folder_;
+    std::unique_ptr<ResultsFolder> folder_;
     std::vector<double> written_;            // the scene's own parameter values
     std::vector<MultiStart::Point> starts_;  // empty: one, the scene
     std::optional<Start> start_;             // the best of several
-    std::optional<HistoryWriter> history_;
+    std::unique_ptr<HistoryWriter> history_;
     std::optional<GradientMemory> gradients_;
     std::optional<double> initial_;
     double build_seconds_ = 0, run_seconds_ = 0;

@@ -384,7 +384,7 @@ bool Workspace::is_bundled(const fs::path& file) const {
 fs::path Workspace::output_folder() const {
     const fs::path& file = editor_->file();
     if (!file.empty() && !is_bundled(file)) return fs::absolute(file).parent_path();
-    const fs::path here = fs::current_path();
+    fs::path here = fs::current_path();
     if (!is_bundled(here)) return here;
     const char* const home = std::getenv("HOME");
     return home != nullptr && *home != '\0' ? fs::path(home) : fs::temp_directory_path();

@@ -65,7 +65,7 @@ std::string why_not_trusted(const fs::path& where) {
 
 // The folder, if there is one and it may be used.
 fs::path trusted_folder() {
-    const fs::path where = folder();
+    fs::path where = folder();
     if (where.empty()) return {};
     const std::string why = why_not_trusted(where);
     if (why.empty()) return where;

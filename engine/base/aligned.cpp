@@ -135,8 +135,10 @@ void* allocate_aligned(std::size_t bytes) {
     return block;
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): see below
 void free_aligned(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
+    // The first allocation has read the environment, so that nothing is thrown here.
     if (guard_pages() != GuardPages::none) {
         unmap_guarded(block, bytes);
     } else if (bytes >= large_block) {

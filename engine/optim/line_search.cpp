@@ -29,7 +29,7 @@ public:
             if (b_ && b_->step - a_.step <= smallest_interval * b_->step) break;
             // Shorter steps than b are lost in rounding.
             if (b_ && a_.step > 0 && a_.loss == line_.loss && a_.slope == line_.slope) break;
-            const double next = b_ ? between() : beyond();
+            const double next = b_ ? between(*b_) : beyond();
             if (next == step) break;
             step = next;
         }
@@ -75,14 +75,14 @@ private:
         b_ = p;
     }
 
-    double between() const {
-        const double width = b_->step - a_.step;
-        if (!b_->finite) return a_.step + back_from_infinity * width;
+    double between(const LinePoint& b) const {
+        const double width = b.step - a_.step;
+        if (!b.finite) return a_.step + back_from_infinity * width;
         double part = 0.5;
         if (!slow_) {
-            if (b_->slope > 0)
-                part = a_.slope / (a_.slope - b_->slope);
-            else if (const double rise = b_->loss - a_.loss - a_.slope * width; rise > 0)
+            if (b.slope > 0)
+                part = a_.slope / (a_.slope - b.slope);
+            else if (const double rise = b.loss - a_.loss - a_.slope * width; rise > 0)
                 part = -0.5 * a_.slope * width / rise;
         }
         return a_.step + std::clamp(part, margin, 1 - margin) * width;

@@ -236,7 +236,7 @@ private:
             const auto runs = ensemble_.evaluate(points, false);
             sample.above = runs.at(0).loss;
             sample.below = runs.at(1).loss;
-        } catch (const Error&) {
+        } catch (const Error&) {  // NOLINT(bugprone-empty-catch)
             // A module refuses a value: there is no loss, as where it is not finite.
         }
         return sample;

@@ -75,8 +75,10 @@ def moved(sim, paths, direction, step):
 
 def slope(sim, paths, direction):
     """Central differences, extrapolated, of steps relative to the values."""
-    size = max(np.max(np.abs(sim[path])) for path in paths) or 1.0
-    h = 1e-4 * size / max(np.max(np.abs(direction[path])) for path in paths)
+    relative = [
+        np.max(np.abs(direction[path])) / (np.max(np.abs(sim[path])) or 1.0) for path in paths
+    ]
+    h = 1e-4 / max(relative)
 
     def central(step):
         above = moved(sim, paths, direction, step)

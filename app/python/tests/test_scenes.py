@@ -106,7 +106,7 @@ def test_values_states_and_gradients_are_the_programs(tmp_path, precision):
     np.testing.assert_array_equal(sim.final("position"), frames[-1])
 
     rows = optimised(tmp_path / "optimize", CAGE, "--precision", precision)
-    loss, gradient = sim.value_and_grad(["cage.rest_length"])
+    loss, _ = sim.value_and_grad(["cage.rest_length"])
     assert loss == float(rows[0]["loss"])
     np.testing.assert_array_equal(
         sim["cage.rest_length"], [float(rows[0][f"cage.rest_length[{k}]"]) for k in range(8)]
@@ -116,13 +116,26 @@ def test_values_states_and_gradients_are_the_programs(tmp_path, precision):
     np.testing.assert_array_equal(
         result.gradient_norms, [float(row["gradient_norm"]) for row in rows]
     )
-    assert np.linalg.norm(gradient["cage.rest_length"]) == pytest.approx(
-        result.gradient_norms[0], rel=1e-14
-    )
     best = min(rows, key=lambda row: float(row["loss"]))
     np.testing.assert_array_equal(
         sim["cage.rest_length"], [float(best[f"cage.rest_length[{k}]"]) for k in range(8)]
     )
+
+
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+@pytest.mark.parametrize(
+    "name", ["spring_cage", "mass_spring_simple", "soft_beam", "billiards", "material_blocks", "flag"]
+)
+def test_gradients_have_the_programs_bits(tmp_path, name, precision):
+    file = SCENES / f"{name}.json"
+    rows = optimised(tmp_path, file, "--iterations", "0", "--precision", precision)
+    with open(tmp_path / "gradient.csv") as table:
+        expected = [float(row["last"]) for row in csv.DictReader(table)]
+    sim = hc.load(file, precision=precision)
+    for _ in range(4):  # launches at first, compiled then
+        loss, gradient = sim.value_and_grad()
+        assert loss == float(rows[0]["loss"])
+        np.testing.assert_array_equal(flat(gradient), expected)
 
 
 def test_values_that_are_set_are_those_of_the_option_set(tmp_path):

@@ -225,12 +225,10 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
         copy_files(node.item(k), files, folder, saved, written);
 }
 
-}  // namespace
-
-void save_scene(const Simulation& simulation, const fs::path& folder, const std::string& name) {
+// What stands at the pointers `saved` was written anew.
+void save_document(document::Document document, std::set<std::string> saved,
+                   const Simulation& simulation, const fs::path& folder, const std::string& name) {
     const Scene& scene = simulation.scene();
-    document::Document document = simulation.scene_with_parameters(folder);
-    std::set<std::string> saved;
     for (const Parameter& p : simulation.parameters().list())
         saved.insert(p.quantity->scene_pointer);
     const document::FileAccess files{scene.file().parent_path(),
@@ -240,6 +238,28 @@ void save_scene(const Simulation& simulation, const fs::path& folder, const std:
             if (const Node* list = scene.document().root().find(model::name_of(section)))
                 copy_files(*list, files, folder, saved, document);
     document::save_like(document, result_place(folder, name), scene.file());
+}
+
+}  // namespace
+
+void save_scene(const Simulation& simulation, const fs::path& folder, const std::string& name) {
+    save_document(simulation.scene_with_parameters(folder), {}, simulation, folder, name);
+}
+
+void save_scene(Simulation& simulation, const std::vector<std::string>& quantities,
+                const fs::path& folder, const std::string& name) {
+    document::Document document = simulation.scene_with_parameters(folder);
+    std::set<std::string> saved;
+    for (const std::string& path : quantities) {
+        const model::Quantity& q = *simulation.model().find_quantity(path);
+        std::string file = path + ".npy";
+        std::replace(file.begin(), file.end() - 4, '.', '_');
+        result_place(folder, file);
+        document.set(q.scene_pointer,
+                     document::saved_form(q.values, q.components, q.shared, folder, file));
+        saved.insert(q.scene_pointer);
+    }
+    save_document(std::move(document), std::move(saved), simulation, folder, name);
 }
 
 // ---------------------------------------------------------------- resume

@@ -127,6 +127,9 @@ std::string history_hash(const std::filesystem::path& file, std::int64_t rows);
 // files of its {"file": ...} values are copied below folder/files.
 void save_scene(const Simulation& simulation, const std::filesystem::path& folder,
                 const std::string& name);
+// The same with these quantities as they stand, whether or not they are parameters.
+void save_scene(Simulation& simulation, const std::vector<std::string>& quantities,
+                const std::filesystem::path& folder, const std::string& name);
 
 // resume.json: the optimisation's state with what the bits depend on, the hash of the history up to
 // there, and a checksum of it all.

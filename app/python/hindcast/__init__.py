@@ -34,3 +34,4 @@ from hindcast._core import (
     zeros,
 )
 from hindcast._errors import ArgumentError
+from hindcast.scenes import Check, Optimized, Simulation, load, scene

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     bind_devices(m);
     bind_arrays(m);
     bind_launches(m);
+    bind_scenes(m);
 #ifdef HINDCAST_JAX
     bind_jax(m);
 #endif

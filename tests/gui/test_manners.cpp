@@ -349,6 +349,45 @@ TEST_CASE("gui: the open dialog takes another name after a wrong one, sorts, and
     });
 }
 
+TEST_CASE("gui: in the open dialog what is typed goes on where it is wanted next") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        const auto typed_in = [&](const char* field) {
+            return ImGui::GetActiveID() == hands.ItemInfo(field).ID;
+        };
+        // A folder that is not there is put right in its own field.
+        hands.ItemClick("//###files/##folder");
+        hands.KeyCharsReplaceEnter("/no/such/folder");
+        robot.frames(3);
+        CHECK(typed_in("//###files/##folder"));
+        robot.picture("open_dialog_wrong_folder");
+        // In the one that is there, a name is next.
+        hands.KeyCharsReplaceEnter(robot.gallery().c_str());
+        robot.frames(3);
+        CHECK(typed_in("//###files/##name"));
+        // A click chooses a scene, Enter opens it.
+        hands.ItemClick("//###files/**/###free_flight.json");
+        robot.frames(3);
+        CHECK(typed_in("//###files/##name"));
+        hands.KeyPress(ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.work().title() == "free flight"; }));
+        CHECK(robot.work().editor().file() == robot.gallery() / "free_flight.json");
+        // A folder that was typed and not gone to is not that of the list.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        hands.ItemClick("//###files/##folder");
+        hands.KeyCharsReplace("/no/such/folder");
+        hands.ItemClick("//###files/##name");
+        robot.frames(3);
+        hands.KeyCharsReplaceEnter("flag.json");
+        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+        CHECK(robot.work().editor().file() == robot.gallery() / "flag.json");
+    });
+}
+
 TEST_CASE("gui export: what lasts less than a second is slowed down as hindcast render does it") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {

@@ -290,22 +290,39 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
     });
 }
 
-TEST_CASE("gui: messages lie behind questions") {
+TEST_CASE("gui: messages lie behind questions and dialogs, in front of the panels") {
     Robot robot;
-    robot.run([&](ImGuiTestContext&) {
+    robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
-        robot.frames(3);
-        robot.work().tell("A message", gui::Notice::Kind::error);
-        robot.frames(3);
-        robot.picture("message_and_question");
         const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
         const auto depth = [&](const std::string& name) {
             for (int k = 0; k < windows.Size; ++k)
                 if (std::string(windows[k]->Name).ends_with(name) && windows[k]->Active) return k;
             throw Error("there is no window " + name);
         };
+        robot.work().tell("A message", gui::Notice::Kind::error);
+        robot.frames(3);
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        // Windows that are no popups.
+        robot.work().show_export = true;
+        robot.frames(3);
+        robot.picture("message_and_export");
+        CHECK(depth("##notice0") < depth("Export"));
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        robot.work().show_export = false;
+        robot.work().show_help = true;
+        robot.frames(3);
+        CHECK(depth("##notice0") < depth("Keys and commands"));
+        hands.MouseMoveToPos({20, 400});
+        hands.MouseClick();  // a panel comes in front of other panels only
+        robot.frames(3);
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        robot.work().show_help = false;
+        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
+        robot.frames(3);
+        robot.picture("message_and_question");
         CHECK(depth("##notice0") < depth("###question"));
+        CHECK(depth("##notice0") > depth("###Inspector"));
     });
 }
 

@@ -59,6 +59,8 @@ public:
     // an element of each, if they have such. None if they have no places: planes, and what is not
     // finite. Waits for the device.
     std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part = {});
+    // A box around each of these things, in one go.
+    std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& things);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

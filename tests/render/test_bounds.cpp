@@ -51,6 +51,12 @@ TEST_CASE("render: the box around points, lines, triangles and obstacles, and ar
         check_box(renderer.bounds_of({0, 3, 4}), {-1.25, -3.25, -0.25}, {5, 6, 7});
         CHECK_FALSE(renderer.bounds_of({5}));
         CHECK_FALSE(renderer.bounds_of({}));
+        const auto each = renderer.bounds_of_each({3, 0, 5, 1});
+        REQUIRE(each.size() == 4);
+        check_box(each[0], {0.5, 1.5, 2.5}, {1.5, 2.5, 3.5});
+        check_box(each[1], {-1.25, -3.25, -0.25}, {2.25, 0.25, 0.75});
+        CHECK_FALSE(each[2]);
+        check_box(each[3], {-1.5, -3.5, -4.5}, {2.5, 0.75, 1});
     }
 }
 

@@ -72,8 +72,8 @@ void add_known(Box& box, const Thing& thing, const std::vector<double>& numbers,
 }
 
 // What the device must look at: places by their numbers, or by the indices of lines and triangles.
-void add_measurements(std::vector<Measurement>& all, const Stage& stage, int number,
-                      const Element& part) {
+void add_measurements(std::vector<Measurement>& all, const Stage& stage, const Frame& frame,
+                      int number, const Element& part) {
     const Thing& thing = stage.things[static_cast<std::size_t>(number)];
     const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
     const auto add = [&](std::uint32_t mode, std::int64_t first, std::int64_t count) {
@@ -82,7 +82,7 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, int num
         one.constants.mode = mode;
         one.constants.first = static_cast<std::uint32_t>(first);
         one.constants.count = static_cast<std::uint32_t>(count);
-        one.constants.radius = static_cast<float>(thing.radius);
+        one.constants.radius = static_cast<float>(radius_in(thing, number, frame));
         one.constants.flags = stage.dimension == 2 ? in_plane : 0U;
         all.push_back(one);
     };
@@ -134,7 +134,7 @@ std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
                 if (number < 0 || n >= shown.things.size()) continue;
                 add_known(around[g], shown.things[n],
                           n < frame->numbers.size() ? frame->numbers[n] : none, part, heights);
-                add_measurements(measurements[g], shown, number, part);
+                add_measurements(measurements[g], shown, *frame, number, part);
             }
             any = any || !measurements[g].empty();
         }

@@ -60,6 +60,24 @@ TEST_CASE("render: the box around points, lines, triangles and obstacles, and ar
     }
 }
 
+TEST_CASE("render: balls have the radius of the moment, where a frame has one") {
+    Studio studio;
+    StageMaker maker;
+    maker.stage.dimension = 2;
+    maker.points(maker.channel("position", 2, {0, 0}), 1, 0.25);
+    const View view = plane_view(maker, 100, 100, 2);  // 50 pixels per metre
+    const auto across = [&] {
+        const Image image = studio.draw(maker, view);
+        int drawn = 0;
+        for (int x = 0; x < 100; ++x) drawn += !(pixel(image, x, 50) == pixel(image, 0, 50));
+        return drawn;
+    };
+    CHECK(std::abs(across() - 25) <= 2);
+    maker.numbers[0] = {0.5};
+    CHECK(std::abs(across() - 50) <= 2);
+    check_box(studio.renderer.bounds_of({0}), {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5});
+}
+
 TEST_CASE("render: the box around a field, flat and as heights") {
     Studio studio;
     StageMaker maker;

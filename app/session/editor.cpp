@@ -4,6 +4,7 @@
 
 #include "app/session/editor_state.hpp"
 #include "engine/base/files.hpp"
+#include "engine/document/schema_link.hpp"
 #include "engine/sim/scene.hpp"
 
 namespace hindcast::session {
@@ -82,26 +83,6 @@ void copy_named_files(const Node& node, const fs::path& from, const fs::path& to
     if (error)
         throw Error("the scene's file " + name.string() + " could not be copied to " + to.string())
             .remedy("copy it by hand");
-}
-
-// The document with "$schema" leading from the new folder to where it led from the old one, or
-// without it where nothing is there. None: it can stay as it is.
-std::optional<Document> with_schema_from(const Document& document, const fs::path& from,
-                                         const fs::path& to) {
-    const Node* const schema = document.find("/$schema");
-    if (schema == nullptr || !schema->is_string() ||
-        schema->string().find("://") != std::string::npos)
-        return std::nullopt;
-    std::error_code error;
-    const fs::path name(schema->string());
-    if (fs::exists(to / name, error)) return std::nullopt;
-    Document moved = document;
-    const fs::path target = fs::weakly_canonical(fs::absolute(from / name, error), error);
-    if (fs::exists(target, error))
-        moved.set("/$schema", Node(fs::proximate(target, fs::absolute(to), error).string()));
-    else
-        moved.erase("/$schema");
-    return moved;
 }
 
 }  // namespace
@@ -281,7 +262,8 @@ void Editor::save_as(const fs::path& file) {
     if (!document_) throw Error("there is no scene to save");
     if (!file_.empty() && file.parent_path() != file_.parent_path()) {
         copy_named_files(document_->root(), file_.parent_path(), file.parent_path());
-        if (auto moved = with_schema_from(*document_, file_.parent_path(), file.parent_path())) {
+        if (auto moved =
+                document::with_schema_from(*document_, file_.parent_path(), file.parent_path())) {
             document_ = std::make_shared<const Document>(*std::move(moved));
             ++revision_;
         }

@@ -215,7 +215,9 @@ std::string Editor::readable_text() const {
     return text();
 }
 
-bool Editor::unsaved() const { return document_ && state_->saved != text(); }
+bool Editor::unsaved() const {
+    return document_ && (state_->file_is_gone() || state_->saved != text());
+}
 
 void Editor::open(const fs::path& file) {
     Read read = read_scene(file);
@@ -248,6 +250,7 @@ void Editor::close() {
     s.saved.reset();
     s.layout = nullptr;
     s.on_disk = {};
+    s.looks_without_file = 0;
     document_ = nullptr;
     file_.clear();
     ++revision_;
@@ -272,21 +275,29 @@ void Editor::save_as(const fs::path& file) {
     State& s = *state_;
     s.saved = text();
     s.on_disk = State::stamp_of(file);
+    s.looks_without_file = 0;
     s.merge.clear();
     file_ = file;
     s.remove_autosave();
     s.remember(file);
 }
 
-bool Editor::changed_on_disk() {
+Editor::FileNews Editor::look_at_file() {
     State& s = *state_;
     const auto now = std::chrono::steady_clock::now();
-    if (file_.empty() || now - s.looked < look_interval) return false;
+    if (file_.empty() || now - s.looked < look_interval) return FileNews::none;
     s.looked = now;
     const State::Stamp stamp = State::stamp_of(file_);
-    if (!stamp.exists || stamp == s.on_disk) return false;
+    if (!stamp.exists) {
+        if (s.file_is_gone()) return FileNews::none;
+        ++s.looks_without_file;
+        return s.file_is_gone() ? FileNews::gone : FileNews::none;
+    }
+    const bool back = s.file_is_gone();
+    s.looks_without_file = 0;
+    if (stamp == s.on_disk && !back) return FileNews::none;
     s.on_disk = stamp;
-    return true;
+    return FileNews::changed;
 }
 
 void Editor::reload(bool runs) {
@@ -304,6 +315,7 @@ void Editor::reload(bool runs) {
     }
     s.saved = std::move(text);
     s.on_disk = stamp;
+    s.looks_without_file = 0;
 }
 
 }  // namespace hindcast::session

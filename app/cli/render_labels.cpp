@@ -48,14 +48,9 @@ render::Image Photographer::take(const render::View& view, const session::Snapsh
     }
     return sheet_->annotated(renderer_, view, [&](ImVec2 at) {
         const std::optional<render::Frame>& frame = renderer_.frame();
-        if (options_.names && frame) {
-            const auto numbers = [&](int thing) -> const std::vector<double>* {
-                const auto k = static_cast<std::size_t>(thing);
-                return k < frame->numbers.size() ? &frame->numbers[k] : nullptr;
-            };
+        if (options_.names && frame)
             gui::draw_names(at, view.width, view.height, view.camera,
-                            gui::names_in(*snapshot.stage, numbers, *document_, registry()));
-        }
+                            gui::names_in(renderer_, *snapshot.stage, *document_, registry()));
         if (options_.colour_bar.value_or(false))
             gui::draw_colour_bar(at, view.width, view.height,
                                  {gui::colour_title(snapshot.colours, colour_),

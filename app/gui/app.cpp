@@ -99,6 +99,7 @@ void App::start(Window* window) {
     io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     io.ConfigDockingAlwaysTabBar = true;
+    io.ConfigInputTextCursorBlink = false;  // a field that waits for text needs no frames
     layout_file_ = (options_.state_folder / "layout.ini").string();
     io.IniFilename = layout_file_.c_str();
     io.LogFilename = nullptr;
@@ -219,8 +220,8 @@ bool App::moves() const {
 }
 
 bool App::wants_frame() {
-    // Until tooltips, fading messages, blinking cursors and autosaves have had their time.
-    if (Clock::now() < settled_ || ImGui::GetIO().WantTextInput) return true;
+    // Until tooltips, fading messages and autosaves have had their time.
+    if (Clock::now() < settled_) return true;
     if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) return true;
     if (window_ != nullptr &&
         (window_->take_damage() || window_->closed() || window_->width() != canvas_->width() ||

@@ -285,10 +285,9 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     const render::Stage* const stage = context.picture.stage();
     return plan.sheet->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
         if (work.show_labels && stage != nullptr)
-            draw_names(at, view.width, view.height, view.camera,
-                       names_in(
-                           *stage, [&](int thing) { return context.picture.numbers(thing); },
-                           work.document(), work.registry()));
+            draw_names(
+                at, view.width, view.height, view.camera,
+                names_in(context.picture.renderer(), *stage, work.document(), work.registry()));
         if (!work.colour.empty())
             draw_colour_bar(at, view.width, view.height,
                             {colour_title(work.now().colours, work.colour),

@@ -83,20 +83,21 @@ void FileDialog::begin(Workspace& work, bool saving) {
     if (saving && work.is_bundled(folder_)) folder_ = work.output_folder();
     name_ = saving ? (file.empty() ? work.file_stem() + ".json" : file.filename().string()) : "";
     preview_ = {};
-    takes_focus_ = true;
     go_to(folder_);
     ImGui::OpenPopup("###files");
 }
 
-void FileDialog::go_to(const fs::path& folder) {
+// What is typed next is a name in it, or the folder once more.
+void FileDialog::go_to(const fs::path& folder, TextField typed_in) {
     std::error_code error;
     fs::directory_iterator items(folder, fs::directory_options::skip_permission_denied, error);
     if (error) {
-        refuse(folder.string() + " cannot be read: " + error.message());
+        refuse(folder.string() + " cannot be read: " + error.message(), typed_in);
         return;
     }
     fault_.clear();
     confirm_ = false;
+    takes_focus_ = TextField::name;
     folder_ = fs::weakly_canonical(folder, error);
     folder_text_ = folder_.string();
     entries_.clear();
@@ -127,10 +128,10 @@ void FileDialog::sort() {
     });
 }
 
-// What cannot be done; what is typed goes on in the field of the name.
-void FileDialog::refuse(const std::string& fault) {
+// What cannot be done; what is typed goes on where it was typed.
+void FileDialog::refuse(const std::string& fault, TextField typed_in) {
     fault_ = fault;
-    takes_focus_ = true;
+    takes_focus_ = typed_in;
 }
 
 void FileDialog::choose(Workspace& work) {
@@ -149,7 +150,8 @@ void FileDialog::choose(Workspace& work) {
             return;
         }
         if (fs::exists(file, error) && !confirm_ && file != work.editor().file()) {
-            confirm_ = takes_focus_ = true;
+            confirm_ = true;
+            takes_focus_ = TextField::name;
             return;
         }
         if (!work.save_as(file)) return;
@@ -205,9 +207,15 @@ void FileDialog::draw(Workspace& work) {
     if (icon_button("up", icon::up, "The folder above", folder_.has_parent_path()))
         go_to(folder_.parent_path());
     ImGui::SameLine();
+    if (takes_focus_ == TextField::folder) {
+        takes_focus_ = TextField::none;
+        ImGui::SetKeyboardFocusHere();
+    }
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (ImGui::InputText("##folder", &folder_text_, ImGuiInputTextFlags_EnterReturnsTrue))
-        go_to(folder_text_);
+        go_to(folder_text_, TextField::folder);
+    else if (ImGui::IsItemDeactivated())
+        folder_text_ = folder_.string();  // the list is still of this one
     tip("The folder that is shown; Enter goes to what is typed");
 
     const float below = 2 * ImGui::GetFrameHeightWithSpacing() + px(6) +
@@ -250,6 +258,7 @@ void FileDialog::draw(Workspace& work) {
                 } else {
                     name_ = name;
                     confirm_ = false;
+                    takes_focus_ = TextField::name;
                     chosen = twice && !saving_;
                 }
             }
@@ -271,7 +280,10 @@ void FileDialog::draw(Workspace& work) {
         if (enter) go_to(*enter);
     }
     draw_preview();
-    if (std::exchange(takes_focus_, false)) ImGui::SetKeyboardFocusHere();
+    if (takes_focus_ == TextField::name) {
+        takes_focus_ = TextField::none;
+        ImGui::SetKeyboardFocusHere();
+    }
     ImGui::SetNextItemWidth(-FLT_MIN);
     if (ImGui::InputTextWithHint("##name",
                                  saving_ ? "Name of the file" : "Choose a scene, or type its name",

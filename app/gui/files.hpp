@@ -26,11 +26,12 @@ public:
     void draw(Workspace& work);
 
 private:
+    enum class TextField : std::uint8_t { none, folder, name };
     void begin(Workspace& work, bool saving);
-    void go_to(const std::filesystem::path& folder);
+    void go_to(const std::filesystem::path& folder, TextField typed_in = TextField::name);
     void choose(Workspace& work);
     void sort();
-    void refuse(const std::string& fault);
+    void refuse(const std::string& fault, TextField typed_in = TextField::name);
     void draw_preview();
 
     struct Entry {
@@ -45,7 +46,7 @@ private:
     std::vector<Entry> entries_;
     int sorted_by_ = 0;  // column
     bool descending_ = false;
-    bool takes_focus_ = false;  // the field of the name, at the next frame
+    TextField takes_focus_ = TextField::none;  // at the next frame
     struct Preview {
         std::filesystem::path of;
         std::string name, description;

@@ -29,17 +29,34 @@ void plate(ImVec2 from, const std::string& text) {
 
 }  // namespace
 
-std::vector<PlacedName> names_in(const render::Stage& stage,
-                                 const std::function<const std::vector<double>*(int)>& numbers,
+std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry) {
+    using Kind = render::Thing::Kind;
     std::vector<PlacedName> names;
-    for (std::size_t k = 0; k < stage.things.size(); ++k) {
+    const std::optional<render::Frame>& frame = renderer.frame();
+    std::vector<int> bodies;
+    for (std::size_t k = 0; frame && k < stage.things.size(); ++k) {
         const render::Thing& thing = stage.things[k];
-        const std::vector<double>* const of = numbers(static_cast<int>(k));
         if (thing.ghost || thing.name.empty()) continue;
-        if (of != nullptr && of->size() >= 3 &&
-            (thing.kind == render::Thing::Kind::ball || thing.kind == render::Thing::Kind::markers))
-            names.push_back({{(*of)[0], (*of)[1], (*of)[2]}, thing.name});
+        if (thing.kind == Kind::points || thing.kind == Kind::surface)
+            bodies.push_back(static_cast<int>(k));
+        if ((thing.kind != Kind::ball && thing.kind != Kind::markers) ||
+            k >= frame->numbers.size() || frame->numbers[k].size() < 3)
+            continue;
+        const std::vector<double>& of = frame->numbers[k];
+        names.push_back({{of[0], of[1], of[2]}, thing.name});
+    }
+    const auto has_name = [&](const std::string& name) {
+        return std::ranges::find(names, name, &PlacedName::text) != names.end();
+    };
+    const std::vector<std::optional<render::Bounds>> boxes = renderer.bounds_of_each(bodies);
+    for (std::size_t k = 0; k < bodies.size(); ++k) {
+        const std::string& name = stage.things[static_cast<std::size_t>(bodies[k])].name;
+        if (!boxes[k] || has_name(name)) continue;
+        PlacedName placed{{}, name};
+        for (std::size_t c = 0; c < 3; ++c)
+            placed.place[c] = (boxes[k]->low[c] + boxes[k]->high[c]) / 2;
+        names.push_back(placed);
     }
     for (const model::Section section : {model::Section::bodies, model::Section::objective}) {
         const document::Node* const list =
@@ -47,8 +64,7 @@ std::vector<PlacedName> names_in(const render::Stage& stage,
         for (std::size_t k = 0; list != nullptr && k < list->size(); ++k) {
             const std::string pointer = fmt::format("/{}/{}", model::name_of(section), k);
             const std::string name = object_name(document, pointer);
-            if (name.empty() || std::ranges::find(names, name, &PlacedName::text) != names.end())
-                continue;
+            if (name.empty() || has_name(name)) continue;
             const Handles handles = handles_of(document, registry, pointer, {}, stage.dimension);
             if (!handles.all.empty()) names.push_back({handles.all.front().centre, name});
         }

@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <array>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,10 @@
 #include "app/session/snapshot.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
+
+namespace hindcast::render {
+class Renderer;
+}
 
 namespace hindcast::gui {
 
@@ -23,10 +26,10 @@ struct PlacedName {
     std::string text;
 };
 
-// Of the things that have places in the drawn moment (`numbers`: by number of the thing, null if it
-// has none), and of the other bodies and objective terms where the document places them.
-std::vector<PlacedName> names_in(const render::Stage& stage,
-                                 const std::function<const std::vector<double>*(int)>& numbers,
+// Of what has a place in the moment that was drawn last, there: obstacles and targets by their
+// numbers, bodies in the middle of the box around them. Of the other bodies and objective terms
+// where the document places them. Waits for the drawing.
+std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry);
 
 struct ColourBar {

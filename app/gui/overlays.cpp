@@ -115,6 +115,24 @@ void draw_question(Context& context) {
     ImGui::EndPopup();
 }
 
+namespace {
+
+// Messages are in front of the panels, behind menus, questions and dialogs: popups, and windows
+// with a title that are never docked. Null: there is none of these.
+ImGuiWindow* lowest_above_notices() {
+    for (ImGuiWindow* const window : ImGui::GetCurrentContext()->Windows) {
+        const ImGuiWindowFlags flags = window->Flags;
+        const bool dialog =
+            (flags & ImGuiWindowFlags_NoDocking) != 0 && (flags & ImGuiWindowFlags_NoTitleBar) == 0;
+        if (window->Active && window->RootWindow == window &&
+            (dialog || (flags & ImGuiWindowFlags_Popup) != 0))
+            return window;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
 void draw_notices(Workspace& work) {
     const ImGuiViewport* screen = ImGui::GetMainViewport();
     float bottom = screen->WorkPos.y + screen->WorkSize.y - px(12);
@@ -139,13 +157,10 @@ void draw_notices(Workspace& work) {
                          ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoNav |
                          ImGuiWindowFlags_NoMove);
         ImGui::PopStyleColor(2);
-        // In front of the panels, behind menus, dialogs and questions.
         ImGuiWindow* const message = ImGui::GetCurrentWindow();
-        const ImVector<ImGuiPopupData>& popups = ImGui::GetCurrentContext()->OpenPopupStack;
-        if (popups.empty() || popups.front().Window == nullptr)
-            ImGui::BringWindowToDisplayFront(message);
-        else
-            ImGui::BringWindowToDisplayBehind(message, popups.front().Window);
+        ImGui::BringWindowToDisplayFront(message);
+        if (ImGuiWindow* const above = lowest_above_notices())
+            ImGui::BringWindowToDisplayBehind(message, above);
         ImGui::TextColored(colour, "%s",
                            error                                   ? icon::error
                            : notice->kind == Notice::Kind::success ? icon::check

@@ -61,13 +61,6 @@ const render::Frame* Picture::frame() const {
     return frame ? &*frame : nullptr;
 }
 
-const std::vector<double>* Picture::numbers(int thing) const {
-    const render::Frame* moment = frame();
-    if (moment == nullptr || thing < 0 || static_cast<std::size_t>(thing) >= moment->numbers.size())
-        return nullptr;
-    return &moment->numbers[static_cast<std::size_t>(thing)];
-}
-
 bool Picture::expects() const { return exchange_ && exchange_->expects(); }
 
 render::Image Picture::image(const render::View& view) { return renderer_.picture(view); }

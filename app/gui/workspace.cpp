@@ -201,7 +201,19 @@ void Workspace::take_added() {
 void Workspace::watch_files() {
     if (!editor_->has_scene() || opening_) return;
     try {
-        if (editor_->changed_on_disk()) {
+        const session::Editor::FileNews news = editor_->look_at_file();
+        const std::string file = editor_->file().string();
+        if (news == session::Editor::FileNews::gone)
+            tell({.kind = Notice::Kind::error,
+                  .text = editor_->file().filename().string() + " is no longer there",
+                  .detail = file + " was deleted, moved or renamed elsewhere. The scene is still "
+                                   "here, unsaved; saving writes the file anew.",
+                  .until = 0,
+                  .button = {},
+                  .action = {},
+                  .about = file});
+        if (news == session::Editor::FileNews::changed) {
+            mended_now(file);
             if (!editor_->unsaved()) {
                 reload(false);
             } else {

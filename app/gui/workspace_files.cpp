@@ -271,6 +271,7 @@ bool Workspace::save_as_it_is() {
         return false;
     }
     if (!edit([](session::Editor& e) { e.save(); })) return false;
+    mended_now(editor_->file().string());
     tell("Saved " + editor_->file().filename().string(), Notice::Kind::success);
     return true;
 }
@@ -309,7 +310,9 @@ bool Workspace::save_as(const fs::path& file) {
                  .remedy("choose another folder"));
         return false;
     }
+    const std::string before = editor_->file().string();
     if (!edit([&](session::Editor& e) { e.save_as(file); })) return false;
+    if (!before.empty()) mended_now(before);
     tell("Saved " + file.string(), Notice::Kind::success);
     if (const std::function<void()> next = std::exchange(after_name_, {})) next();
     return true;

@@ -72,8 +72,8 @@ void add_known(Box& box, const Thing& thing, const std::vector<double>& numbers,
 }
 
 // What the device must look at: places by their numbers, or by the indices of lines and triangles.
-void add_measurements(std::vector<Measurement>& all, const Stage& stage, int number,
-                      const Element& part) {
+void add_measurements(std::vector<Measurement>& all, const Stage& stage, const Frame& frame,
+                      int number, const Element& part) {
     const Thing& thing = stage.things[static_cast<std::size_t>(number)];
     const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
     const auto add = [&](std::uint32_t mode, std::int64_t first, std::int64_t count) {
@@ -82,7 +82,7 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, int num
         one.constants.mode = mode;
         one.constants.first = static_cast<std::uint32_t>(first);
         one.constants.count = static_cast<std::uint32_t>(count);
-        one.constants.radius = static_cast<float>(thing.radius);
+        one.constants.radius = static_cast<float>(radius_in(thing, number, frame));
         one.constants.flags = stage.dimension == 2 ? in_plane : 0U;
         all.push_back(one);
     };
@@ -113,52 +113,74 @@ void add_measurements(std::vector<Measurement>& all, const Stage& stage, int num
 
 }  // namespace
 
-std::optional<Bounds> Renderer::State::bounds_of(const std::vector<int>& things,
-                                                 const Element& part) {
-    if (!exchange || !frame || !last_view) return std::nullopt;
-    return context.state().guarded([&]() -> std::optional<Bounds> {
+std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
+    const std::vector<std::vector<int>>& groups, const Element& part) {
+    std::vector<std::optional<Bounds>> found(groups.size());
+    if (!exchange || !frame || !last_view) return found;
+    return context.state().guarded([&] {
         const Stage& shown = exchange->stage();
         finish_done(true);
         std::array<double, 2> heights{0, 0};
         if (last_view->heights && !last_view->range)
             for (std::size_t k = 0; k < 2; ++k)
                 heights[k] = colour_range[k] * last_view->height_scale;
-        Box around;
-        std::vector<Measurement> measurements;
+        std::vector<Box> around(groups.size());
+        std::vector<std::vector<Measurement>> measurements(groups.size());
+        bool any = false;
         static const std::vector<double> none;
-        for (const int number : things) {
-            const auto n = static_cast<std::size_t>(number);
-            if (number < 0 || n >= shown.things.size()) continue;
-            add_known(around, shown.things[n], n < frame->numbers.size() ? frame->numbers[n] : none,
-                      part, heights);
-            add_measurements(measurements, shown, number, part);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            for (const int number : groups[g]) {
+                const auto n = static_cast<std::size_t>(number);
+                if (number < 0 || n >= shown.things.size()) continue;
+                add_known(around[g], shown.things[n],
+                          n < frame->numbers.size() ? frame->numbers[n] : none, part, heights);
+                add_measurements(measurements[g], shown, *frame, number, part);
+            }
+            any = any || !measurements[g].empty();
         }
-        if (measurements.empty()) return around.get();
-        if (!box)
-            box = Buffer(context, measured_bytes, vk::BufferUsageFlagBits::eTransferDst,
-                         Residence::readback, "box around things");
-        FrameMemory& memory = frames[(drawn + frames.size() - 1) % frames.size()];
-        run_once(context, "box around things", [&](const vk::raii::CommandBuffer& commands) {
-            Barriers barriers;
+        if (any) measure_boxes(measurements);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            if (!measurements[g].empty()) {
+                // low, high, longest, unused, box_low[4], box_high[4]
+                const auto* const measured_box =
+                    boxes.as<std::uint32_t>() + g * measured_bytes / sizeof(std::uint32_t);
+                if (measured_box[4] <= measured_box[8])
+                    for (const std::size_t at : {4UL, 8UL})
+                        around[g].add({static_cast<double>(from_ordered(measured_box[at])),
+                                       static_cast<double>(from_ordered(measured_box[at + 1])),
+                                       static_cast<double>(from_ordered(measured_box[at + 2]))});
+            }
+            found[g] = around[g].get();
+        }
+        return found;
+    });
+}
+
+// Group after group in the one place that measure.comp writes to, each copied from there.
+void Renderer::State::measure_boxes(const std::vector<std::vector<Measurement>>& groups) {
+    const vk::DeviceSize bytes = measured_bytes * groups.size();
+    if (boxes.size() < bytes) {
+        retire(context, boxes);
+        boxes = Buffer(context, bytes, vk::BufferUsageFlagBits::eTransferDst, Residence::readback,
+                       "boxes around things");
+    }
+    FrameMemory& memory = frames[(drawn + frames.size() - 1) % frames.size()];
+    run_once(context, "boxes around things", [&](const vk::raii::CommandBuffer& commands) {
+        Barriers barriers;
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            if (groups[g].empty()) continue;
             settle(commands, memory, barriers, 0);
             barriers.use(*measured, measured.state(), Use::compute_write);
             barriers.record(commands);
-            for (const Measurement& one : measurements) measure(commands, memory, one);
+            for (const Measurement& one : groups[g]) measure(commands, memory, one);
             barriers.use(*measured, measured.state(), Use::transfer_read);
-            barriers.use(*box, box.state(), Use::transfer_write);
+            barriers.use(*boxes, boxes.state(), Use::transfer_write);
             barriers.record(commands);
-            commands.copyBuffer(*measured, *box, vk::BufferCopy(0, 0, measured_bytes));
-            barriers.use(*box, box.state(), Use::host_read);
-            barriers.record(commands);
-        });
-        // low, high, longest, unused, box_low[4], box_high[4]
-        const auto* const found = box.as<std::uint32_t>();
-        if (found[4] <= found[8])
-            for (const std::size_t at : {4UL, 8UL})
-                around.add({static_cast<double>(from_ordered(found[at])),
-                            static_cast<double>(from_ordered(found[at + 1])),
-                            static_cast<double>(from_ordered(found[at + 2]))});
-        return around.get();
+            commands.copyBuffer(*measured, *boxes,
+                                vk::BufferCopy(0, g * measured_bytes, measured_bytes));
+        }
+        barriers.use(*boxes, boxes.state(), Use::host_read);
+        barriers.record(commands);
     });
 }
 

@@ -208,7 +208,7 @@ DrawConstants Maker::constants_of(const Thing& thing, int number) const {
     DrawConstants constants;
     constants.colour = thing.colour;
     constants.colour[3] = !thing.ghost ? 1 : thing.colour[3] < 1 ? thing.colour[3] : ghost_alpha;
-    constants.radius = static_cast<float>(thing.radius);
+    constants.radius = static_cast<float>(radius_in(thing, number, *frame_));
     constants.spacing = static_cast<float>(thing.spacing);
     constants.layer = layer_of(thing.kind) + 1e-4F * static_cast<float>(number % 256);
     constants.first = static_cast<std::uint32_t>(thing.first);

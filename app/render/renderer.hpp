@@ -46,8 +46,8 @@ public:
     // Draws the newest frame, also one that is still on its way, and waits for the picture.
     Image picture(const View& view);
     Pick pick(int x, int y);  // in pixels of the last draw, from the top left
-    // The range of colours in use in the last draw that has finished: for the colour bar.
-    std::array<double, 2> colour_range() const;
+    // The range of colours in use in the last draw: for the colour bar. Waits for it.
+    std::array<double, 2> colour_range();
     // The longest arrow in the last draw that has finished, in the unit of its field
     // (Frame::arrows); 0 where there are none. Also without View::arrow_log.
     struct Longest {
@@ -59,6 +59,8 @@ public:
     // an element of each, if they have such. None if they have no places: planes, and what is not
     // finite. Waits for the device.
     std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part = {});
+    // A box around each of these things, in one go.
+    std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& things);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

@@ -46,7 +46,9 @@ struct Renderer::State {
     bool draw(const View& view);
     Image read_image();
     Pick pick(int x, int y);
-    std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part);
+    // A box around each group of things.
+    std::vector<std::optional<Bounds>> bounds_of(const std::vector<std::vector<int>>& groups,
+                                                 const Element& part);
 
     // record.cpp
     void record(FrameMemory& memory, const View& view);
@@ -55,6 +57,7 @@ struct Renderer::State {
                 std::uint32_t mode);
     void measure(const vk::raii::CommandBuffer& commands, FrameMemory& memory,
                  const Measurement& one);
+    void measure_boxes(const std::vector<std::vector<Measurement>>& groups);
     void record_measurements(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
     void record_normals(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
     void record_shadows(const vk::raii::CommandBuffer& commands, FrameMemory& memory);
@@ -101,7 +104,7 @@ struct Renderer::State {
 
     std::array<double, 2> colour_range{0, 1};
     Longest longest;
-    Buffer box;  // what bounds_of() reads back
+    Buffer boxes;  // what bounds_of() reads back
     double device_seconds = 0, record_seconds = 0;
     Counters counters;
 };

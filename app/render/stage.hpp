@@ -38,7 +38,8 @@ struct Channel {
 // One thing of the stage. Its number in Stage::things is what picking gives.
 struct Thing {
     enum class Kind : std::uint8_t {
-        points,      // balls at elements first .. first + count of the channel `places`
+        points,      // balls at elements first .. first + count of the channel `places`;
+                     // Frame::numbers: radius, or none for that of the thing
         segments,    // capsules between elements of `places`; `indices`: 2 each
         surface,     // triangles between elements of `places`; `indices`: 3 each
         field,       // rows x columns scalars in the channel `values`: an image, or a height field
@@ -57,7 +58,7 @@ struct Thing {
     int values = -1;
     bool ghost = false;                 // drawn pale, under everything else, not picked
     std::int64_t first = 0, count = 0;  // points and arrows
-    double radius = 0;                  // m; points and segments
+    double radius = 0;                  // m; points and segments, where a frame has no other
     std::vector<std::uint32_t> indices;
     std::vector<std::uint32_t> element_of;  // of triangle k: the element of `values`; empty: k
     // For surfaces: `values` has one number per point, not per element.
@@ -122,6 +123,14 @@ struct Frame {
     std::string arrows;                        // the field that the arrows show; empty: none
     std::vector<std::vector<double>> numbers;  // for each thing; empty where its kind has none
 };
+
+// Of the balls of thing `number` at that moment, m.
+inline double radius_in(const Thing& thing, int number, const Frame& frame) {
+    const auto n = static_cast<std::size_t>(number);
+    const bool own =
+        thing.kind == Thing::Kind::points && n < frame.numbers.size() && !frame.numbers[n].empty();
+    return own ? frame.numbers[n][0] : thing.radius;
+}
 
 struct Camera {
     Vec3 eye{3, 3, 2}, target{0, 0, 0}, up{0, 0, 1};

@@ -4,6 +4,7 @@
 
 #include "app/session/editor_state.hpp"
 #include "engine/base/files.hpp"
+#include "engine/document/schema_link.hpp"
 #include "engine/sim/scene.hpp"
 
 namespace hindcast::session {
@@ -82,26 +83,6 @@ void copy_named_files(const Node& node, const fs::path& from, const fs::path& to
     if (error)
         throw Error("the scene's file " + name.string() + " could not be copied to " + to.string())
             .remedy("copy it by hand");
-}
-
-// The document with "$schema" leading from the new folder to where it led from the old one, or
-// without it where nothing is there. None: it can stay as it is.
-std::optional<Document> with_schema_from(const Document& document, const fs::path& from,
-                                         const fs::path& to) {
-    const Node* const schema = document.find("/$schema");
-    if (schema == nullptr || !schema->is_string() ||
-        schema->string().find("://") != std::string::npos)
-        return std::nullopt;
-    std::error_code error;
-    const fs::path name(schema->string());
-    if (fs::exists(to / name, error)) return std::nullopt;
-    Document moved = document;
-    const fs::path target = fs::weakly_canonical(fs::absolute(from / name, error), error);
-    if (fs::exists(target, error))
-        moved.set("/$schema", Node(fs::proximate(target, fs::absolute(to), error).string()));
-    else
-        moved.erase("/$schema");
-    return moved;
 }
 
 }  // namespace
@@ -234,7 +215,9 @@ std::string Editor::readable_text() const {
     return text();
 }
 
-bool Editor::unsaved() const { return document_ && state_->saved != text(); }
+bool Editor::unsaved() const {
+    return document_ && (state_->file_is_gone() || state_->saved != text());
+}
 
 void Editor::open(const fs::path& file) {
     Read read = read_scene(file);
@@ -267,6 +250,7 @@ void Editor::close() {
     s.saved.reset();
     s.layout = nullptr;
     s.on_disk = {};
+    s.looks_without_file = 0;
     document_ = nullptr;
     file_.clear();
     ++revision_;
@@ -281,7 +265,8 @@ void Editor::save_as(const fs::path& file) {
     if (!document_) throw Error("there is no scene to save");
     if (!file_.empty() && file.parent_path() != file_.parent_path()) {
         copy_named_files(document_->root(), file_.parent_path(), file.parent_path());
-        if (auto moved = with_schema_from(*document_, file_.parent_path(), file.parent_path())) {
+        if (auto moved =
+                document::with_schema_from(*document_, file_.parent_path(), file.parent_path())) {
             document_ = std::make_shared<const Document>(*std::move(moved));
             ++revision_;
         }
@@ -290,21 +275,29 @@ void Editor::save_as(const fs::path& file) {
     State& s = *state_;
     s.saved = text();
     s.on_disk = State::stamp_of(file);
+    s.looks_without_file = 0;
     s.merge.clear();
     file_ = file;
     s.remove_autosave();
     s.remember(file);
 }
 
-bool Editor::changed_on_disk() {
+Editor::FileNews Editor::look_at_file() {
     State& s = *state_;
     const auto now = std::chrono::steady_clock::now();
-    if (file_.empty() || now - s.looked < look_interval) return false;
+    if (file_.empty() || now - s.looked < look_interval) return FileNews::none;
     s.looked = now;
     const State::Stamp stamp = State::stamp_of(file_);
-    if (!stamp.exists || stamp == s.on_disk) return false;
+    if (!stamp.exists) {
+        if (s.file_is_gone()) return FileNews::none;
+        ++s.looks_without_file;
+        return s.file_is_gone() ? FileNews::gone : FileNews::none;
+    }
+    const bool back = s.file_is_gone();
+    s.looks_without_file = 0;
+    if (stamp == s.on_disk && !back) return FileNews::none;
     s.on_disk = stamp;
-    return true;
+    return FileNews::changed;
 }
 
 void Editor::reload(bool runs) {
@@ -322,6 +315,7 @@ void Editor::reload(bool runs) {
     }
     s.saved = std::move(text);
     s.on_disk = stamp;
+    s.looks_without_file = 0;
 }
 
 }  // namespace hindcast::session

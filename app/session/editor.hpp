@@ -40,8 +40,10 @@ public:
     void make_new();
     void save();
     void save_as(const std::filesystem::path& file);
-    // True once after the file was changed by someone else (looked at twice a second at most).
-    bool changed_on_disk();
+    // What somebody else has done to the file (looked at twice a second at most), told once. While
+    // it is gone, the scene is unsaved.
+    enum class FileNews : std::uint8_t { none, changed, gone };
+    FileNews look_at_file();
     // As an edit that can be undone. What was reloaded before and does not run (`runs`: whether the
     // document does) is no step of undo: the file has been mended since.
     void reload(bool runs = true);

@@ -48,6 +48,10 @@ struct Editor::State {
     };
     static Stamp stamp_of(const std::filesystem::path& file);
     Stamp on_disk;
+    // In a row, in which the file was not there. Programs that write a file anew may take it away
+    // first: it is gone from the second look on.
+    int looks_without_file = 0;
+    bool file_is_gone() const { return looks_without_file >= 2; }
     std::chrono::steady_clock::time_point looked;
 
     // ---- autosave (rescue.cpp) ----

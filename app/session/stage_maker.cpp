@@ -171,6 +171,9 @@ private:
         t.first = shape.first;
         t.count = shape.count;
         t.radius = shape.radius > 0 ? shape.radius : radius_of(shape.first, shape.count);
+        // One that is written may be optimised.
+        const model::Quantity* const radius = model_.find_quantity(owner_ + ".radius");
+        if (shape.radius > 0 && radius != nullptr) plan_.numbers.back().quantities = {radius->path};
     }
 
     void add(const model::DrawnSegments& shape) {

@@ -15,6 +15,7 @@
 #include "engine/document/file_access.hpp"
 #include "engine/document/layout.hpp"
 #include "engine/document/read.hpp"
+#include "engine/document/schema_link.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/gradient_files.hpp"
 
@@ -233,10 +234,13 @@ void save_document(document::Document document, std::set<std::string> saved,
         saved.insert(p.quantity->scene_pointer);
     const document::FileAccess files{scene.file().parent_path(),
                                      simulation.options().allowed_paths};
-    if (!scene.file().empty())
+    if (!scene.file().empty()) {
         for (const model::Section section : model::all_sections)
             if (const Node* list = scene.document().root().find(model::name_of(section)))
                 copy_files(*list, files, folder, saved, document);
+        if (auto moved = document::with_schema_from(document, scene.file().parent_path(), folder))
+            document = *std::move(moved);
+    }
     document::save_like(document, result_place(folder, name), scene.file());
 }
 

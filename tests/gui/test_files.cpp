@@ -448,6 +448,30 @@ TEST_CASE("gui: a reload keeps the camera and what was found") {
     });
 }
 
+TEST_CASE(
+    "gui: a file that is deleted while its scene is open is spoken of, and can be saved anew") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        const fs::path file = robot.scenes() / "spring_cage.json";
+        open(robot, "spring_cage.json");
+        fs::remove(file);
+        CHECK(robot.wait([&] { return said(robot, "spring_cage.json is no longer there"); }));
+        robot.frames(2);
+        robot.picture("file_gone");
+        // It would be lost.
+        robot.work().open(robot.scenes() / "flag.json");
+        robot.frames(3);
+        REQUIRE(robot.work().question());
+        hands.KeyPress(ImGuiKey_Escape);
+        robot.frames(3);
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+        robot.frames(3);
+        CHECK(fs::exists(file));
+        CHECK_FALSE(said(robot, "no longer there"));
+        CHECK_FALSE(robot.work().editor().unsaved());
+    });
+}
+
 TEST_CASE("gui: everything grows on a monitor of another scale") {
     Robot robot;
     robot.run([&](ImGuiTestContext& hands) {

@@ -4,6 +4,7 @@
 
 #include "app/gui/labels.hpp"
 #include "app/gui/sheet.hpp"
+#include "tests/gui/scripts.hpp"
 #include "tests/render/gallery.hpp"
 #include "tests/render/golden.hpp"
 #include "tests/render/studio.hpp"
@@ -55,4 +56,35 @@ TEST_CASE("labels: times have a unit that fits what the scene lasts") {
     CHECK(gui::moment_text(3e-9, 5e-9) == "3.000 ns");
     CHECK(gui::moment_text(0, 0) == "0.000 s");
     CHECK(gui::time_text(0.00085, 3, 0.0017) == "0.850 ms, iteration 3");
+}
+
+TEST_CASE("labels: the name of a body goes where the body goes") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "free_flight.json");
+        hands.KeyPress(ImGuiKey_N);
+        const auto place_of_ball = [&](std::int64_t step) {
+            stop_at(robot, step);
+            REQUIRE(robot.wait([&] {
+                const render::Frame* const frame = robot.app().picture().frame();
+                return frame != nullptr && frame->step == step;
+            }));
+            gui::Picture& picture = robot.app().picture();
+            for (const gui::PlacedName& name :
+                 gui::names_in(picture.renderer(), *picture.stage(), robot.work().document(),
+                               robot.work().registry()))
+                if (name.text == "ball") return name.place;
+            throw Error("the ball has no name");
+        };
+        // From (0, 0, 1) with (3, 0, 4) m/s; semi-implicit steps of 0.01 s fall
+        // 9.81 * 0.01^2 * k (k + 1) / 2 in k of them.
+        for (const int k : {0, 50, 100}) {
+            const render::Vec3 place = place_of_ball(k);
+            CHECK(place[0] == doctest::Approx(0.03 * k).epsilon(1e-5));
+            CHECK(place[1] == doctest::Approx(0));
+            CHECK(place[2] ==
+                  doctest::Approx(1 + 0.04 * k - 9.81e-4 * k * (k + 1) / 2).epsilon(1e-5));
+        }
+        robot.picture("name_of_a_body");
+    });
 }

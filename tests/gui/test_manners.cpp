@@ -290,22 +290,39 @@ TEST_CASE("gui: a message of a broken file goes when the file is mended; the log
     });
 }
 
-TEST_CASE("gui: messages lie behind questions") {
+TEST_CASE("gui: messages lie behind questions and dialogs, in front of the panels") {
     Robot robot;
-    robot.run([&](ImGuiTestContext&) {
+    robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
-        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
-        robot.frames(3);
-        robot.work().tell("A message", gui::Notice::Kind::error);
-        robot.frames(3);
-        robot.picture("message_and_question");
         const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
         const auto depth = [&](const std::string& name) {
             for (int k = 0; k < windows.Size; ++k)
                 if (std::string(windows[k]->Name).ends_with(name) && windows[k]->Active) return k;
             throw Error("there is no window " + name);
         };
+        robot.work().tell("A message", gui::Notice::Kind::error);
+        robot.frames(3);
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        // Windows that are no popups.
+        robot.work().show_export = true;
+        robot.frames(3);
+        robot.picture("message_and_export");
+        CHECK(depth("##notice0") < depth("Export"));
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        robot.work().show_export = false;
+        robot.work().show_help = true;
+        robot.frames(3);
+        CHECK(depth("##notice0") < depth("Keys and commands"));
+        hands.MouseMoveToPos({20, 400});
+        hands.MouseClick();  // a panel comes in front of other panels only
+        robot.frames(3);
+        CHECK(depth("##notice0") > depth("###Inspector"));
+        robot.work().show_help = false;
+        robot.work().ask({"A question", "", "", {{"Yes", "", [] {}}}});
+        robot.frames(3);
+        robot.picture("message_and_question");
         CHECK(depth("##notice0") < depth("###question"));
+        CHECK(depth("##notice0") > depth("###Inspector"));
     });
 }
 
@@ -346,6 +363,45 @@ TEST_CASE("gui: the open dialog takes another name after a wrong one, sorts, and
         CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
         const Document kept = Document::load(robot.folder() / "state/settings.json");
         CHECK(kept.at("/folder").string() == robot.scenes().string());
+    });
+}
+
+TEST_CASE("gui: in the open dialog what is typed goes on where it is wanted next") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "spring_cage.json");
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        const auto typed_in = [&](const char* field) {
+            return ImGui::GetActiveID() == hands.ItemInfo(field).ID;
+        };
+        // A folder that is not there is put right in its own field.
+        hands.ItemClick("//###files/##folder");
+        hands.KeyCharsReplaceEnter("/no/such/folder");
+        robot.frames(3);
+        CHECK(typed_in("//###files/##folder"));
+        robot.picture("open_dialog_wrong_folder");
+        // In the one that is there, a name is next.
+        hands.KeyCharsReplaceEnter(robot.gallery().c_str());
+        robot.frames(3);
+        CHECK(typed_in("//###files/##name"));
+        // A click chooses a scene, Enter opens it.
+        hands.ItemClick("//###files/**/###free_flight.json");
+        robot.frames(3);
+        CHECK(typed_in("//###files/##name"));
+        hands.KeyPress(ImGuiKey_Enter);
+        CHECK(robot.wait([&] { return robot.work().title() == "free flight"; }));
+        CHECK(robot.work().editor().file() == robot.gallery() / "free_flight.json");
+        // A folder that was typed and not gone to is not that of the list.
+        hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_O);
+        robot.frames(3);
+        hands.ItemClick("//###files/##folder");
+        hands.KeyCharsReplace("/no/such/folder");
+        hands.ItemClick("//###files/##name");
+        robot.frames(3);
+        hands.KeyCharsReplaceEnter("flag.json");
+        CHECK(robot.wait([&] { return robot.work().title() == "flag"; }));
+        CHECK(robot.work().editor().file() == robot.gallery() / "flag.json");
     });
 }
 

@@ -2,7 +2,11 @@
 #include <doctest/doctest.h>
 #include <imgui.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/gui/robot.hpp"
+#include "tests/gui/scripts.hpp"
 
 using namespace hindcast;
 using test::Robot;
@@ -41,4 +45,27 @@ TEST_CASE("gui: what the mouse does is seen within two frames, while the scene o
     CHECK(robot.app().screenshot().pixels != turned.pixels);
     io.AddMouseButtonEvent(0, false);
     robot.app().frame();
+}
+
+TEST_CASE("gui: a field that waits for text does not keep the window awake") {
+    Robot robot;
+    robot.run([&](ImGuiTestContext&) {
+        test::open(robot, "spring_cage.json");
+        test::stop_at(robot, 10);
+    });
+    robot.work().show_open = true;
+    for (int k = 0; k < 5; ++k) robot.app().frame();
+    REQUIRE(ImGui::GetIO().WantTextInput);
+    // As App::run does it, until what had happened has settled.
+    bool sleeps = false;
+    for (int k = 0; k < 2400 && !sleeps; ++k) {
+        sleeps = !robot.app().wants_frame();
+        if (!sleeps) robot.app().frame();
+        std::this_thread::sleep_for(std::chrono::milliseconds(25));
+    }
+    CHECK(sleeps);
+    CHECK(ImGui::GetIO().WantTextInput);
+    // What is typed is drawn.
+    ImGui::GetIO().AddInputCharacter('x');
+    CHECK(robot.app().wants_frame());
 }

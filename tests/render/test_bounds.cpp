@@ -51,7 +51,31 @@ TEST_CASE("render: the box around points, lines, triangles and obstacles, and ar
         check_box(renderer.bounds_of({0, 3, 4}), {-1.25, -3.25, -0.25}, {5, 6, 7});
         CHECK_FALSE(renderer.bounds_of({5}));
         CHECK_FALSE(renderer.bounds_of({}));
+        const auto each = renderer.bounds_of_each({3, 0, 5, 1});
+        REQUIRE(each.size() == 4);
+        check_box(each[0], {0.5, 1.5, 2.5}, {1.5, 2.5, 3.5});
+        check_box(each[1], {-1.25, -3.25, -0.25}, {2.25, 0.25, 0.75});
+        CHECK_FALSE(each[2]);
+        check_box(each[3], {-1.5, -3.5, -4.5}, {2.5, 0.75, 1});
     }
+}
+
+TEST_CASE("render: balls have the radius of the moment, where a frame has one") {
+    Studio studio;
+    StageMaker maker;
+    maker.stage.dimension = 2;
+    maker.points(maker.channel("position", 2, {0, 0}), 1, 0.25);
+    const View view = plane_view(maker, 100, 100, 2);  // 50 pixels per metre
+    const auto across = [&] {
+        const Image image = studio.draw(maker, view);
+        int drawn = 0;
+        for (int x = 0; x < 100; ++x) drawn += !(pixel(image, x, 50) == pixel(image, 0, 50));
+        return drawn;
+    };
+    CHECK(std::abs(across() - 25) <= 2);
+    maker.numbers[0] = {0.5};
+    CHECK(std::abs(across() - 50) <= 2);
+    check_box(studio.renderer.bounds_of({0}), {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5});
 }
 
 TEST_CASE("render: the box around a field, flat and as heights") {

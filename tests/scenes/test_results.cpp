@@ -463,3 +463,21 @@ TEST_CASE("results: numbers as text") {
     CHECK(number_text(-std::numeric_limits<double>::infinity()) == "-inf");
     CHECK(number_node(std::nan("")).string() == "nan");
 }
+
+TEST_CASE("results: the saved scene says where its schema is, from its own folder") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Folder folder(R"({"$schema": "scene.schema.json", )" + flight(4, 1).substr(1));
+    const auto schema_in = [&](const std::string& output) {
+        const Finished done =
+            folder.run({"optimize", "scene.json", "--iterations", "1", "--output", output});
+        CHECK_MESSAGE(done.status == 0, done.err);
+        const document::Document saved = folder.json(output + "/optimized_scene.json");
+        const document::Node* const schema = saved.find("/$schema");
+        return schema == nullptr ? std::string("none") : schema->string();
+    };
+    CHECK(schema_in("nowhere") == "none");
+    std::ofstream(folder / "scene.schema.json") << "{}";
+    CHECK(schema_in("out/found") == "../../scene.schema.json");
+    std::ofstream(folder / "nowhere/scene.schema.json") << "{}";
+    CHECK(schema_in("nowhere") == "scene.schema.json");
+}

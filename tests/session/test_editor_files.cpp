@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/session/support.hpp"
@@ -71,13 +72,13 @@ TEST_CASE("editor: files are saved as they were written, noticed when changed, a
     CHECK(saved.find("\"step\": \"1/30\"") != std::string::npos);
     CHECK(saved.find("[0, 0, -2]") != std::string::npos);
 
-    editor.changed_on_disk();
+    editor.look_at_file();
     std::string other = saved;
     other.replace(other.find("-2]"), 3, "-30]");
     std::ofstream(file) << other;
     bool changed = false;
     for (int k = 0; k < 100 && !changed; ++k) {
-        changed = editor.changed_on_disk();
+        changed = editor.look_at_file() == Editor::FileNews::changed;
         ::usleep(50'000);
     }
     CHECK(changed);
@@ -100,6 +101,41 @@ TEST_CASE("editor: files are saved as they were written, noticed when changed, a
     CHECK(recent.front().filename() == "other.json");
     editor.close();
     CHECK_FALSE(editor.has_scene());
+}
+
+TEST_CASE("editor: a scene whose file is gone is unsaved until the file is back or written anew") {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "scene.json", aside = folder / "aside.json";
+    std::filesystem::copy_file(test::scene_file("spring_cage.json"), file);
+    Editor editor(test::all_modules());
+    editor.keep_in(folder / "state");
+    editor.open(file);
+    using News = Editor::FileNews;
+    const auto next = [&] {
+        for (int k = 0; k < 100; ++k) {
+            if (const News news = editor.look_at_file(); news != News::none) return news;
+            ::usleep(50'000);
+        }
+        return News::none;
+    };
+    std::filesystem::rename(file, aside);
+    CHECK(next() == News::gone);
+    CHECK(editor.unsaved());
+    CHECK(editor.document() != nullptr);
+    editor.autosave();
+    CHECK(std::ranges::any_of(std::filesystem::directory_iterator(folder / "state"),
+                              [](const auto& entry) {
+                                  const std::string name = entry.path().filename().string();
+                                  return name.starts_with("autosave-") && name.ends_with(".json");
+                              }));
+    std::filesystem::rename(aside, file);
+    CHECK(next() == News::changed);
+    CHECK_FALSE(editor.unsaved());
+    std::filesystem::remove(file);
+    CHECK(next() == News::gone);
+    editor.save();
+    CHECK_FALSE(editor.unsaved());
+    CHECK(read_all(file) == read_all(test::scene_file("spring_cage.json")));
 }
 
 TEST_CASE("editor: a copy elsewhere names a schema that is there, or none") {

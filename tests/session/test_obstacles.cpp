@@ -1,4 +1,4 @@
-// Obstacles that move are drawn where they are at the time shown.
+// Obstacles that move are drawn where they are at the time shown; balls as large as they are then.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,4 +38,27 @@ TEST_CASE("session: obstacles with a velocity are drawn where they are at the ti
     CHECK(start[1] == std::vector<double>{1, 2, 0, 0.5});
     CHECK(later[1] == std::vector<double>{-3, 3, 0, 0.5});
     CHECK(later[2] == start[2]);
+}
+
+TEST_CASE("session: balls are drawn with the radius that is tried, not with that of the load") {
+    const auto sim = test::simulate(R"("dimension": 2, "time": {"step": 0.1, "steps": 10},
+        "bodies": [
+            {"type": "particles", "name": "p", "positions": [[0, 5], [0, 6]], "radius": 0.125},
+            {"type": "particles", "name": "q", "positions": [[3, 5]]}],
+        "parameters": [{"path": "p.radius"}])");
+    const auto world = session::make_world(*sim);
+    const auto base = session::numbers_of(*sim);
+    const auto radii = [&](const std::string& name, const std::vector<double>& parameters) {
+        const auto all =
+            world->thing_numbers(*base, std::make_shared<const std::vector<double>>(parameters), 0);
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            const render::Thing& thing = world->plan.stage->things[k];
+            if (thing.name == name && thing.kind == render::Thing::Kind::points && !thing.ghost)
+                return all[k];
+        }
+        throw Error("nothing is drawn of " + name);
+    };
+    CHECK(radii("p", {0.125}) == std::vector<double>{0.125});
+    CHECK(radii("p", {0.5}) == std::vector<double>{0.5});
+    CHECK(radii("q", {0.5}).empty());
 }

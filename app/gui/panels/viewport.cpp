@@ -40,7 +40,6 @@ public:
         if (!work.camera_is_set && work.now().stage) work.reset_camera(aspect_);
         frame(context);
         select_in_view(context);
-        const std::vector<PlacedName> placed = names(context);
         const auto picture = context.picture.draw(work, width, height);
         if (!picture) {
             empty(work);
@@ -62,7 +61,7 @@ public:
         const bool pressed = ImGui::IsItemActivated();
         ImGui::GetWindowDrawList()->AddImage(
             *picture, at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)});
-        draw_names(at, width, height, work.view.camera, placed);
+        draw_names(at, width, height, work.view.camera, names(context));
         if (const render::Frame* frame = context.picture.frame();
             work.show_time && frame != nullptr)
             draw_time(at, height, time_text(frame->time, frame->iteration, work.duration()));
@@ -192,9 +191,8 @@ private:
     static std::vector<PlacedName> names(Context& context) {
         const render::Stage* stage = context.picture.stage();
         if (!context.work.show_labels || stage == nullptr) return {};
-        return names_in(
-            *stage, [&](int thing) { return context.picture.numbers(thing); },
-            context.work.document(), context.work.registry());
+        return names_in(context.picture.renderer(), *stage, context.work.document(),
+                        context.work.registry());
     }
 
     // True while the gizmo has the mouse.

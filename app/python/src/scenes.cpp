@@ -10,6 +10,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <map>
 #include <mutex>
 
 #include "app/python/src/bindings.hpp"
@@ -169,7 +171,8 @@ nb::object final_of(const Shared& scene, const std::string& name) {
 Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& precision,
             std::int64_t steps, std::uint64_t seed) {
     SimulationOptions options;
-    options.device = device ? std::move(device) : default_device();
+    options.device = std::move(device);
+    if (!options.device) options.device = default_device();
     options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
     options.steps = steps;
     options.seed = seed;
@@ -212,15 +215,15 @@ nb::tuple check(const Shared& scene, const std::vector<std::string>& paths, std:
             ends.push_back(end += leaf.entries.size());
         return std::pair(std::move(found), std::move(ends));
     });
-    std::vector<std::optional<SlopeVerdict>> worst(paths.size());
+    std::map<std::size_t, SlopeVerdict> worst;  // by path
     for (const GradientReport::Entry& entry : report.entries) {
         std::size_t k = 0;
         while (entry.index >= sizes[k]) ++k;
-        worst[k] = worst[k] ? std::max(*worst[k], entry.verdict) : entry.verdict;
+        SlopeVerdict& verdict = worst.try_emplace(k, entry.verdict).first->second;
+        verdict = std::max(verdict, entry.verdict);
     }
     nb::dict verdicts;
-    for (std::size_t k = 0; k < paths.size(); ++k)
-        if (worst[k]) verdicts[paths[k].c_str()] = to_string(*worst[k]);
+    for (const auto& [k, verdict] : worst) verdicts[paths[k].c_str()] = to_string(verdict);
     return nb::make_tuple(report.passed(), verdicts, report.failures(), to_text(report));
 }
 

@@ -14,126 +14,20 @@ frames of the kernel before and behind it:
 import ast
 import functools
 import linecache
-import sys
-import types
-
-import numpy as np
 
 from hindcast._core import Error
-from hindcast._values import Region, Value, as_value, describe_type, fail, is_number, literal, recorder
-
-_PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic)
-
-
-class Place:
-    """Where a value is found: a name, or a path from a name."""
-
-    __slots__ = ("text", "hidden")
-
-    def __init__(self, text, hidden):
-        self.text = text
-        self.hidden = hidden  # a name of a calling function, which the body cannot read
-
-
-class Names:
-    """What the names of the kernel's frames mean now."""
-
-    def __init__(self, rec):
-        self.values, self.plain, self.sizes, self.places = {}, {}, {}, {}
-        self.seen = set()
-        self.keep = []  # so that the ids of objects stay theirs
-        frame = innermost = _frame()
-        globals_seen = []
-        while frame is not None and frame is not rec.caller:
-            if frame.f_globals.get("__name__", "").split(".")[0] != "hindcast":
-                cells = set(frame.f_code.co_cellvars) | set(frame.f_code.co_freevars)
-                for name, x in list(frame.f_locals.items()):
-                    hidden = frame is not innermost and name not in cells
-                    self.visit((id(frame), name), name, x, hidden)
-                if not any(frame.f_globals is g for g in globals_seen):
-                    globals_seen.append(frame.f_globals)
-            frame = frame.f_back
-        for names in globals_seen:
-            for name, x in list(names.items()):
-                if isinstance(x, Value):
-                    self.visit((id(names), name), name, x, False)
-
-    def visit(self, path, text, x, hidden):
-        if isinstance(x, Value):
-            self.values[path] = (x, x.ids, x.kind, x.shape)
-            self.places[path] = Place(text, hidden)
-            return
-        if isinstance(x, _PLAIN):
-            self.plain[path] = x
-            self.places[path] = Place(text, hidden)
-            return
-        if isinstance(x, np.ndarray) and x.dtype != object:
-            if x.nbytes <= 1 << 20:
-                self.plain[path] = (x.shape, x.tobytes())
-                self.places[path] = Place(text, hidden)
-            return
-        children = _children(x)
-        if children is None or id(x) in self.seen:
-            return
-        self.seen.add(id(x))
-        self.keep.append(x)
-        if isinstance(x, (list, dict, set, frozenset)):
-            self.sizes[path] = len(x)
-            self.places[path] = Place(text, hidden)
-        for key, suffix, child in children:
-            self.visit((*path, key), text + suffix, child, False)
-
-
-def _children(x):
-    if isinstance(x, (list, tuple)):
-        return [(k, f"[{k}]", v) for k, v in enumerate(x)]
-    if isinstance(x, dict):
-        return [(("key", k), f"[{k!r}]", v) for k, v in list(x.items())]
-    if isinstance(x, (set, frozenset)):
-        return [(("element", id(v)), "{...}", v) for v in x]
-    if isinstance(x, np.ndarray):
-        return [(k, f".flat[{k}]", v) for k, v in enumerate(x.flat)]
-    if isinstance(x, types.FunctionType):
-        found = [(("default", k), "()", v) for k, v in enumerate(x.__defaults__ or ())]
-        found += [(("default", k), "()", v) for k, v in (x.__kwdefaults__ or {}).items()]
-        for name, cell in zip(x.__code__.co_freevars, x.__closure__ or ()):
-            try:
-                found.append((("free", name), f"() with {name}", cell.cell_contents))
-            except ValueError:
-                pass
-        return found
-    if isinstance(x, types.MethodType):
-        return [("self", ".__self__", x.__self__), ("function", "", x.__func__)]
-    if isinstance(x, functools.partial):
-        return [("function", "", x.func), ("args", "()", x.args), ("keywords", "()", x.keywords)]
-    if isinstance(x, (type, types.ModuleType)) or type(x).__module__.split(".")[0] in (
-        "hindcast", "builtins", "numpy", "jax", "jaxlib", "torch",
-    ):  # fmt: skip
-        return None
-    found = []
-    if isinstance(getattr(x, "__dict__", None), dict):
-        found += [(("attribute", k), f".{k}", v) for k, v in list(x.__dict__.items())]
-    for cls in type(x).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
-                found.append((("attribute", name), f".{name}", getattr(x, name)))
-    if hasattr(type(x), "__iter__") and type(x).__module__ == "collections":
-        found += [(k, f"[{k}]", v) for k, v in enumerate(list(x))]
-    return found
-
-
-def _frame():
-    frame = sys._getframe(1)
-    while frame.f_globals.get("__name__", "").split(".")[0] == "hindcast":
-        frame = frame.f_back
-    return frame
-
-
-def names_of(value):
-    """The names, elements of lists and the like that mean this very object."""
-    names = Names(recorder())
-    return [names.places[p].text for p, (x, *_) in names.values.items() if x is value]
+from hindcast._names import Names, names_before
+from hindcast._values import (
+    Region,
+    Value,
+    as_value,
+    describe_type,
+    fail,
+    is_number,
+    literal,
+    recorder,
+    user_frame,
+)
 
 
 # ---- the source: a region is left at its end -------------------------------------------------
@@ -219,7 +113,7 @@ class Control:
         if self.used:
             fail(Error, f"{self.what} is entered twice; write `with hc.{self.what}(...):` again")
         self.used = True
-        self.frame = _frame()
+        self.frame = user_frame()
         self.statement, self.previous = _with_statement(self.frame, self.what)
         self.place = self.rec.place()
         self.outer = self.rec.region
@@ -233,7 +127,7 @@ class Control:
         if kind is not None:
             self.give_up()
             return False
-        if _frame() is not self.frame or self.rec.region is not self.region:
+        if user_frame() is not self.frame or self.rec.region is not self.region:
             fail(Error, f"the {self.what} is left elsewhere than it was entered; use with")
         try:
             self.end()
@@ -268,10 +162,16 @@ class Control:
             text = before.places[path].text
             after = now.values.get(path)
             if after is None:
-                if path in now.plain and is_number(now.plain[path]):
+                number = now.plain.get(path)
+                if is_number(number) and not entry[3]:
+                    value = literal(number, entry[2])
+                    if now.rebind(path, value):
+                        changed[path] = value.ids
+                        continue
+                if is_number(number):
                     fail(Error, f"'{text}' is a traced {_type(entry)} before the {self.what} and a "
                          f"number at its end; write {text} = hc.{_type(entry)}"
-                         f"({now.plain[path]!r})")
+                         f"({number!r})")
                 fail(Error, f"'{text}' is a traced {_type(entry)} before the {self.what} and "
                      "something else, or nothing, at its end; use another name inside")
             if after[0] is entry[0] and after[1] == before.now[path]:
@@ -299,7 +199,7 @@ class Control:
             elif after is None and (self.loop or is_number(x)) and path in before.root_names:
                 fail(Error, f"'{text}' is {_shown(x)} before the {self.what} and something else at "
                      "its end; use another name inside")
-        return changed, now
+        return changed, Names(self.rec)
 
     # The values behind the region (or at the start of its other branch): `meaning` has the
     # registers of paths; others have what they had before, or none.
@@ -308,12 +208,25 @@ class Control:
         for path, entry in before.live.items():
             started.setdefault(id(entry[0]), []).append(path)
         for path, (x, *_) in now.values.items():
-            if path not in meaning and path not in before.live:
-                continue
-            ids = meaning[path] if path in meaning else before.live[path][1]
-            first = wanted.setdefault(id(x), (x, ids, path))
-            if first[1] != ids:
-                self.two_meanings(now, first[2], path)
+            if path in meaning or path in before.live:
+                ids = meaning[path] if path in meaning else before.live[path][1]
+                wanted.setdefault(id(x), (x, {}))[1].setdefault(tuple(ids), []).append(path)
+        split = False
+        for x, meanings in wanted.values():
+            for ids, paths in meanings.items() if len(meanings) > 1 and not x.shape else ():
+                for path in paths:
+                    if path in meaning:
+                        value = Value(x.kind, (), ids)
+                        value.region = region
+                        split = now.rebind(path, value) or split
+        if split:
+            return self.settle(before, Names(self.rec), meaning, region)
+        for number, (x, meanings) in wanted.items():
+            paths = [p for group in meanings.values() for p in group]
+            if len(meanings) > 1:
+                (one, *_), (other, *_) = list(meanings.values())[:2]
+                self.two_meanings(now, one, other)
+            wanted[number] = (x, next(iter(meanings)), paths[0])
         last = {}  # names for what a changed one was in the last trip: unknown behind the loop
         for path, (x, *_) in now.values.items():
             if not self.loop or path in meaning or path in before.live:
@@ -330,20 +243,12 @@ class Control:
         for x, ids, path in wanted.values():
             if path in meaning:
                 x.ids, x.region, x.element = tuple(ids), region, None
+        return now
 
     def two_meanings(self, now, one, other):
         a, b = now.places[one].text, now.places[other].text
         fail(Error, f"'{a}' and '{b}' are one value inside the {self.what}, but mean two behind it; "
              f"make them two: {b} = hc.copy({b})")
-
-
-def _names(rec):
-    """Names with their live values: as they are before a region."""
-    names = Names(rec)
-    names.live = {p: e for p, e in names.values.items() if e[0].region.open}
-    names.now = {p: e[1] for p, e in names.live.items()}
-    names.root_names = {p for p in names.plain if len(p) == 2}
-    return names
 
 
 class If(Control):
@@ -358,7 +263,7 @@ class If(Control):
     def begin(self):
         self.then, self.otherwise = {}, {}
         self.start = len(self.outer.steps)
-        self.before = _names(self.rec)
+        self.before = names_before(self.rec)
         self.open()
         self.then_region = self.region
         self.else_region = None
@@ -368,8 +273,7 @@ class If(Control):
         self.types = {p: now.values[p][2:] for p in now.values}
         self.new = {p: e for p, e in now.values.items() if self.is_new(p, e)}
         self.close()
-        self.names_then = now
-        self.finish(now)
+        self.names_then = self.finish(now)
         self.rec.pending = self
         self.length = len(self.outer.steps)
 
@@ -384,31 +288,34 @@ class If(Control):
         del self.outer.steps[self.start :]
         then = list(self.then_region.steps)
         otherwise = list(self.else_region.steps) if self.else_region else []
-        meaning = {}
         shared = new or {}
+        meaning, same = {}, {}
         for path in dict.fromkeys([*self.then, *self.otherwise, *shared]):
             kind = self.types[path][0]
             entry = self.before.live.get(path)
-            count = len(self.then.get(path) or self.otherwise.get(path) or shared[path][0])
+            a, b = shared.get(path) or (self.then.get(path), self.otherwise.get(path))
+            key = (entry and entry[1], a, b, path if entry is None and path not in shared else 0)
+            if key in same:  # two paths to one name
+                meaning[path] = same[key]
+                continue
+            count = len(a or b)
             slot, result = rec.fresh(count), rec.fresh(count)
             if entry is not None:
                 first = entry[1]
             elif path in shared:
-                first = literal(0, kind).ids * count if kind != "bool" else literal(False, kind).ids
+                first = literal(False if kind == "bool" else 0, kind).ids * count
             else:
                 first = self.first_of(path)
             rec.add("copy", slot, first, place=place)
-            a = shared[path][0] if path in shared else self.then.get(path)
-            b = shared[path][1] if path in shared else self.otherwise.get(path)
             if a:
                 then.append(("assign", list(slot), list(a), None, place))
             if b:
                 otherwise.append(("assign", list(slot), list(b), None, place))
-            meaning[path] = (slot, result)
+            meaning[path] = same[key] = (slot, result)
         rec.add("if", (), (self.condition,), (then, otherwise), place)
-        for slot, result in meaning.values():
+        for slot, result in same.values():
             rec.add("copy", result, slot, place=place)
-        self.settle(self.before, now, {p: r for p, (_, r) in meaning.items()}, self.outer)
+        return self.settle(self.before, now, {p: r for p, (_, r) in meaning.items()}, self.outer)
 
     def first_of(self, path):
         kind, shape = self.types[path]
@@ -440,12 +347,12 @@ class Else(Control):
             entry = head.before.live.get(path)
             meaning[path] = entry[1] if entry is not None else head.first_of(path)
         self.region = head.then_region
-        self.settle(head.before, head.names_then, meaning, self.outer)
+        now = self.settle(head.before, head.names_then, meaning, self.outer)
         head.start = len(self.outer.steps)
         head.before.now = {p: e[1] for p, e in head.before.live.items()}
         self.entered = {}
         for path in head.then:
-            x = head.names_then.values[path][0]
+            x = now.values[path][0]
             self.entered[path] = (x, x.ids)
         self.open()
 
@@ -520,7 +427,7 @@ class For(Control):
 
     # Every live value becomes a variable that the trips hand on.
     def carry(self):
-        self.before = _names(self.rec)
+        self.before = self.one_name_each(names_before(self.rec))
         self.slots = {}
         for x, ids, *_ in self.before.live.values():
             if id(x) in self.slots:
@@ -530,6 +437,19 @@ class For(Control):
             self.slots[id(x)] = slot
             x.ids = slot
         self.before.now = {p: e[0].ids for p, e in self.before.live.items()}
+
+    # Two names for one scalar get a value each, since the loop may assign one of them.
+    def one_name_each(self, before):
+        taken, split = set(), False
+        for path, (x, ids, kind, shape) in before.live.items():
+            if before.places[path].hidden or shape:
+                continue
+            if id(x) in taken:
+                value = Value(kind, shape, ids)
+                value.region = x.region
+                split = before.rebind(path, value) or split
+            taken.add(id(x))
+        return names_before(self.rec) if split else before
 
     def begin(self):
         bounds = [b.use() for b in self.bounds]

@@ -189,7 +189,7 @@ class Value:
         return Value(self.kind, (), (self.use()[self._position(key)],))
 
     def __setitem__(self, key, value):
-        from hindcast import _regions
+        from hindcast._names import names_of
 
         if isinstance(key, Value) and len(self.shape) == 1:
             for k in range(self.shape[0]):
@@ -198,7 +198,7 @@ class Value:
         position = self._position(key)
         component = as_value(value, self.kind, (), "a component")
         self.use()
-        names = _regions.names_of(self)
+        names = names_of(self)
         if self.element is not None:
             if names:
                 fail(Error, f"'{names[0]}' is the value that {self.element[0].name}[i] had; write "

@@ -225,7 +225,7 @@ class Control:
             paths = [p for group in meanings.values() for p in group]
             if len(meanings) > 1:
                 (one, *_), (other, *_) = list(meanings.values())[:2]
-                self.two_meanings(now, one, other)
+                self.two_meanings(now, one, other, meaning)
             wanted[number] = (x, next(iter(meanings)), paths[0])
         last = {}  # names for what a changed one was in the last trip: unknown behind the loop
         for path, (x, *_) in now.values.items():
@@ -235,7 +235,7 @@ class Control:
                 if id(x) not in wanted:
                     last[id(x)] = x
                 elif wanted[id(x)][2] not in meaning:
-                    self.two_meanings(now, wanted[id(x)][2], path)
+                    self.two_meanings(now, wanted[id(x)][2], path, meaning)
         for entry in before.live.values():
             entry[0].ids = entry[1]
         for x in last.values():
@@ -245,10 +245,12 @@ class Control:
                 x.ids, x.region, x.element = tuple(ids), region, None
         return now
 
-    def two_meanings(self, now, one, other):
+    def two_meanings(self, now, one, other, meaning):
+        if one in meaning and other not in meaning:
+            one, other = other, one
         a, b = now.places[one].text, now.places[other].text
         fail(Error, f"'{a}' and '{b}' are one value inside the {self.what}, but mean two behind it; "
-             f"make them two: {b} = hc.copy({b})")
+             f"write {b} = hc.copy({a}) where it is assigned")
 
 
 class If(Control):

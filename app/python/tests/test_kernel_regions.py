@@ -364,7 +364,7 @@ def test_two_names_for_one_vector():
             a = b
         y[i] = a.x
 
-    refused(g, "a = hc.copy(a)")
+    refused(g, "a = hc.copy(b)")
 
     @hc.kernel
     def good(i: hc.Int, x: hc.Read[hc.real], y: hc.Write[hc.real]):

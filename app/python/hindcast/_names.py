@@ -108,11 +108,15 @@ def _children(x):
         return [("self", ".__self__", x.__self__), ("function", "", x.__func__)]
     if isinstance(x, functools.partial):
         return [("function", "", x.func), ("args", "()", x.args), ("keywords", "()", x.keywords)]
+    if isinstance(x, type) and x.__module__ != "builtins":
+        held = (Value, list, dict, *_PLAIN)
+        return [(("attribute", k), f".{k}", v) for k, v in list(vars(x).items())
+                if isinstance(v, held) and not k.startswith("__")]  # fmt: skip
     if isinstance(x, (type, types.ModuleType)) or type(x).__module__.split(".")[0] in (
         "hindcast", "builtins", "numpy", "jax", "jaxlib", "torch",
     ):  # fmt: skip
         return None
-    found = []
+    found = [("class", "", type(x))]
     if isinstance(getattr(x, "__dict__", None), dict):
         found += [(("attribute", k), f".{k}", v) for k, v in list(x.__dict__.items())]
     for cls in type(x).__mro__:

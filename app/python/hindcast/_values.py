@@ -290,6 +290,9 @@ def pair(a, b, symbol):
     if not isinstance(a, Value) and not isinstance(b, Value):
         kind = "real" if "real" in (kind_of(a), kind_of(b)) else kind_of(a)
         return literal(a, kind), literal(b, kind)
+    for x in (a, b):
+        if isinstance(x, Value) and symbol not in ("==", "!=", "&", "|", "^", "select"):
+            arithmetic_kind(x, symbol)
     if not isinstance(a, Value):
         a = as_value(a, b.kind)
     if not isinstance(b, Value):

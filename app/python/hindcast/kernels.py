@@ -116,11 +116,12 @@ class _ReadWrite(_Own):
 class _Added:
     """force[j], or a component of it: takes += and -=."""
 
-    __slots__ = ("buffer", "place", "component", "done")
+    __slots__ = ("buffer", "place", "key", "component", "done")
     __hash__ = object.__hash__
 
-    def __init__(self, buffer, index, component=None):
-        self.buffer, self.place, self.component, self.done = buffer, index, component, False
+    def __init__(self, buffer, index, key, component=None):
+        self.buffer, self.place, self.key, self.component = buffer, index, key, component
+        self.done = False  # whether += or -= has just been
 
     def _refuse(self, *_):
         fail(TypeError, self.buffer.wrong("so its elements are not read; take another parameter "
@@ -153,17 +154,18 @@ class _Added:
         if self.component is not None or not shape:
             fail(TypeError, f"'{b.name}[i]' has no components there")
         probe = Value(b.kind, shape, range(b.count))
-        return _Added(b, self.place, probe._position(key))
+        return _Added(b, self.place, self.key, probe._position(key))
 
-    def finish(self, part):
-        if not isinstance(part, _Added) or not part.done or part.buffer is not self.buffer:
-            fail(TypeError, self.buffer.wrong("so its elements take += and -= and nothing else"))
+    def finish(self, part, key):
+        if not isinstance(part, _Added) or part.component != self.part(key).component:
+            part = None
+        self.buffer.finish(part, self.key)
 
     def __getitem__(self, key):
         return self.part(key)
 
     def __setitem__(self, key, part):
-        self.finish(part)
+        self.finish(part, key)
 
 
 def _part_property(k, letter):
@@ -172,7 +174,7 @@ def _part_property(k, letter):
             fail(AttributeError, f"'{self.buffer.name}[i]' has no component '{letter}'")
         return self.part(k)
 
-    return property(get, lambda self, part: self.finish(part))
+    return property(get, lambda self, part: self.finish(part, k))
 
 
 for _k, _letter in enumerate("xyzw"):
@@ -181,10 +183,17 @@ for _k, _letter in enumerate("xyzw"):
 
 class _Accumulate(_Buffer):
     def __getitem__(self, i):
-        return _Added(self, self.index(i))
+        return _Added(self, self.index(i), i)
 
+    # Behind f[i] += v and f[i].x += v, which have been recorded, Python assigns the element.
     def __setitem__(self, i, part):
-        if not isinstance(part, _Added) or not part.done or part.buffer is not self:
+        self.finish(part if getattr(part, "component", 0) is None else None, i)
+
+    def finish(self, part, key):
+        same = isinstance(part, _Added) and part.buffer is self and part.key is key
+        if same and part.done:
+            part.done = False
+        else:
             fail(TypeError, self.wrong("so its elements take += and -= and nothing else; declare "
                                        "it Write to assign the own element"))
 
@@ -372,6 +381,8 @@ def _declared(function, names):
             refuse(f"'*{name}' is not possible; name every parameter, with its annotation")
         if p.kind is p.KEYWORD_ONLY:
             refuse(f"'{name}' stands behind *; leave * out, arguments are given by name anyway")
+        if name in ("kernel", "dim", "device", "precision"):
+            refuse(f"'{name}' is a name that hc.record() takes itself; choose another")
         if p.default is not p.empty:
             refuse(f"'{name}' has a default value; leave it out and give it to hc.record()")
         if p.annotation is p.empty:
@@ -403,6 +414,8 @@ def _declared(function, names):
             refuse(f"'{name}' is Atomic of {annotation.dtype.name}; Atomic is for integers: use "
                    "Accumulate")
         found.append((name, annotation.access, kind, shape))
+    if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        refuse("it is a generator or a coroutine; leave yield and async out")
     if not signature.parameters:
         refuse("it has no parameters; the first is the work item: i: hc.Int")
     return found
@@ -428,8 +441,6 @@ def _describe(function, parameters):
             arguments.append(buffer)
         rec.caller = sys._getframe()
         result = function(*arguments)
-        if inspect.isgenerator(result) or inspect.iscoroutine(result):
-            raise Error(f"kernel '{rec.name}' is a generator; leave yield and async out")
         if result is not None:
             raise Error(f"kernel '{rec.name}' returns a value; store it in an element: y[i] = ...")
         if rec.broken:
@@ -448,7 +459,6 @@ def kernel(function):
     if not inspect.isfunction(function):
         raise ArgumentError(f"@hc.kernel stands above a function, not {type(function).__name__}")
     names = dict(sys._getframe(1).f_locals)
-    names.update(inspect.getclosurevars(function).nonlocals)
     parameters = _declared(function, names)
     made = [
         (name, access.__name__, kind, _count(shape), shape[0] if len(shape) == 2 else 1)

@@ -33,7 +33,10 @@ void PyKernel::prepare() const {
     if (!source_ || source_->program) return;
     if (!source_->describe.is_valid())
         throw Error("its function is no longer there").in_kernel(definition_.name());
-    source_->program = std::make_shared<const Program>(parse_program(source_->describe()));
+    const nb::object describe = source_->describe;  // another thread may let it go
+    auto program = std::make_shared<const Program>(parse_program(describe()));
+    if (source_->program) return;
+    source_->program = std::move(program);
     try {
         definition_.trace(ir::Precision::f64);  // errors of the kernel are told now
     } catch (...) {

@@ -215,10 +215,9 @@ class Control:
         for x, meanings in wanted.values():
             for ids, paths in meanings.items() if len(meanings) > 1 and not x.shape else ():
                 for path in paths:
-                    if path in meaning:
-                        value = Value(x.kind, (), ids)
-                        value.region = region
-                        split = now.rebind(path, value) or split
+                    value = Value(x.kind, (), ids)
+                    value.region = region if path in meaning else x.region
+                    split = now.rebind(path, value) or split
         if split:
             return self.settle(before, Names(self.rec), meaning, region)
         for number, (x, meanings) in wanted.items():
@@ -442,15 +441,15 @@ class For(Control):
 
     # Two names for one scalar get a value each, since the loop may assign one of them.
     def one_name_each(self, before):
-        taken, split = set(), False
+        names, split = {}, False
         for path, (x, ids, kind, shape) in before.live.items():
-            if before.places[path].hidden or shape:
-                continue
-            if id(x) in taken:
-                value = Value(kind, shape, ids)
+            if not before.places[path].hidden and not shape:
+                names.setdefault(id(x), []).append((path, x, ids))
+        for paths in names.values():
+            for path, x, ids in paths if len(paths) > 1 else ():
+                value = Value(x.kind, (), ids)
                 value.region = x.region
                 split = before.rebind(path, value) or split
-            taken.add(id(x))
         return names_before(self.rec) if split else before
 
     def begin(self):

@@ -4,7 +4,7 @@ that cannot be told."""
 import hindcast as hc
 import numpy as np
 import pytest
-from test_kernels import check, forward, line_of
+from kernel_checks import check, forward, line_of
 
 
 def run(kernel, x, n=None, dim=None):

@@ -105,6 +105,11 @@ def describe_type(kind, shape):
     return f"{name}{shape[-1]}"
 
 
+def a_type(kind, shape):
+    name = describe_type(kind, shape)
+    return ("an " if name[0] == "i" else "a ") + name
+
+
 def is_number(x):
     return isinstance(x, (numbers.Real, np.bool_)) and not isinstance(x, Value)
 
@@ -268,13 +273,13 @@ def as_value(x, kind=None, shape=None, what="a value"):
     if is_number(x):
         x = literal(x, kind or kind_of(x))
     if not isinstance(x, Value):
-        kind_text = "a value" if kind is None else f"a {describe_type(kind, shape or ())}"
+        kind_text = "a value" if kind is None else a_type(kind, shape or ())
         fail(TypeError, f"{type(x).__name__} stands where {kind_text} is expected")
     x.use()
     if (kind is not None and x.kind != kind) or (shape is not None and x.shape != shape):
-        expected = describe_type(kind or x.kind, x.shape if shape is None else shape)
+        expected = a_type(kind or x.kind, x.shape if shape is None else shape)
         remedy = f"; convert it: hc.{kind}(x)" if kind != x.kind and kind != "bool" else ""
-        fail(TypeError, f"{what} is a {x.type}, where a {expected} is expected{remedy}")
+        fail(TypeError, f"{what} is {a_type(x.kind, x.shape)}, where {expected} is expected{remedy}")
     return x
 
 

@@ -139,7 +139,7 @@ def add_to(target, key, value):
         (lambda i, x, *_: x[i][3], "has no component 3"),
         (lambda i, x, *_: x[-1], "indices count from 0"),
         (lambda i, x, *_: x[i, 0], "x[i].x or x[i][0]"),
-        (lambda i, x, *_: x[x[i].x], "the index of 'x' is a real, where a i32 is expected"),
+        (lambda i, x, *_: x[x[i].x], "the index of 'x' is a real, where an i32 is expected"),
         (lambda i, x, *_: x[i] < x[i], "only scalars are compared"),
         (lambda i, x, *_: (x[i].x < 1) + 1, "hc.select(c, 1, 0)"),
         (lambda i, x, *_: float(x[i].x), "is not a number of Python"),

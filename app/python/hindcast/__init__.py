@@ -34,4 +34,23 @@ from hindcast._core import (
     zeros,
 )
 from hindcast._errors import ArgumentError
+from hindcast._functions import *  # noqa: F403
+from hindcast.kernels import (
+    Accumulate,
+    Atomic,
+    Int,
+    Param,
+    Property,
+    Read,
+    ReadWrite,
+    Reduce,
+    Sum,
+    Write,
+    WriteSlice,
+    else_,
+    for_,
+    if_,
+    kernel,
+    while_,
+)
 from hindcast.scenes import Check, Optimized, Simulation, load, scene

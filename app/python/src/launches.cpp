@@ -226,17 +226,6 @@ void bind_devices(nb::module_& m) {
 }
 
 void bind_launches(nb::module_& m) {
-    nb::class_<PyKernel>(m, "Kernel", "A kernel: record() binds it to arrays.")
-        .def_prop_ro("name", [](const PyKernel& k) { return k.definition().name(); })
-        .def_prop_ro("parameters",
-                     [](const PyKernel& k) {
-                         std::vector<std::string> names;
-                         for (const auto& p : k.definition().parameters()) names.push_back(p.name);
-                         return names;
-                     })
-        .def("__repr__",
-             [](const PyKernel& k) { return "hindcast.Kernel " + k.definition().name(); });
-
     nb::class_<PyLaunch>(m, "Launch",
                          "A kernel with its arguments, to be run any number of times in any "
                          "direction.")
@@ -278,6 +267,7 @@ void bind_launches(nb::module_& m) {
         "record",
         [](const PyKernel& kernel, std::int64_t dim, std::shared_ptr<Device> device,
            const std::string& precision, const nb::kwargs& arguments) {
+            kernel.prepare();
             return checked([&] {
                 return std::make_unique<PyLaunch>(kernel, dim, arguments, device, precision);
             });

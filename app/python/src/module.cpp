@@ -1,5 +1,5 @@
 // The module hindcast._core; hindcast/__init__.py is its face.
-#include "app/python/src/bindings.hpp"
+#include "app/python/src/kernels.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/version.hpp"
 
@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
     bind_errors(m);
     bind_devices(m);
     bind_arrays(m);
+    bind_kernels(m);
     bind_launches(m);
     bind_scenes(m);
 #ifdef HINDCAST_JAX

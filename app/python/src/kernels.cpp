@@ -1,0 +1,133 @@
+#include "app/python/src/kernels.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "app/python/src/tracing.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::python {
+
+using namespace nb::literals;
+
+struct PyKernel::Source {
+    explicit Source(nb::object f) : describe(std::move(f)) {}
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    ~Source() {
+        if (!describe.is_valid()) return;
+        if (!Py_IsInitialized()) {
+            describe.release();  // the interpreter has taken it along
+            return;
+        }
+        const nb::gil_scoped_acquire lock;
+        describe.reset();
+    }
+
+    nb::object describe;  // runs the function; let go once it has run
+    std::shared_ptr<const Program> program;
+};
+
+void PyKernel::prepare() const {
+    if (!source_ || source_->program) return;
+    if (!source_->describe.is_valid())
+        throw Error("its function is no longer there").in_kernel(definition_.name());
+    const nb::object describe = source_->describe;  // another thread may let it go
+    auto program = std::make_shared<const Program>(parse_program(describe()));
+    if (source_->program) return;
+    source_->program = std::move(program);
+    try {
+        definition_.trace(ir::Precision::f64);  // errors of the kernel are told now
+    } catch (...) {
+        source_->program.reset();
+        throw;
+    }
+    source_->describe.reset();
+}
+
+namespace {
+
+// Parameters as (name, access, kind, components, rows).
+std::unique_ptr<PyKernel> make_kernel(const std::string& name, nb::handle parameters,
+                                      nb::object describe) {
+    static const std::pair<const char*, ir::Access> accesses[] = {
+        {"Read", ir::Access::read},
+        {"Write", ir::Access::write},
+        {"ReadWrite", ir::Access::read_write},
+        {"Accumulate", ir::Access::accumulate},
+        {"Sum", ir::Access::sum},
+        {"WriteSlice", ir::Access::slice},
+        {"Reduce", ir::Access::reduce},
+        {"Atomic", ir::Access::atomic},
+        {"Param", ir::Access::value},
+        {"Property", ir::Access::read}};
+    std::vector<ir::Parameter> list;
+    std::vector<bool> may_share;
+    for (const nb::handle p : parameters) {
+        const auto access = nb::cast<std::string>(p[1]);
+        const auto* const found =
+            std::find_if(std::begin(accesses), std::end(accesses),
+                         [&](const auto& entry) { return access == entry.first; });
+        if (found == std::end(accesses)) throw Error("internal: no access '" + access + "'");
+        list.push_back({nb::cast<std::string>(p[0]), found->second,
+                        declared_type(nb::cast<std::string>(p[2])), nb::cast<int>(p[3]),
+                        nb::cast<int>(p[4])});
+        may_share.push_back(access == "Property");
+    }
+    const auto source = std::make_shared<PyKernel::Source>(std::move(describe));
+    lang::KernelDef definition(
+        name, std::move(list), std::move(may_share),
+        [source](const std::vector<int>& symbols, std::uint64_t shared) {
+            if (!source->program)
+                throw Error("internal: a kernel of Python is traced before it is prepared");
+            record_program(*source->program, symbols, shared);
+        });
+    return std::make_unique<PyKernel>(std::move(definition), source);
+}
+
+// A kernel that has not run its function refers to it, and the function often to the kernel.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (!nb::inst_ready(self)) return 0;
+    const auto& source = nb::inst_ptr<PyKernel>(self)->source();
+    if (source && source->describe.is_valid()) Py_VISIT(source->describe.ptr());
+    return 0;
+}
+int clear(PyObject* self) {
+    const auto& source = nb::inst_ptr<PyKernel>(self)->source();
+    if (source) source->describe.reset();
+    return 0;
+}
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {0, nullptr}};
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+    nb::class_<PyKernel>(m, "Kernel", "A kernel: record() binds it to arrays.",
+                         nb::type_slots(slots))
+        .def_prop_ro("name", [](const PyKernel& k) { return k.signature().name(); })
+        .def_prop_ro("parameters",
+                     [](const PyKernel& k) {
+                         std::vector<std::string> names;
+                         for (const auto& p : k.signature().parameters()) names.push_back(p.name);
+                         return names;
+                     })
+        .def("__call__",
+             [](const PyKernel& k, const nb::args&, const nb::kwargs&) {
+                 throw nb::type_error(
+                     ("kernel '" + k.signature().name() +
+                      "' is not called like a function: bind it with launch = hc.record(" +
+                      k.signature().name() +
+                      ", dim=..., name=array, ...) and run launch.forward(); what several kernels "
+                      "share is a function without @hc.kernel")
+                         .c_str());
+             })
+        .def("__repr__",
+             [](const PyKernel& k) { return "hindcast.Kernel " + k.signature().name(); });
+    m.def("_make_kernel", &make_kernel, "name"_a, "parameters"_a, "describe"_a);
+}
+
+}  // namespace hindcast::python

@@ -14,6 +14,8 @@ void bind_errors(nb::module_& m) {
 
 NB_MODULE(_core, m) {
     using namespace hindcast::python;
+    // At the end of a process Python need not take its modules apart, which nanobind reports.
+    nanobind::set_leak_warnings(false);
     m.attr("__version__") = hindcast::version();
     bind_errors(m);
     bind_devices(m);

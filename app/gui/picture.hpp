@@ -28,8 +28,7 @@ public:
     // The moment that was drawn last; null before the first.
     const render::Frame* frame() const;
     const render::Stage* stage() const { return stage_.get(); }
-    // In use in the picture drawn last; waits for it.
-    std::array<double, 2> colour_range() { return renderer_.colour_range(); }
+    std::array<double, 2> colour_range() const { return renderer_.colour_range(); }
     render::Renderer::Longest longest_arrow() const { return renderer_.longest_arrow(); }
     // The box around things of the drawn moment, m; none if they are nowhere.
     std::optional<render::Bounds> bounds_of(const std::vector<int>& things,

@@ -294,11 +294,7 @@ Image Renderer::picture(const View& view) {
     return read_image();
 }
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
-std::array<double, 2> Renderer::colour_range() {
-    State& state = *state_;
-    state.context.state().guarded([&] { state.finish_done(true); });
-    return state.colour_range;
-}
+std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
 Renderer::Longest Renderer::longest_arrow() const { return state_->longest; }
 std::optional<Bounds> Renderer::bounds_of(const std::vector<int>& things, const Element& part) {
     return state_->bounds_of({things}, part).front();

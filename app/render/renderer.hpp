@@ -46,8 +46,8 @@ public:
     // Draws the newest frame, also one that is still on its way, and waits for the picture.
     Image picture(const View& view);
     Pick pick(int x, int y);  // in pixels of the last draw, from the top left
-    // The range of colours in use in the last draw: for the colour bar. Waits for it.
-    std::array<double, 2> colour_range();
+    // The range of colours in use in the last draw that has finished: for the colour bar.
+    std::array<double, 2> colour_range() const;
     // The longest arrow in the last draw that has finished, in the unit of its field
     // (Frame::arrows); 0 where there are none. Also without View::arrow_log.
     struct Longest {

@@ -185,21 +185,6 @@ TEST_CASE("render: a field shows exactly the colours of the map, node by node") 
     }
 }
 
-TEST_CASE("render: the range of colours is that of the last draw, not of one before") {
-    Studio studio;
-    StageMaker maker = in_plane();
-    const int position = maker.channel("position", 2, {-0.5, 0, 0.5, 0});
-    maker.points(position, 2, 0.2).values = maker.channel("speed", 1, {-1, 3});
-    const View view = plane_view(maker, 100, 50, 2);
-    const auto exchange = studio.show(maker);
-    for (const double most : {3.0, 5.0, 9.0}) {
-        maker.channels[1] = {-1, most};
-        publish(*exchange, maker);
-        CHECK(studio.renderer.draw(view));
-        CHECK(studio.renderer.colour_range() == std::array<double, 2>{-1, most});
-    }
-}
-
 TEST_CASE("render: ranges of colours: automatic, symmetric, given") {
     Studio studio;
     StageMaker maker = in_plane();

@@ -1,6 +1,7 @@
 #include "engine/runtime/device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -74,7 +75,7 @@ std::string Device::describe() const {
 std::shared_ptr<backend::Executable> Device::compile(const ir::Kernel& kernel,
                                                      const std::string& launch,
                                                      std::function<std::string()> arguments) {
-    ++kernels_;
+    std::atomic_ref(kernels_).fetch_add(1);  // launches are made on several threads
     const backend::CodeTimer timer;
     if (cuda_)
         return backend::compile_cuda(kernel, {launch, std::move(arguments)}, cuda_,

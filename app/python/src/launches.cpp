@@ -43,6 +43,8 @@ public:
         const auto& parameters = definition_.parameters();
         for (const auto& [key, value] : arguments) check_name(nb::cast<std::string>(key));
         std::optional<ir::Precision> real;
+        if (!precision.empty() && precision != "f32" && precision != "f64")
+            throw Error("precision: '" + precision + "' is neither 'f32' nor 'f64'");
         if (!precision.empty()) real = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
         std::string first;
         std::vector<Argument> list;
@@ -251,7 +253,7 @@ void bind_launches(nb::module_& m) {
         .def(
             "grad",
             [](const PyLaunch& l, const std::string& name) -> nb::object {
-                const std::vector<double> g = l.gradient_of(name);
+                const std::vector<double> g = checked([&] { return l.gradient_of(name); });
                 return g.size() == 1 ? nb::cast(g[0]) : nb::object(nb::tuple(nb::cast(g)));
             },
             "name"_a, "The gradient of a number.")

@@ -70,9 +70,8 @@ def _primitive(name, vector):
         return primitive.bind(*moved, function=function), 0
 
     primitive.def_abstract_eval(abstract)
-    primitive.def_impl(
-        lambda *operands, function: jax.jit(lambda *o: primitive.bind(*o, function=function))(*operands)
-    )
+    # Outside of jit: compiled once for each function, too.
+    primitive.def_impl(jax.jit(primitive.bind, static_argnames="function"))
     mlir.register_lowering(primitive, lower, platform="cpu")
     batching.primitive_batchers[primitive] = batch
     return primitive
@@ -259,7 +258,6 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
         file = str(scene)
     else:
         text = scene
-    device = device if device is not None else _core.device()
     function = _core.LossFunction(
         text, file, list(inputs), device, precision, -1 if steps is None else steps
     )

@@ -26,6 +26,26 @@ std::string DataType::name() const {
     return prefix + (element.rows > 1 ? "mat" : "vec") + std::to_string(element.columns);
 }
 
+void refuse(const std::string& message) {
+    const nb::object error = nb::module_::import_("hindcast._errors").attr("ArgumentError");
+    PyErr_SetString(error.ptr(), message.c_str());
+    throw nb::python_error();
+}
+
+ir::Precision precision_of(const std::string& text) {
+    if (text != "f32" && text != "f64")
+        refuse("precision: '" + text + "' is neither 'f32' nor 'f64'");
+    return text == "f32" ? ir::Precision::f32 : ir::Precision::f64;
+}
+
+nb::dlpack::dtype dlpack_type(ir::Type type) {
+    using Code = nb::dlpack::dtype_code;
+    const Code code = ir::is_real(type)     ? Code::Float
+                      : ir::is_signed(type) ? Code::Int
+                                            : Code::UInt;
+    return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * ir::size_of(type)), 1};
+}
+
 // ---- PyArray ---------------------------------------------------------------------------------
 
 PyArray::PyArray(Strided memory, nb::object from, std::optional<Element> element)
@@ -118,18 +138,12 @@ namespace {
 
 nb::object numpy() { return nb::module_::import_("numpy"); }
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
-    const nb::object error = nb::module_::import_("hindcast._errors").attr("ArgumentError");
-    PyErr_SetString(error.ptr(), (name + ": " + what).c_str());
-    throw nb::python_error();
-}
-
 template <class F>
 auto naming(const std::string& name, F f) {
     try {
         return f();
     } catch (const Error& error) {
-        refuse(name, error.what());
+        refuse(name + ": " + error.what());
     }
 }
 
@@ -160,16 +174,9 @@ Strided from_interface(nb::handle object) {
 }
 
 ir::Type type_of(const nb::dlpack::dtype& type) {
-    using Code = nb::dlpack::dtype_code;
-    for (const ir::Type each : {ir::Type::f32, ir::Type::f64, ir::Type::i32, ir::Type::u32,
-                                ir::Type::i64, ir::Type::u64}) {
-        const Code code = ir::is_real(each)     ? Code::Float
-                          : ir::is_signed(each) ? Code::Int
-                                                : Code::UInt;
-        if (type.code == static_cast<std::uint8_t>(code) && type.lanes == 1 &&
-            type.bits == 8 * ir::size_of(each))
-            return each;
-    }
+    for (const ir::Type each :
+         {ir::Type::f32, ir::Type::f64, ir::Type::i32, ir::Type::u32, ir::Type::i64, ir::Type::u64})
+        if (type == dlpack_type(each)) return each;
     throw Error("its numbers are of another type")
         .remedy("kernels take float32, float64, int32, uint32, int64 and uint64");
 }
@@ -292,11 +299,7 @@ nb::object view_of(nb::handle self) {
     PyArray& a = nb::cast<PyArray&>(self);
     const Strided& m = a.memory();
     const std::vector<std::size_t> shape(m.shape.begin(), m.shape.end());
-    nb::dlpack::dtype type{
-        static_cast<std::uint8_t>(ir::is_real(m.type)     ? nb::dlpack::dtype_code::Float
-                                  : ir::is_signed(m.type) ? nb::dlpack::dtype_code::Int
-                                                          : nb::dlpack::dtype_code::UInt),
-        static_cast<std::uint8_t>(8 * ir::size_of(m.type)), 1};
+    const nb::dlpack::dtype type = dlpack_type(m.type);
     const bool on_device = a.is_decided() && a.array().memory().has_device();
     void* const data = on_device ? a.array().data() : m.data;
     nb::object view;
@@ -313,12 +316,6 @@ std::string described(const PyArray& a) {
     const std::string shape =
         fmt::format("({}{})", fmt::join(a.shape(), ", "), a.shape().size() == 1 ? "," : "");
     return fmt::format("hindcast.Array(shape={}, dtype={})", shape, ir::name_of(a.type()));
-}
-
-ir::Precision precision_of(const std::string& text) {
-    if (text != "f32" && text != "f64")
-        refuse("precision", "'" + text + "' is neither 'f32' nor 'f64'");
-    return text == "f32" ? ir::Precision::f32 : ir::Precision::f64;
 }
 
 }  // namespace

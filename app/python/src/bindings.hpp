@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <optional>
 #include <string>
@@ -53,10 +54,15 @@ private:
     interop::Strided memory_;
     std::optional<interop::Element> element_;
     Array array_;
-    std::shared_ptr<void> alive_;
     std::unique_ptr<PyArray> gradient_, tangent_;
     std::optional<Hash128> seen_;
 };
+
+// Raises hindcast.ArgumentError, which begins with the argument's name.
+[[noreturn]] void refuse(const std::string& message);
+// "f32" or "f64"; raises ArgumentError for anything else.
+ir::Precision precision_of(const std::string& text);
+nb::dlpack::dtype dlpack_type(ir::Type type);
 
 // Any array object as an array that shares its memory; lists and the like are copied. `name` of the
 // argument for errors. `copy`: true always, false never. `precision`: of lists of reals.

@@ -19,13 +19,10 @@
 #include <mutex>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/scenes.hpp"
 #include "engine/base/error.hpp"
 #include "engine/sim/loss_function.hpp"
 #include "xla/ffi/api/ffi.h"
-
-namespace hindcast {
-void register_all_modules(Registry& registry);
-}
 
 namespace hindcast::python {
 
@@ -33,15 +30,6 @@ using namespace nb::literals;
 namespace ffi = xla::ffi;
 
 namespace {
-
-const Registry& registry() {
-    static const Registry* const all = [] {
-        auto* made = new Registry;
-        register_all_modules(*made);
-        return made;
-    }();
-    return *all;
-}
 
 // Functions that compiled programs may ask for, by number.
 class Functions {
@@ -235,14 +223,14 @@ void bind_jax(nb::module_& m) {
                const std::vector<std::string>& inputs, std::shared_ptr<Device> device,
                const std::string& precision, std::int64_t steps) {
                 SimulationOptions options;
-                options.device = std::move(device);
-                options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+                options.device = device ? std::move(device) : default_device();
+                options.precision = precision_of(precision);
                 options.steps = steps;
                 const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);
                 new (self)
-                    Handle(std::make_shared<LossFunction>(read, registry(), options, inputs));
+                    Handle(std::make_shared<LossFunction>(read, all_modules(), options, inputs));
             },
-            "scene"_a, "file"_a, "inputs"_a, "device"_a, "precision"_a, "steps"_a)
+            "scene"_a, "file"_a, "inputs"_a, "device"_a.none(), "precision"_a, "steps"_a)
         .def_ro("number", &Handle::number)
         .def_prop_ro("size", [](const Handle& h) { return h.function->size(); })
         .def_prop_ro("paths",

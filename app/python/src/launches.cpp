@@ -26,12 +26,6 @@ namespace {
 
 using SharedDevice = std::shared_ptr<Device>;
 
-[[noreturn]] void refuse(const Error& error) {
-    const nb::object type = nb::module_::import_("hindcast._errors").attr("ArgumentError");
-    PyErr_SetString(type.ptr(), error.what());
-    throw nb::python_error();
-}
-
 thread_local std::vector<Tape*> tapes;  // entered on this thread, the innermost last
 
 // A kernel with its arguments. Python's arrays are kept as long as the launch.
@@ -43,9 +37,7 @@ public:
         const auto& parameters = definition_.parameters();
         for (const auto& [key, value] : arguments) check_name(nb::cast<std::string>(key));
         std::optional<ir::Precision> real;
-        if (!precision.empty() && precision != "f32" && precision != "f64")
-            throw Error("precision: '" + precision + "' is neither 'f32' nor 'f64'");
-        if (!precision.empty()) real = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+        if (!precision.empty()) real = precision_of(precision);
         std::string first;
         std::vector<Argument> list;
         objects_.resize(parameters.size());
@@ -198,7 +190,7 @@ auto checked(F f) {
     try {
         return f();
     } catch (const Error& error) {
-        refuse(error);
+        refuse(error.what());
     }
 }
 

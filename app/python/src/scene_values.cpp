@@ -18,16 +18,16 @@ namespace hindcast::python {
 using document::Node;
 using model::Quantity;
 
-namespace {
-
 const Registry& all_modules() {
-    static const Registry all = [] {
-        Registry fresh;
-        register_all_modules(fresh);
-        return fresh;
+    static const Registry* const all = [] {
+        auto* made = new Registry;
+        register_all_modules(*made);
+        return made;
     }();
-    return all;
+    return *all;
 }
+
+namespace {
 
 Path parsed(const std::string& text) {
     try {

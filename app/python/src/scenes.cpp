@@ -75,14 +75,6 @@ using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
 std::span<const double> span_of(const Numbers& numbers) { return {numbers.data(), numbers.size()}; }
 
-nb::dlpack::dtype type_of(ir::Type type) {
-    using Code = nb::dlpack::dtype_code;
-    const Code code = ir::is_real(type)     ? Code::Float
-                      : ir::is_signed(type) ? Code::Int
-                                            : Code::UInt;
-    return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * ir::size_of(type)), 1};
-}
-
 template <class T>
 nb::capsule kept_by(T object) {
     return nb::capsule(new T(std::move(object)),
@@ -150,7 +142,7 @@ nb::object state_of(const Shared& scene, const std::string& name) {
         extents_of(Frames::shape_of(kept->array), frames->count());
     return nb::cast(nb::ndarray<nb::numpy, nb::ro>(kept->bytes.get(), extents.size(),
                                                    extents.data(), kept_by(frames), strides.data(),
-                                                   type_of(kept->array.type())));
+                                                   dlpack_type(kept->array.type())));
 }
 
 nb::object final_of(const Shared& scene, const std::string& name) {
@@ -165,7 +157,7 @@ nb::object final_of(const Shared& scene, const std::string& name) {
     const std::vector<std::size_t> extents = extents_of(shape);
     return nb::cast(nb::ndarray<nb::numpy>(copy->find(name)->bytes.get(), extents.size(),
                                            extents.data(), kept_by(copy), strides.data(),
-                                           type_of(type)));
+                                           dlpack_type(type)));
 }
 
 Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& precision,
@@ -173,7 +165,7 @@ Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& prec
     SimulationOptions options;
     options.device = std::move(device);
     if (!options.device) options.device = default_device();
-    options.precision = precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
+    options.precision = precision_of(precision);
     options.steps = steps;
     options.seed = seed;
     return std::make_shared<SharedScene>(std::move(scene), options);

@@ -34,6 +34,10 @@ using Shape = std::vector<std::int64_t>;
 struct ArgumentFault : Error {
     using Error::Error;
 };
+// Every physics module. It stays to the end of the process, as compiled programs that call
+// simulations do.
+const Registry& all_modules();
+
 struct Interrupted {};  // go_on() said no
 
 // States of one run, as its steps left them: every whole step from the start on.

@@ -20,7 +20,7 @@ using interop::Element;
 using interop::Strided;
 
 std::string DataType::name() const {
-    const std::string scalar = real ? "real" : ir::name_of(type);
+    std::string scalar = real ? "real" : ir::name_of(type);
     if (element.components() == 1) return scalar;
     const std::string prefix = real ? "" : scalar.substr(0, 1);
     return prefix + (element.rows > 1 ? "mat" : "vec") + std::to_string(element.columns);
@@ -112,7 +112,7 @@ const Array& PyArray::array() {
 }
 
 PyArray& PyArray::derivative(std::unique_ptr<PyArray>& kept, const Array& of) {
-    if (!kept) kept = std::make_unique<PyArray>(of, shape(), *element_);
+    if (!kept) kept = std::make_unique<PyArray>(of, shape(), element_.value_or(Element{}));
     return *kept;
 }
 PyArray& PyArray::gradient() { return derivative(gradient_, array().gradient()); }

@@ -198,7 +198,7 @@ XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) {
 
 template <class F>
 nb::capsule pointer(F* function) {
-    return nb::capsule(reinterpret_cast<void*>(function));
+    return nb::capsule(reinterpret_cast<void*>(function));  // NOLINT: a capsule holds addresses
 }
 
 // What Python holds of a function.
@@ -220,10 +220,10 @@ void bind_jax(nb::module_& m) {
         .def(
             "__init__",
             [](Handle* self, const std::string& scene, const std::string& file,
-               const std::vector<std::string>& inputs, std::shared_ptr<Device> device,
+               const std::vector<std::string>& inputs, const std::shared_ptr<Device>& device,
                const std::string& precision, std::int64_t steps) {
                 SimulationOptions options;
-                options.device = device ? std::move(device) : default_device();
+                options.device = device ? device : default_device();
                 options.precision = precision_of(precision);
                 options.steps = steps;
                 const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);

@@ -32,7 +32,7 @@ thread_local std::vector<Tape*> tapes;  // entered on this thread, the innermost
 class PyLaunch {
 public:
     PyLaunch(const PyKernel& kernel, std::int64_t items, const nb::kwargs& arguments,
-             SharedDevice device, const std::string& precision)
+             const SharedDevice& device, const std::string& precision)
         : definition_(kernel.definition()) {
         const auto& parameters = definition_.parameters();
         for (const auto& [key, value] : arguments) check_name(nb::cast<std::string>(key));
@@ -63,10 +63,10 @@ public:
             real = of;
             if (first.empty()) first = parameter.name;
         }
-        device_ = device ? std::move(device) : default_device();
+        device_ = device ? device : default_device();
         check_device(list);
-        launch_.emplace(device_, definition_, real.value_or(ir::Precision::f32), items,
-                        std::move(list));
+        launch_ = std::make_unique<Launch>(device_, definition_, real.value_or(ir::Precision::f32),
+                                           items, std::move(list));
     }
 
     void set(const std::string& name, nb::handle value) {
@@ -181,7 +181,7 @@ private:
     lang::KernelDef definition_;
     SharedDevice device_;
     std::vector<nb::object> objects_;  // Array per parameter; invalid: numbers
-    std::optional<Launch> launch_;
+    std::unique_ptr<Launch> launch_;
     Launch::Replay replays_[4];
 };
 

@@ -38,9 +38,6 @@ std::vector<hindcast::Launch> launches_of(Simulation& simulation) {
     return all;
 }
 
-bool runs_backwards(Direction direction) {
-    return direction == Direction::adjoint || direction == Direction::adjoint_tangent;
-}
 
 }  // namespace
 
@@ -74,7 +71,7 @@ void Runner::answer(const LaunchText& command) {
         } else {
             const std::vector<hindcast::Launch> all = launches_of(*now_.simulation);
             std::vector<std::string> names = parts_of(command.launch);
-            if (runs_backwards(timed->direction) != runs_backwards(command.direction))
+            if (goes_back(timed->direction) != goes_back(command.direction))
                 std::ranges::reverse(names);
             bool any = false;
             for (const std::string& name : names) {

@@ -11,6 +11,7 @@ const char* name_of(Direction direction) {
         case Direction::adjoint: return "adjoint";
         case Direction::tangent: return "tangent";
         case Direction::adjoint_tangent: return "adjoint tangent";
+        case Direction::tangent_tangent: return "second tangent";
     }
     return "?";
 }

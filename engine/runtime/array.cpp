@@ -94,7 +94,7 @@ struct Array::Storage {
     Memory memory;
     backend::Contents contents = {first_version(), 0, 0, {}};
     std::shared_ptr<backend::Occupied> occupied = std::make_shared<backend::Occupied>();
-    Array gradient, tangent;
+    Array gradient, tangent, second_tangent;
 
     template <class T>
     T& at(std::int64_t element, int component) {
@@ -285,6 +285,12 @@ Array Array::tangent() const {
     if (!ir::is_real(type())) throw Error("an integer array has no tangent");
     if (!storage_->tangent) storage_->tangent = alike();
     return storage_->tangent;
+}
+
+Array Array::second_tangent() const {
+    if (!ir::is_real(type())) throw Error("an integer array has no tangent");
+    if (!storage_->second_tangent) storage_->second_tangent = alike();
+    return storage_->second_tangent;
 }
 
 Array Array::over(const Memory::Context& context, const backend::cuda::Exported& shared,

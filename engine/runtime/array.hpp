@@ -84,6 +84,7 @@ public:
     // Same type, shape and layout, zeroed when first asked for. Gradients of f64 scalars are f64.
     Array gradient() const;
     Array tangent() const;
+    Array second_tangent() const;  // along a second direction
     bool has_gradient() const;
     // Whether they are one array or, over memory from elsewhere, have a scalar in common.
     bool same_memory(const Array& other) const {

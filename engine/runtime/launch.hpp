@@ -6,9 +6,9 @@
 //
 // Arguments are checked against the kernel's signature when they are set: arity, type, shape,
 // aliasing; a refused set() changes nothing. Derivatives are found through the arrays: the adjoint
-// of parameter x is x's array's gradient(), its tangent x's array's tangent(). A number passed by
-// value has a gradient too (gradient_of). adjoint() differentiates the launch at its arguments as
-// they stand; it adds to gradients, except that the gradient of an own element that the launch
+// of parameter x is x's array's gradient(), its tangent x's array's tangent(), that along a second
+// direction x's array's second_tangent(). A number passed by value has a gradient too
+// (gradient_of). adjoint() differentiates the launch at its arguments as they stand; it adds to gradients, except that the gradient of an own element that the launch
 // stored is taken and cleared, and so is that of a Sum. What forward() itself has overwritten and
 // adjoint() needs is an error: a Tape or a Rollout keeps it.
 //
@@ -75,9 +75,13 @@ enum class Direction : std::uint8_t {
     forward,         // K
     adjoint,         // adjoint(K)
     tangent,         // tangent(K)
-    adjoint_tangent  // tangent(adjoint(K)): Hessian-vector products
+    adjoint_tangent,  // tangent(adjoint(K)): Hessian-vector products
+    tangent_tangent   // tangent(tangent(K)): derivatives along two directions
 };
 const char* name_of(Direction direction);
+inline bool goes_back(Direction direction) {
+    return direction == Direction::adjoint || direction == Direction::adjoint_tangent;
+}
 
 class Launch {
 public:

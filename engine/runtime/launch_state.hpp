@@ -47,7 +47,7 @@ struct Launch::State {
 
     const ir::Kernel& kernel_of(Direction direction);
     // What a parameter of a derived kernel belongs to: "x.a1.t1" to x, as the tangent of its
-    // adjoint, "at".
+    // adjoint, "at"; "u" is a tangent along a second direction.
     struct Origin {
         int parameter = 0;
         std::string kinds;

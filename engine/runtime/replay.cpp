@@ -28,6 +28,15 @@ const Kernel& Launch::State::kernel_of(Direction direction) {
     switch (direction) {
         case Direction::adjoint: k = ad::adjoint(kernel, active); break;
         case Direction::tangent: k = ad::tangent(kernel, active); break;
+        case Direction::tangent_tangent: {
+            // What is active in the kernel, and its tangents.
+            const Kernel& t = kernel_of(Direction::tangent);
+            std::vector<std::string> varying = active;
+            for (const std::string& name : active)
+                varying.push_back(ad::tangent_name(kernel, name));
+            k = ad::tangent(t, varying);
+            break;
+        }
         default: {
             // Everything that varies in the adjoint: what is active in the kernel, and its
             // adjoints.
@@ -46,7 +55,8 @@ Launch::State::Origin Launch::State::origin_of(const std::string& derived_name) 
     std::string base = derived_name;
     for (std::size_t dot = base.rfind('.');
          dot != std::string::npos && kernel.find_parameter(base) < 0; dot = base.rfind('.')) {
-        origin.kinds.insert(origin.kinds.begin(), base[dot + 1]);
+        const bool second = base.compare(dot + 1, std::string::npos, "t2") == 0;
+        origin.kinds.insert(origin.kinds.begin(), second ? 'u' : base[dot + 1]);
         base.resize(dot);
     }
     origin.parameter = index_of(base);
@@ -56,7 +66,10 @@ Launch::State::Origin Launch::State::origin_of(const std::string& derived_name) 
 Array Launch::State::array_for(const std::string& derived_name) const {
     const Origin origin = origin_of(derived_name);
     Array array = arrays[static_cast<std::size_t>(origin.parameter)];
-    for (const char kind : origin.kinds) array = kind == 'a' ? array.gradient() : array.tangent();
+    for (const char kind : origin.kinds)
+        array = kind == 'a'   ? array.gradient()
+                : kind == 't' ? array.tangent()
+                              : array.second_tangent();
     return array;
 }
 
@@ -108,8 +121,7 @@ void Launch::Replay::Bound::bind() {
         if (reads && (accumulates || !ir::is_real(parameter.type)))
             versions.emplace_back(&bindings[p], array.version_counter());
         if (!ir::only_reads(parameter.access)) written.push_back(array);
-        const bool forwards = direction == Direction::forward || direction == Direction::tangent;
-        if (forwards && p < s.arrays.size() && parameter.access == Access::read_write)
+        if (!goes_back(direction) && p < s.arrays.size() && parameter.access == Access::read_write)
             updated.push_back(p);
     }
     for (const Replay& part : s.parts)
@@ -117,7 +129,7 @@ void Launch::Replay::Bound::bind() {
             cleared.insert(cleared.end(), part.cleared_after().begin(), part.cleared_after().end());
     check_aliasing();
     choose_device();
-    if (direction != Direction::adjoint && direction != Direction::adjoint_tangent) return;
+    if (!goes_back(direction)) return;
     for (const Parameter& p : s.kernel.parameters) {
         if (p.access != Access::sum || !ir::is_real(p.type)) continue;
         const Array gradient = s.array_for(p.name).gradient();

@@ -276,6 +276,9 @@ bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed
 }
 
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
+    if (mode == RolloutMode::tangent || mode == RolloutMode::tangent_tangent)
+        throw Error("forward mode has no backward()")
+            .remedy("run forward(true) and backward() in the first or second mode");
     Mode& m = mode_for(mode, true);
     Schedule& s = *m.schedule;
     const std::int64_t end = m.recording.steps_done();
@@ -290,7 +293,11 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     s.check_constants(counter_, "between forward and backward");
     const auto seed_gradients = [&] {
         for (const Array& g : s.gradients) g.clear();
-        for (const Seed& seed : seeds) seed.of.gradient().fill(seed.value);
+        for (const Seed& seed : seeds)
+            if (seed.values.empty())
+                seed.of.gradient().fill(seed.value);
+            else
+                seed.of.gradient().assign(seed.values);
     };
     if (!device_->cuda()) seed_gradients();
     struct Leave {  // the launches may be used elsewhere, and outlive the histories
@@ -300,7 +307,10 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
             mode.recording.end_backward();
         }
     } const leave{m};
-    const bool may_be_whole = !looks_at_adjoints() && may_be_whole_run(m) && end == s.steps;
+    // Graphs keep what is the same in every run.
+    const auto is_number = [](const Seed& seed) { return seed.values.empty(); };
+    const bool may_be_whole = !looks_at_adjoints() && may_be_whole_run(m) && end == s.steps &&
+                              (!device_->cuda() || std::ranges::all_of(seeds, is_number));
     const Sequence* const follower = this->follower(mode);
     const auto launches = [&] {
         m.recording.begin_backward();

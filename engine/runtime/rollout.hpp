@@ -28,9 +28,10 @@
 // (Launch::differentiate_only with no names) is passed over by backward. After Launch::set() bound
 // another array, the next run plans again.
 //
-// The same rollout runs in three modes: `first` (values and gradients), `tangent` (values and
+// The same rollout runs in four modes: `first` (values and gradients), `tangent` (values and
 // directional derivatives), `second` (values, tangents, gradients and their tangents:
-// Hessian-vector products).
+// Hessian-vector products), `tangent_tangent` (values, their derivatives along two directions, and
+// the second derivative along both: the tangent's second_tangent(); no backward()).
 #pragma once
 
 #include <filesystem>
@@ -106,11 +107,12 @@ public:
     void look_later(bool on) { looks_later_ = on; }
     const Array& not_finite() const { return not_finite_; }  // empty: nothing is looked at
 
-    // After forward(true): zeroes every gradient, sets those of `seeds` (array and value, every
-    // element), and runs the adjoints. Throws if an array that an adjoint reads was changed since.
+    // After forward(true): zeroes every gradient, sets those of `seeds`, and runs the adjoints.
+    // Throws if an array that an adjoint reads was changed since.
     struct Seed {
         Array of;
-        double value = 1;
+        double value = 1;                 // of every element
+        std::vector<double> values = {};  // or, if there are any, one for each scalar in C order
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
     // Runs after the adjoints in every backward() of the first mode; on a CUDA device in the same
@@ -206,7 +208,8 @@ public:
     const AdjointNorms& adjoint_norms() const { return norms_; }
     // Called by backward() after the adjoints of all that lies after `steps_done` steps: the
     // gradients of the state arrays are those of the loss with respect to the state at that time.
-    // From the last step down to 0, or to the horizon. Output only; slower than without.
+    // From the last step down to 0, or to the horizon; slower than without. It may add to these
+    // gradients what the loss owes to the state at that time directly, not through the seeds.
     using AdjointWatch = std::function<void(std::int64_t steps_done)>;
     void watch_adjoints(AdjointWatch watch) { adjoint_watch_ = std::move(watch); }
 

@@ -400,7 +400,9 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
     s.steps = steps;
     s.cut = horizon > 0 ? std::max<std::int64_t>(steps - horizon, 0) : 0;
     s.has_backward = backward;
-    const Direction forward = mode == RolloutMode::first ? Direction::forward : Direction::tangent;
+    const Direction forward = mode == RolloutMode::first             ? Direction::forward
+                              : mode == RolloutMode::tangent_tangent ? Direction::tangent_tangent
+                                                                     : Direction::tangent;
     const Direction reverse =
         mode == RolloutMode::second ? Direction::adjoint_tangent : Direction::adjoint;
     const auto calls = [&](const std::vector<Launch>& launches) {

@@ -31,7 +31,7 @@
 
 namespace hindcast {
 
-enum class RolloutMode : std::uint8_t { first, tangent, second };
+enum class RolloutMode : std::uint8_t { first, tangent, second, tangent_tangent };
 
 struct EventProgram;
 

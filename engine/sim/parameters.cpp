@@ -190,14 +190,21 @@ std::vector<double> Parameters::gradient_tangents() const {
 }
 
 void Parameters::set_tangents(std::span<const double> direction) const {
+    set(direction, &Array::tangent);
+}
+void Parameters::set_second_tangents(std::span<const double> direction) const {
+    set(direction, &Array::second_tangent);
+}
+
+void Parameters::set(std::span<const double> direction, Array (Array::*of)() const) const {
     if (direction.size() != size_)
         throw Error("a direction has " + std::to_string(direction.size()) + " entries for " +
                     std::to_string(size_) + " parameters");
-    for (const Parameter& p : list_) p.quantity->array.tangent().clear();
+    for (const Parameter& p : list_) (p.quantity->array.*of)().clear();
     each([&](const Parameter& p, std::size_t entry, std::size_t k) {
         const std::size_t components = static_cast<std::size_t>(p.quantity->components);
-        p.quantity->array.tangent().set_value(static_cast<std::int64_t>(entry / components),
-                                              static_cast<int>(entry % components), direction[k]);
+        (p.quantity->array.*of)().set_value(static_cast<std::int64_t>(entry / components),
+                                            static_cast<int>(entry % components), direction[k]);
     });
 }
 

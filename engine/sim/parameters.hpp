@@ -50,12 +50,14 @@ public:
     void fetch_values() const;             // now: to the quantities' values
     std::vector<double> gradient() const;  // from the quantities' gradient arrays
     void set_tangents(std::span<const double> direction) const;
+    void set_second_tangents(std::span<const double> direction) const;
     std::vector<double> gradient_tangents() const;  // of the gradients: Hessian-vector products
 
 private:
     template <class F>
     void each(F f) const;
     std::vector<double> gather(Array (*pick)(const model::Quantity&)) const;
+    void set(std::span<const double> direction, Array (Array::*of)() const) const;
 
     std::vector<Parameter> list_;
     std::vector<std::string> names_;

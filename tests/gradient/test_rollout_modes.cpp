@@ -211,6 +211,85 @@ TEST_CASE("roll-out modes: second order against differences of gradients, and sy
     }
 }
 
+TEST_CASE("roll-out modes: along two directions, against the Hessian and differences of slopes") {
+    const auto second_tangent_of = [](const Array& p) { return p.second_tangent(); };
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        Ring ring(device);
+        const Values at = ring.gather(itself);
+        const Values u = direction(at.size(), 0.2), w = direction(at.size(), 2.0);
+        const auto along = [&](const Values& a, const Values& b) {
+            ring.scatter(a, tangent_of);
+            ring.scatter(b, second_tangent_of);
+            ring.rollout->forward(false, {}, RolloutMode::tangent_tangent);
+            return ring.loss.tangent().second_tangent().value(0);
+        };
+        const double uw = along(u, w), slope = ring.loss.tangent().value(0),
+                     other = ring.loss.second_tangent().value(0);
+        CHECK(along(w, u) == doctest::Approx(uw).epsilon(1e-12));
+        const Values g = ring.gradient();
+        CHECK(slope == doctest::Approx(dot_of(g, u)).epsilon(1e-12));
+        CHECK(other == doctest::Approx(dot_of(g, w)).epsilon(1e-12));
+        ring.scatter(u, tangent_of);
+        ring.rollout->forward(true, {}, RolloutMode::second);
+        ring.rollout->backward({{ring.loss, 1}}, RolloutMode::second);
+        const Values hu = ring.gather([](const Array& p) { return p.gradient().tangent(); });
+        CHECK(uw == doctest::Approx(dot_of(hu, w)).epsilon(1e-11));
+        const auto slope_at = [&](double s) {
+            ring.scatter(moved(at, w, s), itself);
+            ring.rollout->forward(false, {}, RolloutMode::tangent);
+            return ring.loss.tangent().value(0);
+        };
+        const double h = 1e-3;
+        const double difference =
+            (8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h);
+        CHECK(std::fabs(uw - difference) < 1e-7 * (1 + std::fabs(difference)));
+        CHECK_THROWS_AS(ring.rollout->backward({{ring.loss, 1}}, RolloutMode::tangent_tangent),
+                        Error);
+    }
+}
+
+TEST_CASE("roll-out modes: seeds of single elements, and what a watch adds on the way back") {
+    // x' = a x: the loss sum_t c_t . x_t, with c_t from a watch and c_n as a seed.
+    const KernelDef grow =
+        kernel("grow", {"a", "x"}, [](Int i, Param<Float> a, ReadWrite<Float> x) { x[i] *= a; });
+    const int n = 5;
+    const double a_value = 1.25;
+    for (const auto& device : test::devices()) {
+        CAPTURE(device->describe());
+        const Array x0(Type::f64, {2}), x(Type::f64, {2}), a(Type::f64, {1});
+        x0.assign(Values{0.5, 2});
+        a.fill(a_value);
+        Rollout::Parts parts;
+        parts.prologue.add_copy(device, x, x0);
+        parts.step.add(Launch(device, grow, Precision::f64, 2, {a, x}));
+        parts.steps = n;
+        Rollout rollout(device, parts);
+        for (int round = 0; round < 3; ++round) {  // compiled as one function in the end
+            rollout.forward(true);
+            rollout.backward({{x, 1, {3.0 + round, -2}}});
+            const double power = std::pow(a_value, n);
+            CHECK(x0.gradient().to_doubles() == Values{(3.0 + round) * power, -2 * power});
+        }
+        rollout.watch_adjoints([&](std::int64_t t) {
+            if (t == n) return;
+            const double g = x.gradient().value(0);
+            x.gradient().set_value(0, 0, g + static_cast<double>(t + 1));
+        });
+        rollout.forward(true);
+        rollout.backward({{x, 1, {3, 0}}});
+        double expected = 3 * std::pow(a_value, n), by_a = 3 * n * 0.5 * std::pow(a_value, n - 1);
+        for (int t = 0; t < n; ++t) {
+            expected += (t + 1) * std::pow(a_value, t);
+            if (t > 0) by_a += (t + 1) * t * 0.5 * std::pow(a_value, t - 1);
+        }
+        CHECK(x0.gradient().value(0) == doctest::Approx(expected).epsilon(1e-14));
+        CHECK(x0.gradient().value(1) == 0);
+        CHECK(a.gradient().value(0) == doctest::Approx(by_a).epsilon(1e-14));
+        rollout.watch_adjoints({});
+    }
+}
+
 TEST_CASE("roll-out modes: second order in closed form") {
     // loss = (a^n x0)^2: d2/dx0^2 = 2 a^2n, d2/dx0 da = 4 n x0 a^(2n-1),
     // d2/da2 = 2n (2n-1) x0^2 a^(2n-2).

@@ -79,6 +79,7 @@ void bind_arrays(nb::module_& m);
 void bind_devices(nb::module_& m);
 void bind_launches(nb::module_& m);
 void bind_scenes(nb::module_& m);
+void bind_scene_functions(nb::module_& m);
 void bind_jax(nb::module_& m);
 
 }  // namespace hindcast::python

@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
     bind_kernels(m);
     bind_launches(m);
     bind_scenes(m);
+    bind_scene_functions(m);
 #ifdef HINDCAST_JAX
     bind_jax(m);
 #endif

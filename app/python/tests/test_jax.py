@@ -256,12 +256,12 @@ def test_an_error_of_the_run_names_the_launch():
 def test_compiled_programs_keep_what_they_call(point):
     jax.clear_caches()
     gc.collect()
-    before = hc._core._jax_functions()
+    before = hc._core._scene_functions()
     f = hc.jax.simulation(CAGE, inputs=INPUTS, precision="f64")
     compiled = jax.jit(lambda r: f(r, *point[1:])).lower(point[0]).compile()
     expected = f(*point)
     del f
     jax.clear_caches()
     gc.collect()
-    assert hc._core._jax_functions() == before
+    assert hc._core._scene_functions() == before
     assert compiled(point[0]) == expected

@@ -1,0 +1,174 @@
+// hindcast._core.SceneFunction: what hindcast.jax and hindcast.torch call.
+#include "app/python/src/scene_functions.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/python/src/bindings.hpp"
+#include "app/python/src/scenes.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::python {
+
+using namespace nb::literals;
+
+namespace {
+
+using Kind = SceneFunction::Kind;
+
+class Functions {
+public:
+    std::int64_t add(std::shared_ptr<SceneFunction> function) {
+        const std::lock_guard lock(mutex_);
+        functions_[++last_] = std::move(function);
+        return last_;
+    }
+    void forget(std::int64_t number) {
+        const std::lock_guard lock(mutex_);
+        functions_.erase(number);
+    }
+    std::shared_ptr<SceneFunction> find(std::int64_t number) {
+        const std::lock_guard lock(mutex_);
+        const auto found = functions_.find(number);
+        return found == functions_.end() ? nullptr : found->second;
+    }
+    std::size_t count() {
+        const std::lock_guard lock(mutex_);
+        return functions_.size();
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::int64_t, std::shared_ptr<SceneFunction>> functions_;
+    std::int64_t last_ = 0;
+};
+Functions& functions() {
+    static Functions* const all = new Functions;  // outlives what compiled programs free at the end
+    return *all;
+}
+
+// What Python holds of a function.
+struct Handle {
+    std::shared_ptr<SceneFunction> function;
+    std::int64_t number = 0;
+    Handle(std::shared_ptr<SceneFunction> f)
+        : function(std::move(f)), number(functions().add(function)) {}
+    ~Handle() { functions().forget(number); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+};
+
+Kind kind_of(const std::string& name) {
+    const std::pair<const char*, Kind> kinds[] = {{"value", Kind::value},
+                                                  {"jvp", Kind::jvp},
+                                                  {"vjp", Kind::vjp},
+                                                  {"hvp", Kind::hvp},
+                                                  {"jvp2", Kind::jvp2}};
+    for (const auto& [known, kind] : kinds)
+        if (name == known) return kind;
+    refuse("kind: '" + name + "' is none of value, jvp, vjp, hvp, jvp2");
+}
+
+using Operand = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// Its numbers, f64 [rows, size], if they are that already; else a copy of them in `room`.
+const double* numbers_of(const Operand& operand, std::size_t k, std::vector<double>& room) {
+    if (operand.dtype() == nb::dtype<double>()) return static_cast<const double*>(operand.data());
+    if (operand.dtype() != nb::dtype<float>())
+        refuse("operand " + std::to_string(k) + ": f32 or f64 is expected");
+    const auto* const from = static_cast<const float*>(operand.data());
+    room.assign(from, from + operand.size());
+    return room.data();
+}
+
+nb::object rows(const Handle& handle, const std::string& name, const nb::args& given) {
+    SceneFunction& f = *handle.function;
+    const Kind kind = kind_of(name);
+    const std::vector<std::size_t> sizes = f.operand_sizes(kind);
+    if (given.size() != sizes.size())
+        refuse(name + " takes " + std::to_string(sizes.size()) + " operands, and is given " +
+               std::to_string(given.size()));
+    std::vector<SceneFunction::Call> calls;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        const auto operand = nb::cast<Operand>(given[k]);
+        if (operand.ndim() != 2 || operand.shape(1) != sizes[k] ||
+            (k > 0 && operand.shape(0) != calls.size()))
+            refuse("operand " + std::to_string(k) + ": the shape [rows, " +
+                   std::to_string(sizes[k]) + "] is expected, with as many rows in each");
+        if (k == 0) calls.assign(operand.shape(0), {.kind = kind, .x = {}});
+        std::vector<double> room;
+        const double* const numbers = numbers_of(operand, k, room);
+        for (std::size_t row = 0; row < calls.size(); ++row) {
+            std::vector<double>* const to[] = {&calls[row].x, &calls[row].a, &calls[row].b};
+            to[k]->assign(numbers + row * sizes[k], numbers + (row + 1) * sizes[k]);
+        }
+    }
+    const std::size_t size = f.result_size(kind);
+    auto* const result = new double[calls.size() * size];
+    const nb::capsule owner(result, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    {
+        const nb::gil_scoped_release release;
+        const std::vector<std::vector<double>> results = f(calls);
+        for (std::size_t row = 0; row < results.size(); ++row)
+            std::ranges::copy(results[row], result + row * size);
+    }
+    return nb::cast(nb::ndarray<nb::numpy, double>(result, {calls.size(), size}, owner));
+}
+
+nb::list shapes_of(const std::vector<SceneFunction::Value>& values) {
+    nb::list shapes;
+    for (const auto& value : values) shapes.append(nb::tuple(nb::cast(value.shape)));
+    return shapes;
+}
+std::vector<std::string> names_of(const std::vector<SceneFunction::Value>& values) {
+    std::vector<std::string> names;
+    for (const auto& value : values) names.push_back(value.name);
+    return names;
+}
+
+}  // namespace
+
+std::shared_ptr<SceneFunction> find_scene_function(std::int64_t number) {
+    return functions().find(number);
+}
+
+void bind_scene_functions(nb::module_& m) {
+    nb::class_<Handle>(m, "SceneFunction",
+                       "A scene as a function between flat vectors, with its derivatives.")
+        .def(
+            "__init__",
+            [](Handle* self, const std::string& scene, const std::string& file,
+               const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+               const std::shared_ptr<Device>& device, const std::string& precision,
+               std::int64_t steps) {
+                SimulationOptions options;
+                options.device = device ? device : default_device();
+                options.precision = precision_of(precision);
+                options.steps = steps;
+                const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);
+                new (self) Handle(
+                    std::make_shared<SceneFunction>(read, all_modules(), options, inputs, outputs));
+            },
+            "scene"_a, "file"_a, "inputs"_a, "outputs"_a, "device"_a.none(), "precision"_a,
+            "steps"_a)
+        .def_ro("number", &Handle::number, "By which compiled programs find it.")
+        .def_prop_ro("input_size", [](const Handle& h) { return h.function->input_size(); })
+        .def_prop_ro("output_size", [](const Handle& h) { return h.function->output_size(); })
+        .def_prop_ro("paths", [](const Handle& h) { return names_of(h.function->inputs()); })
+        .def_prop_ro("shapes", [](const Handle& h) { return shapes_of(h.function->inputs()); })
+        .def_prop_ro("output_names",
+                     [](const Handle& h) { return names_of(h.function->outputs()); })
+        .def_prop_ro("output_shapes",
+                     [](const Handle& h) { return shapes_of(h.function->outputs()); })
+        .def_prop_ro("scene_values", [](const Handle& h) { return h.function->scene_values(); })
+        .def("rows", rows, "kind"_a, "operands"_a,
+             "Calls of one kind: 'value' (x), 'jvp' (x, t), 'vjp' (x, c), 'hvp' (x, c, u) or\n"
+             "'jvp2' (x, t, u). Operands are f32 or f64 [rows, size]; so is the result, f64.");
+    m.def("_scene_functions", [] { return functions().count(); });
+}
+
+}  // namespace hindcast::python

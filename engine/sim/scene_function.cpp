@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -44,6 +45,10 @@ using Pick = Array (*)(const Array&);
 Array itself(const Array& a) { return a; }
 Array tangent_of(const Array& a) { return a.tangent(); }
 Array second_tangent_of(const Array& a) { return a.tangent().second_tangent(); }
+
+bool same_bits(const Numbers& a, const Numbers& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
 
 void add_to(const Array& array, std::span<const double> numbers) {
     Numbers sum = array.to_doubles();
@@ -156,24 +161,64 @@ void SceneFunction::check(const Call& call) const {
 
 std::vector<double> SceneFunction::run(Simulation& simulation, const Call& call) const {
     simulation.parameters().set_values(call.x);
-    Numbers result =
-        gives_inputs(call.kind) ? run_back(simulation, call) : run_forward(simulation, call);
+    const bool back = gives_inputs(call.kind);
+    Numbers result = forward(simulation, call, back);
+    if (back && !simulation.rollout().divergence()) return backward(simulation, call);
+    result.resize(result_size(call.kind));
     if (simulation.rollout().divergence()) std::ranges::fill(result, not_a_number);
     return result;
 }
 
-std::vector<double> SceneFunction::run_forward(Simulation& simulation, const Call& call) const {
+// The same on `simulation_`, which may have made this run already.
+std::vector<double> SceneFunction::run_alone(const Call& call) {
+    const bool back = call.kind == Kind::vjp;
+    if (call.kind != Kind::value && !back) {
+        last_.reset();
+        ++runs_;
+        return run(*simulation_, call);
+    }
+    const bool same = last_ && same_bits(last_->x, call.x);
+    if (same && back && !last_->kept) keeps_values_ = true;
+    if (!same && last_ && !last_->went_back) keeps_values_ = false;
+    if (!same || (back && !last_->kept)) {
+        LastRun made{.x = call.x, .y = {}, .kept = back || keeps_values_};
+        last_.reset();
+        ++runs_;
+        simulation_->parameters().set_values(call.x);
+        made.y = forward(*simulation_, call, made.kept);
+        if (simulation_->rollout().divergence()) std::ranges::fill(made.y, not_a_number);
+        last_ = std::move(made);
+    }
+    if (!back) return last_->y;
+    last_->went_back = true;
+    if (simulation_->rollout().divergence()) return Numbers(input_size(), not_a_number);
+    return backward(*simulation_, call);
+}
+
+// The outputs, or their tangents; an hvp needs neither.
+std::vector<double> SceneFunction::forward(Simulation& simulation, const Call& call,
+                                           bool keep) const {
     Pick pick = itself;
     RolloutMode mode = RolloutMode::first;
-    if (call.kind != Kind::value) {
-        simulation.parameters().set_tangents(call.a);
-        pick = tangent_of;
-        mode = RolloutMode::tangent;
-    }
-    if (call.kind == Kind::jvp2) {
-        simulation.parameters().set_second_tangents(call.b);
-        pick = second_tangent_of;
-        mode = RolloutMode::tangent_tangent;
+    Parameters& parameters = simulation.parameters();
+    switch (call.kind) {
+        case Kind::value:
+        case Kind::vjp: break;
+        case Kind::hvp:
+            parameters.set_tangents(call.b);
+            simulation.rollout().forward(keep, {}, RolloutMode::second);
+            return {};
+        case Kind::jvp:
+            parameters.set_tangents(call.a);
+            pick = tangent_of;
+            mode = RolloutMode::tangent;
+            break;
+        case Kind::jvp2:
+            parameters.set_tangents(call.a);
+            parameters.set_second_tangents(call.b);
+            pick = second_tangent_of;
+            mode = RolloutMode::tangent_tangent;
+            break;
     }
     Numbers y(output_size_);
     const auto copy = [&](std::size_t k, std::int64_t frame) {
@@ -191,9 +236,9 @@ std::vector<double> SceneFunction::run_forward(Simulation& simulation, const Cal
             return true;
         };
     if (mode == RolloutMode::first)
-        simulation.run(false, watch);
+        simulation.run(keep, watch);
     else
-        simulation.rollout().forward(false, watch, mode);
+        simulation.rollout().forward(keep, watch, mode);
     for (std::size_t k = 0; k < sources_.size(); ++k) {
         if (sources_[k].time == Time::end) copy(k, 0);
         if (sources_[k].time != Time::loss) continue;
@@ -206,15 +251,10 @@ std::vector<double> SceneFunction::run_forward(Simulation& simulation, const Cal
     return y;
 }
 
-std::vector<double> SceneFunction::run_back(Simulation& simulation, const Call& call) const {
+// After forward() that kept its values.
+std::vector<double> SceneFunction::backward(Simulation& simulation, const Call& call) const {
     const RolloutMode mode = call.kind == Kind::vjp ? RolloutMode::first : RolloutMode::second;
     Rollout& rollout = simulation.rollout();
-    if (mode == RolloutMode::second) simulation.parameters().set_tangents(call.b);
-    if (mode == RolloutMode::first)
-        simulation.run(true);
-    else
-        rollout.forward(true, {}, mode);
-    if (rollout.divergence()) return Numbers(input_size());
     std::vector<Rollout::Seed> seeds;
     // A loss alone has the bits of the program's gradient, times the cotangent.
     const double factor = is_loss() ? call.a[0] : 1;
@@ -253,7 +293,7 @@ std::vector<double> SceneFunction::run_back(Simulation& simulation, const Call& 
 std::vector<double> SceneFunction::operator()(const Call& call) {
     const std::lock_guard lock(mutex_);
     check(call);
-    return run(*simulation_, call);
+    return run_alone(call);
 }
 
 // ---------------------------------------------------------------- many
@@ -266,6 +306,7 @@ std::vector<std::vector<double>> SceneFunction::operator()(std::span<const Call>
     }
     const bool first_order =
         !calls.empty() && (calls[0].kind == Kind::value || calls[0].kind == Kind::vjp);
+    if (calls.size() > 1) last_.reset();
     if (calls.size() > 1 && is_loss() && first_order) return through_ensemble(calls);
     std::vector<Numbers> results;
     while (results.size() < calls.size()) {
@@ -284,7 +325,7 @@ std::vector<std::vector<double>> SceneFunction::operator()(std::span<const Call>
             }
         }
         const auto start = std::chrono::steady_clock::now();
-        results.push_back(run(*simulation_, calls[results.size()]));
+        results.push_back(run_alone(calls[results.size()]));
         if (calls.size() > 1)
             seconds_alone_ +=
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -15,11 +15,14 @@
 //     final:NAME      a state array after the last step, such as final:position [points, 3]
 //     state:NAME      a state array after each step and before the first, [steps + 1, points, 3]
 // Calls may come from any thread, and run one after the other. Where a run diverges, all numbers of
-// the result are NaN.
+// the result are NaN. A value and a vjp
+// at one x share their run forwards, in either order; the first time that a vjp follows a value it
+// makes one of its own, since a value alone keeps nothing for the way back.
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +69,8 @@ public:
     std::size_t result_size(Kind kind) const {
         return gives_inputs(kind) ? input_size() : output_size();
     }
+    std::int64_t runs() const { return runs_; }  // forwards, of single calls
+
     // x, a, b; without operands that the kind does not have.
     std::vector<std::size_t> operand_sizes(Kind kind) const;
 
@@ -78,8 +83,9 @@ private:
     void add_output(const std::string& name);
     void check(const Call& call) const;
     std::vector<double> run(Simulation& simulation, const Call& call) const;
-    std::vector<double> run_forward(Simulation& simulation, const Call& call) const;
-    std::vector<double> run_back(Simulation& simulation, const Call& call) const;
+    std::vector<double> run_alone(const Call& call);
+    std::vector<double> forward(Simulation& simulation, const Call& call, bool keep) const;
+    std::vector<double> backward(Simulation& simulation, const Call& call) const;
     std::vector<std::vector<double>> through_ensemble(std::span<const Call> calls);
     void on_threads(std::span<const Call> calls, std::vector<std::vector<double>>& results);
     bool is_loss() const { return sources_.size() == 1 && sources_[0].time == Time::loss; }
@@ -91,6 +97,15 @@ private:
     bool has_samples_ = false;     // of each step
     std::size_t output_size_ = 0;
     std::vector<double> values_;
+    // What `simulation_` holds: its last run in the first mode.
+    struct LastRun {
+        std::vector<double> x, y;
+        bool kept = false;  // for a backward run
+        bool went_back = false;
+    };
+    std::optional<LastRun> last_;
+    std::int64_t runs_ = 0;
+    bool keeps_values_ = false;  // values are followed by a vjp at the same x
     std::unique_ptr<Ensemble> ensemble_;
     double seconds_alone_ = 0;  // of several calls at once, one after the other
     bool copies_tried_ = false;

@@ -133,6 +133,44 @@ TEST_CASE("scene function: outputs are what a run leaves, the loss has the progr
     }
 }
 
+TEST_CASE("scene function: a value and its derivative share one run") {
+    for (const auto& outputs : {std::vector<std::string>{"loss"}, everything}) {
+        SceneFunction f = springs({DeviceKind::cpu, 2}, outputs);
+        SceneFunction alone = springs({DeviceKind::cpu, 2}, outputs);
+        const Numbers c = direction(f.output_size(), 0.3);
+        const auto vjp_alone = [&](const Numbers& x, const Numbers& cotangent) {
+            alone({Kind::jvp, x, direction(f.input_size(), 0)});  // forgets the run before
+            return alone({Kind::vjp, x, cotangent});
+        };
+        Numbers x = f.scene_values();
+        std::int64_t runs = 0;
+        const auto expect_runs = [&](std::int64_t more) {
+            runs += more;
+            CHECK(f.runs() == runs);
+        };
+        const Numbers y = f({Kind::value, x});
+        CHECK(f({Kind::vjp, x, c}) == vjp_alone(x, c));
+        expect_runs(2);  // the value did not know
+        for (int k = 0; k < 3; ++k) {
+            x[0] += 0.01;
+            const Numbers there = f({Kind::value, x});
+            CHECK(there != y);
+            CHECK(there == alone({Kind::value, x}));
+            CHECK(f({Kind::vjp, x, c}) == vjp_alone(x, c));
+            CHECK(f({Kind::vjp, x, there}) == vjp_alone(x, there));  // another cotangent
+            CHECK(f({Kind::value, x}) == there);
+            expect_runs(1);
+        }
+        x[0] += 0.01;
+        CHECK(f({Kind::vjp, x, c}) == vjp_alone(x, c));  // the other order
+        CHECK(f({Kind::value, x}) == alone({Kind::value, x}));
+        expect_runs(1);
+        f({Kind::hvp, x, c, direction(x.size(), 1)});
+        CHECK(f({Kind::value, x}) == alone({Kind::value, x}));
+        expect_runs(2);
+    }
+}
+
 TEST_CASE("scene function: many calls have the bits of each alone, on threads too") {
     SceneFunction f = springs({DeviceKind::cpu, 2}, everything);
     SceneFunction alone = springs({DeviceKind::cpu, 2}, everything);
@@ -167,9 +205,8 @@ TEST_CASE("scene function: both routes to second derivatives agree for grids, so
             Scene::load(std::string(test::source_dir) + "/scenes/" + each.scene + ".json");
         const SimulationOptions options = on({DeviceKind::cpu, 2}, each.steps);
         std::vector<std::string> paths;
-        for (const Parameter& p :
-             Simulation(scene, test::all_modules(), options).parameters().list())
-            paths.push_back(p.path);
+        const Simulation simulation(scene, test::all_modules(), options);
+        for (const Parameter& p : simulation.parameters().list()) paths.push_back(p.path);
         SceneFunction f(scene, test::all_modules(), options, paths, each.outputs);
         const Numbers& x = f.scene_values();
         const Numbers t = direction(f.input_size(), 0.3), u = direction(f.input_size(), 1.9),

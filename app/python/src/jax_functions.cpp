@@ -23,7 +23,12 @@ struct State {
 ffi::TypeId State::id = {};
 const ffi::TypeInfo State::info = ffi::MakeTypeInfo<State>();
 
-ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t function) {
+// XLA insists that each stage takes all attributes of the call: `function` says which simulation,
+// `batch` the sizes of the batch axes, `has` which of them each operand has.
+using Numbers = ffi::Span<const std::int64_t>;
+
+ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t function, Numbers /*batch*/,
+                                                Numbers /*has*/) {
     auto state = std::make_unique<State>();
     state->function = find_scene_function(function);
     if (!state->function)
@@ -98,7 +103,7 @@ void run_rows(Kind kind, SceneFunction& f, ffi::RemainingArgs arguments, ffi::An
 
 template <Kind kind>
 ffi::Error call(State* state, ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                ffi::Span<const std::int64_t> batch, ffi::Span<const std::int64_t> has) {
+                std::int64_t /*function*/, Numbers batch, Numbers has) {
     try {
         if (result->element_count() > 0)
             run_rows(kind, *state->function, arguments, *result, {batch.begin(), batch.size()},
@@ -115,15 +120,19 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
                                   .Ctx<ffi::State<State>>()
                                   .RemainingArgs()
                                   .Ret<ffi::AnyBuffer>()
-                                  .Attr<ffi::Span<const std::int64_t>>("batch")
-                                  .Attr<ffi::Span<const std::int64_t>>("has")
+                                  .Attr<std::int64_t>("function")
+                                  .Attr<Numbers>("batch")
+                                  .Attr<Numbers>("has")
                                   .To(call<kind>);
     return bound->Call(frame);
 }
 
 XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) {
-    static const auto bound =
-        ffi::Ffi::BindInstantiate().Attr<std::int64_t>("function").To(make_state);
+    static const auto bound = ffi::Ffi::BindInstantiate()
+                                  .Attr<std::int64_t>("function")
+                                  .Attr<Numbers>("batch")
+                                  .Attr<Numbers>("has")
+                                  .To(make_state);
     return bound->Call(frame);
 }
 

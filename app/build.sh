@@ -6,6 +6,7 @@
 #   provide_external             puts the window's libraries into build/external; before `build`
 #   provide_python               makes build/python_env with what the Python module and its tests need,
 #                                and has `build` make the module; before `build`
+#   provide_torch                sets HINDCAST_TORCH to a folder with PyTorch, for --full; after provide_python
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
 # All progress goes to the error stream. The caller has set -euo pipefail.
@@ -144,6 +145,27 @@ provide_python() {
         cp "$list" "$folder/requirements.txt"
     fi
     export HINDCAST_PYTHON=$folder/bin/python
+}
+
+# PyTorch for the tests of hindcast.torch, beside what build/python_env has: gigabytes, so that only
+# --full brings it (requirements_full.txt has the figures). pip's cache has its wheels the next time.
+provide_torch() {
+    local folder=$root/build/torch list=$root/app/python/tests/requirements_full.txt
+    [[ -n ${HINDCAST_PYTHON-} && $(uname -m) == x86_64 ]] || return 0
+    if ! cmp -s "$list" "$folder/requirements.txt"; then
+        echo "downloading PyTorch into build/torch" >&2
+        rm -rf "$folder" "$folder.part"
+        if ! "$HINDCAST_PYTHON" -m pip install --quiet --no-deps --only-binary=:all: \
+            --require-hashes --root-user-action=ignore --target "$folder.part" \
+            --requirement "$list" </dev/null >&2; then
+            echo "PyTorch could not be downloaded; its tests are skipped" >&2
+            rm -rf "$folder.part"
+            return 0
+        fi
+        cp "$list" "$folder.part/requirements.txt"
+        mv "$folder.part" "$folder"
+    fi
+    export HINDCAST_TORCH=$folder
 }
 
 # Without it the tests that need NVRTC skip, so that a machine without a network passes all others.

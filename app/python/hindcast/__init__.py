@@ -54,3 +54,12 @@ from hindcast.kernels import (
     while_,
 )
 from hindcast.scenes import Check, Optimized, Simulation, load, scene
+
+
+def __getattr__(name):
+    # The doors to other libraries are imported when they are first used.
+    if name in ("jax", "torch"):
+        import importlib
+
+        return importlib.import_module(f"hindcast.{name}")
+    raise AttributeError(f"module 'hindcast' has no attribute '{name}'")

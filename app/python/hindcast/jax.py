@@ -10,11 +10,10 @@ Third derivatives are an error.
 """
 
 import functools
-import pathlib
 
 import numpy as np
 
-from hindcast import _core
+from hindcast import _core, _scene_functions
 from hindcast._errors import ArgumentError
 
 try:
@@ -47,69 +46,29 @@ _calls = five_primitives("hindcast", "simulation", _register)
 # ---- what users call -------------------------------------------------------------------------------------
 
 
-class Simulation:
-    """A function of JAX: takes the inputs in the order given and returns the output, or a dict of
-    them by name if there are several."""
+class Simulation(_scene_functions.Simulation):
+    """A function of JAX: takes the inputs in the order given, or as one dict, and returns the output,
+    or a dict of them by name if there are several."""
 
-    def __init__(self, function, precision):
-        self._function = function
-        self._dtype = np.dtype(np.float64 if precision == "f64" else np.float32)
-        self.inputs = tuple(function.paths)
-        self.shapes = tuple(function.shapes)
-        self.outputs = tuple(function.output_names)
-        self.output_shapes = tuple(function.output_shapes)
+    _library = "jax"
 
     def initial(self):
         """The inputs as the scene has them."""
-        values, arrays, first = np.asarray(self._function.scene_values), [], 0
-        for shape in self.shapes:
-            size = int(np.prod(shape, dtype=int))
-            arrays.append(jnp.asarray(values[first : first + size].reshape(shape), self._dtype))
-            first += size
-        return tuple(arrays)
+        return tuple(jnp.asarray(value) for value in self._scene_values())
 
     def __call__(self, *values):
-        if len(values) == 1 and isinstance(values[0], dict):
-            unknown = set(values[0]) - set(self.inputs)
-            missing = set(self.inputs) - set(values[0])
-            if unknown or missing:
-                raise ArgumentError(
-                    f"the inputs are {', '.join(self.inputs)}; given are {', '.join(values[0])}"
-                )
-            values = tuple(values[0][path] for path in self.inputs)
-        if len(values) != len(self.inputs):
-            raise ArgumentError(
-                f"{len(values)} values are given for the inputs {', '.join(self.inputs)}"
-            )
-        _check_x64(self._dtype)
+        _check_x64(self._numpy_dtype)
         flat = []
-        for path, shape, value in zip(self.inputs, self.shapes, values):
+        for path, shape, value in zip(self.inputs, self.shapes, self._in_order(values)):
             value = jnp.asarray(value)
-            if value.shape != shape:
-                raise ArgumentError(
-                    f"{path}: the shape is {value.shape}, but the scene's value has {shape}"
-                )
+            self._check_shape(path, value.shape, shape)
             if jnp.issubdtype(value.dtype, jnp.complexfloating):
                 raise ArgumentError(f"{path}: complex numbers cannot be taken")
-            flat.append(jnp.ravel(value).astype(self._dtype))
+            flat.append(jnp.ravel(value).astype(self._numpy_dtype))
         y = _calls.value.bind(
             jnp.concatenate(flat), function=self._function, batch=(), has=((),)
         )
-        results, first = {}, 0
-        for name, shape in zip(self.outputs, self.output_shapes):
-            size = int(np.prod(shape, dtype=int))
-            results[name] = y[first : first + size].reshape(shape)
-            first += size
-        return results if len(results) > 1 else results[self.outputs[0]]
-
-    def __repr__(self):
-        def named(names, shapes):
-            return ", ".join(f"{p}: {s}" for p, s in zip(names, shapes))
-
-        return (
-            f"hindcast.jax.simulation({named(self.inputs, self.shapes)}) -> "
-            f"{named(self.outputs, self.output_shapes)}"
-        )
+        return self._named(y)
 
 
 def _check_x64(dtype):
@@ -128,28 +87,9 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     has (one number for a value that all elements share), or as one dict. outputs: "loss", the scene's
     objective; "final:NAME", a state array after the last step, such as "final:position" of shape
     [points, 3]; "state:NAME", the same before the first step and after each, [steps + 1, points, 3].
-    precision: "f32" or "f64",
-    which needs jax_enable_x64. device: a hindcast.Device; compiled code on all processors if none
-    is named. steps: instead of the scene's.
+    precision: "f32", or "f64", which needs jax_enable_x64. device: a hindcast.Device or its name;
+    compiled code on all processors if none is named. steps: instead of the scene's.
     """
-    if isinstance(outputs, str):
-        raise ArgumentError("outputs: a list of names is expected, not one text")
-    if precision not in ("f32", "f64"):
-        raise ArgumentError(f"precision: '{precision}' is neither 'f32' nor 'f64'")
-    if isinstance(inputs, str):
-        raise ArgumentError("inputs: a list of paths is expected, not one text")
-    dtype = np.dtype(np.float64 if precision == "f64" else np.float32)
-    _check_x64(dtype)
-    text, file = "", ""
-    if isinstance(scene, dict):
-        import json
-
-        text = json.dumps(scene)
-    elif isinstance(scene, pathlib.PurePath) or not scene.lstrip().startswith("{"):
-        file = str(scene)
-    else:
-        text = scene
-    function = _core.SceneFunction(
-        text, file, list(inputs), list(outputs), device, precision, -1 if steps is None else steps
-    )
+    _check_x64(_scene_functions.dtype_of(precision))
+    function = _scene_functions.load(scene, inputs, outputs, precision, device, steps)
     return Simulation(function, precision)

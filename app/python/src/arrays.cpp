@@ -235,6 +235,10 @@ nb::object to_array(nb::handle object, const std::string& name,
     std::optional<ir::Type> wanted;
     if (dtype && !dtype->real) wanted = dtype->type;
     return naming(name, [&]() -> nb::object {
+        if (!own && nb::hasattr(object, "requires_grad") &&
+            nb::cast<bool>(object.attr("requires_grad")))
+            throw Error("PyTorch records what is made of it, and would not see what a launch does")
+                .remedy("give x.detach()");
         if (nb::hasattr(object, "__cuda_array_interface__") && !interface && !own)
             throw Error("memory of a CUDA device cannot be taken yet")
                 .remedy("copy it to the host: x.get(), or numpy.asarray(x)");

@@ -74,6 +74,11 @@ nb::object to_array(nb::handle object, const std::string& name,
 // it cannot be had.
 const std::shared_ptr<Device>& default_device();
 
+// Throws Error in a process that was forked from one that had imported the module: threads do not
+// survive that, and a lock that one of them held stays locked. Called before anything that runs or
+// compiles; what only looks at memory needs none of it.
+void require_own_process();
+
 void bind_errors(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_devices(nb::module_& m);

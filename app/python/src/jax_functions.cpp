@@ -105,6 +105,7 @@ template <Kind kind>
 ffi::Error call(State* state, ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
                 std::int64_t /*function*/, Numbers batch, Numbers has) {
     try {
+        require_own_process();
         if (result->element_count() > 0)
             run_rows(kind, *state->function, arguments, *result, {batch.begin(), batch.size()},
                      {has.begin(), has.size()});

@@ -18,6 +18,7 @@ namespace hindcast::python {
 using namespace nb::literals;
 
 const std::shared_ptr<Device>& default_device() {
+    require_own_process();
     static const auto device = std::make_shared<Device>(DeviceOptions{.kind = DeviceKind::cpu});
     return device;
 }
@@ -83,6 +84,7 @@ public:
     }
 
     void run(Direction direction) {
+        require_own_process();
         Launch::Replay& replay = replays_[static_cast<std::size_t>(direction)];
         if (!replay) replay = launch_->replay(direction);
         for (const nb::object& object : objects_)
@@ -210,6 +212,7 @@ void bind_devices(nb::module_& m) {
     m.def(
         "device",
         [](const std::string& name, int threads, bool checked) {
+            require_own_process();
             DeviceOptions options{.threads = threads, .checked = checked};
             choose_device(options, name);
             return std::make_shared<Device>(options);
@@ -261,6 +264,7 @@ void bind_launches(nb::module_& m) {
         "record",
         [](const PyKernel& kernel, std::int64_t dim, std::shared_ptr<Device> device,
            const std::string& precision, const nb::kwargs& arguments) {
+            require_own_process();
             kernel.prepare();
             return checked([&] {
                 return std::make_unique<PyLaunch>(kernel, dim, arguments, device, precision);
@@ -278,10 +282,18 @@ void bind_launches(nb::module_& m) {
              })
         .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t.tape); })
         .def(
-            "forward", [](PyTape& t) { t.tape.forward(); },
+            "forward",
+            [](PyTape& t) {
+                require_own_process();
+                t.tape.forward();
+            },
             nb::call_guard<nb::gil_scoped_release>(), "Runs everything that was recorded again.")
         .def(
-            "backward", [](PyTape& t) { t.tape.backward(); },
+            "backward",
+            [](PyTape& t) {
+                require_own_process();
+                t.tape.backward();
+            },
             nb::call_guard<nb::gil_scoped_release>(),
             "Adds to the gradients; seed those of the outputs first.")
         .def(

@@ -1,9 +1,29 @@
 // The module hindcast._core; hindcast/__init__.py is its face.
+#include <pthread.h>
+
+#include <atomic>
+
 #include "app/python/src/kernels.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/version.hpp"
 
 namespace hindcast::python {
+
+namespace {
+
+std::atomic<bool> forked{false};
+
+}  // namespace
+
+void require_own_process() {
+    if (!forked.load(std::memory_order_relaxed)) return;
+    throw Error(
+        "this process was forked after hindcast had been imported, and threads do not "
+        "survive that")
+        .remedy(
+            "start processes with multiprocessing.get_context('spawn'), or import hindcast "
+            "only after the fork");
+}
 
 void bind_errors(nb::module_& m) {
     static nb::exception<Error> error(m, "Error", PyExc_RuntimeError);
@@ -16,6 +36,7 @@ NB_MODULE(_core, m) {
     using namespace hindcast::python;
     // At the end of a process Python need not take its modules apart, which nanobind reports.
     nanobind::set_leak_warnings(false);
+    pthread_atfork(nullptr, nullptr, [] { forked = true; });
     m.attr("__version__") = hindcast::version();
     bind_errors(m);
     bind_devices(m);

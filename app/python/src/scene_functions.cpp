@@ -86,6 +86,7 @@ const double* numbers_of(const Operand& operand, std::size_t k, std::vector<doub
 }
 
 nb::object rows(const Handle& handle, const std::string& name, const nb::args& given) {
+    require_own_process();
     SceneFunction& f = *handle.function;
     const Kind kind = kind_of(name);
     const std::vector<std::size_t> sizes = f.operand_sizes(kind);
@@ -145,6 +146,7 @@ void bind_scene_functions(nb::module_& m) {
                const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
                const std::shared_ptr<Device>& device, const std::string& precision,
                std::int64_t steps) {
+                require_own_process();
                 SimulationOptions options;
                 options.device = device ? device : default_device();
                 options.precision = precision_of(precision);

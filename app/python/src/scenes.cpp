@@ -40,6 +40,7 @@ public:
     // f(SceneRuns&) without Python; what it returns must not be Python's.
     template <class F>
     auto with(F f) {
+        require_own_process();
         const nb::gil_scoped_release release;
         const std::lock_guard lock(mutex_);
         error_ = nullptr;
@@ -162,6 +163,7 @@ nb::object final_of(const Shared& scene, const std::string& name) {
 
 Shared make(Scene scene, std::shared_ptr<Device> device, const std::string& precision,
             std::int64_t steps, std::uint64_t seed) {
+    require_own_process();
     SimulationOptions options;
     options.device = std::move(device);
     if (!options.device) options.device = default_device();

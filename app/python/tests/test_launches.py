@@ -1,6 +1,8 @@
 """Launches and tapes: what is set, what is kept, what is refused."""
 
 import gc
+import os
+import subprocess
 import sys
 
 import hindcast as hc
@@ -156,3 +158,28 @@ def test_many_calls_keep_no_memory():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     work(100_000, 2000)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096  # KiB
+
+
+def test_without_llvm_there_is_an_error_and_no_slow_interpreter():
+    script = (
+        "import hindcast as hc, numpy as np\n"
+        "@hc.kernel\n"
+        "def twice(i: hc.Int, x: hc.ReadWrite[hc.real]):\n"
+        "    x[i] = 2 * x[i]\n"
+        "x = np.ones(3)\n"
+        "try:\n"
+        "    hc.record(twice, dim=3, x=x).forward()\n"
+        "except hc.Error as error:\n"
+        "    print(error)\n"
+        "assert (x == 1).all()\n"
+        "hc.record(twice, dim=3, x=x, device=hc.device('interpreter')).forward()\n"
+        "assert (x == 2).all()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HINDCAST_LLVM": "/nowhere/libLLVM.so"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "libllvm19" in done.stdout and "'interpreter'" in done.stdout

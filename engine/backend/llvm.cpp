@@ -13,7 +13,10 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #include <cstdlib>
+#include <mutex>
+#include <vector>
 
+#include "engine/backend/llvm_folders.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::backend {
@@ -47,6 +50,15 @@ constexpr const char* options[] = {"hindcast", "-disable-machine-sink"};
     F(ParseCommandLineOptions)
 // clang-format on
 
+struct Folders {
+    std::mutex mutex;
+    std::vector<std::string> list;
+};
+Folders& folders() {
+    static Folders all;
+    return all;
+}
+
 // The functions of the library that was opened, and the processor it sees.
 struct Library {
 #define HINDCAST_LLVM_MEMBER(name) decltype(&::LLVM##name) name = nullptr;  // NOLINT
@@ -62,13 +74,18 @@ struct Library {
             if (handle == nullptr)
                 info.problem = fmt::format("'{}' cannot be opened: {}", own, ::dlerror());
         } else {
-            constexpr const char* names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so",
-                                             "/usr/lib/llvm-19/lib/libLLVM.so.19.1",
-                                             "/usr/lib/llvm-19/lib/libLLVM-19.so"};
+            std::vector<std::string> names = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so",
+                                              "/usr/lib/llvm-19/lib/libLLVM.so.19.1",
+                                              "/usr/lib/llvm-19/lib/libLLVM-19.so"};
+            {
+                const std::lock_guard lock(folders().mutex);
+                for (const std::string& folder : folders().list)
+                    names.push_back(folder + "/libLLVM.so.19.1");
+            }
             // Too little memory or too many open files are no reason to install anything.
             std::string why;
-            for (const char* name : names) {
-                if (handle == nullptr) handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+            for (const std::string& name : names) {
+                handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
                 if (handle != nullptr) break;
                 const std::string reason = ::dlerror();
                 if (reason.find("No such file") == std::string::npos) why = reason;
@@ -200,6 +217,11 @@ private:
 
 }  // namespace
 
+void add_llvm_folder(std::string folder) {
+    const std::lock_guard lock(folders().mutex);
+    folders().list.push_back(std::move(folder));
+}
+
 const LlvmInfo& llvm_info() { return library().info; }
 
 std::string compile_llvm(const std::string& text, CodeKind kind) {
@@ -207,8 +229,8 @@ std::string compile_llvm(const std::string& text, CodeKind kind) {
     if (!llvm.info.available)
         throw Error("kernels cannot be compiled for the CPU: " + llvm.info.problem)
             .remedy(
-                "install LLVM 19 (Debian: apt-get install libllvm19), or use the device "
-                "'interpreter'");
+                "install LLVM 19 (Debian: apt-get install libllvm19; for Python: pip install "
+                "karellen-llvm-core==19.1.7), or use the device 'interpreter'");
     return Compilation(llvm).run(text, kind);
 }
 

@@ -3,6 +3,11 @@
     import hindcast as hc
 """
 
+import os as _os
+import site as _site
+import sys as _sys
+
+from hindcast import _core
 from hindcast._core import (
     Array,
     DataType,
@@ -54,6 +59,9 @@ from hindcast.kernels import (
     while_,
 )
 from hindcast.scenes import Check, Optimized, Simulation, load, scene
+
+_core._add_llvm_folder(_os.path.join(_sys.prefix, "lib"))
+_core._add_llvm_folder(_os.path.join(_site.getuserbase(), "lib"))
 
 
 def __getattr__(name):

@@ -276,9 +276,6 @@ def construct(dtype, *arguments):
     return Value(kind, shape, [_converted(p, kind).ids[0] for p in parts])
 
 
-_core.DataType.__call__ = construct
-
-
 # ---- derivatives inside a kernel ----
 
 

@@ -47,8 +47,10 @@ _calls = five_primitives("hindcast", "simulation", _register)
 
 
 class Simulation(_scene_functions.Simulation):
-    """A function of JAX: takes the inputs in the order given, or as one dict, and returns the output,
-    or a dict of them by name if there are several."""
+    """A function of JAX; simulation() makes it.
+
+    inputs, shapes, outputs, output_shapes: what it takes and gives, by name.
+    """
 
     _library = "jax"
 
@@ -57,6 +59,8 @@ class Simulation(_scene_functions.Simulation):
         return tuple(jnp.asarray(value) for value in self._scene_values())
 
     def __call__(self, *values):
+        """The output, or a dict of them by name if there are several, of the inputs in the order
+        given or in one dict by name."""
         _check_x64(self._numpy_dtype)
         flat = []
         for path, shape, value in zip(self.inputs, self.shapes, self._in_order(values)):

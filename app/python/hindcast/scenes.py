@@ -264,10 +264,12 @@ class Simulation:
 
     @property
     def precision(self) -> str:
+        """Of its numbers: "f32" or "f64"."""
         return self._core.precision
 
     @property
     def device(self) -> _core.Device:
+        """Where it runs."""
         return self._core.device
 
     # ---- derivatives
@@ -392,6 +394,7 @@ class Simulation:
 
     @property
     def name(self) -> str:
+        """The scene's."""
         return self._core.name
 
     def __repr__(self) -> str:

@@ -187,8 +187,10 @@ def _value(key, x):
 
 
 class Simulation(_scene_functions.Simulation):
-    """A function of PyTorch: takes the inputs in the order given, or as one dict, and returns the
-    output, or a dict of them by name if there are several."""
+    """A function of PyTorch; simulation() makes it.
+
+    inputs, shapes, outputs, output_shapes: what it takes and gives, by name. dtype: of the tensors.
+    """
 
     _library = "torch"
 
@@ -203,6 +205,8 @@ class Simulation(_scene_functions.Simulation):
         return tuple(torch.as_tensor(value) for value in self._scene_values())
 
     def __call__(self, *values):
+        """The output, or a dict of them by name if there are several, of the inputs in the order
+        given or in one dict by name. Numbers, lists and NumPy arrays become tensors."""
         flat = []
         for path, shape, value in zip(self.inputs, self.shapes, self._in_order(values)):
             if not isinstance(value, torch.Tensor):

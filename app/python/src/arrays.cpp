@@ -326,8 +326,18 @@ std::string described(const PyArray& a) {
 
 void bind_arrays(nb::module_& m) {
     nb::class_<DataType>(m, "DataType", "What an array or a kernel's parameter holds.")
-        .def_prop_ro("name", &DataType::name)
-        .def_prop_ro("components", [](const DataType& d) { return d.element.components(); })
+        .def_prop_ro("name", &DataType::name, "As it is written in annotations: 'real', 'vec3'.")
+        .def_prop_ro(
+            "components", [](const DataType& d) { return d.element.components(); },
+            "Numbers in an element: 3 of a vec3.")
+        .def(
+            "__call__",
+            [](nb::handle self, const nb::args& components) {
+                return nb::module_::import_("hindcast._functions")
+                    .attr("construct")(self, *components);
+            },
+            nb::sig("def __call__(self, *components: typing.Any) -> typing.Any"),
+            "In a kernel: a value of this type, of its components or by conversion.")
         .def("__repr__", [](const DataType& d) { return "hindcast." + d.name(); });
     const auto add = [&](const char* name, DataType type) { m.attr(name) = nb::cast(type); };
     for (const ir::Type type :
@@ -341,18 +351,27 @@ void bind_arrays(nb::module_& m) {
     }
 
     nb::class_<PyArray>(m, "Array", "Numbers that kernels work with, in memory that others share.")
-        .def_prop_ro("shape", [](const PyArray& a) { return nb::tuple(nb::cast(a.shape())); })
-        .def_prop_ro("ndim", [](const PyArray& a) { return a.shape().size(); })
-        .def_prop_ro("size", [](const PyArray& a) { return a.memory().size(); })
-        .def_prop_ro("dtype", [](const PyArray& a) { return ir::name_of(a.type()); })
-        .def_prop_ro("read_only", [](const PyArray& a) { return a.memory().read_only; })
-        .def_prop_ro("strides",
-                     [](const PyArray& a) {
-                         std::vector<std::int64_t> bytes = a.memory().strides;
-                         for (auto& s : bytes)
-                             s *= static_cast<std::int64_t>(ir::size_of(a.type()));
-                         return nb::tuple(nb::cast(bytes));
-                     })
+        .def_prop_ro(
+            "shape", [](const PyArray& a) { return nb::tuple(nb::cast(a.shape())); },
+            "All extents, those of an element included: (points, 3).")
+        .def_prop_ro(
+            "ndim", [](const PyArray& a) { return a.shape().size(); }, "The number of extents.")
+        .def_prop_ro(
+            "size", [](const PyArray& a) { return a.memory().size(); }, "All numbers.")
+        .def_prop_ro(
+            "dtype", [](const PyArray& a) { return ir::name_of(a.type()); },
+            "Of one number: 'f32', 'f64', 'i32', 'u32', 'i64' or 'u64'.")
+        .def_prop_ro(
+            "read_only", [](const PyArray& a) { return a.memory().read_only; },
+            "Whether kernels may not write it, as the owner of the memory says.")
+        .def_prop_ro(
+            "strides",
+            [](const PyArray& a) {
+                std::vector<std::int64_t> bytes = a.memory().strides;
+                for (auto& s : bytes) s *= static_cast<std::int64_t>(ir::size_of(a.type()));
+                return nb::tuple(nb::cast(bytes));
+            },
+            "In bytes, of each extent; negative and zero ones occur.")
         .def_prop_ro(
             "grad", [](PyArray& a) -> PyArray& { return a.gradient(); },
             nb::rv_policy::reference_internal,
@@ -364,7 +383,8 @@ void bind_arrays(nb::module_& m) {
             "numpy", [](nb::handle self) { return view_of(self); },
             "The same memory as a NumPy array; a copy where it is on a CUDA device.")
         .def(
-            "fill", [](PyArray& a, double value) { a.array().fill(value); }, "value"_a)
+            "fill", [](PyArray& a, double value) { a.array().fill(value); }, "value"_a,
+            "Sets every number.")
         .def(
             "__array__",
             [](nb::handle self, nb::object dtype, nb::object copy) {
@@ -381,11 +401,13 @@ void bind_arrays(nb::module_& m) {
              })
         .def("__dlpack_device__",
              [](nb::handle) { return nb::make_tuple(nb::device::cpu::value, 0); })
-        .def("__len__",
-             [](const PyArray& a) {
-                 if (a.shape().empty()) throw nb::type_error("len() of a zero-dimensional array");
-                 return a.shape().front();
-             })
+        .def(
+            "__len__",
+            [](const PyArray& a) {
+                if (a.shape().empty()) throw nb::type_error("len() of a zero-dimensional array");
+                return a.shape().front();
+            },
+            "The first extent; TypeError if there is none.")
         .def("__repr__", [](const PyArray& a) { return described(a); });
 
     m.def(

@@ -108,23 +108,28 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 void bind_kernels(nb::module_& m) {
     nb::class_<PyKernel>(m, "Kernel", "A kernel: record() binds it to arrays.",
                          nb::type_slots(slots))
-        .def_prop_ro("name", [](const PyKernel& k) { return k.signature().name(); })
-        .def_prop_ro("parameters",
-                     [](const PyKernel& k) {
-                         std::vector<std::string> names;
-                         for (const auto& p : k.signature().parameters()) names.push_back(p.name);
-                         return names;
-                     })
-        .def("__call__",
-             [](const PyKernel& k, const nb::args&, const nb::kwargs&) {
-                 throw nb::type_error(
-                     ("kernel '" + k.signature().name() +
-                      "' is not called like a function: bind it with launch = hc.record(" +
-                      k.signature().name() +
-                      ", dim=..., name=array, ...) and run launch.forward(); what several kernels "
-                      "share is a function without @hc.kernel")
-                         .c_str());
-             })
+        .def_prop_ro(
+            "name", [](const PyKernel& k) { return k.signature().name(); }, "That of the function.")
+        .def_prop_ro(
+            "parameters",
+            [](const PyKernel& k) {
+                std::vector<std::string> names;
+                for (const auto& p : k.signature().parameters()) names.push_back(p.name);
+                return names;
+            },
+            "Names, without the work item: what record() takes.")
+        .def(
+            "__call__",
+            [](const PyKernel& k, const nb::args&, const nb::kwargs&) {
+                throw nb::type_error(
+                    ("kernel '" + k.signature().name() +
+                     "' is not called like a function: bind it with launch = hc.record(" +
+                     k.signature().name() +
+                     ", dim=..., name=array, ...) and run launch.forward(); what several kernels "
+                     "share is a function without @hc.kernel")
+                        .c_str());
+            },
+            "A TypeError: kernels are bound by record(), not called.")
         .def("__repr__",
              [](const PyKernel& k) { return "hindcast.Kernel " + k.signature().name(); });
     m.def("_make_kernel", &make_kernel, "name"_a, "parameters"_a, "describe"_a);

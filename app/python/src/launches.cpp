@@ -9,6 +9,7 @@
 #include <map>
 
 #include "app/python/src/kernels.hpp"
+#include "engine/backend/llvm_folders.hpp"
 #include "engine/base/error.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/tape.hpp"
@@ -223,6 +224,7 @@ void bind_devices(nb::module_& m) {
 }
 
 void bind_launches(nb::module_& m) {
+    m.def("_add_llvm_folder", &backend::add_llvm_folder, "folder"_a);
     nb::class_<PyLaunch>(m, "Launch",
                          "A kernel with its arguments, to be run any number of times in any "
                          "direction.")
@@ -240,11 +242,14 @@ void bind_launches(nb::module_& m) {
             [](PyLaunch& l, const std::string& name, nb::handle value) {
                 checked([&] { l.set(name, value); });
             },
-            "name"_a, "value"_a.none())
-        .def("__getitem__",
-             [](const PyLaunch& l, const std::string& n) {
-                 return checked([&] { return l.value(n); });
-             })
+            "name"_a, "value"_a.none(),
+            "Binds another array or number to a parameter; the next run takes it.")
+        .def(
+            "__getitem__",
+            [](const PyLaunch& l, const std::string& n) {
+                return checked([&] { return l.value(n); });
+            },
+            "name"_a, "What a parameter is bound to.")
         .def(
             "grad",
             [](const PyLaunch& l, const std::string& name) -> nb::object {
@@ -254,7 +259,9 @@ void bind_launches(nb::module_& m) {
             "name"_a, "The gradient of a number.")
         .def("clear_gradients", &PyLaunch::clear_gradients,
              "Zeroes the gradients of all arguments.")
-        .def_prop_ro("dim", [](const PyLaunch& l) { return l.launch().items(); })
+        .def_prop_ro(
+            "dim", [](const PyLaunch& l) { return l.launch().items(); },
+            "The number of work items.")
         .def("__repr__", [](const PyLaunch& l) {
             return fmt::format("hindcast.Launch of '{}' over {} items", l.launch().description(),
                                l.launch().items());
@@ -275,11 +282,13 @@ void bind_launches(nb::module_& m) {
 
     nb::class_<PyTape>(m, "Tape", "Launches in the order they run, and their adjoints in reverse.")
         .def(nb::init<>())
-        .def("__enter__",
-             [](nb::object self) {
-                 tapes.push_back(&nb::cast<PyTape&>(self).tape);
-                 return self;
-             })
+        .def(
+            "__enter__",
+            [](nb::object self) {
+                tapes.push_back(&nb::cast<PyTape&>(self).tape);
+                return self;
+            },
+            "Records the launches that run forward, until the block ends.")
         .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t.tape); })
         .def(
             "forward",
@@ -299,7 +308,8 @@ void bind_launches(nb::module_& m) {
         .def(
             "clear_gradients", [](PyTape& t) { t.tape.clear_gradients(); },
             "Zeroes every gradient that backward() touches.")
-        .def("__len__", [](const PyTape& t) { return t.tape.size(); });
+        .def(
+            "__len__", [](const PyTape& t) { return t.tape.size(); }, "The number of launches.");
 }
 
 }  // namespace hindcast::python

@@ -160,7 +160,7 @@ def test_many_calls_keep_no_memory():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096  # KiB
 
 
-def test_without_llvm_there_is_an_error_and_no_slow_interpreter():
+def test_without_llvm_there_is_an_error_and_no_slow_interpreter(tmp_path):
     script = (
         "import hindcast as hc, numpy as np\n"
         "@hc.kernel\n"
@@ -179,7 +179,7 @@ def test_without_llvm_there_is_an_error_and_no_slow_interpreter():
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        env={**os.environ, "HINDCAST_LLVM": "/nowhere/libLLVM.so"},
+        env={**os.environ, "HINDCAST_LLVM": "/nowhere/libLLVM.so", "HINDCAST_CACHE": str(tmp_path)},
     )
     assert done.returncode == 0, done.stderr
     assert "libllvm19" in done.stdout and "'interpreter'" in done.stdout

@@ -1,0 +1,11 @@
+// Where LLVM may lie besides the folders of the system: an environment of Python, for instance.
+#pragma once
+
+#include <string>
+
+namespace hindcast::backend {
+
+// Looked at when LLVM is opened and the system has none (llvm.hpp); has no effect after that.
+void add_llvm_folder(std::string folder);
+
+}  // namespace hindcast::backend

@@ -13,6 +13,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/sim/ensemble.hpp"
 #include "engine/sim/non_finite.hpp"
 #include "engine/sim/results.hpp"

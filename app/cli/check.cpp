@@ -8,6 +8,7 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/gradient_check.hpp"

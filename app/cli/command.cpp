@@ -9,7 +9,9 @@
 #include <new>
 #include <utility>
 
+#include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/results.hpp"

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/hash.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::cli {

@@ -13,6 +13,7 @@
 #include "engine/backend/kernel_text.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/nvrtc.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/scene_check.hpp"

@@ -14,6 +14,7 @@
 #include "app/cli/progress.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/files.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/sim/adjoint_norms.hpp"
 #include "engine/sim/gradient_files.hpp"

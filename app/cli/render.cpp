@@ -22,6 +22,7 @@
 #include "app/render/vulkan_context.hpp"
 #include "app/session/camera_path.hpp"
 #include "app/session/session.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::cli {

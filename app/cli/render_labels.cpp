@@ -4,6 +4,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/gui/labels.hpp"
+#include "engine/base/hash.hpp"
 
 namespace hindcast::cli {
 

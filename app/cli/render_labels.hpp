@@ -9,6 +9,7 @@
 
 #include "app/gui/sheet.hpp"
 #include "app/session/snapshot.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/registry.hpp"
 

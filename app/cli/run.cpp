@@ -1,6 +1,7 @@
 // hindcast run SCENE: the forward simulation, once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/sim/non_finite.hpp"
 #include "engine/sim/results.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/sim/scripted_test.hpp"
 
 namespace hindcast::cli {

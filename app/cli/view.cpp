@@ -10,6 +10,7 @@
 #include "app/cli/interrupt.hpp"
 #include "app/gui/app.hpp"
 #include "app/render/png.hpp"
+#include "engine/base/hash.hpp"
 
 namespace hindcast::cli {
 

@@ -4,6 +4,7 @@
 
 #include "app/gui/process_memory.hpp"
 #include "app/gui/shell.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast::gui {
 

@@ -119,18 +119,20 @@ Rollout::Watch Runner::recorder(const TrajectoryPointer& trajectory, Simulation&
 
 void Runner::finish(const TrajectoryPointer& trajectory, Simulation& of, double loss) {
     const World& world = *trajectory->world;
-    const auto divergence = of.rollout().divergence();
+    const auto& found = of.rollout().divergence();  // until it runs again
+    const bool diverged = found.has_value();
+    const std::int64_t step = diverged ? found->step : 0;
     std::string why;
-    if ((divergence || (world.has_objective && !std::isfinite(loss))) && !optimising_)
+    if ((diverged || (world.has_objective && !std::isfinite(loss))) && !optimising_)
         why = explain_loss(of);
-    else if (divergence)
+    else if (diverged)
         why = "the run has diverged: a number is not finite after step " +
-              std::to_string(divergence->step / world.substeps);
+              std::to_string(step / world.substeps);
     const Lock lock(desk_.mutex);
     trajectory->complete = true;
     trajectory->loss = world.has_objective ? loss : std::numeric_limits<double>::quiet_NaN();
     trajectory->terms = term_infos(of.terms());
-    if (divergence)  // the objective was not reached
+    if (diverged)  // the objective was not reached
         for (TermInfo& term : trajectory->terms)
             term.value = std::numeric_limits<double>::quiet_NaN();
     if (!why.empty())

@@ -28,6 +28,7 @@
 
 #include "engine/backend/cuda_driver.hpp"
 #include "engine/backend/executable.hpp"
+#include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
 
 namespace hindcast::backend::cuda {

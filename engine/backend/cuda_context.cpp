@@ -35,9 +35,17 @@ Stream::Stream(std::shared_ptr<Context> context) : context_(std::move(context)) 
     context_->hold_others();
 }
 
+Stream::Stream(std::shared_ptr<Context> context, StreamHandle theirs, std::shared_ptr<void> alive)
+    : context_(std::move(context)), handle_(theirs), is_own_(false), alive_(std::move(alive)) {
+    context_->check(context_->here().EventCreate(&done_, untimed_event), "an event");
+    context_->theirs_.push_back(this);
+}
+
 Stream::~Stream() {
-    std::erase(context_->others_, handle_);
+    context_->forget(*this);
     const Driver& d = context_->here();
+    if (done_ != nullptr) d.EventDestroy(done_);
+    if (!is_own_) return;
     d.StreamSynchronize(handle_);
     d.StreamDestroy(handle_);
 }
@@ -98,7 +106,11 @@ Block::Block(std::shared_ptr<Context> context, const Exported& from, std::size_t
     }
 }
 
+Block::Block(std::shared_ptr<Context> context, Address theirs, std::size_t bytes)
+    : context_(std::move(context)), address_(theirs), size_(bytes), is_own_(false) {}
+
 Block::~Block() {
+    if (!is_own_) return;
     if (external_ != nullptr) {
         const Driver& driver = context_->here();
         driver.MemFree(address_);  // waits for what works there
@@ -113,6 +125,7 @@ Block& Block::operator=(Block&& other) noexcept {
     std::swap(address_, other.address_);
     std::swap(size_, other.size_);
     std::swap(external_, other.external_);
+    std::swap(is_own_, other.is_own_);
     return *this;
 }
 
@@ -197,14 +210,14 @@ void Context::release() const {
 }
 
 const Driver& Context::here() const {
-    static thread_local ContextHandle current = nullptr;
-    static thread_local std::uint64_t released = 0;  // when that was set
+    static thread_local std::uint64_t released = 0;  // when it was set
     const Driver& d = driver();
     const std::uint64_t now = contexts_released.load(std::memory_order_relaxed);
-    if ((current != handle_ || released != now) && d.CtxSetCurrent(handle_) == success) {
-        current = handle_;
+    // Other libraries may have set another one.
+    ContextHandle current = nullptr;
+    d.CtxGetCurrent(&current);
+    if ((current != handle_ || released != now) && d.CtxSetCurrent(handle_) == success)
         released = now;
-    }
     return d;
 }
 
@@ -212,6 +225,7 @@ const Driver& Context::here() const {
 
 Address Context::allocate(std::size_t bytes) {
     if (capturing_) throw Error("internal: memory is allocated while work is noted");
+    refuse_while_captured();
     Address address = 0;
     check(here().MemAllocAsync(&address, bytes, stream_), fmt::format("{} bytes of memory", bytes));
     hold_others();
@@ -232,26 +246,106 @@ std::int64_t Context::free_memory() const {
     return static_cast<std::int64_t>(free);
 }
 
-void Context::join_others() {
-    if (capturing_) return;  // the graph itself waits
+void Context::join(StreamHandle stream) {
     const Driver& d = here();
-    for (const StreamHandle other : others_) {
-        check(d.EventRecord(order_, other), "recording an event");
-        check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
-    }
+    check(d.EventRecord(order_, stream), "recording an event");
+    check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
+}
+
+void Context::join_others() {
+    if (capturing_ || captured_ != nullptr) return;  // the graph itself waits
+    for (const StreamHandle other : others_) join(other);
+    for (const Stream* stream : theirs_)
+        if (stream->is_used_)
+            check(here().StreamWaitEvent(stream_, stream->done_, 0), "waiting for an event");
+    if (followed_ != nullptr) join(followed_);
+}
+
+void Context::hold(StreamHandle stream) {
+    check(here().StreamWaitEvent(stream, order_, 0), "waiting for an event");
 }
 
 void Context::hold_others() {
-    if (others_.empty() || capturing_) return;
+    if ((others_.empty() && followed_ == nullptr) || capturing_ || captured_ != nullptr) return;
+    check(here().EventRecord(order_, stream_), "recording an event");
+    for (const StreamHandle other : others_) hold(other);
+    if (followed_ != nullptr) hold(followed_);
+}
+
+// What was put there stays before what the host does next.
+void Context::forget(const Stream& stream) noexcept {
+    try {
+        if (stream.is_own_ || stream.is_used_) join_others();
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whoever waits next is told
+    }
+    std::erase(others_, stream.handle_);
+    std::erase(theirs_, &stream);
+}
+
+void Context::wait_for(StreamHandle theirs) {
+    const Driver& d = here();
+    check(d.EventRecord(order_, theirs), "recording an event on a stream of another library");
+    check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
+    hold_others();
+}
+
+void Context::let_wait(StreamHandle theirs) {
+    join_others();
     const Driver& d = here();
     check(d.EventRecord(order_, stream_), "recording an event");
-    for (const StreamHandle other : others_)
-        check(d.StreamWaitEvent(other, order_, 0), "waiting for an event");
+    check(d.StreamWaitEvent(theirs, order_, 0), "letting a stream of another library wait");
+}
+
+bool Context::is_captured(StreamHandle theirs) const {
+    int status = 0;
+    check(here().StreamIsCapturing(theirs, &status), "the state of a stream of another library");
+    return status != 0;
+}
+
+Context::Following::Following(Context& context, const Stream* stream)
+    : context_(context), captured_before_(context.captured_), followed_before_(context.followed_) {
+    if (stream == nullptr || stream->is_own()) return;
+    if (context.is_captured(stream->handle())) {
+        context.captured_ = stream->handle();
+        return;
+    }
+    context.followed_ = stream->handle();
+    try {
+        context.hold_others();
+    } catch (...) {
+        context.followed_ = followed_before_;
+        throw;
+    }
+    stream_ = stream;
+}
+
+Context::Following::~Following() {
+    context_.captured_ = captured_before_;
+    context_.followed_ = followed_before_;
+    if (stream_ == nullptr) return;
+    context_.here().EventRecord(stream_->done_, stream_->handle());
+    stream_->is_used_ = true;
+}
+
+void Context::refuse_while_captured() const {
+    if (captured_ == nullptr) return;
+    throw Error("the stream is captured, and this needs code, memory or values of the host")
+        .remedy("run it once before the capture begins");
+}
+
+std::optional<Context::Place> Context::place_of(Address address) const {
+    const Driver& d = here();
+    Place place;
+    if (d.PointerGetAttribute(&place.ordinal, pointer_ordinal, address) != success ||
+        d.MemGetAddressRange(&place.begin, &place.bytes, address) != success)
+        return {};
+    return place;
 }
 
 void Context::upload(Address to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
     if (capturing_) throw Error("internal: values of the host are needed while work is noted");
+    refuse_while_captured();
     join_others();
     check(here().MemcpyHtoDAsync(to, from, bytes, stream_), "a copy to the device");
     hold_others();
@@ -260,6 +354,7 @@ void Context::upload(Address to, const void* from, std::size_t bytes) {
 void Context::download(void* to, Address from, std::size_t bytes) {
     if (bytes == 0) return;
     if (capturing_) throw Error("internal: values of the device are needed while work is noted");
+    refuse_while_captured();
     join_others();
     const bool small = bytes <= staging_bytes;
     const int copied = here().MemcpyDtoHAsync(small ? staging_ : to, from, bytes, stream_);
@@ -272,7 +367,7 @@ void Context::download(void* to, Address from, std::size_t bytes) {
 void Context::copy(Address to, Address from, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
-    check(here().MemcpyDtoDAsync(to, from, bytes, stream_), "a copy");
+    check(here().MemcpyDtoDAsync(to, from, bytes, host_stream()), "a copy");
     if (capturing_) pieces_.add_copy(to, from, bytes);
     ++noted_;
     hold_others();
@@ -281,7 +376,7 @@ void Context::copy(Address to, Address from, std::size_t bytes) {
 void Context::clear(Address to, std::size_t bytes) {
     if (bytes == 0) return;
     join_others();
-    check(here().MemsetD8Async(to, 0, bytes, stream_), "clearing memory");
+    check(here().MemsetD8Async(to, 0, bytes, host_stream()), "clearing memory");
     if (capturing_) pieces_.add_fill(to, 0, bytes);
     ++noted_;
     hold_others();
@@ -290,7 +385,7 @@ void Context::clear(Address to, std::size_t bytes) {
 void Context::fill(Address to, std::uint32_t value, std::size_t count) {
     if (count == 0) return;
     join_others();
-    check(here().MemsetD32Async(to, value, count, stream_), "filling memory");
+    check(here().MemsetD32Async(to, value, count, host_stream()), "filling memory");
     if (capturing_) pieces_.add_fill(to, value, count * 4);
     ++noted_;
     hold_others();
@@ -311,7 +406,7 @@ void Context::put_fill(const Binding& to, int components, std::size_t scalar_byt
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
                    std::uint64_t bits) {
     join_others();
-    put_fill(to, components, scalar_bytes, bits, stream_);
+    put_fill(to, components, scalar_bytes, bits, host_stream());
     hold_others();
 }
 
@@ -322,7 +417,7 @@ void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::siz
     Arguments arguments(values, flag, items);
     join_others();
     launch(phase(scalar_bytes == 4 ? "not_finite_f32" : "not_finite_f64"), items, arguments.view(),
-           stream_);
+           host_stream());
     hold_others();
 }
 
@@ -331,7 +426,8 @@ void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(to, from, items);
     join_others();
-    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.view(), stream_);
+    launch(phase(scalar_bytes == 4 ? "add_f32" : "add_f64"), items, arguments.view(),
+           host_stream());
     hold_others();
 }
 
@@ -353,8 +449,9 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     const std::int64_t share = (items + info().multiprocessors - 1) / info().multiprocessors;
     const std::int64_t whole = (share + warp - 1) / warp * warp;
     Tuner* const tuner = function.tuner.get();
-    if (!capturing_) note_measured();
-    const bool measures = tuner != nullptr && !capturing_ && !measured_.note &&
+    const bool noted = capturing_ || captured_ != nullptr;
+    if (!noted) note_measured();
+    const bool measures = tuner != nullptr && !noted && !measured_.note &&
                           tuner->wants(items, info().multiprocessors);
     const LaunchShape shape = measures           ? tuner->candidate()
                               : tuner != nullptr ? tuner->shape()
@@ -374,7 +471,7 @@ void Context::launch(const Function& function, std::int64_t items, const Argumen
     if (measures)
         end_measuring(stream, [tuner, items](double seconds) { tuner->note(items, seconds); });
     if (capturing_) pieces_.add(function, items, arguments, uses);
-    if (!capturing_) ++calls_.launches;
+    if (!noted) ++calls_.launches;
     ++launches_;
     ++noted_;
     note_work({&function.name, words});
@@ -411,6 +508,7 @@ const Function& Context::declare(const std::string& name, const std::string& tex
 }
 
 ModuleHandle Context::load(const std::string& text) {
+    refuse_while_captured();
     const CodeTimer timer;
     const Cubin cubin = nvrtc().compile(text, info().architecture);
     ModuleHandle module = nullptr;

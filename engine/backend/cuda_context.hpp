@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "engine/backend/cuda_prelude.hpp"
 #include "engine/backend/cuda_tuner.hpp"
 #include "engine/backend/executable.hpp"
+#include "engine/backend/single_block_use.hpp"
 
 namespace hindcast::backend::cuda {
 
@@ -33,15 +35,25 @@ class Context;
 class Stream {
 public:
     explicit Stream(std::shared_ptr<Context> context);
+    // One that someone else has made, and `alive` keeps: a stream of that device, or 1 (the legacy
+    // default stream) or 2 (that of each thread). It is touched only while work is put there.
+    Stream(std::shared_ptr<Context> context, StreamHandle theirs, std::shared_ptr<void> alive);
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     StreamHandle handle() const { return handle_; }
     const std::shared_ptr<Context>& context() const { return context_; }
 
+    bool is_own() const { return is_own_; }
+
 private:
     std::shared_ptr<Context> context_;
     StreamHandle handle_ = nullptr;
+    bool is_own_ = true;
+    std::shared_ptr<void> alive_;
+    friend class Context;
+    EventHandle done_ = nullptr;  // of someone else's: behind what was put there last
+    mutable bool is_used_ = false;
 };
 
 // A point in the work of a stream.
@@ -74,6 +86,8 @@ public:
     Block(std::shared_ptr<Context> context, std::size_t bytes);
     // Memory that Vulkan has too. Throws Error where it cannot be had.
     Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes);
+    // Memory that something else owns, and frees.
+    Block(std::shared_ptr<Context> context, Address theirs, std::size_t bytes);
     ~Block();
     Block(Block&& other) noexcept { *this = std::move(other); }
     Block& operator=(Block&& other) noexcept;
@@ -86,6 +100,7 @@ private:
     Address address_ = 0;
     std::size_t size_ = 0;
     ExternalMemory external_ = nullptr;  // what it is a part of
+    bool is_own_ = true;
 };
 
 // A timeline semaphore that Vulkan exported as an opaque file descriptor, which stays its owner's.
@@ -201,6 +216,41 @@ public:
     // to += from, f32 or f64 by their size.
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
 
+    // The allocation that an address is in, as far as the driver knows it.
+    struct Place {
+        int ordinal = 0;  // of the device
+        Address begin = 0;
+        std::size_t bytes = 0;
+    };
+    std::optional<Place> place_of(Address address) const;
+
+    // --- streams of others ---
+    // What is put on any stream here from now on runs after what is on theirs; and the other way
+    // round.
+    void wait_for(StreamHandle theirs);
+    void let_wait(StreamHandle theirs);
+    // The context's own, after all that was put on any stream here.
+    StreamHandle ready_stream() {
+        join_others();
+        return stream_;
+    }
+    bool is_captured(StreamHandle theirs) const;  // by whoever owns it
+    // While it lives, work is put on a stream of another library: in order with the work of the
+    // host; or, where its owner captures it, that of the host goes there, too: nothing can be made,
+    // allocated, copied from the host or waited for meanwhile, which is an Error that says so.
+    class Following {
+    public:
+        Following(Context& context, const Stream* stream);
+        ~Following();
+        Following(const Following&) = delete;
+        Following& operator=(const Following&) = delete;
+
+    private:
+        Context& context_;
+        const Stream* stream_ = nullptr;  // of another library, and not captured
+        StreamHandle captured_before_, followed_before_;
+    };
+
     // --- work ---
     // `words` are for errors. `uses`: the memory that it works with; empty: any.
     void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
@@ -209,6 +259,8 @@ public:
     // Waits for all streams. Throws the Error of the launch that failed first; where the driver
     // does not say which that was, the Error names what was put on streams since the last time.
     void synchronize();
+    // The same without errors, which whoever waits next gets.
+    void wait() const noexcept;
     // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
     // waited for meanwhile; the work of one stream only.
     void begin_capture();
@@ -284,6 +336,11 @@ private:
     // Around work of the host: after all that was put on other streams, before all that will be.
     void join_others();
     void hold_others();
+    StreamHandle host_stream() const { return captured_ != nullptr ? captured_ : stream_; }
+    void refuse_while_captured() const;
+    void join(StreamHandle stream);
+    void hold(StreamHandle stream);
+    void forget(const Stream& stream) noexcept;
     void raise_faults();
     void note_work(Work work);
     std::string put_since() const;  // the last synchronisation; in words
@@ -303,7 +360,9 @@ private:
         std::function<void(double seconds)> note = {};  // none: nothing is being measured
     } measured_;
     std::vector<StreamHandle> others_;
+    std::vector<const Stream*> theirs_;  // of other libraries
     bool capturing_ = false;
+    StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
     std::vector<std::shared_ptr<const void>> kept_;
     Pieces pieces_;  // that were noted
 

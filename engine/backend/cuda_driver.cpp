@@ -123,4 +123,10 @@ const Driver& driver() {
     return opened().driver;
 }
 
+std::optional<int> device_of(Address address) {
+    int ordinal = 0;
+    if (driver().PointerGetAttribute(&ordinal, pointer_ordinal, address) != success) return {};
+    return ordinal;
+}
+
 }  // namespace hindcast::backend::cuda

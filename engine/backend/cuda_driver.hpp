@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ struct GraphUpdate {
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 inline constexpr unsigned non_blocking_stream = 1, timed_event = 0, untimed_event = 2;
 inline constexpr int relaxed_capture = 2, release_threshold = 4;
+inline constexpr int pointer_ordinal = 9;  // which device an address is of
 
 // The oldest driver that runs what NVRTC 13 makes, as it tells its version: 1000 * major + 10 *
 // minor.
@@ -95,10 +97,13 @@ inline constexpr int oldest_driver = 13000;
     F(PrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (ContextHandle* context, Device device)) \
     F(PrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (Device device)) \
     F(CtxSetCurrent, "cuCtxSetCurrent", (ContextHandle context)) \
+    F(CtxGetCurrent, "cuCtxGetCurrent", (ContextHandle* context)) \
     F(CtxSynchronize, "cuCtxSynchronize", ()) \
     F(DeviceGetDefaultMemPool, "cuDeviceGetDefaultMemPool", (PoolHandle* pool, Device device)) \
     F(MemPoolSetAttribute, "cuMemPoolSetAttribute", (PoolHandle pool, int attribute, void* value)) \
     F(MemGetInfo, "cuMemGetInfo_v2", (std::size_t* free, std::size_t* total)) \
+    F(MemGetAddressRange, "cuMemGetAddressRange_v2", (Address* begin, std::size_t* bytes, Address in)) \
+    F(PointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, Address address)) \
     F(MemAllocAsync, "cuMemAllocAsync", (Address* address, std::size_t bytes, StreamHandle stream)) \
     F(MemFreeAsync, "cuMemFreeAsync", (Address address, StreamHandle stream)) \
     F(MemFree, "cuMemFree_v2", (Address address)) \
@@ -131,6 +136,7 @@ inline constexpr int oldest_driver = 13000;
     F(EventSynchronize, "cuEventSynchronize", (EventHandle event)) \
     F(EventElapsedTime, "cuEventElapsedTime", (float* milliseconds, EventHandle from, EventHandle to)) \
     F(StreamBeginCapture, "cuStreamBeginCapture_v2", (StreamHandle stream, int mode)) \
+    F(StreamIsCapturing, "cuStreamIsCapturing", (StreamHandle stream, int* status)) \
     F(StreamEndCapture, "cuStreamEndCapture", (StreamHandle stream, GraphHandle* graph)) \
     F(GraphGetNodes, "cuGraphGetNodes", (GraphHandle graph, GraphNode* nodes, std::size_t* count)) \
     F(GraphInstantiate, "cuGraphInstantiateWithFlags", (GraphExecHandle* made, GraphHandle graph, unsigned long long flags)) \
@@ -170,5 +176,8 @@ struct CudaInfo {
 const CudaInfo& cuda_info();
 // Throws Error where cuda_info() tells a problem.
 const Driver& driver();
+// The device that an address is of; nothing: of none, as far as the driver knows. Throws Error where
+// cuda_info() tells a problem.
+std::optional<int> device_of(Address address);
 
 }  // namespace hindcast::backend::cuda

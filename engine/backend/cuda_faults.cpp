@@ -50,6 +50,7 @@ void Context::check(int result, std::string_view asked) const {
 }
 
 void Context::synchronize() {
+    refuse_while_captured();
     const auto start = std::chrono::steady_clock::now();
     const int result = here().CtxSynchronize();
     calls_.waited_s +=
@@ -63,6 +64,10 @@ void Context::synchronize() {
     put_ = 0;
     unsettled_ = false;
     raise_faults();
+}
+
+void Context::wait() const noexcept {
+    if (put_ > 0) here().CtxSynchronize();
 }
 
 void Context::note_work(Work work) {

@@ -192,10 +192,6 @@ struct RunOptions {
     std::vector<Learned>* learned = nullptr;
 };
 
-// Whether work that was noted as a CUDA graph runs as one kernel of a single block instead: never
-// changes a bit (cuda_block.hpp).
-enum class SingleBlockUse : std::uint8_t { automatic, always, never };
-
 // A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at
 // a time.
 class Executable {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast::interop {
 
@@ -28,6 +30,16 @@ bool Strided::is_contiguous() const {
     for (std::size_t d = 0; d < shape.size(); ++d)
         if (shape[d] > 1 && strides[d] != plain[d]) return false;
     return true;
+}
+
+Strided::Extent Strided::extent() const {
+    if (size() == 0) return {};
+    Extent extent{0, 1};
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+        const std::int64_t reach = strides[d] * (shape[d] - 1);
+        (reach < 0 ? extent.low : extent.high) += reach;
+    }
+    return extent;
 }
 
 std::string typestr_of(ir::Type type) {
@@ -84,6 +96,50 @@ Strided strided_of(const ArrayInterface& interface) {
     return s;
 }
 
+Strided strided_of(const CudaArrayInterface& interface) {
+    if (interface.stream && *interface.stream == 0)
+        throw Error("its stream is 0, which may be one of two")
+            .remedy("name 1, the legacy default stream, 2, that of each thread, or the handle");
+    Strided s = strided_of(static_cast<const ArrayInterface&>(interface));
+    if (s.size() > 0) {
+        const std::optional<int> device = backend::cuda::device_of(interface.data);
+        if (!device)
+            throw Error(fmt::format("its pointer {:#x} is none of a CUDA device", interface.data))
+                .remedy("memory of the host has an __array_interface__");
+        s.device = *device;
+    } else {
+        s.device = 0;
+    }
+    return s;
+}
+
+void check_covered(const Strided& memory, const backend::cuda::Context& context) {
+    if (memory.size() == 0) return;
+    const backend::cuda::Address at = backend::cuda::address_of(memory.data);
+    const auto place = context.place_of(at);
+    if (!place || place->ordinal != context.ordinal())
+        throw Error(
+            fmt::format("its pointer {:#x} is none of CUDA device {}", at, context.ordinal()));
+    const auto bytes = static_cast<std::int64_t>(ir::size_of(memory.type));
+    const Strided::Extent extent = memory.extent();
+    const auto before = static_cast<std::int64_t>(at - place->begin),
+               behind = static_cast<std::int64_t>(place->bytes) - before;
+    if (-extent.low * bytes <= before && extent.high * bytes <= behind) return;
+    throw Error(
+        fmt::format(
+            "shape ({}) and strides ({}) reach from byte {} to {} of its pointer, which lies "
+            "in an allocation with {} bytes before it and {} from it on",
+            fmt::join(memory.shape, ", "), fmt::join(memory.strides, ", "), extent.low * bytes,
+            extent.high * bytes, before, behind))
+        .remedy("strides of the interface are in bytes");
+}
+
+Array array_over(const ForeignMemory& memory, const Memory::Context& context,
+                 std::shared_ptr<void> alive, ir::Type type, std::vector<std::int64_t> shape) {
+    return context ? Array::over_device(context, memory, std::move(alive), type, std::move(shape))
+                   : Array::over_strided(memory, std::move(alive), type, std::move(shape));
+}
+
 std::string Element::name(const std::string& scalar) const {
     if (rows > 1) return fmt::format("{}x{} matrices of {}", rows, columns, scalar);
     return columns > 1 ? fmt::format("vectors of {} {}", columns, scalar) : scalar;
@@ -120,7 +176,7 @@ Elements elements_of(const Strided& memory, const Element& element) {
         count *= extent;
     }
     if (first) stride = element.components();
-    HostMemory& m = result.memory;
+    ForeignMemory& m = result.memory;
     m.first = memory.data;
     m.read_only = memory.read_only;
     m.element_stride = stride;

@@ -17,16 +17,22 @@
 
 namespace hindcast::interop {
 
-// Memory of the host with any number of dimensions. Strides count scalars.
+// Memory with any number of dimensions. Strides count scalars.
 struct Strided {
     void* data = nullptr;
     ir::Type type = ir::Type::none;
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;
     bool read_only = false;
+    int device = -1;  // number of the CUDA device that it is of; -1: the host
 
     std::int64_t size() const;
     bool is_contiguous() const;  // in C order
+    // The scalars from the lowest address to the highest, as counted from `data`: low .. high-1.
+    struct Extent {
+        std::int64_t low = 0, high = 0;
+    };
+    Extent extent() const;
 };
 
 // Strides in C order, in scalars.
@@ -45,6 +51,23 @@ struct ArrayInterface {
 Strided strided_of(const ArrayInterface& interface);
 std::string typestr_of(ir::Type type);  // "<f4"
 
+// Numba's __cuda_array_interface__, version 3: the same, of a device. The stream that its owner has
+// written it on: missing or None asks for no synchronisation, 0 is refused, 1 is the legacy default
+// stream, 2 that of each thread.
+struct CudaArrayInterface : ArrayInterface {
+    std::optional<std::int64_t> stream;
+};
+// Asks the driver on which device the memory is. Throws Error, besides, where the pointer is none of
+// a device or what shape and strides say is not covered by the allocation that it points into.
+Strided strided_of(const CudaArrayInterface& interface);
+
+// An array of a kernel over such memory, of the host or a device: `context` is one of that device.
+Array array_over(const ForeignMemory& memory,
+                 const std::shared_ptr<backend::cuda::Context>& context,
+                 std::shared_ptr<void> alive, ir::Type type, std::vector<std::int64_t> shape);
+// Throws Error where memory of a device is not what the driver knows: see above.
+void check_covered(const Strided& memory, const backend::cuda::Context& context);
+
 // What one element of a kernel's array has: 1 row and 1 column for scalars, 1 row for vectors.
 struct Element {
     int rows = 1, columns = 1;
@@ -57,7 +80,7 @@ struct Element {
 // element, or the distances differ.
 struct Elements {
     std::vector<std::int64_t> shape;  // elements first, as Array counts
-    HostMemory memory;
+    ForeignMemory memory;
 };
 Elements elements_of(const Strided& memory, const Element& element);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/backend/executable.hpp"
 #include "engine/document/read.hpp"
 
 namespace hindcast::optim {

@@ -8,10 +8,12 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/backend/cuda_context.hpp"
 #include "engine/backend/passes.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -98,11 +100,14 @@ struct Array::Storage {
 
     template <class T>
     T& at(std::int64_t element, int component) {
+        return at<T>(memory.host(), element, component);
+    }
+    template <class T>
+    T& at(std::byte* data, std::int64_t element, int component) const {
         if (element < 0 || element >= elements || component < 0 || component >= components)
             throw Error(fmt::format("element {}, component {} is outside an array of {} x {}",
                                     element, component, elements, components));
-        return reinterpret_cast<T*>(
-            memory.host())[element * element_stride + component * component_stride];
+        return reinterpret_cast<T*>(data)[element * element_stride + component * component_stride];
     }
 
     // Visits every scalar in logical order.
@@ -190,7 +195,7 @@ Array Array::over(std::span<std::byte> host, std::shared_ptr<void> alive, ir::Ty
 
 namespace {
 // Whether two scalars share memory, or the strides are too odd to tell.
-bool elements_overlap(std::int64_t elements, int components, const HostMemory& memory) {
+bool elements_overlap(std::int64_t elements, int components, const ForeignMemory& memory) {
     const std::int64_t e = std::abs(memory.element_stride), c = std::abs(memory.component_stride);
     if (elements <= 1 && components <= 1) return false;
     if (elements <= 1) return c == 0;
@@ -200,8 +205,9 @@ bool elements_overlap(std::int64_t elements, int components, const HostMemory& m
 }
 }  // namespace
 
-Array Array::over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Type type,
-                  std::vector<std::int64_t> shape) {
+// An array of what `memory` says, without it yet, and the bytes that it has there.
+Array Array::described(const ForeignMemory& memory, ir::Type type, std::vector<std::int64_t> shape,
+                       Bytes& bytes) {
     Array array;
     array.storage_ = describe(type, std::move(shape), Layout::contiguous);
     Storage& s = *array.storage_;
@@ -216,7 +222,7 @@ Array Array::over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Typ
     const bool plain = s.component_stride == memory.component_stride || s.components <= 1;
     if (array.size() == 0 ||
         (plain && (s.elements <= 1 || s.element_stride == memory.element_stride))) {
-        s.memory.borrow({first, static_cast<std::size_t>(array.size() * scalar)}, std::move(alive));
+        bytes = {first, array.size() * scalar, 0};
         return array;
     }
     s.layout = Layout::strided;
@@ -226,9 +232,54 @@ Array Array::over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Typ
     for (const std::int64_t reach :
          {s.element_stride * (s.elements - 1), s.component_stride * (s.components - 1)})
         (reach < 0 ? low : high) += reach;
-    s.memory.borrow_parts({first + low * scalar, static_cast<std::size_t>((high - low) * scalar)},
-                          -low * scalar, std::move(alive));
+    bytes = {first + low * scalar, (high - low) * scalar, -low * scalar};
     return array;
+}
+
+Array Array::over_strided(const ForeignMemory& host, std::shared_ptr<void> alive, ir::Type type,
+                          std::vector<std::int64_t> shape) {
+    Bytes bytes;
+    Array array = described(host, type, std::move(shape), bytes);
+    const std::span<std::byte> span(bytes.begin, static_cast<std::size_t>(bytes.count));
+    if (array.layout() == Layout::strided)
+        array.storage_->memory.borrow_parts(span, bytes.first, std::move(alive));
+    else
+        array.storage_->memory.borrow(span, std::move(alive));
+    return array;
+}
+
+Array Array::over_device(const Memory::Context& context, const ForeignMemory& memory,
+                         std::shared_ptr<void> alive, ir::Type type,
+                         std::vector<std::int64_t> shape) {
+    if (!context) throw Error("memory of a CUDA device is taken for a device that is none");
+    Bytes bytes;
+    Array array = described(memory, type, std::move(shape), bytes);
+    array.storage_->memory.live_on(context, bytes.begin, static_cast<std::size_t>(bytes.count),
+                                   bytes.first, array.layout() == Layout::strided,
+                                   std::move(alive));
+    return array;
+}
+
+Array Array::on(const Memory::Context& context, ir::Type type, std::vector<std::int64_t> shape,
+                Layout layout) {
+    Array array(type, std::move(shape), layout);
+    if (!context) return array;
+    array.storage_->memory.live_on(context);
+    array.share();
+    return array;
+}
+
+void* Array::device_data() const {
+    const Memory::Context home = storage().memory.home();
+    if (!home)
+        throw Error("an array in the memory of the host has no address on a device")
+            .remedy("make it there: Array::on(device.cuda(), type, shape)");
+    return storage_->memory.on(home);
+}
+
+int Array::device() const {
+    const Memory::Context home = storage().memory.home();
+    return home ? home->ordinal() : -1;
 }
 
 Array Array::from(std::span<const double> values, ir::Type type, std::vector<std::int64_t> shape,
@@ -270,7 +321,7 @@ bool Array::has_gradient() const { return static_cast<bool>(storage().gradient);
 
 // Of derivatives: what is idle in the array is idle there too.
 Array Array::alike() const {
-    Array array(type(), shape(), layout());
+    Array array = on(storage_->memory.home(), type(), shape(), layout());
     array.storage_->occupied = storage_->occupied;
     return array;
 }
@@ -318,14 +369,15 @@ std::vector<double> Array::values_at(std::span<const std::size_t> places) const 
     // So many lie in memory as they are counted.
     const bool in_order = s.component_stride == 1 && s.element_stride == s.components;
     const auto plain = static_cast<std::size_t>(in_order ? size() : 0);
+    std::byte* const bytes = s.memory.host();
     with_type(type(), [&]<class T> {
-        const T* const data = reinterpret_cast<const T*>(s.memory.host());
+        const T* const data = reinterpret_cast<const T*>(bytes);
         for (std::size_t k = 0; k < places.size(); ++k) {
             const std::size_t place = places[k];
-            values[k] = static_cast<double>(place < plain
-                                                ? data[place]
-                                                : s.at<T>(static_cast<std::int64_t>(place / count),
-                                                          static_cast<int>(place % count)));
+            values[k] = static_cast<double>(
+                place < plain ? data[place]
+                              : s.at<T>(bytes, static_cast<std::int64_t>(place / count),
+                                        static_cast<int>(place % count)));
         }
     });
     return values;
@@ -449,8 +501,9 @@ void Array::copy_from(const Array& other) const {
 
 bool Array::overlaps(const Array& other) const {
     const Storage &a = *storage_, &b = *other.storage_;
-    if (a.memory.is_own() || b.memory.is_own() || size() == 0 || other.size() == 0) return false;
-    const std::span<const std::byte> one = a.memory.bytes(), two = b.memory.bytes();
+    // What is one's own others may have taken for theirs.
+    if ((a.memory.is_own() && b.memory.is_own()) || size() == 0 || other.size() == 0) return false;
+    const std::span<const std::byte> one = a.memory.range(), two = b.memory.range();
     if (one.data() + one.size() <= two.data() || two.data() + two.size() <= one.data())
         return false;
     // Elements side by side in rows of equal length: columns of one matrix.
@@ -465,7 +518,7 @@ bool Array::overlaps(const Array& other) const {
     };
     const auto place = [row](const Storage& s) {  // of its lowest component, in a row
         const std::int64_t low = std::min<std::int64_t>(s.component_stride, 0) * (s.components - 1);
-        const auto at = reinterpret_cast<std::intptr_t>(s.memory.bytes().data());
+        const auto at = reinterpret_cast<std::intptr_t>(s.memory.range().data());
         const auto first =
             static_cast<std::int64_t>(at) +
             (s.memory.first() + low * static_cast<std::int64_t>(ir::size_of(s.type)));
@@ -476,10 +529,11 @@ bool Array::overlaps(const Array& other) const {
 }
 
 void Array::copy_scalars(const Array& other) const {
+    std::byte *const to = storage_->memory.host(), *const from = other.storage_->memory.host();
     with_type(type(), [&]<class T> {
         for (std::int64_t e = 0; e < elements(); ++e)
             for (int c = 0; c < components(); ++c)
-                storage_->at<T>(e, c) = other.storage_->at<T>(e, c);
+                storage_->at<T>(to, e, c) = other.storage_->at<T>(from, e, c);
     });
 }
 

@@ -12,25 +12,37 @@
 // nothing is written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "engine/backend/executable.hpp"
-#include "engine/base/hash.hpp"
 #include "engine/ir/type.hpp"
-#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
+class Memory;
+class StateHash;
 class ThreadPool;
+namespace backend {
+class Passes;
+struct Binding;
+struct Contents;
+struct Occupied;
+namespace cuda {
+class Context;
+struct Exported;
+}  // namespace cuda
+}  // namespace backend
 
 // `strided`: memory from elsewhere that is neither.
 enum class Layout : std::uint8_t { contiguous, planar, strided };
 
-// Memory of the host that something else owns. Strides are in scalars and may be negative or 0.
-struct HostMemory {
+// Memory that something else owns, of the host or of a CUDA device. Strides are in scalars and may
+// be negative or 0.
+struct ForeignMemory {
     void* first = nullptr;  // component 0 of element 0
     std::int64_t element_stride = 0, component_stride = 1;
     bool read_only = false;
@@ -49,12 +61,22 @@ public:
                       std::vector<std::int64_t> shape);
     // The same with any strides: an array that is shared (see share()). Where elements overlap it
     // is read only. Throws Error if it is not aligned to the type.
-    static Array over(const HostMemory& memory, std::shared_ptr<void> alive, ir::Type type,
-                      std::vector<std::int64_t> shape);
+    static Array over_strided(const ForeignMemory& host, std::shared_ptr<void> alive, ir::Type type,
+                              std::vector<std::int64_t> shape);
+    // The same over memory of a CUDA device, where it stays: launches there work with it as it is,
+    // the host with copies. Whoever else works with it sees to the order (Stream).
+    static Array over_device(const std::shared_ptr<backend::cuda::Context>& context,
+                             const ForeignMemory& memory, std::shared_ptr<void> alive,
+                             ir::Type type, std::vector<std::int64_t> shape);
+    // Zeroed, in memory of its own on a CUDA device, where others may share it; nullptr: the host.
+    // Its derivatives lie there, too.
+    static Array on(const std::shared_ptr<backend::cuda::Context>& context, ir::Type type,
+                    std::vector<std::int64_t> shape, Layout layout = Layout::contiguous);
     // Over memory of a CUDA device that Vulkan exported, C-contiguous, as it is. Throws Error where
     // the driver cannot take it.
-    static Array over(const Memory::Context& context, const backend::cuda::Exported& shared,
-                      ir::Type type, std::vector<std::int64_t> shape);
+    static Array over(const std::shared_ptr<backend::cuda::Context>& context,
+                      const backend::cuda::Exported& shared, ir::Type type,
+                      std::vector<std::int64_t> shape);
 
     explicit operator bool() const { return storage_ != nullptr; }
     ir::Type type() const;
@@ -65,16 +87,15 @@ public:
     std::int64_t size() const { return elements() * components(); }
     std::int64_t element_stride() const;  // in scalars
     std::int64_t component_stride() const;
-    // Of the host: waits for a device that has newer values.
+    // Of the host: waits for a device that has newer values. Of memory on a device it is a copy.
     void* data() const;
+    // Element 0 on the CUDA device where the memory lies. Throws Error where that is the host.
+    void* device_data() const;
+    int device() const;         // that device's number; -1: the host
     std::size_t bytes() const;  // of the memory, padding included
 
     std::uint64_t version() const;
-    const std::uint64_t* version_counter() const;
-    void touch() const;            // the host wrote: a new version
-    void wrote_on_device() const;  // a launch there did
-    void changed() const;          // a new version, by means that see to the memory themselves
-    Memory& memory() const;        // for who runs launches
+    void touch() const;  // the host wrote: a new version
     // From now on others may read and write the memory of the host at any time: nothing is taken
     // for granted of what it holds. Who uses it as an index calls touch() where it has changed.
     void share() const;
@@ -99,13 +120,20 @@ public:
     void assign_integers(std::span<const std::int64_t> values) const;  // u64: the same 64 bits
     void fill(double value) const;
     void clear(ThreadPool* pool = nullptr) const;  // all bytes zero
-    void clear(backend::Passes& passes) const;     // when those run
     void copy_from(const Array& other) const;      // same type, shape and layout
     Array clone() const;                           // a copy of the values, without derivatives
     double value(std::int64_t element, int component = 0) const;
     void store(std::int32_t value) const;  // in an array of one i32; no device is waited for
     void set_value(std::int64_t element, int component, double value) const;
 
+    void add_to(StateHash& hash, const std::string& name) const;
+
+    // ---- for who runs launches; the types are internal, and not installed ----
+    Memory& memory() const;
+    void wrote_on_device() const;  // a launch there did
+    void changed() const;          // a new version, by means that see to the memory themselves
+    const std::uint64_t* version_counter() const;
+    void clear(backend::Passes& passes) const;  // when those run
     backend::Occupied& occupied() const;
     const backend::Contents& contents() const;
     // What whoever wrote last knows of it, until it is written again. Nothing is known of memory
@@ -113,12 +141,18 @@ public:
     void know(const backend::Occupied& busy, std::uint64_t by = 0) const;
     backend::Binding binding() const;
     backend::Binding shape_binding() const;  // without data
-    void add_to(StateHash& hash, const std::string& name) const;
 
 private:
     struct Storage;
     static std::shared_ptr<Storage> describe(ir::Type type, std::vector<std::int64_t> shape,
                                              Layout layout);
+    struct Bytes {
+        std::byte* begin = nullptr;
+        std::int64_t count = 0;
+        std::ptrdiff_t first = 0;  // of these, at which element 0 begins
+    };
+    static Array described(const ForeignMemory& memory, ir::Type type,
+                           std::vector<std::int64_t> shape, Bytes& bytes);
     Storage& storage() const;
     Array alike() const;
     void copy_scalars(const Array& other) const;

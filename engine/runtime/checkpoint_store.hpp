@@ -11,6 +11,7 @@
 
 #include "engine/runtime/array.hpp"
 #include "engine/runtime/device.hpp"
+#include "engine/runtime/device_memory.hpp"
 
 namespace hindcast {
 

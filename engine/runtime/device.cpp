@@ -14,7 +14,10 @@
 #include "engine/backend/nvrtc.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/pages.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array.hpp"
+#include "engine/runtime/device_memory.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -56,9 +59,12 @@ Device::Device(const DeviceOptions& options) : options_(options) {
         cuda_ = backend::cuda::Context::open(options_.ordinal);
     }
     pool_ = std::make_unique<ThreadPool>(options_.threads);
-    run_.pool = pool_.get();
+    run_ = std::make_unique<backend::RunOptions>();
+    run_->pool = pool_.get();
     before_ = backend::code_statistics().seconds;
 }
+
+Device::~Device() = default;
 
 std::string Device::describe() const {
     if (options_.kind == DeviceKind::interpreter) return "interpreter";

@@ -2,23 +2,29 @@
 // CUDA device.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/backend/executable.hpp"
-#include "engine/base/aligned.hpp"
-#include "engine/base/thread_pool.hpp"
+#include "engine/backend/single_block_use.hpp"
+#include "engine/ir/kernel.hpp"
 
 namespace hindcast {
 
 class Array;
-namespace backend::cuda {
-class Block;
+class DeviceMemory;
+class ThreadPool;
+namespace backend {
+class Executable;
+struct RunOptions;
+namespace cuda {
 class Context;
-}  // namespace backend::cuda
+}
+}  // namespace backend
 
 enum class DeviceKind : std::uint8_t { interpreter, cpu, cuda };
 
@@ -43,30 +49,13 @@ struct DeviceOptions {
     bool nondeterministic = false;
 };
 
-// Memory that launches of a device can be bound to (Launch::Replay::bind_memory), besides arrays:
-// older versions of them. Moves, never copies.
-class DeviceMemory {
-public:
-    DeviceMemory() = default;
-    ~DeviceMemory();
-    DeviceMemory(DeviceMemory&& other) noexcept { *this = std::move(other); }
-    DeviceMemory& operator=(DeviceMemory&& other) noexcept;
-    std::byte* data() { return data_; }  // of the device
-    std::size_t size() const { return size_; }
-    void populate();  // see pages.hpp
-
-private:
-    friend class Device;
-    AlignedBuffer<std::byte> host_;
-    std::shared_ptr<backend::cuda::Block> block_;
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 class Device {
 public:
     // Throws Error where the options cannot be had.
     explicit Device(const DeviceOptions& options = {});
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
 
     const DeviceOptions& options() const { return options_; }
     std::string describe() const;  // "cpu, 2 threads, 16 lanes"
@@ -76,7 +65,7 @@ public:
     std::shared_ptr<backend::Executable> compile(const ir::Kernel& kernel,
                                                  const std::string& launch = "",
                                                  std::function<std::string()> arguments = {});
-    const backend::RunOptions& run_options() const { return run_; }
+    const backend::RunOptions& run_options() const { return *run_; }
     // nullptr: launches work in the memory of the host.
     const std::shared_ptr<backend::cuda::Context>& cuda() const { return cuda_; }
 
@@ -102,7 +91,7 @@ private:
     DeviceOptions options_;
     std::unique_ptr<ThreadPool> pool_;
     std::shared_ptr<backend::cuda::Context> cuda_;
-    backend::RunOptions run_;
+    std::unique_ptr<backend::RunOptions> run_;
     int kernels_ = 0;
     double before_ = 0;  // seconds spent on code before this device was made
 };

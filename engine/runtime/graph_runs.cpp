@@ -8,6 +8,7 @@
 
 #include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 

@@ -17,6 +17,8 @@
 
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout.hpp"
+#include "engine/runtime/sequence.hpp"
+#include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/backend/executable.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
 

@@ -36,6 +36,10 @@
 
 namespace hindcast {
 
+namespace backend {
+struct Copy;
+}
+
 // What a launch parameter is given.
 class Argument {
 public:
@@ -72,9 +76,9 @@ private:
 
 // Which of the kernels derived from a launch's kernel.
 enum class Direction : std::uint8_t {
-    forward,         // K
-    adjoint,         // adjoint(K)
-    tangent,         // tangent(K)
+    forward,          // K
+    adjoint,          // adjoint(K)
+    tangent,          // tangent(K)
     adjoint_tangent,  // tangent(adjoint(K)): Hessian-vector products
     tangent_tangent   // tangent(tangent(K)): derivatives along two directions
 };
@@ -150,9 +154,7 @@ private:
 // handle.
 class Launch::Replay {
 public:
-    // `copies` are made before it changes anything. What only goes over elements may be left to
-    // `passes`. Neither on a CUDA device.
-    void run(std::span<const backend::Copy> copies = {}, backend::Passes* passes = nullptr) const;
+    void run() const;
 
     const ir::Kernel& kernel() const;
     const Launch& launch() const;
@@ -177,6 +179,12 @@ public:
     // Compiles what run() needs, so that the first run does not wait for it.
     void prepare() const;
 
+    explicit operator bool() const { return bound_ != nullptr; }
+
+    // ---- for who runs programs; the types are internal, and not installed ----
+    // run(). `copies` are made before it changes anything. What only goes over elements may be left
+    // to `passes`. Neither on a CUDA device.
+    void run(std::span<const backend::Copy> copies, backend::Passes* passes = nullptr) const;
     // For who runs the kernel on the host by other means than run(): what it is bound to, what
     // run() clears afterwards, whether it adds up sums that share an array, and what to say once it
     // has run.
@@ -184,7 +192,6 @@ public:
     const std::vector<Array>& cleared_after() const;
     bool adds_aliases() const;
     void ran() const;
-    explicit operator bool() const { return bound_ != nullptr; }
     // For a graph that has run it on the device: every array that it works with, and what to say.
     void each_array(const std::function<void(const Array&)>& visit) const;
     void ran_on_device() const;

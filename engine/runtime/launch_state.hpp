@@ -3,7 +3,9 @@
 
 #include <map>
 
+#include "engine/backend/executable.hpp"
 #include "engine/runtime/launch.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -63,11 +65,13 @@ struct Launch::Replay::Bound {
     std::shared_ptr<backend::Executable> executable;
     backend::RunOptions options;
     Memory::Context cuda;  // of the device, if it is one
+    std::shared_ptr<const backend::cuda::Stream> stream;
     std::int64_t items = 0;
     std::vector<backend::Binding> bindings;
     std::vector<backend::Binding> host;                 // see RunOptions::host
     std::vector<int> read_on_host;                      // the parameters that it is of use for
     std::vector<std::vector<std::byte>> given_on_host;  // of these, copies of given memory
+    std::vector<std::uint64_t> versions_on_host;        // of what lives on the device
     bool knows_read_on_host = false;
     std::vector<Array> arrays;
     std::vector<void*> given;  // by bind_memory()

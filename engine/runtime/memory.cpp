@@ -1,6 +1,8 @@
 #include "engine/runtime/memory.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
@@ -12,11 +14,16 @@ using backend::cuda::Block;
 struct Memory::OnDevice {
     Context context;
     Block block;
+    bool waits = false;
 
     OnDevice(const Context& at, Block memory) : context(at), block(std::move(memory)) {
         ++on_devices_;
     }
-    ~OnDevice() { --on_devices_; }
+    // Others may take the memory back afterwards, or it is given back by another context.
+    ~OnDevice() {
+        if (waits) context->wait();
+        --on_devices_;
+    }
     OnDevice(const OnDevice&) = delete;
     OnDevice& operator=(const OnDevice&) = delete;
 };
@@ -26,11 +33,35 @@ Memory::~Memory() = default;
 
 void Memory::fetch() {
     on_device_->context->download(host_.data(), on_device_->block.address(), host_.size());
-    host_is_old_ = false;
+    host_is_old_ = at_home_;
+}
+
+void Memory::send_home() {
+    on_device_->context->upload(on_device_->block.address(), host_.data(), host_.size());
+    device_wrote();
+}
+
+Memory::Context Memory::home() const { return at_home_ ? on_device_->context : nullptr; }
+
+std::span<const std::byte> Memory::range() const {
+    if (!at_home_) return host_;
+    return {static_cast<const std::byte*>(on_device_->block.data()), host_.size()};
 }
 
 void Memory::place(const Context& context) {
     if (context.get() == where_) return;
+    if (at_home_) {
+        const Context before = on_device_->context;
+        if (before->ordinal() != context->ordinal())
+            throw Error("memory of CUDA device " + std::to_string(before->ordinal()) +
+                        " is used on CUDA device " + std::to_string(context->ordinal()))
+                .remedy("copy it into an array there");
+        before->synchronize();  // another context of the same device goes on with it
+        on_device_->context = context;
+        on_device_->waits = true;
+        where_ = context.get();
+        return;
+    }
     if (has_gaps_)
         throw Error("an array over strided memory of the host cannot be used on a CUDA device")
             .remedy("copy it into an array of its own");
@@ -45,6 +76,29 @@ void Memory::lie_on(const Context& context, const backend::cuda::Exported& share
     on_device_ = std::make_unique<OnDevice>(context, Block(context, shared, host_.size()));
     where_ = context.get();
     there_ = on_device_->block.data();
+    device_wrote();
+}
+
+void Memory::live_on(const Context& context) {
+    place(context);
+    at_home_ = true;
+    clear();
+    device_wrote();
+}
+
+void Memory::live_on(const Context& context, void* begin, std::size_t bytes, std::ptrdiff_t first,
+                     bool gaps, std::shared_ptr<void> alive) {
+    own_ = AlignedBuffer<std::byte>(bytes);
+    host_ = own_.span();
+    first_ = first;
+    has_gaps_ = gaps;
+    alive_ = std::move(alive);
+    on_device_ = std::make_unique<OnDevice>(
+        context, Block(context, backend::cuda::address_of(begin), bytes));
+    on_device_->waits = true;
+    where_ = context.get();
+    there_ = static_cast<std::byte*>(begin) + first;
+    at_home_ = is_foreign_ = true;
     device_wrote();
 }
 
@@ -66,15 +120,21 @@ void Memory::clear() {
 }
 
 void Memory::copy_from(Memory& other) {
-    if (host_.empty() || &other == this) return;
-    if (other.host_is_old_ ||
-        (where_ != nullptr && other.where_ == where_ && !other.device_is_old_)) {
-        const Context& context = other.on_device_->context;
+    // Arrays of one shape may have room of different sizes: the values are in all of them.
+    const std::size_t bytes = std::min(host_.size(), other.host_.size());
+    if (bytes == 0 || &other == this) return;
+    const bool on_device = other.host_is_old_ ||
+                           (where_ != nullptr && other.where_ == where_ && !other.device_is_old_);
+    const Context context =
+        on_device ? (at_home_ ? on_device_ : other.on_device_)->context : nullptr;
+    if (on_device && (!other.at_home_ || other.home()->ordinal() == context->ordinal())) {
         place(context);
-        context->copy(on_device_->block.address(), other.on_device_->block.address(), host_.size());
+        other.on(context);
+        context->copy(on_device_->block.address(), other.on_device_->block.address(), bytes);
         device_wrote();
     } else {
-        std::memcpy(host_.data(), other.host_.data(), host_.size());
+        const std::byte* const from = other.host();
+        std::memcpy(host_.data(), from, bytes);
         host_wrote();
     }
 }
@@ -82,7 +142,7 @@ void Memory::copy_from(Memory& other) {
 void Memory::store(std::int32_t value) {
     if (host_is_old_ && host_.size() > sizeof value) fetch();
     std::memcpy(host_.data(), &value, sizeof value);
-    host_is_old_ = false;
+    host_is_old_ = at_home_;
     if (!device_is_old_)
         on_device_->context->fill(on_device_->block.address(), static_cast<std::uint32_t>(value),
                                   1);
@@ -104,7 +164,7 @@ bool Memory::add_on_device(Memory& terms, std::size_t scalar_bytes) {
     on(context);
     terms.on(context);
     context->add(on_device_->block.address(), terms.on_device_->block.address(), scalar_bytes,
-                 host_.size() / scalar_bytes);
+                 std::min(host_.size(), terms.host_.size()) / scalar_bytes);
     device_wrote();
     return true;
 }

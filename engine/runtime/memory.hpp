@@ -9,6 +9,10 @@
 //
 // It is on one device at a time; another one gets it by way of the host. The host's side may be
 // memory that something else owns, such as memory that is shared with a renderer.
+//
+// Memory may be at home on a device (live_on): others may read and write it there at any time. The
+// host then has a copy, which is fetched each time it asks, and what it writes goes there at once.
+// Such memory stays where it is.
 #pragma once
 
 #include <atomic>
@@ -60,9 +64,20 @@ public:
     // To be written by launches.
     void lie_on(const Context& context, const backend::cuda::Exported& shared);
 
+    // After allocate(): at home there, all bytes zero.
+    void live_on(const Context& context);
+    // At home there, in memory that something else owns and `alive` keeps: `bytes` from `begin` on,
+    // element 0 at `first`. `gaps`: not all of these bytes are the array's.
+    void live_on(const Context& context, void* begin, std::size_t bytes, std::ptrdiff_t first,
+                 bool gaps, std::shared_ptr<void> alive);
+    bool is_at_home() const { return at_home_; }
+    Context home() const;  // nullptr: the host
+
     std::size_t size() const { return host_.size(); }
-    // The host's side is not something else's.
-    bool is_own() const { return !own_.empty(); }
+    // Neither side is something else's.
+    bool is_own() const { return !own_.empty() && !is_foreign_; }
+    // Where the bytes are that others may have as well: on the host, or where it is at home.
+    std::span<const std::byte> range() const;
     // What backend::Binding::padded says may be read: not of memory from elsewhere.
     bool is_padded() const { return is_own() && readable_behind() > 0; }
     std::byte* host() {
@@ -72,6 +87,7 @@ public:
     void host_wrote() {
         host_is_old_ = false;
         device_is_old_ = true;
+        if (at_home_) send_home();
     }
 
     void* on(const Context& context) {
@@ -102,6 +118,7 @@ public:
 
 private:
     void fetch();
+    void send_home();
     void place(const Context& context);  // has room there; what was there is kept
     void send(const Context& context);
 
@@ -112,10 +129,11 @@ private:
     bool has_gaps_ = false;
     std::shared_ptr<void> alive_;  // keeps what is borrowed
     bool host_is_old_ = false, device_is_old_ = true;
+    bool at_home_ = false, is_foreign_ = false;  // on the device
     struct OnDevice;
     std::unique_ptr<OnDevice> on_device_;
     const backend::cuda::Context* where_ = nullptr;
-    void* there_ = nullptr;
+    void* there_ = nullptr;  // element 0
 };
 
 }  // namespace hindcast

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "engine/ad/differentiate.hpp"
@@ -9,8 +10,10 @@
 #include "engine/backend/cuda_context.hpp"
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/passes.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -150,8 +153,10 @@ void Launch::Replay::Bound::choose_device() {
     const State& s = *launch.state_;
     options = s.device->run_options();
     cuda = s.device->cuda();
+    stream = s.stream;
     knows_read_on_host = false;
     read_on_host.clear();
+    versions_on_host.clear();
     if (s.stream) options.stream = s.stream->handle();
     if (!cuda) find_memory();
 }
@@ -177,10 +182,16 @@ void Launch::Replay::Bound::find_memory_on_device() {
     if (read_on_host.empty()) return;
     host = bindings;
     given_on_host.resize(arrays.size());
+    versions_on_host.resize(arrays.size());
     for (const int parameter : read_on_host) {
         const auto p = static_cast<std::size_t>(parameter);
         if (given[p] == nullptr) {
-            host[p].data = arrays[p].memory().host();
+            // What lives on the device is fetched once for each version.
+            Memory& memory = arrays[p].memory();
+            std::uint64_t& fetched = versions_on_host[p];
+            if (!memory.is_at_home() || fetched != arrays[p].version()) memory.host();
+            fetched = arrays[p].version();
+            host[p].data = const_cast<std::byte*>(memory.bytes().data()) + memory.first();
             continue;
         }
         // Older values, which lie on the device: each time they may be those of another step.
@@ -250,8 +261,12 @@ Launch::Replay Launch::replay(Direction direction) const {
 Launch::Replay Launch::forward() const { return replay(Direction::forward); }
 Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
+void Launch::Replay::run() const { run(std::span<const backend::Copy>()); }
+
 void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes* passes) const {
     Bound& b = *bound_;
+    std::optional<backend::cuda::Context::Following> following;
+    if (b.stream) following.emplace(*b.cuda, b.stream.get());
     if (passes != nullptr && !(b.executable->takes_passes() && b.aliases.empty()))
         std::exchange(passes, nullptr)->run();
     if (!b.executable->takes_passes()) backend::copy_out(std::exchange(copies, {}), b.options.pool);

@@ -1,5 +1,5 @@
 // forward() and backward(); what they keep and how they get at it is Recording's (recording.hpp).
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout_work.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,13 +8,14 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
 
 // ---------------------------------------------------------------- set-up
 
-Rollout::Rollout(std::shared_ptr<Device> device, Parts parts)
+Rollout::Work::Work(std::shared_ptr<Device> device, Parts parts)
     : device_(std::move(device)), parts_(std::move(parts)) {
     if (!device_) throw Error("a roll-out needs a device");
     passes_ = std::make_unique<backend::Passes>(device_->run_options().pool);
@@ -26,11 +27,9 @@ Rollout::Rollout(std::shared_ptr<Device> device, Parts parts)
                         std::to_string(parts_.steps) + " steps");
 }
 
-Rollout::~Rollout() = default;
-Rollout::Rollout(Rollout&&) noexcept = default;
-Rollout& Rollout::operator=(Rollout&&) noexcept = default;
+Rollout::Work::~Work() = default;
 
-void Rollout::set_step_counter(const Array& counter) {
+void Rollout::Work::set_step_counter(const Array& counter) {
     if (counter.type() != ir::Type::i32 || counter.size() != 1)
         throw Error("a step counter is one i32")
             .remedy("make it with Rollout::make_step_counter()");
@@ -41,7 +40,7 @@ void Rollout::set_step_counter(const Array& counter) {
     modes_.clear();
 }
 
-Rollout::Mode& Rollout::mode_for(RolloutMode mode, bool backward) {
+Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
     std::unique_ptr<Mode>& entry = modes_[mode];
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
         // A checked run, and the interpreter, which is the definition, go launch by launch.
@@ -101,7 +100,7 @@ private:
 };
 }  // namespace
 
-WholeProgram* Rollout::whole(Mode& m) {
+WholeProgram* Rollout::Work::whole(Mode& m) {
     if (!compiles()) return nullptr;
     if (!m.whole)
         m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
@@ -109,7 +108,7 @@ WholeProgram* Rollout::whole(Mode& m) {
     return m.whole.get();
 }
 
-std::string Rollout::whole_program_report() const {
+std::string Rollout::Work::whole_program_report() const {
     const auto found = modes_.find(RolloutMode::first);
     const auto lines = [](const auto& whole) {
         return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
@@ -127,14 +126,14 @@ std::string Rollout::whole_program_report() const {
     return text;
 }
 
-void Rollout::set_counter(std::int64_t step) const {
+void Rollout::Work::set_counter(std::int64_t step) const {
     if (!counter_) return;
     if (passes_->reads_elsewhere(counter_.contents())) passes_->run();
     counter_.store(static_cast<std::int32_t>(step));
 }
 
-void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
-                  std::span<const backend::Copy> copies) {
+void Rollout::Work::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
+                        std::span<const backend::Copy> copies) {
     if (!profiling_) return replay.run(copies, puts_off_ ? passes_.get() : nullptr);
     const auto start = std::chrono::steady_clock::now();
     replay.run(copies);
@@ -144,7 +143,7 @@ void Rollout::run(const Launch::Replay& replay, double& seconds, std::int64_t& r
 }
 
 // `record`: fills histories; `again`: only what recomputing takes.
-void Rollout::run(std::span<Call> calls, const Moment* record, bool again) {
+void Rollout::Work::run(std::span<Call> calls, const Moment* record, bool again) {
     Schedule::Copies room;
     for (Call& call : calls) {
         const bool runs = !again || call.recomputed;
@@ -169,7 +168,7 @@ void Rollout::run(std::span<Call> calls, const Moment* record, bool again) {
     }
 }
 
-std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
+std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode mode) {
     Mode& m = keep ? allocated(mode) : mode_for(mode, false);
     Schedule& s = *m.schedule;
     m.recording.forget();
@@ -252,14 +251,14 @@ std::int64_t Rollout::forward(bool keep, const Watch& watch, RolloutMode mode) {
 }
 
 // On a CUDA device also those that recompute steps; checkpoints in files pass through the host.
-bool Rollout::may_be_whole_run(const Mode& m) const {
+bool Rollout::Work::may_be_whole_run(const Mode& m) const {
     if (device_->cuda()) return m.plan.segments == 1 ? m.schedule->cut == 0 : !m.plan.spilled;
     return m.plan.may_compile && !uses_step_functions(m);
 }
 
 // All of one kind as one function, or as graphs; false: launch by launch, please.
-bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
-                        const std::function<void()>& launches) {
+bool Rollout::Work::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
+                              const std::function<void()>& launches) {
     if (!device_->cuda()) {
         WholeProgram* const function = whole(m);
         return function != nullptr && function->run(kind);
@@ -275,7 +274,7 @@ bool Rollout::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed
            (looks_later_ && kind == WholeProgram::forward_keeping) || !not_finite_on_device();
 }
 
-void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
+void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     if (mode == RolloutMode::tangent || mode == RolloutMode::tangent_tangent)
         throw Error("forward mode has no backward()")
             .remedy("run forward(true) and backward() in the first or second mode");
@@ -328,18 +327,18 @@ void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     if (follower != nullptr && !device_->cuda()) follower->put();
 }
 
-void Rollout::follow_backward(const Sequence* sequence) {
+void Rollout::Work::follow_backward(const Sequence* sequence) {
     if (sequence == follower_) return;
     follower_ = sequence;
     for (auto& [mode, m] : modes_) m->graphs.reset();
 }
 
-void Rollout::leave_backward(const Sequence* sequence) {
+void Rollout::Work::leave_backward(const Sequence* sequence) {
     if (sequence == follower_) follow_backward(nullptr);
 }
 
 // All adjoints, launch by launch.
-void Rollout::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
+void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
     Schedule& s = *m.schedule;
     if (recording_norms_) {
         norms_.first = s.cut;
@@ -374,14 +373,14 @@ void Rollout::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
 
 // ---------------------------------------------------------------- what it takes
 
-std::vector<Rollout::KeptValue> Rollout::kept_values(RolloutMode mode) {
+std::vector<Rollout::Work::KeptValue> Rollout::Work::kept_values(RolloutMode mode) {
     std::vector<KeptValue> list;
     for (const History& h : mode_for(mode, true).schedule->histories)
         list.push_back({h.name, h.array, h.kept, h.mostly_empty});
     return list;
 }
 
-std::vector<Rollout::KeptSum> Rollout::kept_sums(RolloutMode mode) {
+std::vector<Rollout::Work::KeptSum> Rollout::Work::kept_sums(RolloutMode mode) {
     std::vector<KeptSum> list;
     for (const Call& call : mode_for(mode, true).schedule->step)
         for (const SparseHistory* r : call.results)
@@ -389,9 +388,9 @@ std::vector<Rollout::KeptSum> Rollout::kept_sums(RolloutMode mode) {
     return list;
 }
 
-void Rollout::profile(bool on) { profiling_ = on; }
+void Rollout::Work::profile(bool on) { profiling_ = on; }
 
-std::vector<Rollout::Profile> Rollout::profiles() const {
+std::vector<Rollout::Work::Profile> Rollout::Work::profiles() const {
     std::map<std::pair<std::string, Direction>, Profile> sums;
     for (const auto& [mode, m] : modes_)
         m->each_call([&](const Call& call) {
@@ -421,15 +420,15 @@ std::vector<Rollout::Profile> Rollout::profiles() const {
     return list;
 }
 
-std::int64_t Rollout::steps() const { return parts_.steps; }
-std::size_t Rollout::launches_per_step() const { return parts_.step.launches().size(); }
+std::int64_t Rollout::Work::steps() const { return parts_.steps; }
+std::size_t Rollout::Work::launches_per_step() const { return parts_.step.launches().size(); }
 
-std::string Rollout::launch_between_steps() {
+std::string Rollout::Work::launch_between_steps() {
     const Mode& m = mode_for(RolloutMode::first, true);
     return m.seam ? m.seam->call.forward.launch().description() : "";
 }
 
-std::size_t Rollout::joined_launches_per_step() {
+std::size_t Rollout::Work::joined_launches_per_step() {
     return mode_for(RolloutMode::first, false).schedule->step.size();
 }
 

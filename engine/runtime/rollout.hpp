@@ -42,14 +42,13 @@
 #include <utility>
 #include <vector>
 
-#include "engine/runtime/schedule.hpp"
-#include "engine/runtime/sequence.hpp"
-#include "engine/runtime/step_functions.hpp"
-#include "engine/runtime/whole_program.hpp"
+#include "engine/runtime/checkpoint_plan.hpp"
+#include "engine/runtime/program.hpp"
+#include "engine/runtime/rollout_kinds.hpp"
 
 namespace hindcast {
 
-class CheckpointStore;
+class Sequence;
 
 class Rollout {
 public:
@@ -97,15 +96,15 @@ public:
         std::int64_t step = 0;  // where it was found: after so many steps
         Array array;
     };
-    const std::optional<Divergence>& divergence() const { return diverged_; }  // of the last run
+    const std::optional<Divergence>& divergence() const;  // of the last run
     // The same look now, in a watch that was called with `step`: true, and a divergence(), if there
     // is such a number.
     bool look(std::int64_t step);
     // On a CUDA device a forward(true) that goes by graphs then leaves the look to the caller: once
     // one of these flags (i32, one for each array) is 1, the next forward(true) without it says
     // where that was.
-    void look_later(bool on) { looks_later_ = on; }
-    const Array& not_finite() const { return not_finite_; }  // empty: nothing is looked at
+    void look_later(bool on);
+    const Array& not_finite() const;  // empty: nothing is looked at
 
     // After forward(true): zeroes every gradient, sets those of `seeds`, and runs the adjoints.
     // Throws if an array that an adjoint reads was changed since.
@@ -131,24 +130,24 @@ public:
         std::filesystem::path spill = {};
     };
     void limit_memory(MemoryLimit limit);
-    std::int64_t memory_limit() const { return limit_.bytes; }
+    std::int64_t memory_limit() const;
     // A plan of one's own, without a limit: segments of so many steps and that many checkpoints.
     void force_plan(std::int64_t segment, std::int64_t checkpoints);
     // 0: all steps. Throws Error if negative.
     void set_horizon(std::int64_t steps);
-    std::int64_t horizon() const { return horizon_; }
+    std::int64_t horizon() const;
     // Notes the state before the horizon, by running up to it. From then on runs begin there: after
     // the prologue all that steps and events write is set to what was noted, and the last K steps
     // follow. Derivatives within a horizon are exactly those of what such runs compute. Until
     // set_horizon(). Throws Error if no step lies before the horizon, or the run does not reach it.
     void start_at_horizon();
-    bool starts_at_horizon() const { return at_cut_.has_value(); }
+    bool starts_at_horizon() const;
 
     // The plan of the next forward(true), made now. Throws Error if nothing fits.
     const CheckpointPlan& plan(RolloutMode mode = RolloutMode::first);
     // Allocates what the next forward(true) fills, now, pages and all: it would do that itself, but
     // its first step would take longer.
-    void allocate(RolloutMode mode = RolloutMode::first) { allocated(mode); }
+    void allocate(RolloutMode mode = RolloutMode::first);
     // The most gradient memory that runs in these modes, in turn, will take: their plans are made.
     std::int64_t planned_bytes(const std::vector<RolloutMode>& modes);
     // Forward runs allocate what they work with in their first run. This does a part of one that
@@ -183,7 +182,7 @@ public:
     struct KeptValue {
         std::string name;  // of a parameter that reads it
         Array array;
-        History::Kept kept;
+        KeptHow kept = KeptHow::once;
         bool seldom = false;  // per step: only where steps are not joined (seam.hpp)
     };
     std::vector<KeptValue> kept_values(RolloutMode mode = RolloutMode::first);
@@ -205,13 +204,13 @@ public:
         std::int64_t not_finite = -1;  // the boundary where, going back, one was not finite first
         Array culprit;                 // whose gradient that is
     };
-    const AdjointNorms& adjoint_norms() const { return norms_; }
+    const AdjointNorms& adjoint_norms() const;
     // Called by backward() after the adjoints of all that lies after `steps_done` steps: the
     // gradients of the state arrays are those of the loss with respect to the state at that time.
     // From the last step down to 0, or to the horizon; slower than without. It may add to these
     // gradients what the loss owes to the state at that time directly, not through the seeds.
     using AdjointWatch = std::function<void(std::int64_t steps_done)>;
-    void watch_adjoints(AdjointWatch watch) { adjoint_watch_ = std::move(watch); }
+    void watch_adjoints(AdjointWatch watch);
 
     // Of the first-order mode: histories, checkpoints in memory, the copy of the final state.
     std::int64_t kept_bytes() const;
@@ -223,92 +222,8 @@ public:
     std::string launch_between_steps();
 
 private:
-    struct Mode;
-    Mode& mode_for(RolloutMode mode, bool backward);
-    Mode& planned(RolloutMode mode);
-    Mode& allocated(RolloutMode mode);
-    std::int64_t bytes_of_others(const Mode& m) const;
-    void forget_plans();
-    void set_counter(std::int64_t step) const;
-    void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
-             std::span<const backend::Copy> copies = {});
-    void run(std::span<Call> calls, const Moment* record, bool again);
-    bool compiles() const;
-    static bool is_one_function(const Schedule& s);
-    static bool uses_step_functions(const Mode& m);
-    StepFunctions* step_functions(Mode& m) const;
-    std::int64_t step_function_bytes(Mode& m) const;
-    bool may_compile_back(Mode& m) const;
-    void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
-                   std::int64_t to, std::int64_t window);
-    bool may_put_off() const;
-    bool goes_in_ranges(const Mode& m, const StepFunctions* functions) const;
-    bool rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const;
-    void run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, std::int64_t to,
-                     std::int64_t window);
-    void run_back_rotated(Mode& m, std::int64_t from, std::int64_t to, std::int64_t window);
-    void need_dropped(Mode& m, std::int64_t t, std::int64_t window);
-    static std::int64_t range_end(const Schedule& s, std::int64_t from, std::int64_t to);
-    static std::int64_t range_begin(const Schedule& s, std::int64_t from, std::int64_t to);
-    std::int64_t forward_range_end(const Schedule& s, std::int64_t t) const;
-    void run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
-                   std::int64_t to, std::int64_t window, bool with_events);
-    void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
-    class PutsOff;
-    void make_again(Calls& step, const Moment& at);
-    void run_back(std::span<Call> calls, const Moment& at);
-    void run_back(Mode& m, std::int64_t from, std::int64_t to);
-    // What the run begins with instead of step 0.
-    const State* start() const { return from_ != nullptr ? from_ : at_cut_ ? &*at_cut_ : nullptr; }
-    static void cut_tangents(Schedule& s);
-    void cut_gradients(Mode& m, RolloutMode mode);
-    void measure_steps(Mode& m);
-    void measure_long(Mode& m);
-    void start_of_steps(Schedule& s);
-    void first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record);
-    void first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n);
-    StepCosts timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
-                          CheckpointStore& store);
-    void measure_functions(Mode& m, CheckpointStore& store);
-    bool may_recompute(Mode& m) const;
-    void run_all_once(Schedule& s, const Moment* record);
-    void run_all_back(Schedule& s);
-    bool diverges(std::int64_t t);
-    void look_on_device();
-    const Array* not_finite_on_device();
-    bool run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
-                   const std::function<void()>& launches);
-    bool may_be_whole_run(const Mode& m) const;
-    void go_back(Mode& m, std::int64_t end, RolloutMode mode);
-    WholeProgram* whole(Mode& m);
-    bool looks_at_adjoints() const { return recording_norms_ || adjoint_watch_; }
-    void at_boundary(const Schedule& s, std::int64_t t);
-    const Sequence* follower(RolloutMode mode) const {
-        return mode == RolloutMode::first ? follower_ : nullptr;
-    }
-    void note_norm(const Schedule& s, std::int64_t t);
-
-    std::shared_ptr<Device> device_;
-    Parts parts_;
-    Array counter_;
-    bool profiling_ = false;
-    std::unique_ptr<backend::Passes> passes_;  // on the threads of the device
-    bool puts_off_ = false;                    // what launches leave to them
-    MemoryLimit limit_;
-    std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
-    std::int64_t horizon_ = 0;
-    std::optional<State> at_cut_;  // what runs begin with
-    const State* from_ = nullptr;  // what this run begins with
-    std::vector<Array> watched_;
-    std::int64_t watched_every_ = 0;
-    Array not_finite_;  // on a CUDA device: an i32 for each, 1 if one was found
-    bool looked_ = false, looks_later_ = false;
-    const Sequence* follower_ = nullptr;
-    std::optional<Divergence> diverged_;
-    bool recording_norms_ = false;
-    AdjointNorms norms_;
-    AdjointWatch adjoint_watch_;
-    std::map<RolloutMode, std::unique_ptr<Mode>> modes_;
+    class Work;
+    std::unique_ptr<Work> work_;
 };
 
 }  // namespace hindcast

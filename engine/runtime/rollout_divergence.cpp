@@ -3,13 +3,14 @@
 #include <cstdint>
 
 #include "engine/backend/cuda_context.hpp"
+#include "engine/runtime/memory.hpp"
 #include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
 
 using backend::cuda::address_of;
 
-void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
+void Rollout::Work::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
     watched_ = std::move(arrays);
     watched_every_ = every;
     for (auto& [mode, m] : modes_) {
@@ -45,12 +46,12 @@ bool is_finite(const Array& array) {
 }
 }  // namespace
 
-bool Rollout::diverges(std::int64_t t) {
+bool Rollout::Work::diverges(std::int64_t t) {
     const bool due = t > 0 && (t % std::max<std::int64_t>(watched_every_, 1) == 0 || t == steps());
     return due && look(t);
 }
 
-bool Rollout::look(std::int64_t t) {
+bool Rollout::Work::look(std::int64_t t) {
     if (watched_every_ <= 0) return false;
     if (const auto& cuda = device_->cuda()) {
         look_on_device();
@@ -67,7 +68,7 @@ bool Rollout::look(std::int64_t t) {
 }
 
 // Sets a flag for each array that holds something else; they stay set until they are read.
-void Rollout::look_on_device() {
+void Rollout::Work::look_on_device() {
     backend::cuda::Context& cuda = *device_->cuda();
     looked_ = true;
     auto* const flags = static_cast<std::byte*>(not_finite_.memory().on(device_->cuda()));
@@ -80,7 +81,7 @@ void Rollout::look_on_device() {
     }
 }
 
-const Array* Rollout::not_finite_on_device() {
+const Array* Rollout::Work::not_finite_on_device() {
     if (!looked_) return nullptr;
     backend::cuda::Context& cuda = *device_->cuda();
     const auto at = address_of(not_finite_.memory().on(device_->cuda()));

@@ -17,7 +17,7 @@ void each_call_of_steps(Schedule& s, F f) {
 
 }  // namespace
 
-void Rollout::set_horizon(std::int64_t steps) {
+void Rollout::Work::set_horizon(std::int64_t steps) {
     if (steps < 0) throw Error("a horizon of " + std::to_string(steps) + " steps");
     at_cut_.reset();
     if (steps == horizon_) return;
@@ -25,7 +25,7 @@ void Rollout::set_horizon(std::int64_t steps) {
     modes_.clear();
 }
 
-void Rollout::start_at_horizon() {
+void Rollout::Work::start_at_horizon() {
     at_cut_.reset();
     Schedule& s = *mode_for(RolloutMode::first, false).schedule;
     if (s.cut == 0)
@@ -38,7 +38,7 @@ void Rollout::start_at_horizon() {
     at_cut_ = copy_state(s.cut);
 }
 
-Rollout::State Rollout::copy_state(std::int64_t step) {
+Rollout::Work::State Rollout::Work::copy_state(std::int64_t step) {
     State state;
     state.step = step;
     std::set<const void*> seen;
@@ -55,7 +55,7 @@ std::int64_t Rollout::State::bytes() const {
     return sum;
 }
 
-std::int64_t Rollout::forward_from(const State& state, const Watch& watch) {
+std::int64_t Rollout::Work::forward_from(const State& state, const Watch& watch) {
     if (state.step < 0 || state.step > parts_.steps)
         throw Error("a run of " + std::to_string(parts_.steps) + " steps cannot begin after step " +
                     std::to_string(state.step));
@@ -68,7 +68,7 @@ std::int64_t Rollout::forward_from(const State& state, const Watch& watch) {
 }
 
 // Tangents of what steps and events write, in a run that has them.
-void Rollout::cut_tangents(Schedule& s) {
+void Rollout::Work::cut_tangents(Schedule& s) {
     each_call_of_steps(s, [](const Call& call) {
         const ir::Kernel& kernel = call.forward.kernel();
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
@@ -84,7 +84,7 @@ void Rollout::cut_tangents(Schedule& s) {
 
 // The state before the horizon is taken as given: nothing flows on through what steps and events
 // write.
-void Rollout::cut_gradients(Mode& m, RolloutMode mode) {
+void Rollout::Work::cut_gradients(Mode& m, RolloutMode mode) {
     const auto cut = [&](const Calls& calls) {
         for (const Call& call : calls)
             for (const Array& a : call.writes) {

@@ -13,7 +13,7 @@ namespace hindcast {
 
 // ---------------------------------------------------------------- norms of adjoints
 
-void Rollout::record_adjoint_norms(bool on) { recording_norms_ = on; }
+void Rollout::Work::record_adjoint_norms(bool on) { recording_norms_ = on; }
 
 namespace {
 // The sum of squares over s * s, s = 1 unless that leaves the range of f64.
@@ -37,12 +37,12 @@ double sum_of_squares(const Array& array, double scale) {
 }
 }  // namespace
 
-void Rollout::at_boundary(const Schedule& s, std::int64_t t) {
+void Rollout::Work::at_boundary(const Schedule& s, std::int64_t t) {
     if (recording_norms_) note_norm(s, t);
     if (adjoint_watch_) adjoint_watch_(t);
 }
 
-void Rollout::note_norm(const Schedule& s, std::int64_t t) {
+void Rollout::Work::note_norm(const Schedule& s, std::int64_t t) {
     constexpr double large = 0x1p600, small = 0x1p-300;
     const auto varies = [&](const Array& a) {
         return ir::is_real(a.type()) && a.has_gradient() && contains(s.gradients, a.gradient());
@@ -100,7 +100,7 @@ private:
 };
 }  // namespace
 
-void Rollout::warm_up() {
+void Rollout::Work::warm_up() {
     Mode& m = mode_for(RolloutMode::first, false);
     if (m.recording.allocated()) return;  // it has run
     const Restored restored(*m.schedule, m.seam.get(), profiling_);
@@ -112,7 +112,7 @@ void Rollout::warm_up() {
 
 // The prologue, the first step and every event, whenever it is due; recorded, only events that
 // backward goes over.
-void Rollout::run_all_once(Schedule& s, const Moment* record) {
+void Rollout::Work::run_all_once(Schedule& s, const Moment* record) {
     set_counter(0);
     run(s.prologue, record, false);
     if (s.steps > 0) run(s.step, record, false);
@@ -124,7 +124,7 @@ void Rollout::run_all_once(Schedule& s, const Moment* record) {
 }
 
 // The same backwards, for what the launches allocate: the values have no meaning.
-void Rollout::run_all_back(Schedule& s) {
+void Rollout::Work::run_all_back(Schedule& s) {
     try {
         for (EventProgram& program : s.event_programs) {
             if (s.cut > 0 && program.times.back() <= s.cut) continue;
@@ -142,7 +142,7 @@ void Rollout::run_all_back(Schedule& s) {
 
 // Where everything is stored nothing is weighed against anything. Long histories of a small program
 // may cost more than its steps.
-bool Rollout::may_recompute(Mode& m) const {
+bool Rollout::Work::may_recompute(Mode& m) const {
     const MemoryDemand demand = m.demand(bytes_of_others(m));
     const std::int64_t history = demand.history(demand.steps);
     if (forced_ || demand.fixed + history > limit_.bytes) return true;
@@ -150,7 +150,7 @@ bool Rollout::may_recompute(Mode& m) const {
     return history > far_histories && step_function_bytes(m) > 0;
 }
 
-const StepCosts& Rollout::measure(RolloutMode mode) {
+const StepCosts& Rollout::Work::measure(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
     const bool known = m.costs.measured && (m.costs.long_steps > 0 || !may_recompute(m));
     if (known || m.schedule->demand.steps == 0) return m.costs;
@@ -167,14 +167,14 @@ const StepCosts& Rollout::measure(RolloutMode mode) {
 }
 
 // The first n steps with their events, which keep what adjoints need or do not.
-void Rollout::first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record) {
+void Rollout::Work::first_steps(Mode& m, StepFunctions* functions, std::int64_t n, bool record) {
     Schedule& s = *m.schedule;
     run_range(m, functions, record ? StepFunctions::recording : StepFunctions::again, 0, n, 0,
               s.cut == 0);
     if (record && !s.step.empty()) Schedule::save(s.step.front(), {n, 0}, *device_);
 }
 
-void Rollout::first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n) {
+void Rollout::Work::first_steps_back(Mode& m, StepFunctions* functions, std::int64_t n) {
     Schedule& s = *m.schedule;
     for (std::int64_t t = n; t > 0;) {
         if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr) {
@@ -205,7 +205,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 // From the state after the prologue: once to warm up, then as often as fits into some milliseconds.
 // The least of the times counts.
-void Rollout::measure_steps(Mode& m) {
+void Rollout::Work::measure_steps(Mode& m) {
     constexpr std::int64_t most_steps = 4;
     Schedule& s = *m.schedule;
     const std::int64_t n = std::min(s.demand.steps, most_steps);
@@ -231,8 +231,8 @@ void Rollout::measure_steps(Mode& m) {
     if (may_recompute(m)) measure_functions(m, store);
 }
 
-StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
-                               CheckpointStore& store) {
+StepCosts Rollout::Work::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n,
+                                     CheckpointStore& store) {
     constexpr int few = 3, most_rounds = 1024;
     constexpr double enough = 0.01;  // seconds
     StepCosts costs{never, never, never, never, true, n};
@@ -250,7 +250,7 @@ StepCosts Rollout::timed_steps(Mode& m, StepFunctions* functions, std::int64_t n
 
 // Steps as functions, where they can be: each kind goes on the way that was faster. A call of one
 // takes as long as a small step: many are measured in a row.
-void Rollout::measure_functions(Mode& m, CheckpointStore& store) {
+void Rollout::Work::measure_functions(Mode& m, CheckpointStore& store) {
     if (!compiles()) return;
     constexpr std::int64_t most_steps = 64;
     const MemoryDemand demand = m.demand(bytes_of_others(m));
@@ -279,7 +279,7 @@ void Rollout::measure_functions(Mode& m, CheckpointStore& store) {
 
 // As many steps in a row as there are, as memory holds and as some time allows: histories that
 // caches do not hold cost more.
-void Rollout::measure_long(Mode& m) {
+void Rollout::Work::measure_long(Mode& m) {
     constexpr double enough = 0.1;  // seconds: for one round, and for all if that is more than few
     constexpr int few = 3;          // rounds; the first touches new memory
     constexpr int most_rounds = 64;
@@ -309,7 +309,7 @@ void Rollout::measure_long(Mode& m) {
     m.costs.both_long = least;
 }
 
-void Rollout::start_of_steps(Schedule& s) {
+void Rollout::Work::start_of_steps(Schedule& s) {
     set_counter(0);
     run(s.prologue, nullptr, false);
     if (const Schedule::Event* event = s.event(0)) run(event->program->calls, nullptr, false);

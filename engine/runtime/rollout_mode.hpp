@@ -6,7 +6,7 @@
 #include "engine/backend/passes.hpp"
 #include "engine/runtime/graph_runs.hpp"
 #include "engine/runtime/recording.hpp"
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout_work.hpp"
 #include "engine/runtime/seam.hpp"
 #include "engine/runtime/whole_program.hpp"
 
@@ -14,9 +14,9 @@ namespace hindcast {
 
 // While one is there, launches leave to passes what they may; whoever looks at arrays by other
 // means runs these before. Not while launches are timed.
-class Rollout::PutsOff {
+class Rollout::Work::PutsOff {
 public:
-    explicit PutsOff(Rollout& rollout) : rollout_(rollout) {
+    explicit PutsOff(Work& rollout) : rollout_(rollout) {
         rollout_.puts_off_ = rollout_.may_put_off();
     }
     ~PutsOff() {
@@ -27,10 +27,10 @@ public:
     PutsOff& operator=(const PutsOff&) = delete;
 
 private:
-    Rollout& rollout_;
+    Work& rollout_;
 };
 
-struct Rollout::Mode {
+struct Rollout::Work::Mode {
     std::unique_ptr<Schedule> schedule;
     std::unique_ptr<Seam> seam;  // of the schedule; nullptr: there is none
     Recording recording;

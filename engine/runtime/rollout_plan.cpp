@@ -12,7 +12,7 @@
 
 namespace hindcast {
 
-void Rollout::limit_memory(MemoryLimit limit) {
+void Rollout::Work::limit_memory(MemoryLimit limit) {
     if (limit.bytes < 0)
         throw Error("a limit of " + std::to_string(limit.bytes) + " bytes of gradient memory");
     limit_ = std::move(limit);
@@ -20,14 +20,14 @@ void Rollout::limit_memory(MemoryLimit limit) {
     forget_plans();
 }
 
-void Rollout::force_plan(std::int64_t segment, std::int64_t checkpoints) {
+void Rollout::Work::force_plan(std::int64_t segment, std::int64_t checkpoints) {
     if (segment < 1 || checkpoints < 1)
         throw Error("a checkpoint plan needs segments of at least one step, and one checkpoint");
     forced_ = {segment, checkpoints};
     forget_plans();
 }
 
-void Rollout::forget_plans() {
+void Rollout::Work::forget_plans() {
     for (auto& [mode, m] : modes_) {
         m->has_plan = false;
         m->recording.release();
@@ -36,7 +36,7 @@ void Rollout::forget_plans() {
 
 // What stays of the other modes beside what stays of this one; two modes at most go backwards. Runs
 // ask for this, so nothing is allocated.
-std::int64_t Rollout::bytes_of_others(const Mode& m) const {
+std::int64_t Rollout::Work::bytes_of_others(const Mode& m) const {
     std::int64_t sum = 0;
     for (const auto& [mode, other] : modes_) {
         if (other.get() == &m || !other->schedule->has_backward) continue;
@@ -48,7 +48,7 @@ std::int64_t Rollout::bytes_of_others(const Mode& m) const {
     return sum;
 }
 
-Rollout::Mode& Rollout::planned(RolloutMode mode) {
+Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
     Mode& m = mode_for(mode, true);
     const std::int64_t others = bytes_of_others(m);
     if (m.has_plan) {
@@ -88,7 +88,7 @@ Rollout::Mode& Rollout::planned(RolloutMode mode) {
     return m;
 }
 
-Rollout::Mode& Rollout::allocated(RolloutMode mode) {
+Rollout::Work::Mode& Rollout::Work::allocated(RolloutMode mode) {
     Mode& m = planned(mode);
     if (m.recording.allocated()) return m;
     std::int64_t all = m.plan.peak_bytes;
@@ -101,9 +101,9 @@ Rollout::Mode& Rollout::allocated(RolloutMode mode) {
     return m;
 }
 
-const CheckpointPlan& Rollout::plan(RolloutMode mode) { return planned(mode).plan; }
+const CheckpointPlan& Rollout::Work::plan(RolloutMode mode) { return planned(mode).plan; }
 
-std::int64_t Rollout::planned_bytes(const std::vector<RolloutMode>& modes) {
+std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes) {
     for (const RolloutMode mode : modes) mode_for(mode, true);
     // The highest order takes most: where it fits the others do, and what its error calls the least
     // is enough for all. Twice, because functions that one plan forbids leave more for the others.
@@ -122,14 +122,14 @@ std::int64_t Rollout::planned_bytes(const std::vector<RolloutMode>& modes) {
     return stay + given_back <= limit_.bytes ? stay + given_back : most;
 }
 
-std::int64_t Rollout::function_bytes() const {
+std::int64_t Rollout::Work::function_bytes() const {
     std::int64_t sum = 0;
     for (const auto& [mode, m] : modes_)
         if (m->whole) sum += m->whole->bytes(WholeProgram::forward);
     return sum;
 }
 
-std::int64_t Rollout::kept_bytes() const {
+std::int64_t Rollout::Work::kept_bytes() const {
     const auto found = modes_.find(RolloutMode::first);
     return found == modes_.end() ? 0 : found->second->recording.bytes();
 }

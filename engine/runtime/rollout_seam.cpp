@@ -6,7 +6,7 @@ namespace hindcast {
 // A forward run that keeps nothing would have to copy what the last call overwrites, in case the
 // sums of the first must be made once more (undo.hpp), and gains less than that by rotation. Who
 // looks at the adjoints between two steps needs all values there.
-bool Rollout::rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const {
+bool Rollout::Work::rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const {
     if (!m.seam || steps < 2) return false;
     if (kind == StepFunctions::back) return true;
     return StepFunctions::records(kind) && !looks_at_adjoints() &&
@@ -14,8 +14,8 @@ bool Rollout::rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t step
 }
 
 // Steps from .. to-1.
-void Rollout::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, std::int64_t to,
-                          std::int64_t window) {
+void Rollout::Work::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from,
+                                std::int64_t to, std::int64_t window) {
     Seam& seam = *m.seam;
     const bool record = StepFunctions::records(kind), again = StepFunctions::repeats(kind);
     bool rotates = true, ahead = false;  // ahead: the first call of this step has run
@@ -50,7 +50,8 @@ void Rollout::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, 
 }
 
 // The adjoints of steps to-1 .. from.
-void Rollout::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to, std::int64_t window) {
+void Rollout::Work::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to,
+                                     std::int64_t window) {
     Seam& seam = *m.seam;
     Calls& step = m.schedule->step;
     const auto begin = [&](std::int64_t t) {
@@ -79,7 +80,7 @@ void Rollout::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to, std:
 
 // The adjoint of the first call of step t needs what a seam did not store: backward stops where
 // forward did not. The arrays of the program keep what they hold.
-void Rollout::need_dropped(Mode& m, std::int64_t t, std::int64_t window) {
+void Rollout::Work::need_dropped(Mode& m, std::int64_t t, std::int64_t window) {
     Seam& seam = *m.seam;
     if (seam.holds(t)) return;
     passes_->run();

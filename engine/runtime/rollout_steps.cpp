@@ -7,21 +7,21 @@ namespace hindcast {
 
 // ---------------------------------------------------------------- which steps are compiled
 
-bool Rollout::compiles() const {
+bool Rollout::Work::compiles() const {
     return device_->options().whole_program != WholeProgramUse::never && !device_->cuda();
 }
 
 // Where everything is stored; otherwise its steps can be functions.
-bool Rollout::is_one_function(const Schedule& s) {
+bool Rollout::Work::is_one_function(const Schedule& s) {
     return s.cut == 0 && s.events.size() <= WholeProgram::most_events;
 }
 
-bool Rollout::uses_step_functions(const Mode& m) {
+bool Rollout::Work::uses_step_functions(const Mode& m) {
     return m.plan.may_compile && (m.plan.segments > 1 || !is_one_function(*m.schedule));
 }
 
 // Those of a run that keeps values by the plan made last; nullptr: launch by launch.
-StepFunctions* Rollout::step_functions(Mode& m) const {
+StepFunctions* Rollout::Work::step_functions(Mode& m) const {
     if (!compiles() || profiling_ || !uses_step_functions(m)) return nullptr;
     if (!m.steps)
         m.steps = std::make_unique<StepFunctions>(*m.schedule, counter_, device_->options());
@@ -29,7 +29,7 @@ StepFunctions* Rollout::step_functions(Mode& m) const {
 }
 
 // What they will work with; 0: there will be none.
-std::int64_t Rollout::step_function_bytes(Mode& m) const {
+std::int64_t Rollout::Work::step_function_bytes(Mode& m) const {
     if (!compiles()) return 0;
     if (!m.step_bytes)
         m.step_bytes = StepFunctions(*m.schedule, counter_, device_->options()).predicted_bytes();
@@ -37,7 +37,7 @@ std::int64_t Rollout::step_function_bytes(Mode& m) const {
 }
 
 // Whether some of the way back may run as a function.
-bool Rollout::may_compile_back(Mode& m) const {
+bool Rollout::Work::may_compile_back(Mode& m) const {
     return compiles() &&
            (step_function_bytes(m) > 0 ||
             WholeProgram(*m.schedule, counter_, device_->options(), watched_, watched_every_)
@@ -47,29 +47,29 @@ bool Rollout::may_compile_back(Mode& m) const {
 // ---------------------------------------------------------------- ranges of steps
 
 // Not while launches are timed, one by one.
-bool Rollout::may_put_off() const { return !profiling_ && !device_->cuda(); }
+bool Rollout::Work::may_put_off() const { return !profiling_ && !device_->cuda(); }
 
 // Whether several steps are run at once where nothing is to be done between them. What a step has
 // put off then runs with the next one.
-bool Rollout::goes_in_ranges(const Mode& m, const StepFunctions* functions) const {
+bool Rollout::Work::goes_in_ranges(const Mode& m, const StepFunctions* functions) const {
     return functions != nullptr || m.seam || may_put_off();
 }
 
 // The end of the range from `from` to `to` at most that has no event before its end.
-std::int64_t Rollout::range_end(const Schedule& s, std::int64_t from, std::int64_t to) {
+std::int64_t Rollout::Work::range_end(const Schedule& s, std::int64_t from, std::int64_t to) {
     const auto event = s.events.upper_bound(from);
     return event == s.events.end() ? to : std::min(to, event->first);
 }
 
 // The begin of the range down to `from` at most that has no event after its begin.
-std::int64_t Rollout::range_begin(const Schedule& s, std::int64_t from, std::int64_t to) {
+std::int64_t Rollout::Work::range_begin(const Schedule& s, std::int64_t from, std::int64_t to) {
     const auto event = s.events.lower_bound(to);
     return event == s.events.begin() ? from : std::max(from, std::prev(event)->first);
 }
 
 // The same for a forward run at step t that keeps values: it has to stop at checkpoints, at the
 // horizon, and where it looks for numbers that are not finite.
-std::int64_t Rollout::forward_range_end(const Schedule& s, std::int64_t t) const {
+std::int64_t Rollout::Work::forward_range_end(const Schedule& s, std::int64_t t) const {
     std::int64_t end = range_end(s, t, s.steps);
     const auto next = [&](std::int64_t first, std::int64_t every) {
         end = std::min(end, first + ((t - first) / every + 1) * every);
@@ -85,8 +85,8 @@ std::int64_t Rollout::forward_range_end(const Schedule& s, std::int64_t t) const
 // ---------------------------------------------------------------- running them
 
 // Steps from .. to-1 without the events around them; back: to-1 .. from.
-void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
-                        std::int64_t from, std::int64_t to, std::int64_t window) {
+void Rollout::Work::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
+                              std::int64_t from, std::int64_t to, std::int64_t window) {
     if (functions != nullptr && functions->run(kind, from, to, window)) {
         if (m.seam && StepFunctions::records(kind))  // a function keeps everything
             for (std::int64_t t = from; t < to; ++t) m.seam->note(t, true);
@@ -122,8 +122,9 @@ void Rollout::run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind k
 }
 
 // Steps from .. to-1 forwards and, if wanted, the events after them.
-void Rollout::run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
-                        std::int64_t from, std::int64_t to, std::int64_t window, bool with_events) {
+void Rollout::Work::run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind,
+                              std::int64_t from, std::int64_t to, std::int64_t window,
+                              bool with_events) {
     const Schedule& s = *m.schedule;
     for (std::int64_t t = from; t < to;) {
         std::int64_t end = with_events ? range_end(s, t, to) : to;
@@ -139,12 +140,12 @@ void Rollout::run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind k
     }
 }
 
-void Rollout::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
+void Rollout::Work::run_again(Mode& m, std::int64_t from, std::int64_t to, bool record) {
     run_range(m, step_functions(m), record ? StepFunctions::recording_again : StepFunctions::again,
               from, to, m.recording.window(), true);
 }
 
-void Rollout::make_again(Calls& step, const Moment& at) {
+void Rollout::Work::make_again(Calls& step, const Moment& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
         if (call.holds_results(at.step)) {
@@ -159,7 +160,7 @@ void Rollout::make_again(Calls& step, const Moment& at) {
     }
 }
 
-void Rollout::run_back(std::span<Call> calls, const Moment& at) {
+void Rollout::Work::run_back(std::span<Call> calls, const Moment& at) {
     for (std::size_t k = calls.size(); k-- > 0;) {
         Call& call = calls[k];
         if (!call.differentiable) continue;
@@ -172,7 +173,7 @@ void Rollout::run_back(std::span<Call> calls, const Moment& at) {
 }
 
 // The adjoints of the steps to-1 .. from and of the events after them.
-void Rollout::run_back(Mode& m, std::int64_t from, std::int64_t to) {
+void Rollout::Work::run_back(Mode& m, std::int64_t from, std::int64_t to) {
     StepFunctions* const functions = looks_at_adjoints() ? nullptr : step_functions(m);
     for (std::int64_t t = to; t > from;) {
         if (const Schedule::Event* event = m.schedule->event(t)) {

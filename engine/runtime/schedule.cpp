@@ -11,7 +11,9 @@
 #include <span>
 
 #include "engine/backend/copy_elements.hpp"
+#include "engine/base/thread_pool.hpp"
 #include "engine/runtime/fusion.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 

@@ -26,12 +26,12 @@
 #include <vector>
 
 #include "engine/runtime/checkpoint_plan.hpp"
+#include "engine/runtime/device_memory.hpp"
 #include "engine/runtime/program.hpp"
+#include "engine/runtime/rollout_kinds.hpp"
 #include "engine/runtime/sparse_history.hpp"
 
 namespace hindcast {
-
-enum class RolloutMode : std::uint8_t { first, tangent, second, tangent_tangent };
 
 struct EventProgram;
 
@@ -43,7 +43,7 @@ struct Moment {
 
 // One version of one array: kept in every step, at every occurrence of an event, or once.
 struct History {
-    enum class Kept : std::uint8_t { once, per_step, per_event };
+    using Kept = KeptHow;
     Array array;
     std::string name;  // of a parameter that reads it
     Kept kept = Kept::once;

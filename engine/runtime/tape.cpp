@@ -1,6 +1,10 @@
 #include "engine/runtime/tape.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "engine/backend/cuda_context.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast {
 
@@ -9,6 +13,21 @@ namespace {
 std::string name_of(const Launch::Replay& backward, const Need& need) {
     return "'" + backward.kernel().parameter(need.parameter).name + "'";
 }
+
+// What a launch does, and what is kept for it, goes to its stream, even while that is captured.
+class OnStreamOf {
+public:
+    explicit OnStreamOf(const Launch& launch) : launch_(launch) {
+        if (launch.stream()) following_.emplace(*launch.device()->cuda(), launch.stream().get());
+    }
+    void settle() const {
+        if (!launch_.stream()) launch_.device()->settle();
+    }
+
+private:
+    const Launch& launch_;
+    std::optional<backend::cuda::Context::Following> following_;
+};
 
 }  // namespace
 
@@ -26,7 +45,39 @@ Tape::Entry Tape::entry_for(const Launch& launch) {
     return entry;
 }
 
-void Tape::launch(const Launch& launch) { record(entry_for(launch)); }
+void Tape::launch(const Launch& launch) {
+    Entry entry = entry_for(launch);
+    if (stream_) move(entry);
+    record(std::move(entry));
+}
+
+// To the tape's stream.
+void Tape::move(Entry& entry) {
+    if (!entry.is_launch) return;
+    Launch launch = entry.forward.launch();
+    if (!stream_) {
+        launch.move_to(launch.device());
+    } else {
+        const auto known = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& s) {
+            return s.device() == launch.device();
+        });
+        launch.move_to(
+            known != streams_.end() ? *known : streams_.emplace_back(stream_->of(launch.device())));
+    }
+    entry.bindings_version = launch.bindings_version();
+}
+
+void Tape::move_to(const std::optional<Stream>& stream) {
+    if (rebound())
+        throw Error("a launch was bound to another array after the tape ran")
+            .remedy("run forward() again before it goes to another stream");
+    if (stream)
+        for (const Entry& entry : entries_)
+            if (entry.is_launch) stream->of(entry.forward.launch().device());  // or an error
+    stream_ = stream;
+    streams_.clear();
+    for (Entry& entry : entries_) move(entry);
+}
 
 void Tape::record(Entry entry) {
     const std::size_t position = entries_.size(), kept = kept_.size();
@@ -98,12 +149,13 @@ void Tape::run(std::size_t position) {
         entry.callback();
         return;
     }
+    const OnStreamOf on(entry.forward.launch());
     for (const Kept& kept : kept_)
         if (kept.before == position) kept.copy.copy_from(kept.source);
     for (std::size_t n = 0; n < entry.needs.size(); ++n)
         entry.versions[n] = entry.needs[n].array.version();
     entry.forward.run();
-    entry.forward.launch().device()->settle();
+    on.settle();
 }
 
 bool Tape::rebound() const {
@@ -156,6 +208,7 @@ void Tape::backward() {
         const Entry& entry = entries_[e];
         if (!entry.differentiable) continue;
         check_needs(entry);  // an adjoint may have changed what another one reads
+        const OnStreamOf on(entry.backward.launch());
         const auto& cuda = entry.backward.launch().device()->cuda();
         for (std::size_t n = 0; n < entry.needs.size(); ++n)
             if (entry.kept[n] >= 0) {
@@ -165,7 +218,7 @@ void Tape::backward() {
             }
         try {
             entry.backward.run();
-            entry.backward.launch().device()->settle();
+            on.settle();
         } catch (...) {
             use_own_memory(entry);
             throw;

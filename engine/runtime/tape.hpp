@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "engine/runtime/program.hpp"
@@ -32,6 +33,10 @@ public:
     void backward();  // adds to the gradients; seed the outputs' gradients first
     // Zeroes every gradient that backward() touches.
     void clear_gradients();
+    // What was recorded runs on this stream from now on, and so does what will be; nothing: on the
+    // device's own. Faults are then raised by who waits for the stream. Throws Error if a launch
+    // is of another device.
+    void move_to(const std::optional<Stream>& stream);
 
     std::size_t size() const { return entries_.size(); }
     // Values kept because a later launch overwrites them: how many, and their bytes.
@@ -61,6 +66,9 @@ private:
     bool rebound() const;
     void check_needs(const Entry& entry) const;
 
+    void move(Entry& entry);
+    std::optional<Stream> stream_;
+    std::vector<Stream> streams_;  // the same, for each Device of the launches
     OverwritePolicy policy_;
     std::vector<Entry> entries_;
     std::vector<Kept> kept_;

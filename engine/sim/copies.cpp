@@ -1,4 +1,6 @@
 #include "engine/sim/copies.hpp"
+#include "engine/backend/executable.hpp"
+#include "engine/base/thread_pool.hpp"
 
 #include <algorithm>
 

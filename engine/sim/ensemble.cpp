@@ -15,6 +15,8 @@
 #include "engine/backend/batch.hpp"
 #include "engine/backend/cpu.hpp"
 #include "engine/base/float_environment.hpp"
+#include "engine/base/thread_pool.hpp"
+#include "engine/runtime/whole_program.hpp"
 
 namespace hindcast {
 

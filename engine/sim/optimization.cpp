@@ -3,6 +3,7 @@
 // what the stopping rules and the best row have seen, and whether the point's row was reported.
 #include "engine/sim/optimization.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>

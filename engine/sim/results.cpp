@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "engine/base/files.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/file_access.hpp"

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/base/error.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/ad/activity.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/document/read.hpp"
 #include "engine/sim/results_folder.hpp"
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/base/hash.hpp"
 #include "engine/sim/parameters.hpp"
 #include "engine/sim/scene.hpp"
 

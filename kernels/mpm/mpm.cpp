@@ -7,6 +7,8 @@
 //   affine_velocity        C, row by row, state      mu, lambda     Lame parameters, Pa
 #include "kernels/mpm/mpm.hpp"
 
+#include <algorithm>
+
 #include "engine/document/read.hpp"
 #include "kernels/mpm/transfer.hpp"
 #include "kernels/particles/particles.hpp"

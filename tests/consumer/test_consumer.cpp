@@ -4,10 +4,13 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/devices.hpp"
 #include "tests/support/paths.hpp"
@@ -73,6 +76,17 @@ TEST_CASE("consumer: an outside project finds the installed package, builds and 
     INFO(install.output);
     REQUIRE(install.status == 0);
     CHECK(std::filesystem::exists(folder / "prefix" / "bin" / "hindcast"));
+    // Only what a user includes is there: the list is to be changed on purpose.
+    const std::filesystem::path headers = folder / "prefix" / "include" / "hindcast";
+    std::vector<std::string> installed, listed;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(headers))
+        if (entry.is_regular_file())
+            installed.push_back(std::filesystem::relative(entry.path(), headers).string());
+    std::sort(installed.begin(), installed.end());
+    std::ifstream list(std::filesystem::path(hindcast::test::source_dir) / "tests" / "consumer" /
+                       "headers.txt");
+    for (std::string line; std::getline(list, line);) listed.push_back(line);
+    CHECK(installed == listed);
     const std::filesystem::path source =
         std::filesystem::path(hindcast::test::source_dir) / "tests" / "consumer";
     const Outcome configure =
@@ -89,10 +103,23 @@ TEST_CASE("consumer: an outside project finds the installed package, builds and 
     if (hindcast::test::has_cpu_device()) kinds.push_back("cpu");
     for (const std::string& kind : kinds) {
         CAPTURE(kind);
-        const Outcome outcome = run(in_quotes(folder / "build" / "consumer") + " " + kind);
+        const Outcome outcome = run(in_quotes(folder / "build" / "consumer") + " " + kind + " " +
+                                    in_quotes(std::filesystem::path(hindcast::test::source_dir) /
+                                              "scenes" / "free_flight.json"));
         CHECK(outcome.status == 0);
         // 1/2 k x^2 over 1, 2, 3 with k = 10
-        CHECK(outcome.output == "energy 70, gradient 10 20 30, by k 7\n");
+        const std::string expected =
+            "energy 70, gradient 10 20 30, by k 7\nsquares 4 9, slopes 4 6\nloss ";
+        REQUIRE(outcome.output.starts_with(expected));
+        std::istringstream rest(outcome.output.substr(expected.size()));
+        double loss = 0;
+        std::string of;
+        long long steps = 0;
+        rest >> loss >> of >> steps;
+        CHECK(steps == 100);
+        // Semi-implicit Euler, 100 steps of 0.01: |(3, 0, 5 - 9.81 * 0.505) - (4, 1, 2)|^2.
+        const double z = 5 - 9.81 * 0.505 - 2;
+        CHECK(loss == doctest::Approx(1 + 1 + z * z).epsilon(1e-5));
     }
     const Outcome wrong = run(in_quotes(folder / "build" / "consumer") + " abacus");
     CHECK(wrong.status == 1);

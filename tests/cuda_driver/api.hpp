@@ -38,10 +38,15 @@ int call_in_context(const char* name, const Action& action) {
     });
 }
 
+// The default stream, as others name it, and that of the calling thread.
+inline const auto legacy_stream = reinterpret_cast<api::StreamHandle>(1),  // NOLINT
+    thread_stream = reinterpret_cast<api::StreamHandle>(2);                // NOLINT
+
 // The stream behind a handle; null: there is none, or it is of another context.
-inline std::shared_ptr<Stream> stream_of(const System& system, const Context& context,
+inline std::shared_ptr<Stream> stream_of(const System& system, Context& context,
                                          api::StreamHandle handle) {
-    if (handle == nullptr) return context.default_stream;
+    if (handle == nullptr || handle == legacy_stream) return context.default_stream;
+    if (handle == thread_stream) return context.stream_of_thread();
     return system.streams.find(handle, context);
 }
 

@@ -185,6 +185,13 @@ EXPORT int cuCtxSetCurrent(api::ContextHandle context) {
     });
 }
 
+EXPORT int cuCtxGetCurrent(api::ContextHandle* context) {
+    return call("cuCtxGetCurrent", [&](System&) {
+        *context = reinterpret_cast<api::ContextHandle>(current);
+        return success;
+    });
+}
+
 EXPORT int cuCtxSynchronize() {
     return call_in_context("cuCtxSynchronize", [&](System& system, Context& context) -> int {
         if (const int refused = refuse_while_capturing(context, false, capture_unsupported))

@@ -29,6 +29,16 @@ EXPORT int cuStreamBeginCapture_v2(StreamHandle handle, int mode) {
     });
 }
 
+EXPORT int cuStreamIsCapturing(StreamHandle handle, int* status) {
+    return call_in_context("cuStreamIsCapturing", [&](System& system, Context& context) -> int {
+        const auto stream = stream_of(system, context, handle);
+        if (stream == nullptr) return invalid_handle;
+        if (status == nullptr) return invalid_value;
+        *status = stream->capture == nullptr ? 0 : stream->capture->invalid ? 2 : 1;
+        return success;
+    });
+}
+
 EXPORT int cuStreamEndCapture(StreamHandle handle, GraphHandle* graph) {
     return call_in_context("cuStreamEndCapture", [&](System& system, Context& context) -> int {
         const auto stream = stream_of(system, context, handle);

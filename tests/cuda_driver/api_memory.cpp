@@ -72,6 +72,32 @@ EXPORT int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
     });
 }
 
+EXPORT int cuPointerGetAttribute(void* value, int attribute, Address address) {
+    return call("cuPointerGetAttribute", [&](System& system) {
+        if (value == nullptr || attribute != api::pointer_ordinal) return invalid_value;
+        for (int k = 0; k < most_devices; ++k) {
+            if (!is_valid(system.contexts[k], address, 1)) continue;
+            *static_cast<int*>(value) = k;
+            return success;
+        }
+        return invalid_value;
+    });
+}
+
+EXPORT int cuMemGetAddressRange_v2(Address* begin, std::size_t* bytes, Address address) {
+    return call_in_context("cuMemGetAddressRange_v2", [&](System& system, Context&) -> int {
+        for (const Context& context : system.contexts) {
+            Address first = 0;
+            const Allocation* const in = context.memory.holding(address, 1, &first);
+            if (in == nullptr || in->freed) continue;
+            if (begin != nullptr) *begin = first;
+            if (bytes != nullptr) *bytes = in->bytes;
+            return success;
+        }
+        return not_found;
+    });
+}
+
 EXPORT int cuMemAllocAsync(Address* address, std::size_t bytes, StreamHandle handle) {
     return call_in_context("cuMemAllocAsync", [&](System& system, Context& context) -> int {
         const auto stream = stream_of(system, context, handle);

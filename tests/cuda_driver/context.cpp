@@ -7,6 +7,12 @@
 
 namespace software_cuda {
 
+std::shared_ptr<Stream> Context::stream_of_thread() {
+    std::shared_ptr<Stream>& own = of_threads[std::this_thread::get_id()];
+    if (own == nullptr) streams.push_back(own = std::make_shared<Stream>(*this, true));
+    return own;
+}
+
 bool Context::is_pinned(const void* host, std::size_t bytes) const {
     const auto at = reinterpret_cast<std::uintptr_t>(host);
     auto found = pinned.upper_bound(at);
@@ -58,6 +64,7 @@ void System::end(Context& context) {
     for (const auto& stream : context.streams)
         if (stream->capture != nullptr) stream->capture->members.clear(), stream->capture.reset();
     context.streams.clear();
+    context.of_threads.clear();
     context.default_stream.reset();
     context.memory.forget_all();
     // NOLINTNEXTLINE(performance-no-int-to-ptr)

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct Context {
     std::map<std::uintptr_t, std::size_t> pinned;
     std::shared_ptr<Stream> default_stream;
     std::vector<std::shared_ptr<Stream>> streams;  // all, and those destroyed that have work
+    std::map<std::thread::id, std::shared_ptr<Stream>> of_threads;
 
+    // The default stream of the calling thread, which blocks with respect to that of all.
+    std::shared_ptr<Stream> stream_of_thread();
     bool is_pinned(const void* host, std::size_t bytes) const;
     // No byte of it is pinned.
     bool is_pageable(const void* host, std::size_t bytes) const;

@@ -97,18 +97,20 @@ Allocation* DeviceMemory::at(Address address) {
     return found == allocations_.end() ? nullptr : &found->second;
 }
 
-const Allocation* DeviceMemory::holding(Address address, std::size_t bytes) const {
-    const Allocation* const found = holding(allocations_, address, bytes);
-    return found != nullptr ? found : holding(imported_, address, bytes);
+const Allocation* DeviceMemory::holding(Address address, std::size_t bytes, Address* begin) const {
+    const Allocation* const found = holding(allocations_, address, bytes, begin);
+    return found != nullptr ? found : holding(imported_, address, bytes, begin);
 }
 
 const Allocation* DeviceMemory::holding(const std::map<Address, Allocation>& in, Address address,
-                                        std::size_t bytes) {
+                                        std::size_t bytes, Address* begin) {
     auto found = in.upper_bound(address);
     if (found == in.begin()) return nullptr;
     --found;
     const std::size_t offset = address - found->first, size = found->second.bytes;
-    return offset <= size && bytes <= size - offset ? &found->second : nullptr;
+    if (offset > size || bytes > size - offset) return nullptr;
+    if (begin != nullptr) *begin = found->first;
+    return &found->second;
 }
 
 Address DeviceMemory::import(int file, std::size_t offset, std::size_t bytes) {
@@ -134,7 +136,7 @@ bool DeviceMemory::forget_import(Address address) {
 
 bool DeviceMemory::in_range(const void* memory) const {
     const auto address = reinterpret_cast<Address>(memory);
-    if (holding(imported_, address, 1) != nullptr) return true;
+    if (holding(imported_, address, 1, nullptr) != nullptr) return true;
     return base_ != 0 && address >= base_ && address - base_ < reserved_ - page;
 }
 

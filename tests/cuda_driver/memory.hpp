@@ -35,8 +35,8 @@ public:
     Address allocate(std::size_t bytes, std::size_t limit);
     // The allocation that begins there; null if there is none.
     Allocation* at(Address address);
-    // The allocation that holds all of these bytes.
-    const Allocation* holding(Address address, std::size_t bytes) const;
+    // The allocation that holds all of these bytes, and where it begins.
+    const Allocation* holding(Address address, std::size_t bytes, Address* begin = nullptr) const;
     bool in_range(const void* memory) const;
 
     // Memory that a file shares with another part of the program, `bytes` from `offset` on, at an
@@ -69,7 +69,7 @@ private:
     std::size_t pages() const;
 
     static const Allocation* holding(const std::map<Address, Allocation>& in, Address address,
-                                     std::size_t bytes);
+                                     std::size_t bytes, Address* begin);
 
     std::map<Address, Allocation> allocations_, imported_;
     std::map<Address, std::size_t> free_;

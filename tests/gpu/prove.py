@@ -11,6 +11,7 @@ tests/gpu/run --prepare made, and writes one JSON and one Markdown file.
                million particles (headless Vulkan on the same GPU)
     bench      hindcast bench: times, and traffic against the bandwidth of a copy on the device
     warp       the same workloads in NVIDIA Warp, its launches captured as graphs
+    jax        scenes under JAX on the device: the host's bits, and arrays without copies
     suite      all of the test program, the device among its devices (only with --parts)
 
 A part that cannot run is reported as "not measured" with the reason, and counts as one skipped.
@@ -36,12 +37,14 @@ from report import (BENCH_COLUMNS, SOFTWARE, Part, bench_cells, markdown, ordina
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ("scenes", "scripted", "parity", "block", "draw", "sanitizer", "bench", "warp", "suite")
+PARTS = ("scenes", "scripted", "parity", "block", "draw", "sanitizer", "bench", "warp", "jax",
+         "suite")
 BY_DEFAULT = PARTS[:-1]
 WITHOUT_GPU = PARTS[:4]  # what the driver in software can show
 WORKLOADS = ("launch_overhead", "spring_cage", "cloth_springs", "springs_1m", "wave2d",
              "tet_neohookean", "mpm2d", "mpm_million", "ensemble")
 DRAWN = ("spring_cage", "hanging_net", "soft_beam", "wave_image")
+JAX_SCENES = ("free_flight", "spring_cage", "hanging_net")
 SMALL = ("accumulated_sensitivity", "flag", "free_flight", "hanging_net", "marionette",
          "mass_spring_simple", "slingshot", "spring_cage", "thrown_ball", "two_body_spring")
 BLOCK_ITERATIONS = 400  # so many that graphs are measured against blocks
@@ -476,6 +479,23 @@ def warp(place):
         part.row(True, *cells, f"{line['forward_s'] * 1e3:.4g} ms",
                  f"{line['forward_backward_s'] * 1e3:.4g} ms", ratio, line["loss"])
         part.lines.append(line)
+    return part
+
+
+def jax(place):
+    python = place.options.python
+    try:
+        place.call([python, "-c", "import jax, hindcast.jax; jax.devices('cuda')"],
+                   environment={"LD_LIBRARY_PATH": ""})
+    except Failed:
+        raise NotMeasured(f"{python} has no hindcast with JAX on CUDA (pip install ./app/python "
+                          "'jax[cuda13]')") from None
+    part = Part(["scene", "same bits as on the host", "value and gradient"])
+    files = [place.root / "scenes" / f"{name}.json" for name in JAX_SCENES]
+    text = place.call([python, HERE / "jax_on_gpu.py", *files], environment={"LD_LIBRARY_PATH": ""})
+    for line in map(json.loads, text.splitlines()):
+        part.row(line["same"], line["scene"], "yes" if line["same"] else "no",
+                 f"{line['seconds'] * 1e3:.4g} ms")
     return part
 
 

@@ -2,6 +2,7 @@
 // of adjoints. Their bits are compared in test_rollout_random.cpp.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 

@@ -4,6 +4,7 @@
 // The interpreter is the reference; that the other devices give its bits is tested elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>

@@ -3,6 +3,7 @@
 // large.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <string>

@@ -2,6 +2,7 @@
 // from event to event in f64; resting, sliding, lifting off, corners, what is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>

@@ -2,6 +2,8 @@
 // accumulated sensitivity, the two-body spring.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;

@@ -2,6 +2,8 @@
 // sphere's force, the projection rule, and what is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;

@@ -2,6 +2,7 @@
 // of the energy, conservation, lumped masses, and the mesh of a box.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 

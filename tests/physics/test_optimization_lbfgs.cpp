@@ -4,6 +4,7 @@
 // to, so that the least loss is zero.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // few steps they have, with an objective or without, whatever the objective looks at.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 

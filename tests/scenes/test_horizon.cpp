@@ -2,6 +2,7 @@
 // differences of runs that begin there.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runtime/schedule.hpp"
 #include "engine/sim/adjoint_norms.hpp"
 #include "tests/physics/module_scene.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
+#include "engine/runtime/memory.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/error_message.hpp"

@@ -1,6 +1,7 @@
 // Memory of other libraries: descriptions of it, and launches over it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "engine/base/error.hpp"
@@ -32,8 +33,8 @@ struct Matrix {
     }
     Array view(std::int64_t first, std::int64_t element_stride, std::int64_t component_stride,
                const Integers& shape, bool read_only = false) {
-        return Array::over(
-            HostMemory{numbers.data() + first, element_stride, component_stride, read_only}, {},
+        return Array::over_strided(
+            ForeignMemory{numbers.data() + first, element_stride, component_stride, read_only}, {},
             Type::f64, shape);
     }
 };

@@ -3,6 +3,7 @@
 // not finite, noisy, or not smooth. What is saved continues bit for bit.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>

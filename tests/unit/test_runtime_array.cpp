@@ -6,8 +6,10 @@
 #include <limits>
 #include <set>
 
+#include "engine/backend/executable.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array.hpp"
 

@@ -7,6 +7,7 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch.hpp"
+#include "engine/runtime/memory.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernel_harness.hpp"

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/cli/command.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::cli {

@@ -6,6 +6,7 @@
 
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/shell.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast::gui {
 

@@ -66,7 +66,8 @@ def _primitive(name, gives_inputs, register):
     primitive.def_abstract_eval(abstract)
     # Outside of jit: compiled once for each function, too.
     primitive.def_impl(jax.jit(primitive.bind, static_argnames=("function", "batch", "has")))
-    mlir.register_lowering(primitive, lower, platform="cpu")
+    for platform in ("cpu", "cuda"):
+        mlir.register_lowering(primitive, lower, platform=platform)
     batching.primitive_batchers[primitive] = vmap
     return primitive
 

@@ -38,6 +38,13 @@ def _register():
     jax.ffi.register_ffi_type("hindcast_state", _core._jax_state_type(), platform="cpu")
     for name, stages in _core._jax_targets().items():
         jax.ffi.register_ffi_target(name, stages, platform="cpu")
+    try:
+        jax.devices("cuda")
+    except RuntimeError:
+        return  # there is no such platform here
+    jax.ffi.register_ffi_type("hindcast_cuda_state", _core._jax_cuda_state_type(), platform="CUDA")
+    for name, stages in _core._jax_cuda_targets().items():
+        jax.ffi.register_ffi_target(name, stages, platform="CUDA")
 
 
 _calls = five_primitives("hindcast", "simulation", _register)

@@ -4,14 +4,18 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 
-#include "app/python/src/bindings.hpp"
+#include "app/python/src/devices.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
+#include "engine/interop/dlpack.hpp"
+#include "engine/runtime/memory.hpp"
 
 namespace hindcast::python {
 
@@ -48,20 +52,35 @@ nb::dlpack::dtype dlpack_type(ir::Type type) {
 
 // ---- PyArray ---------------------------------------------------------------------------------
 
-PyArray::PyArray(Strided memory, nb::object from, std::optional<Element> element)
+std::shared_ptr<void> kept(nb::object object) {
+    if (!object.is_valid() || object.is_none()) return {};
+    return {new nb::object(std::move(object)), [](nb::object* held) {
+                if (!nb::is_alive()) return;  // Python has ended
+                const nb::gil_scoped_acquire lock;
+                delete held;
+            }};
+}
+
+PyArray::PyArray(Strided memory, nb::object from, std::optional<Element> element,
+                 std::shared_ptr<Device> device)
     : owner(std::move(from)), memory_(std::move(memory)) {
+    if (memory_.device >= 0) device_ = std::move(device);
     if (element) as(*element);
 }
 
-PyArray::PyArray(ir::Type type, std::vector<std::int64_t> shape, std::optional<Element> element) {
+PyArray::PyArray(ir::Type type, std::vector<std::int64_t> shape, std::optional<Element> element,
+                 const std::shared_ptr<Device>& device) {
     Strided plain;
     plain.type = type;
     plain.shape = std::move(shape);
     plain.strides = interop::contiguous_strides(plain.shape);
     element_ = element.value_or(Element{});
-    array_ = Array(type, interop::elements_of(plain, *element_).shape);
+    array_ = Array::on(device ? device->cuda() : nullptr, type,
+                       interop::elements_of(plain, *element_).shape);
     array_.share();
-    plain.data = array_.data();
+    plain.device = array_.device();
+    if (plain.device >= 0) device_ = device;
+    plain.data = device_ ? array_.device_data() : array_.data();
     memory_ = std::move(plain);
 }
 
@@ -80,7 +99,8 @@ PyArray::PyArray(Array array, std::vector<std::int64_t> shape, const Element& el
         }
     }
     array_.share();
-    memory_.data = array_.data();
+    memory_.device = array_.device();
+    memory_.data = memory_.device >= 0 ? array_.device_data() : array_.data();
     memory_.read_only = array_.is_read_only();
 }
 
@@ -92,7 +112,8 @@ const Array& PyArray::as(const Element& element) {
             .remedy("give it the dtype of both uses, or make two arrays over the same memory");
     if (!array_) {
         const interop::Elements of = interop::elements_of(memory_, element);
-        array_ = Array::over(of.memory, nullptr, type(), of.shape);
+        array_ = interop::array_over(of.memory, device_ ? device_->cuda() : nullptr, kept(owner),
+                                     type(), of.shape);
         memory_.read_only = array_.is_read_only();
     }
     element_ = element;
@@ -112,7 +133,10 @@ const Array& PyArray::array() {
 }
 
 PyArray& PyArray::derivative(std::unique_ptr<PyArray>& kept, const Array& of) {
-    if (!kept) kept = std::make_unique<PyArray>(of, shape(), element_.value_or(Element{}));
+    if (!kept) {
+        kept = std::make_unique<PyArray>(of, shape(), element_.value_or(Element{}));
+        kept->device_ = device_;
+    }
     return *kept;
 }
 PyArray& PyArray::gradient() { return derivative(gradient_, array().gradient()); }
@@ -122,7 +146,13 @@ void PyArray::look() {
     if (ir::is_real(type()) || memory_.size() == 0) return;
     const std::size_t bytes = ir::size_of(type());
     Hash128 now;
-    if (memory_.is_contiguous()) {
+    if (device_) {
+        if (array_.layout() == Layout::strided)
+            refuse(
+                "integers with gaps in the memory of a CUDA device cannot be indices yet; copy "
+                "them");
+        now = hash_bytes(array_.data(), static_cast<std::size_t>(memory_.size()) * bytes);
+    } else if (memory_.is_contiguous()) {
         now = hash_bytes(memory_.data, static_cast<std::size_t>(memory_.size()) * bytes);
     } else {
         const std::vector<double> values = array_.to_doubles();
@@ -222,76 +252,109 @@ std::string numpy_name(ir::Type type) {
     return fmt::format("{}{}", kind, 8 * ir::size_of(type));
 }
 
+// Memory that an object has, or that is made of it.
+struct Found {
+    Strided memory;
+    nb::object owner;
+    std::shared_ptr<Device> device;  // null: the host
+};
+
+// Of a list and the like.
+Found made_of(nb::handle object, const std::optional<DataType>& dtype, ir::Precision precision) {
+    nb::object type = nb::none(), made;
+    if (dtype) type = nb::cast(numpy_name(dtype->real ? ir::real_type(precision) : dtype->type));
+    try {
+        made = numpy().attr("array")(object, type);
+    } catch (nb::python_error& error) {
+        throw Error(fmt::format("no array can be made of it: {}", error.what()));
+    }
+    const auto kind = nb::cast<std::string>(made.attr("dtype").attr("kind"));
+    if (std::string("OUS").find(kind) != std::string::npos)
+        throw Error("no array of numbers can be made of it");
+    return {from_interface(made), made, nullptr};
+}
+
+// Nothing: there is no memory to share.
+std::optional<Found> memory_of(nb::handle object, std::shared_ptr<Device> device) {
+    if (nb::isinstance<PyArray>(object)) {
+        const PyArray& array = nb::cast<PyArray&>(object);
+        return Found{array.memory(), nb::borrow(object), array.device()};
+    }
+    Found found;
+    found.owner = nb::borrow(object);
+    if (nb::hasattr(object, "__array_interface__")) {
+        found.memory = from_interface(object);
+        return found;
+    }
+    if (const auto there = from_device(object, found.owner, device)) {
+        found.memory = *there;
+        found.memory.read_only |= is_jax(object);  // whose arrays never change
+        found.device = device;
+        return found;
+    }
+    if (!nb::hasattr(object, "__dlpack__") && !PyObject_CheckBuffer(object.ptr())) return {};
+    const auto memory = from_capsule(object, found.owner);
+    if (!memory) throw Error("it cannot be taken by DLPack or the buffer protocol");
+    found.memory = *memory;
+    found.memory.read_only |= is_jax(object);
+    return found;
+}
+
+void check_type(const Strided& memory, const DataType& dtype) {
+    if (!dtype.real && dtype.type != memory.type)
+        throw Error(fmt::format("it holds {}, where {} is asked for", ir::name_of(memory.type),
+                                dtype.name()))
+            .remedy(fmt::format("convert it: x.astype('{}')", numpy_name(dtype.type)));
+    if (dtype.real && !ir::is_real(memory.type))
+        throw Error(fmt::format("it holds {}, where reals are asked for", ir::name_of(memory.type)))
+            .remedy("convert it: x.astype('float32')");
+}
+
+// C-contiguous, on `device` or, null, on the host.
+Found copied(const Found& from, const std::shared_ptr<Device>& device) {
+    nb::object host = from.device ? copy_to_host(from.memory, *from.device) : from.owner;
+    if (!nb::hasattr(host, "__array_interface__")) host = numpy().attr("asarray")(host);
+    host = numpy().attr("array")(host, "copy"_a = true, "order"_a = "C");
+    Found to{from_interface(host), host, device};
+    if (device) to.memory = copy_to_device(to.memory, *device, to.owner);
+    return to;
+}
+
 }  // namespace
 
 nb::object to_array(nb::handle object, const std::string& name,
                     const std::optional<DataType>& dtype, std::optional<bool> copy,
-                    ir::Precision precision) {
-    const bool own = nb::isinstance<PyArray>(object);
-    nb::object source = nb::borrow(object), owner = source;
-    const bool interface = nb::hasattr(object, "__array_interface__"),
-               capsule = nb::hasattr(object, "__dlpack__") || PyObject_CheckBuffer(object.ptr());
+                    ir::Precision precision, std::shared_ptr<Device> device) {
     const std::optional<Element> element = dtype ? std::optional(dtype->element) : std::nullopt;
-    std::optional<ir::Type> wanted;
-    if (dtype && !dtype->real) wanted = dtype->type;
     return naming(name, [&]() -> nb::object {
-        if (!own && nb::hasattr(object, "requires_grad") &&
+        if (!nb::isinstance<PyArray>(object) && nb::hasattr(object, "requires_grad") &&
             nb::cast<bool>(object.attr("requires_grad")))
             throw Error("PyTorch records what is made of it, and would not see what a launch does")
                 .remedy("give x.detach()");
-        if (nb::hasattr(object, "__cuda_array_interface__") && !interface && !own)
-            throw Error("memory of a CUDA device cannot be taken yet")
-                .remedy("copy it to the host: x.get(), or numpy.asarray(x)");
-        if (!interface && !capsule) {
+        std::optional<Found> found = memory_of(object, device);
+        if (!found) {
             if (copy == false)
                 throw Error("there is no memory to share").remedy("leave copy=False out");
-            nb::object type = nb::none();
-            if (wanted)
-                type = nb::cast(numpy_name(*wanted));
-            else if (dtype)
-                type = nb::cast(numpy_name(ir::real_type(precision)));
-            try {
-                source = numpy().attr("array")(object, type);
-            } catch (nb::python_error& error) {
-                throw Error(fmt::format("no array can be made of it: {}", error.what()));
-            }
-            const auto kind = nb::cast<std::string>(source.attr("dtype").attr("kind"));
-            if (std::string("OUS").find(kind) != std::string::npos)
-                throw Error("no array of numbers can be made of it");
-            owner = source;
+            found = made_of(object, dtype, precision);
+            if (!device || !device->cuda()) copy = false;  // that was one
         }
-        std::optional<Strided> memory;
-        if (own) {
-            PyArray& array = nb::cast<PyArray&>(object);
-            if (copy != true) {
-                if (wanted && *wanted != array.type())
-                    throw Error(fmt::format("it holds {}, where {} is asked for",
-                                            ir::name_of(array.type()), dtype->name()));
-                if (element) array.as(*element);
-                return source;
-            }
-            memory = array.memory();
-        } else if (interface || !capsule) {
-            memory = from_interface(source);
-        } else {
-            memory = from_capsule(source, owner);
-            if (!memory) throw Error("it cannot be taken by DLPack or the buffer protocol");
-            memory->read_only |= is_jax(object);  // whose arrays never change
+        if (dtype) check_type(found->memory, *dtype);
+        const int wanted = !device          ? found->memory.device
+                           : device->cuda() ? device->cuda()->ordinal()
+                                            : -1;
+        const bool moves = wanted != found->memory.device;
+        if (moves && copy == false)
+            throw Error(fmt::format("its memory is on {}, and a copy is forbidden",
+                                    found->device ? found->device->describe() : "the host"))
+                .remedy("leave copy=False out");
+        if (!moves && copy != true && nb::isinstance<PyArray>(object)) {
+            if (element) nb::cast<PyArray&>(object).as(*element);
+            return nb::borrow(object);
         }
-        if (wanted && *wanted != memory->type)
-            throw Error(fmt::format("it holds {}, where {} is asked for", ir::name_of(memory->type),
-                                    dtype->name()))
-                .remedy(fmt::format("convert it: x.astype('{}')", numpy_name(*wanted)));
-        if (dtype && dtype->real && !ir::is_real(memory->type))
-            throw Error(
-                fmt::format("it holds {}, where reals are asked for", ir::name_of(memory->type)))
-                .remedy("convert it: x.astype('float32')");
-        if (copy == true) {
-            source = numpy().attr("array")(source, "copy"_a = true, "order"_a = "C");
-            owner = source;
-            memory = from_interface(source);
-        }
-        return nb::cast(std::make_unique<PyArray>(std::move(*memory), std::move(owner), element));
+        if (moves || copy == true)
+            found = copied(*found, wanted < 0 ? nullptr : moves ? device : found->device);
+        return nb::cast(std::make_unique<PyArray>(std::move(found->memory), std::move(found->owner),
+                                                  element, found->device));
     });
 }
 
@@ -302,6 +365,7 @@ namespace {
 nb::object view_of(nb::handle self) {
     PyArray& a = nb::cast<PyArray&>(self);
     const Strided& m = a.memory();
+    if (a.device()) return copy_to_host(m, *a.device());
     const std::vector<std::size_t> shape(m.shape.begin(), m.shape.end());
     const nb::dlpack::dtype type = dlpack_type(m.type);
     const bool on_device = a.is_decided() && a.array().memory().has_device();
@@ -316,10 +380,16 @@ nb::object view_of(nb::handle self) {
     return on_device ? view.attr("copy")() : view;
 }
 
+std::shared_ptr<Device> named_device(nb::handle device) {
+    if (device.is_none()) return nullptr;
+    return checked([&] { return to_device(device); });
+}
+
 std::string described(const PyArray& a) {
     const std::string shape =
         fmt::format("({}{})", fmt::join(a.shape(), ", "), a.shape().size() == 1 ? "," : "");
-    return fmt::format("hindcast.Array(shape={}, dtype={})", shape, ir::name_of(a.type()));
+    return fmt::format("hindcast.Array(shape={}, dtype={}{})", shape, ir::name_of(a.type()),
+                       a.device() ? fmt::format(", device='cuda:{}'", a.memory().device) : "");
 }
 
 }  // namespace
@@ -394,13 +464,30 @@ void bind_arrays(nb::module_& m) {
             },
             "dtype"_a = nb::none(), "copy"_a = nb::none())
         .def_prop_ro("__array_interface__",
-                     [](nb::handle self) { return view_of(self).attr("__array_interface__"); })
+                     [](nb::handle self) {
+                         if (nb::cast<PyArray&>(self).device())
+                             throw nb::attribute_error("the array is on a CUDA device");
+                         return view_of(self).attr("__array_interface__");
+                     })
+        .def_prop_ro("__cuda_array_interface__",
+                     [](const PyArray& a) {
+                         if (!a.device())
+                             throw nb::attribute_error("the array is in the memory of the host");
+                         return cuda_interface(a);
+                     })
         .def("__dlpack__",
-             [](nb::handle self, nb::kwargs options) {
+             [](nb::handle self, nb::kwargs options) -> nb::object {
+                 if (nb::cast<PyArray&>(self).device()) return to_capsule(self, options);
                  return view_of(self).attr("__dlpack__")(**options);
              })
         .def("__dlpack_device__",
-             [](nb::handle) { return nb::make_tuple(nb::device::cpu::value, 0); })
+             [](const PyArray& a) {
+                 const auto device = interop::dlpack::device_of(a.memory());
+                 return nb::make_tuple(static_cast<int>(device.type), device.number);
+             })
+        .def_prop_ro(
+            "device", [](const PyArray& a) { return a.device(); },
+            "The CUDA device where the memory is; None: the memory of the host.")
         .def(
             "__len__",
             [](const PyArray& a) {
@@ -413,19 +500,25 @@ void bind_arrays(nb::module_& m) {
     m.def(
         "array",
         [](nb::handle object, std::optional<DataType> dtype, std::optional<bool> copy,
-           const std::string& precision) {
-            return to_array(object, "object", dtype, copy, precision_of(precision));
+           const std::string& precision, nb::object device) {
+            return to_array(object, "object", dtype, copy, precision_of(precision),
+                            named_device(device));
         },
         "object"_a, "dtype"_a = nb::none(), "copy"_a = nb::none(), "precision"_a = "f32",
+        "device"_a = nb::none(),
         "An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks "
         "DLPack,\n"
-        "the array interface or the buffer protocol. What has no memory to share, such as a list,\n"
+        "an array interface (of the host or of CUDA) or the buffer protocol. What has no memory to "
+        "share, such as a list,\n"
         "is copied; copy=True always copies, copy=False never. A list of reals (dtype hc.real, "
         "hc.vec3\n"
-        "and the like) is given this precision.");
+        "and the like) is given this precision. device: where it is to be, 'cuda:0' or 'cpu'; "
+        "None: where it is.");
     m.def(
         "zeros",
-        [](nb::object shape, std::optional<DataType> dtype, const std::string& precision) {
+        [](nb::object shape, std::optional<DataType> dtype, const std::string& precision,
+           nb::object device) {
+            const std::shared_ptr<Device> at = named_device(device);
             std::vector<std::int64_t> extents;
             if (nb::isinstance<nb::int_>(shape))
                 extents = {nb::cast<std::int64_t>(shape)};
@@ -437,11 +530,13 @@ void bind_arrays(nb::module_& m) {
             return naming("shape", [&] {
                 const ir::Type scalar =
                     dtype && !dtype->real ? dtype->type : ir::real_type(precision_of(precision));
-                return nb::cast(std::make_unique<PyArray>(scalar, extents, std::optional(element)));
+                return nb::cast(
+                    std::make_unique<PyArray>(scalar, extents, std::optional(element), at));
             });
         },
-        "shape"_a, "dtype"_a = nb::none(), "precision"_a = "f32",
-        "Zeros: `shape` counts elements, so that zeros(4, hc.vec3) has the shape (4, 3).");
+        "shape"_a, "dtype"_a = nb::none(), "precision"_a = "f32", "device"_a = nb::none(),
+        "Zeros: `shape` counts elements, so that zeros(4, hc.vec3) has the shape (4, 3).\n"
+        "device='cuda:0': in the memory of that device.");
 }
 
 }  // namespace hindcast::python

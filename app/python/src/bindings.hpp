@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/hash.hpp"
 #include "engine/interop/strided.hpp"
 #include "engine/runtime/launch.hpp"
 
@@ -27,15 +28,18 @@ struct DataType {
 // the first kernel that takes it.
 class PyArray {
 public:
-    // Over memory that `owner` keeps.
-    PyArray(interop::Strided memory, nb::object owner, std::optional<interop::Element> element);
-    // Memory of its own, zeroed.
-    PyArray(ir::Type type, std::vector<std::int64_t> shape,
-            std::optional<interop::Element> element);
+    // Over memory that `owner` keeps; of `device`, if it is not on the host.
+    PyArray(interop::Strided memory, nb::object owner, std::optional<interop::Element> element,
+            std::shared_ptr<Device> device = {});
+    // Memory of its own, zeroed; on `device`, if that is one of CUDA.
+    PyArray(ir::Type type, std::vector<std::int64_t> shape, std::optional<interop::Element> element,
+            const std::shared_ptr<Device>& device = {});
     // Of an array that is there: a gradient, a state.
     PyArray(Array array, std::vector<std::int64_t> shape, const interop::Element& element);
 
     const interop::Strided& memory() const { return memory_; }
+    // Where the memory is, if that is a CUDA device; null: the host.
+    const std::shared_ptr<Device>& device() const { return device_; }
     ir::Type type() const { return memory_.type; }
     const std::vector<std::int64_t>& shape() const { return memory_.shape; }
     // Throws Error if it was used with other elements before, or cannot be.
@@ -52,23 +56,38 @@ public:
 private:
     PyArray& derivative(std::unique_ptr<PyArray>& kept, const Array& of);
     interop::Strided memory_;
+    std::shared_ptr<Device> device_;
     std::optional<interop::Element> element_;
     Array array_;
     std::unique_ptr<PyArray> gradient_, tangent_;
     std::optional<Hash128> seen_;
 };
 
+// Keeps an object until nobody needs it, on whatever thread that is.
+std::shared_ptr<void> kept(nb::object object);
+
 // Raises hindcast.ArgumentError, which begins with the argument's name.
 [[noreturn]] void refuse(const std::string& message);
+// What f gives; its Error as an ArgumentError.
+template <class F>
+auto checked(F f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        refuse(error.what());
+    }
+}
 // "f32" or "f64"; raises ArgumentError for anything else.
 ir::Precision precision_of(const std::string& text);
 nb::dlpack::dtype dlpack_type(ir::Type type);
 
 // Any array object as an array that shares its memory; lists and the like are copied. `name` of the
-// argument for errors. `copy`: true always, false never. `precision`: of lists of reals.
+// argument for errors. `copy`: true always, false never. `precision`: of lists of reals. `device`:
+// where it is to be; null: where it is.
 nb::object to_array(nb::handle object, const std::string& name,
                     const std::optional<DataType>& dtype = {}, std::optional<bool> copy = {},
-                    ir::Precision precision = ir::Precision::f32);
+                    ir::Precision precision = ir::Precision::f32,
+                    std::shared_ptr<Device> device = {});
 
 // The device that is used where none is named: compiled code on all processors. Throws Error where
 // it cannot be had.
@@ -86,5 +105,6 @@ void bind_launches(nb::module_& m);
 void bind_scenes(nb::module_& m);
 void bind_scene_functions(nb::module_& m);
 void bind_jax(nb::module_& m);
+void bind_jax_cuda(nb::module_& m);
 
 }  // namespace hindcast::python

@@ -6,6 +6,7 @@
 // [batch..., size], each with those batch axes that it has (hindcast/_jax_rules.py); the kinds of
 // calls are those of SceneFunction.
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/jax_rows.hpp"
 #include "app/python/src/scene_functions.hpp"
 #include "xla/ffi/api/ffi.h"
 
@@ -37,68 +38,10 @@ ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t function, Numbers /
     return state;
 }
 
-// Rows of numbers, whatever their precision.
-class Rows {
-public:
-    Rows(ffi::AnyBuffer buffer, std::size_t size)
-        : data_(buffer.untyped_data()), wide_(buffer.element_type() == ffi::F64), size_(size) {}
-    std::vector<double> read(std::size_t row) const {
-        std::vector<double> numbers(size_);
-        for (std::size_t k = 0; k < size_; ++k)
-            numbers[k] = wide_ ? static_cast<const double*>(data_)[row * size_ + k]
-                               : static_cast<const float*>(data_)[row * size_ + k];
-        return numbers;
-    }
-    void write(std::size_t row, std::span<const double> numbers) const {
-        for (std::size_t k = 0; k < size_; ++k) {
-            if (wide_)
-                static_cast<double*>(data_)[row * size_ + k] = numbers[k];
-            else
-                static_cast<float*>(data_)[row * size_ + k] = static_cast<float>(numbers[k]);
-        }
-    }
-
-private:
-    void* data_;
-    bool wide_;
-    std::size_t size_;
-};
-
-// The row of an operand that a row of the result is of: `has` says which batch axes it has.
-std::size_t row_of(std::size_t row, std::span<const std::int64_t> batch,
-                   std::span<const std::int64_t> has) {
-    std::size_t result = 0, stride = 1;
-    for (std::size_t axis = batch.size(); axis-- > 0;) {
-        const auto size = static_cast<std::size_t>(batch[axis]);
-        if (has[axis] != 0) {
-            result += row % size * stride;
-            stride *= size;
-        }
-        row /= size;
-    }
-    return result;
-}
-
 using Kind = SceneFunction::Kind;
 
-void run_rows(Kind kind, SceneFunction& f, ffi::RemainingArgs arguments, ffi::AnyBuffer result,
-              std::span<const std::int64_t> batch, std::span<const std::int64_t> has) {
-    const std::vector<std::size_t> sizes = f.operand_sizes(kind);
-    const Rows out(result, f.result_size(kind));
-    std::size_t count = 1;
-    for (const std::int64_t size : batch) count *= static_cast<std::size_t>(size);
-    std::vector<SceneFunction::Call> calls(count);
-    for (std::size_t row = 0; row < count; ++row) {
-        SceneFunction::Call& call = calls[row];
-        call.kind = kind;
-        std::vector<double>* const to[] = {&call.x, &call.a, &call.b};
-        for (std::size_t k = 0; k < sizes.size(); ++k)
-            *to[k] = Rows(*arguments.get<ffi::AnyBuffer>(k), sizes[k])
-                         .read(row_of(row, batch, has.subspan(k * batch.size(), batch.size())));
-    }
-    if (count == 1) return out.write(0, f(calls[0]));
-    const std::vector<std::vector<double>> results = f(calls);
-    for (std::size_t row = 0; row < count; ++row) out.write(row, results[row]);
+RowData numbers_of(const ffi::AnyBuffer& buffer) {
+    return {buffer.untyped_data(), buffer.element_type() == ffi::F64};
 }
 
 template <Kind kind>
@@ -106,9 +49,12 @@ ffi::Error call(State* state, ffi::RemainingArgs arguments, ffi::Result<ffi::Any
                 std::int64_t /*function*/, Numbers batch, Numbers has) {
     try {
         require_own_process();
+        std::vector<RowData> operands;
+        for (std::size_t k = 0; k < arguments.size(); ++k)
+            operands.push_back(numbers_of(*arguments.get<ffi::AnyBuffer>(k)));
         if (result->element_count() > 0)
-            run_rows(kind, *state->function, arguments, *result, {batch.begin(), batch.size()},
-                     {has.begin(), has.size()});
+            run_rows(kind, *state->function, operands, numbers_of(*result),
+                     {batch.begin(), batch.size()}, {has.begin(), has.size()});
     } catch (const std::exception& error) {
         return ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what());
     }

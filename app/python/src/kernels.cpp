@@ -1,5 +1,7 @@
 #include "app/python/src/kernels.hpp"
 
+#include <algorithm>
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>

@@ -8,10 +8,13 @@
 
 #include <map>
 
+#include "app/python/src/devices.hpp"
 #include "app/python/src/kernels.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/backend/llvm_folders.hpp"
 #include "engine/base/error.hpp"
 #include "engine/ir/memory_type.hpp"
+#include "engine/runtime/memory.hpp"
 #include "engine/runtime/tape.hpp"
 
 namespace hindcast::python {
@@ -65,7 +68,10 @@ public:
             real = of;
             if (first.empty()) first = parameter.name;
         }
-        device_ = device ? device : default_device();
+        device_ = device;
+        for (const nb::object& object : objects_)  // where the arrays are
+            if (object.is_valid() && !device_) device_ = nb::cast<PyArray&>(object).device();
+        if (!device_) device_ = default_device();
         check_device(list);
         launch_ = std::make_unique<Launch>(device_, definition_, real.value_or(ir::Precision::f32),
                                            items, std::move(list));
@@ -88,14 +94,32 @@ public:
         require_own_process();
         Launch::Replay& replay = replays_[static_cast<std::size_t>(direction)];
         if (!replay) replay = launch_->replay(direction);
-        for (const nb::object& object : objects_)
-            if (object.is_valid()) nb::inst_ptr<PyArray>(object)->look();
+        // A graph keeps the indices that were there before it was captured.
+        if (!stream_ || !stream_->stream.is_captured())
+            for (const nb::object& object : objects_)
+                if (object.is_valid()) nb::inst_ptr<PyArray>(object)->look();
         Tape* const tape =
             direction == Direction::forward && !tapes.empty() ? tapes.back() : nullptr;
         nb::gil_scoped_release release;
         if (tape != nullptr) return tape->launch(*launch_);
         replay.run();
-        device_->settle();
+        if (!stream_) device_->settle();
+    }
+
+    void move_to(nb::handle stream) {
+        if (stream.is_none()) {
+            launch_->move_to(device_);
+            stream_.reset();
+            return;
+        }
+        if (!device_->cuda())
+            throw Error("stream: the launch runs on " + device_->describe() +
+                        ", which has no streams")
+                .remedy("make it for a CUDA device: hc.record(..., device='cuda')");
+        PyStream to = to_stream(stream, device_);
+        to.stream = to.stream.of(device_);
+        launch_->move_to(to.stream);
+        stream_ = std::move(to);
     }
 
     std::vector<double> gradient_of(const std::string& name) const {
@@ -171,36 +195,38 @@ private:
     }
 
     void check_device(const std::vector<Argument>& list) const {
-        if (!device_ || !device_->cuda()) return;
-        for (const Argument& a : list)
-            if (a.is_array() && !a.array().memory().is_own())
+        if (!device_) return;
+        const int device = device_->cuda() ? device_->cuda()->ordinal() : -1;
+        for (const Argument& a : list) {
+            if (!a.is_array()) continue;
+            const int at = a.array().device();
+            if (at >= 0 && at != device)
+                throw Error(
+                    fmt::format("memory of CUDA device {} is given, and the launch is on {}", at,
+                                device_->describe()))
+                    .in_kernel(definition_.name())
+                    .remedy("leave device= out, or copy it: hc.array(x, device=...)");
+            if (at < 0 && device >= 0 && !a.array().memory().is_own())
                 throw Error(
                     "memory of another library is on the host, and the launch on a CUDA "
                     "device")
                     .in_kernel(definition_.name())
-                    .remedy("make the array with hc.zeros and fill it, or launch on the CPU");
+                    .remedy("copy it there: hc.array(x, device='cuda'); or launch on the CPU");
+        }
     }
 
     lang::KernelDef definition_;
     SharedDevice device_;
     std::vector<nb::object> objects_;  // Array per parameter; invalid: numbers
     std::unique_ptr<Launch> launch_;
+    std::optional<PyStream> stream_;
     Launch::Replay replays_[4];
 };
-
-template <class F>
-auto checked(F f) {
-    try {
-        return f();
-    } catch (const Error& error) {
-        refuse(error.what());
-    }
-}
 
 // A tape of Python is entered and left: the launches between are recorded.
 struct PyTape {
     Tape tape;
-    std::vector<nb::object> keeps;
+    std::optional<PyStream> stream = {};
 };
 
 }  // namespace
@@ -238,6 +264,16 @@ void bind_launches(nb::module_& m) {
             "tangent", [](PyLaunch& l) { l.run(Direction::tangent); },
             "Forward mode: tangents of what the kernel writes from those of what it reads.")
         .def(
+            "on",
+            [](nb::object self, nb::handle stream) {
+                checked([&] { nb::cast<PyLaunch&>(self).move_to(stream); });
+                return self;
+            },
+            "stream"_a.none(),
+            "Runs on this stream of the launch's CUDA device from now on (see hindcast.stream) "
+            "and\n"
+            "does not wait; None: on the device's own. Gives the launch.")
+        .def(
             "set",
             [](PyLaunch& l, const std::string& name, nb::handle value) {
                 checked([&] { l.set(name, value); });
@@ -269,12 +305,14 @@ void bind_launches(nb::module_& m) {
 
     m.def(
         "record",
-        [](const PyKernel& kernel, std::int64_t dim, std::shared_ptr<Device> device,
+        [](const PyKernel& kernel, std::int64_t dim, nb::object device,
            const std::string& precision, const nb::kwargs& arguments) {
             require_own_process();
             kernel.prepare();
             return checked([&] {
-                return std::make_unique<PyLaunch>(kernel, dim, arguments, device, precision);
+                return std::make_unique<PyLaunch>(kernel, dim, arguments,
+                                                  device.is_none() ? nullptr : to_device(device),
+                                                  precision);
             });
         },
         "kernel"_a, "dim"_a, "device"_a = nb::none(), "precision"_a = "", "arguments"_a,
@@ -308,6 +346,24 @@ void bind_launches(nb::module_& m) {
         .def(
             "clear_gradients", [](PyTape& t) { t.tape.clear_gradients(); },
             "Zeroes every gradient that backward() touches.")
+        .def(
+            "on",
+            [](nb::object self, nb::handle stream) {
+                auto& tape = nb::cast<PyTape&>(self);
+                checked([&] {
+                    if (stream.is_none()) {
+                        tape.tape.move_to({});
+                        return;
+                    }
+                    PyStream to = to_stream(stream, nullptr);
+                    tape.tape.move_to(to.stream);
+                    tape.stream = std::move(to);
+                });
+                return self;
+            },
+            "stream"_a.none(),
+            "What is recorded, and what will be, runs on this stream; None: on the device's own.\n"
+            "Gives the tape.")
         .def(
             "__len__", [](const PyTape& t) { return t.tape.size(); }, "The number of launches.");
 }

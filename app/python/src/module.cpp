@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "app/python/src/devices.hpp"
 #include "app/python/src/kernels.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/version.hpp"
@@ -40,6 +41,7 @@ NB_MODULE(_core, m) {
     m.attr("__version__") = hindcast::version();
     bind_errors(m);
     bind_devices(m);
+    bind_streams(m);
     bind_arrays(m);
     bind_kernels(m);
     bind_launches(m);
@@ -47,5 +49,6 @@ NB_MODULE(_core, m) {
     bind_scene_functions(m);
 #ifdef HINDCAST_JAX
     bind_jax(m);
+    bind_jax_cuda(m);
 #endif
 }

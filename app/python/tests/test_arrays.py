@@ -208,11 +208,3 @@ def test_owners_live_as_long_as_needed_and_not_longer():
     gc.collect()
     assert sys.getrefcount(b) == count
     b.append(4)  # nobody exports it any more
-
-
-def test_memory_of_cuda_is_refused_for_now():
-    class OnDevice:
-        __cuda_array_interface__ = {"shape": (1,), "typestr": "<f4", "data": (16, False)}
-
-    with pytest.raises(TypeError, match="memory of a CUDA device cannot be taken yet"):
-        hc.array(OnDevice())

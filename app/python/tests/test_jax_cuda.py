@@ -1,0 +1,137 @@
+"""The handlers for XLA's CUDA platform, called as XLA calls them, on the CUDA driver in software."""
+
+import ctypes
+import pathlib
+
+import numpy as np
+import pytest
+import software_cuda
+import xla_frame
+from software_cuda import Driver, Memory
+from xla_frame import FAILED_PRECONDITION, INVALID_ARGUMENT, Program, XlaError
+
+from hindcast import _core
+
+software_cuda.needs_cuda()
+if not hasattr(_core, "_jax_cuda_targets"):
+    pytest.skip("this build has no handlers for JAX", allow_module_level=True)
+
+driver = Driver()
+targets = _core._jax_cuda_targets()
+deleter = xla_frame.register_type(_core._jax_cuda_state_type())
+SCENE = str(pathlib.Path(__file__).parents[3] / "scenes" / "free_flight.json")
+
+# free_flight: 100 steps of 0.01 by semi-implicit Euler, the loss |x - target|^2, of the velocity.
+STEPS, H, START, TARGET = 100, 0.01, np.array([0, 0, 1.0]), np.array([4, 1, 2.0])
+FALL = np.array([0, 0, -9.81]) * H * H * STEPS * (STEPS + 1) / 2
+
+
+def miss(v):
+    return START + v * STEPS * H + FALL - TARGET
+
+
+def function(precision="f64"):
+    return _core.SceneFunction("", SCENE, ["ball.velocity"], ["loss"], None, precision, -1)
+
+
+def program(kind, f, stream, batch=(1,), has=((0,), (0,), (0,))):
+    return Program(
+        targets[f"hindcast_{kind}"],
+        deleter,
+        stream,
+        function=f.number,
+        batch=np.array(batch),
+        has=np.array(has).ravel(),
+    )
+
+
+def run(p, operands, shape, dtype=np.float64):
+    """On p's stream: operands are put there just before, the result is read there."""
+    memories = [Memory(driver, np.full_like(o, np.nan), p.stream) for o in operands]
+    result = Memory(driver, np.full(shape, np.nan, dtype), p.stream)
+    for memory, operand in zip(memories, operands):
+        memory.put(operand)
+    p.execute(
+        [(m.address, o.shape, o.dtype) for m, o in zip(memories, operands)],
+        [(result.address, shape, dtype)],
+    )
+    return result.get(dtype, shape)
+
+
+V, T = np.array([3.0, 0.5, 4.0]), np.array([1.0, -2.0, 0.5])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "kind, operands, expected",
+    [
+        ("value", [V], [miss(V) @ miss(V)]),
+        ("jvp", [V, T], [2 * miss(V) @ T]),
+        ("vjp", [V, np.array([3.0])], 6 * miss(V)),
+        ("hvp", [V, np.array([3.0]), T], 6 * T),
+        ("jvp2", [V, T, V], [2 * T @ V]),
+    ],
+)
+def test_each_call_on_the_stream_that_xla_gives(kind, operands, expected, seed):
+    driver.set(f"seed={seed}")
+    f = function()
+    p = program(kind, f, driver.stream(), has=((0,),) * len(operands))
+    expected = np.asarray(expected)
+    for scale in (1.0, 1.0):  # as often as one likes
+        got = run(p, [np.asarray(o) * scale for o in operands], (1, expected.size))
+        assert np.allclose(got[0], expected, rtol=1e-12, atol=1e-12)
+    assert "DeviceMemory_Allocate" not in p.asked and "Error_Create" not in p.asked
+    p.close()
+    driver.set("")
+
+
+def test_f32_and_batches_with_an_index_map():
+    f = function("f32")
+    rows = np.array([V, T, V + T], np.float32)
+    p = program("vjp", f, driver.stream(), batch=(1, 3), has=((0, 1), (0, 0)))
+    got = run(p, [rows, np.array([2.0], np.float32)], (1, 3, 3), np.float32)
+    expected = np.array([4 * miss(r) for r in rows.astype(float)])
+    assert got.dtype == np.float32 and np.allclose(got[0], expected, rtol=1e-5, atol=1e-4)
+    p.close()
+
+
+def test_a_captured_stream_is_refused_and_left_as_it_is():
+    f = function()
+    p = program("value", f, driver.stream())
+    assert p.traits() == 0  # not said to be part of a command buffer
+    run(p, [V], (1, 1))
+    x, y = Memory(driver, V, p.stream), Memory(driver, np.zeros((1, 1)), p.stream)
+    driver.synchronize()
+    stream, graph = ctypes.c_void_p(p.stream), ctypes.c_void_p()
+    driver("cuStreamBeginCapture_v2", stream, 2)
+    waits, allocations = driver.count("synchronisations"), driver.count("allocations")
+    with pytest.raises(XlaError, match="cannot be captured") as caught:
+        p.execute([(x.address, V.shape, V.dtype)], [(y.address, (1, 1), np.float64)])
+    assert caught.value.code == FAILED_PRECONDITION
+    assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
+    driver("cuStreamEndCapture", stream, ctypes.byref(graph))  # it is whole
+    count = ctypes.c_size_t(7)
+    driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
+    assert count.value == 0
+    p.close()
+
+
+def test_errors_come_back_as_errors():
+    f = function()
+    p = program("value", f, driver.stream())
+    with pytest.raises(XlaError, match="CUDA was asked for an operand") as caught:
+        p.execute([(64, V.shape, V.dtype)], [(64, (1, 1), np.float64)])
+    assert caught.value.code == INVALID_ARGUMENT
+    p.close()
+    with pytest.raises(XlaError, match="the simulation of this program is gone"):
+        Program(targets["hindcast_value"], deleter, None, function=10**9, batch=[1], has=[0])
+
+
+def test_a_compiled_program_keeps_its_simulation():
+    before = _core._scene_functions()
+    f = function()
+    p = program("value", f, driver.stream())
+    del f
+    assert _core._scene_functions() == before
+    assert np.allclose(run(p, [V], (1, 1)), miss(V) @ miss(V), rtol=1e-12)
+    p.close()

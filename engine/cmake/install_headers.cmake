@@ -1,0 +1,21 @@
+# Installs the headers that a user of the library includes: hindcast/hindcast.hpp and what it needs,
+# whatever that is when the installation runs; nothing internal. `source` and `destination` are set
+# by who includes this. tests/consumer/headers.txt has the list.
+cmake_policy(VERSION 3.25)
+set(found "hindcast/hindcast.hpp")
+set(next ${found})
+while(next)
+    list(POP_FRONT next header)
+    file(STRINGS "${source}/${header}" lines REGEX "^#include \"")
+    foreach(line IN LISTS lines)
+        string(REGEX REPLACE "^#include \"(.*)\".*$" "\\1" included "${line}")
+        if(NOT included IN_LIST found)
+            list(APPEND found "${included}")
+            list(APPEND next "${included}")
+        endif()
+    endforeach()
+endwhile()
+foreach(header IN LISTS found)
+    get_filename_component(folder "${header}" DIRECTORY)
+    file(INSTALL "${source}/${header}" DESTINATION "${destination}/${folder}")
+endforeach()

@@ -1,6 +1,10 @@
 """Arrays in the memory of a CUDA device: CuPy's protocols both ways, by the letter."""
 
 import gc
+import os
+import pathlib
+import subprocess
+import sys
 
 import hindcast as hc
 import numpy as np
@@ -70,6 +74,62 @@ def test_launches_read_and_write_strided_memory():
     b.grad.fill(1)
     launch.adjoint()
     assert a.grad.device is not None and np.array_equal(a.grad.numpy(), np.full((4, 3), 2.0))
+
+
+@hc.kernel
+def gather_up(
+    i: hc.Int,
+    at: hc.Read[hc.i32],
+    x: hc.Read[hc.vec2],
+    y: hc.Accumulate[hc.vec2],
+    z: hc.Sum[hc.real],
+    e: hc.Reduce[hc.real],
+):
+    y[at[i]] += x[i] * x[i].x
+    z[i] += x[i].y
+    e += x[i].x
+
+
+def test_sums_and_gradients_over_strided_memory():
+    """Against NumPy: every second row, backwards, of wider arrays; what lies between stays."""
+    n, m = 40, 7
+    rng = np.random.default_rng(3)
+    at = rng.integers(0, m, n).astype(np.int32)
+    x, y, z = rng.normal(size=(2 * n, 5)), rng.normal(size=(2 * m, 3)), rng.normal(size=(n, 4))
+    memories = [Memory(driver, v) for v in (x, y, z)]
+    views = (slice(None, None, -2), slice(3, 0, -2)), (slice(None, None, -2), slice(0, 2)), (
+        slice(None),
+        2,
+    )
+    given = []
+    for v, memory, view in zip((x, y, z), memories, views):
+        part = v[view]
+        offset = part.__array_interface__["data"][0] - v.__array_interface__["data"][0]
+        given.append(
+            Interface(memory, part, offset=offset, strides=part.strides, shape=part.shape)
+        )
+    a, b, c = (hc.array(g, dtype=d) for g, d in zip(given, (hc.vec2, hc.vec2, hc.f64)))
+    total = hc.zeros(1, hc.f64, device="cuda")
+    launch = hc.record(gather_up, dim=n, at=hc.array(at, device="cuda"), x=a, y=b, z=c, e=total)
+    for _ in range(2):
+        launch.forward()
+    px, expected = x[views[0]], [x, y.copy(), z.copy()]
+    for _ in range(2):
+        np.add.at(expected[1][views[1]], at, px * px[:, :1])
+    expected[2][views[2]] = px[:, 1]
+    driver.synchronize()
+    for memory, wanted in zip(memories, expected):
+        assert np.allclose(memory.get(float, wanted.shape), wanted, rtol=1e-14, atol=1e-14)
+    assert np.isclose(total.numpy()[0], 2 * px[:, 0].sum(), rtol=1e-14)
+    weights = rng.normal(size=(m, 2))
+    seed = b.grad.__cuda_array_interface__  # C-contiguous, of its own
+    assert seed["strides"] is None
+    Memory.view(driver, seed["data"][0]).put(weights)
+    driver.synchronize()
+    launch.adjoint()
+    w = weights[at]
+    slope = np.stack([2 * px[:, 0] * w[:, 0] + px[:, 1] * w[:, 1], px[:, 0] * w[:, 1]], axis=1)
+    assert np.allclose(a.grad.numpy(), slope, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +252,44 @@ def test_indices_that_others_change_are_seen():
     driver.synchronize()
     launch.forward()
     assert y.numpy().tolist() == [4, 4, 4]
+
+
+TWO_DEVICES = """
+import numpy as np
+import pytest
+import hindcast as hc
+from software_cuda import Driver, Interface, Memory
+from test_cuda_arrays import scale
+
+driver = Driver()
+driver.enter(1)
+x = np.arange(3.0)
+there = hc.array(x, device="cuda:1")
+assert there.__dlpack_device__() == (2, 1) and there.__cuda_array_interface__["version"] == 3
+view = hc.array(Interface(Memory.view(driver, there.__cuda_array_interface__["data"][0]), x))
+assert view.__dlpack_device__() == (2, 1) and np.array_equal(view.numpy(), x)  # by its address
+y = hc.zeros(3, precision="f64", device="cuda:1")
+hc.record(scale, dim=3, x=view, k=2.0, y=y).forward()
+assert y.numpy().tolist() == [0, 2, 4]
+here = hc.array(there, device="cuda:0")
+assert here.__dlpack_device__() == (2, 0) and np.array_equal(here.numpy(), x)
+with pytest.raises(ValueError, match="copy is forbidden"):
+    hc.array(there, device="cuda:0", copy=False)
+with pytest.raises(ValueError, match="memory of CUDA device 0 is given, and the launch is on cuda:1"):
+    hc.record(scale, dim=3, x=here, k=2.0, y=y, device="cuda:1")
+with pytest.raises(ValueError, match="is none of the device"):
+    hc.record(scale, dim=3, x=there, k=2.0, y=y).on(hc.stream(device="cuda:0"))
+"""
+
+
+def test_two_devices():
+    folder = pathlib.Path(__file__).parent
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "HINDCAST_SOFTWARE_CUDA": "devices=2", "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # ---- DLPack ------------------------------------------------------------------------------------

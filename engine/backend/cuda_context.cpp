@@ -29,45 +29,6 @@ constexpr unsigned mapped_memory = 2;  // for MemHostAlloc: at the same address 
 
 // ---------------------------------------------------------------- handles
 
-Stream::Stream(std::shared_ptr<Context> context) : context_(std::move(context)) {
-    context_->check(context_->here().StreamCreate(&handle_, non_blocking_stream), "a stream");
-    context_->others_.push_back(handle_);
-    context_->hold_others();
-}
-
-Stream::Stream(std::shared_ptr<Context> context, StreamHandle theirs, std::shared_ptr<void> alive)
-    : context_(std::move(context)), handle_(theirs), is_own_(false), alive_(std::move(alive)) {
-    context_->check(context_->here().EventCreate(&done_, untimed_event), "an event");
-    context_->theirs_.push_back(this);
-}
-
-Stream::~Stream() {
-    context_->forget(*this);
-    const Driver& d = context_->here();
-    if (done_ != nullptr) d.EventDestroy(done_);
-    if (!is_own_) return;
-    d.StreamSynchronize(handle_);
-    d.StreamDestroy(handle_);
-}
-
-Event::Event(std::shared_ptr<Context> context, StreamHandle stream) : context_(std::move(context)) {
-    const Driver& d = context_->here();
-    context_->check(d.EventCreate(&handle_, untimed_event), "an event");
-    context_->check(d.EventRecord(handle_, stream), "recording an event");
-}
-
-Event::~Event() { context_->here().EventDestroy(handle_); }
-
-bool Event::done() const {
-    const int result = context_->here().EventQuery(handle_);
-    if (result != not_ready) context_->check(result, "an event's state");
-    return result == success;
-}
-
-void Event::hold_back(StreamHandle stream) const {
-    context_->check(context_->here().StreamWaitEvent(stream, handle_, 0), "waiting for an event");
-}
-
 Block::Block(std::shared_ptr<Context> context, std::size_t bytes)
     : context_(std::move(context)), size_(bytes) {
     if (bytes > 0) address_ = context_->allocate(bytes);
@@ -224,6 +185,7 @@ const Driver& Context::here() const {
 // ---------------------------------------------------------------- memory
 
 Address Context::allocate(std::size_t bytes) {
+    const Lock held = lock();
     if (capturing_) throw Error("internal: memory is allocated while work is noted");
     refuse_while_captured();
     Address address = 0;
@@ -233,6 +195,7 @@ Address Context::allocate(std::size_t bytes) {
 }
 
 void Context::free(Address address) noexcept {
+    const Lock held = lock();
     try {
         join_others();
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the device is lost, and the memory
@@ -246,93 +209,6 @@ std::int64_t Context::free_memory() const {
     return static_cast<std::int64_t>(free);
 }
 
-void Context::join(StreamHandle stream) {
-    const Driver& d = here();
-    check(d.EventRecord(order_, stream), "recording an event");
-    check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
-}
-
-void Context::join_others() {
-    if (capturing_ || captured_ != nullptr) return;  // the graph itself waits
-    for (const StreamHandle other : others_) join(other);
-    for (const Stream* stream : theirs_)
-        if (stream->is_used_)
-            check(here().StreamWaitEvent(stream_, stream->done_, 0), "waiting for an event");
-    if (followed_ != nullptr) join(followed_);
-}
-
-void Context::hold(StreamHandle stream) {
-    check(here().StreamWaitEvent(stream, order_, 0), "waiting for an event");
-}
-
-void Context::hold_others() {
-    if ((others_.empty() && followed_ == nullptr) || capturing_ || captured_ != nullptr) return;
-    check(here().EventRecord(order_, stream_), "recording an event");
-    for (const StreamHandle other : others_) hold(other);
-    if (followed_ != nullptr) hold(followed_);
-}
-
-// What was put there stays before what the host does next.
-void Context::forget(const Stream& stream) noexcept {
-    try {
-        if (stream.is_own_ || stream.is_used_) join_others();
-    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): whoever waits next is told
-    }
-    std::erase(others_, stream.handle_);
-    std::erase(theirs_, &stream);
-}
-
-void Context::wait_for(StreamHandle theirs) {
-    const Driver& d = here();
-    check(d.EventRecord(order_, theirs), "recording an event on a stream of another library");
-    check(d.StreamWaitEvent(stream_, order_, 0), "waiting for an event");
-    hold_others();
-}
-
-void Context::let_wait(StreamHandle theirs) {
-    join_others();
-    const Driver& d = here();
-    check(d.EventRecord(order_, stream_), "recording an event");
-    check(d.StreamWaitEvent(theirs, order_, 0), "letting a stream of another library wait");
-}
-
-bool Context::is_captured(StreamHandle theirs) const {
-    int status = 0;
-    check(here().StreamIsCapturing(theirs, &status), "the state of a stream of another library");
-    return status != 0;
-}
-
-Context::Following::Following(Context& context, const Stream* stream)
-    : context_(context), captured_before_(context.captured_), followed_before_(context.followed_) {
-    if (stream == nullptr || stream->is_own()) return;
-    if (context.is_captured(stream->handle())) {
-        context.captured_ = stream->handle();
-        return;
-    }
-    context.followed_ = stream->handle();
-    try {
-        context.hold_others();
-    } catch (...) {
-        context.followed_ = followed_before_;
-        throw;
-    }
-    stream_ = stream;
-}
-
-Context::Following::~Following() {
-    context_.captured_ = captured_before_;
-    context_.followed_ = followed_before_;
-    if (stream_ == nullptr) return;
-    context_.here().EventRecord(stream_->done_, stream_->handle());
-    stream_->is_used_ = true;
-}
-
-void Context::refuse_while_captured() const {
-    if (captured_ == nullptr) return;
-    throw Error("the stream is captured, and this needs code, memory or values of the host")
-        .remedy("run it once before the capture begins");
-}
-
 std::optional<Context::Place> Context::place_of(Address address) const {
     const Driver& d = here();
     Place place;
@@ -343,6 +219,7 @@ std::optional<Context::Place> Context::place_of(Address address) const {
 }
 
 void Context::upload(Address to, const void* from, std::size_t bytes) {
+    const Lock held = lock();
     if (bytes == 0) return;
     if (capturing_) throw Error("internal: values of the host are needed while work is noted");
     refuse_while_captured();
@@ -352,6 +229,7 @@ void Context::upload(Address to, const void* from, std::size_t bytes) {
 }
 
 void Context::download(void* to, Address from, std::size_t bytes) {
+    const Lock held = lock();
     if (bytes == 0) return;
     if (capturing_) throw Error("internal: values of the device are needed while work is noted");
     refuse_while_captured();
@@ -365,6 +243,7 @@ void Context::download(void* to, Address from, std::size_t bytes) {
 }
 
 void Context::copy(Address to, Address from, std::size_t bytes) {
+    const Lock held = lock();
     if (bytes == 0) return;
     join_others();
     check(here().MemcpyDtoDAsync(to, from, bytes, host_stream()), "a copy");
@@ -374,6 +253,7 @@ void Context::copy(Address to, Address from, std::size_t bytes) {
 }
 
 void Context::clear(Address to, std::size_t bytes) {
+    const Lock held = lock();
     if (bytes == 0) return;
     join_others();
     check(here().MemsetD8Async(to, 0, bytes, host_stream()), "clearing memory");
@@ -383,6 +263,7 @@ void Context::clear(Address to, std::size_t bytes) {
 }
 
 void Context::fill(Address to, std::uint32_t value, std::size_t count) {
+    const Lock held = lock();
     if (count == 0) return;
     join_others();
     check(here().MemsetD32Async(to, value, count, host_stream()), "filling memory");
@@ -394,6 +275,7 @@ void Context::fill(Address to, std::uint32_t value, std::size_t count) {
 void Context::put_fill(const Binding& to, int components, std::size_t scalar_bytes,
                        std::uint64_t bits, StreamHandle stream,
                        const std::shared_ptr<const LaunchWords>& words) {
+    const Lock held = lock();
     if (to.count == 0) return;
     const long long stride = to.element_stride, plane = to.component_stride;
     const int items = item_count(to.count);
@@ -405,6 +287,7 @@ void Context::put_fill(const Binding& to, int components, std::size_t scalar_byt
 
 void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
                    std::uint64_t bits) {
+    const Lock held = lock();
     join_others();
     put_fill(to, components, scalar_bytes, bits, host_stream());
     hold_others();
@@ -412,6 +295,7 @@ void Context::fill(const Binding& to, int components, std::size_t scalar_bytes,
 
 void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count,
                               Address flag) {
+    const Lock held = lock();
     if (count == 0) return;
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(values, flag, items);
@@ -422,6 +306,7 @@ void Context::find_not_finite(Address values, std::size_t scalar_bytes, std::siz
 }
 
 void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_t count) {
+    const Lock held = lock();
     if (count == 0) return;
     const int items = item_count(static_cast<std::int64_t>(count));
     Arguments arguments(to, from, items);
@@ -443,6 +328,7 @@ int item_count(std::int64_t count) {
 void Context::launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
                      StreamHandle stream, const std::shared_ptr<const LaunchWords>& words,
                      std::span<const Use> uses) {
+    const Lock held = lock();
     if (capturing_ && stream != stream_) throw Error("a launch has a stream of its own");
     constexpr int warp = 32, fewest = 64;
     // Few items spread over all multiprocessors.
@@ -499,6 +385,7 @@ void Context::note_measured() {
 
 const Function& Context::declare(const std::string& name, const std::string& text,
                                  const std::string& item) {
+    const Lock held = lock();
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
         known = std::make_unique<Function>(Function{name, name + "_item", item});
@@ -527,6 +414,7 @@ void Context::find(Function& function, ModuleHandle module) const {
 }
 
 void Context::make_code() {
+    const Lock held = lock();
     if (declared_.empty()) return;
     if (look_at_code_) look_at_code_(declared_);
     std::string text = prelude;
@@ -554,6 +442,7 @@ const Function& Context::strided(const Function& function) {
 }
 
 const Function& Context::phase(const std::string& name) {
+    const Lock held = lock();
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
         if (phases_ == nullptr) phases_ = load(std::string(prelude) + phase_functions + phases);
@@ -565,6 +454,7 @@ const Function& Context::phase(const std::string& name) {
 }
 
 const Function& Context::program(const std::string& name, const std::string& text) {
+    const Lock held = lock();
     std::unique_ptr<Function>& known = functions_[name];
     if (!known) {
         auto fresh = std::make_unique<Function>(Function{name});

@@ -6,15 +6,19 @@
 // one's own run side by side, and are ordered by events. An error of the driver names what was
 // asked for. Errors of launches show when the host waits: download() and synchronize().
 //
-// One thread uses a context at a time. Everything that was made by a context keeps it.
+// Threads may share a context: each of its functions, and each launch of a kernel, is done before
+// another thread's begins, and what is noted for a graph is noted by one thread. A fault is told to
+// whoever waits first. Everything that was made by a context keeps it.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -191,6 +195,11 @@ public:
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
 
+    // Calls of several threads run one after the other; who makes several that belong together holds
+    // this. Nothing is called meanwhile that may wait for another thread.
+    using Lock = std::unique_lock<std::recursive_mutex>;
+    Lock lock() const { return Lock(mutex_); }
+
     int ordinal() const { return ordinal_; }
     const DeviceInfo& info() const {
         return cuda_info().devices[static_cast<std::size_t>(ordinal_)];
@@ -246,6 +255,7 @@ public:
         Following& operator=(const Following&) = delete;
 
     private:
+        Lock lock_;
         Context& context_;
         const Stream* stream_ = nullptr;  // of another library, and not captured
         StreamHandle captured_before_, followed_before_;
@@ -350,6 +360,7 @@ private:
     ModuleHandle load(const std::string& text);
     void find(Function& function, ModuleHandle module) const;
 
+    mutable std::recursive_mutex mutex_;
     int ordinal_;
     Device device_ = 0;
     ContextHandle handle_ = nullptr;
@@ -388,7 +399,7 @@ private:
     std::int64_t launches_ = 0;
     std::int64_t noted_ = 0;
     Calls calls_;
-    bool unsettled_ = false;
+    std::atomic<bool> unsettled_ = false;
 };
 
 }  // namespace hindcast::backend::cuda

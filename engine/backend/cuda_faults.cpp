@@ -50,6 +50,7 @@ void Context::check(int result, std::string_view asked) const {
 }
 
 void Context::synchronize() {
+    const Lock held = lock();
     refuse_while_captured();
     const auto start = std::chrono::steady_clock::now();
     const int result = here().CtxSynchronize();
@@ -111,6 +112,7 @@ std::string Context::put_since() const {
 // ---------------------------------------------------------------- faults of kernels
 
 int Context::watch_faults(Raise raise) {
+    const Lock held = lock();
     if (!free_watches_.empty()) {
         const int watch = free_watches_.back();
         free_watches_.pop_back();
@@ -125,6 +127,7 @@ int Context::watch_faults(Raise raise) {
 }
 
 void Context::forget_faults(int watch) noexcept {
+    const Lock held = lock();
     here().CtxSynchronize();  // it may still be written to
     const Watch w = std::exchange(watches_[static_cast<std::size_t>(watch)], {});
     const Fault fault = std::exchange(faults_[watch], {});
@@ -142,6 +145,7 @@ void Context::forget_faults(int watch) noexcept {
 Address Context::fault_address(int watch) const { return address_of(faults_ + watch); }
 
 void Context::fault_may_come(int watch) {
+    const Lock held = lock();
     if (capturing_) {
         if (std::find(captured_watches_.begin(), captured_watches_.end(), watch) ==
             captured_watches_.end())

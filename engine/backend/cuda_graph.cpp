@@ -30,9 +30,12 @@ std::string Graph::report() const {
                : fmt::format("one graph of {} nodes{}", nodes_, block);
 }
 
+// Other threads wait until it ends.
 void Context::begin_capture() {
+    Lock held = lock();
     join_others();
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
+    held.release();
     capturing_ = true;
     captured_watches_.clear();
     held_.clear();
@@ -41,7 +44,11 @@ void Context::begin_capture() {
 }
 
 void Context::drop_capture() noexcept {
-    if (!capturing_) return;
+    {
+        const Lock held = lock();
+        if (!capturing_) return;
+    }
+    const Lock held(mutex_, std::adopt_lock);
     capturing_ = false;
     kept_.clear();
     pieces_ = {};
@@ -51,6 +58,7 @@ void Context::drop_capture() noexcept {
 }
 
 void Context::end_capture(Graph& graph) {
+    const Lock held(mutex_, std::adopt_lock);
     const Driver& d = here();
     capturing_ = false;
     const auto kept = std::exchange(kept_, {});
@@ -84,6 +92,7 @@ void Context::end_capture(Graph& graph) {
 }
 
 void Context::launch(const Graph& graph, SingleBlockUse use) {
+    const Lock held = lock();
     join_others();
     note_measured();
     const std::shared_ptr<SingleBlock>& block = graph.block_;

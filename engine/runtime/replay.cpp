@@ -265,6 +265,8 @@ void Launch::Replay::run() const { run(std::span<const backend::Copy>()); }
 
 void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes* passes) const {
     Bound& b = *bound_;
+    backend::cuda::Context::Lock held;
+    if (b.cuda) held = b.cuda->lock();
     std::optional<backend::cuda::Context::Following> following;
     if (b.stream) following.emplace(*b.cuda, b.stream.get());
     if (passes != nullptr && !(b.executable->takes_passes() && b.aliases.empty()))

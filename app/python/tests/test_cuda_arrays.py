@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import hindcast as hc
 import numpy as np
@@ -404,6 +405,29 @@ def test_owners_live_as_long_as_needed_and_not_longer():
     gc.collect()
     driver.synchronize()
     assert driver.count("leaks") <= leaks + 4
+
+
+def test_threads_share_a_device():
+    """Each with arrays and launches of its own, made, run and dropped while others do the same."""
+    results = {}
+
+    def work(number):
+        for turn in range(100):
+            x = np.arange(4000.0) + number + turn
+            a = hc.array(x, device="cuda")
+            y = hc.zeros(4000, precision="f64", device="cuda")
+            launch = hc.record(scale, dim=4000, x=a, k=2.0 + number, y=y)
+            if turn % 3 == 1:
+                launch.on(hc.stream())
+            launch.forward()
+            results.setdefault(number, []).append(np.array_equal(y.numpy(), (2.0 + number) * x))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [results[k] for k in range(4)] == [[True] * 100] * 4
 
 
 # ---- streams -----------------------------------------------------------------------------------

@@ -423,6 +423,7 @@ void bind_arrays(nb::module_& m) {
     nb::class_<PyArray>(m, "Array", "Numbers that kernels work with, in memory that others share.")
         .def_prop_ro(
             "shape", [](const PyArray& a) { return nb::tuple(nb::cast(a.shape())); },
+            nb::sig("def shape(self) -> tuple[int, ...]"),
             "All extents, those of an element included: (points, 3).")
         .def_prop_ro(
             "ndim", [](const PyArray& a) { return a.shape().size(); }, "The number of extents.")
@@ -451,6 +452,7 @@ void bind_arrays(nb::module_& m) {
             nb::rv_policy::reference_internal, "The tangent of forward mode: zeros at first.")
         .def(
             "numpy", [](nb::handle self) { return view_of(self); },
+            nb::sig("def numpy(self) -> numpy.typing.NDArray[typing.Any]"),
             "The same memory as a NumPy array; a copy where it is on a CUDA device.")
         .def(
             "fill", [](PyArray& a, double value) { a.array().fill(value); }, "value"_a,
@@ -506,14 +508,14 @@ void bind_arrays(nb::module_& m) {
         },
         "object"_a, "dtype"_a = nb::none(), "copy"_a = nb::none(), "precision"_a = "f32",
         "device"_a = nb::none(),
-        "An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks "
-        "DLPack,\n"
-        "an array interface (of the host or of CUDA) or the buffer protocol. What has no memory to "
-        "share, such as a list,\n"
-        "is copied; copy=True always copies, copy=False never. A list of reals (dtype hc.real, "
-        "hc.vec3\n"
-        "and the like) is given this precision. device: where it is to be, 'cuda:0' or 'cpu'; "
-        "None: where it is.");
+        nb::sig("def array(object: typing.Any, dtype: DataType | None = None, "
+                "copy: bool | None = None, precision: str = 'f32', "
+                "device: Device | str | None = None) -> Array"),
+        R"(An array over the memory of `object`: NumPy's, JAX's, PyTorch's or any that speaks DLPack,
+an array interface (of the host or of CUDA) or the buffer protocol. What has no memory to share,
+such as a list, is copied; copy=True always copies, copy=False never. A list of reals (dtype
+hc.real, hc.vec3 and the like) is given this precision. device: where it is to be, 'cuda:0' or
+'cpu'; None: where it is.)");
     m.def(
         "zeros",
         [](nb::object shape, std::optional<DataType> dtype, const std::string& precision,
@@ -535,6 +537,9 @@ void bind_arrays(nb::module_& m) {
             });
         },
         "shape"_a, "dtype"_a = nb::none(), "precision"_a = "f32", "device"_a = nb::none(),
+        nb::sig("def zeros(shape: int | collections.abc.Sequence[int], "
+                "dtype: DataType | None = None, precision: str = 'f32', "
+                "device: Device | str | None = None) -> Array"),
         "Zeros: `shape` counts elements, so that zeros(4, hc.vec3) has the shape (4, 3).\n"
         "device='cuda:0': in the memory of that device.");
 }

@@ -363,6 +363,7 @@ void bind_streams(nb::module_& m) {
             });
         },
         "of"_a = nb::none(), "device"_a = nb::none(),
+        nb::sig("def stream(of: typing.Any = None, device: Device | str | None = None) -> Stream"),
         "A stream of a CUDA device: a new one, or the one that another library has: a CUstream as "
         "a\n"
         "number (1: the legacy default stream, 2: that of each thread), or an object of PyTorch,\n"

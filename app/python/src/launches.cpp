@@ -269,7 +269,7 @@ void bind_launches(nb::module_& m) {
                 checked([&] { nb::cast<PyLaunch&>(self).move_to(stream); });
                 return self;
             },
-            "stream"_a.none(),
+            "stream"_a.none(), nb::sig("def on(self, stream: typing.Any) -> Launch"),
             "Runs on this stream of the launch's CUDA device from now on (see hindcast.stream) "
             "and\n"
             "does not wait; None: on the device's own. Gives the launch.")
@@ -279,20 +279,23 @@ void bind_launches(nb::module_& m) {
                 checked([&] { l.set(name, value); });
             },
             "name"_a, "value"_a.none(),
+            nb::sig("def set(self, name: str, value: typing.Any) -> None"),
             "Binds another array or number to a parameter; the next run takes it.")
         .def(
             "__getitem__",
             [](const PyLaunch& l, const std::string& n) {
                 return checked([&] { return l.value(n); });
             },
-            "name"_a, "What a parameter is bound to.")
+            "name"_a, nb::sig("def __getitem__(self, name: str) -> typing.Any"),
+            "What a parameter is bound to.")
         .def(
             "grad",
             [](const PyLaunch& l, const std::string& name) -> nb::object {
                 const std::vector<double> g = checked([&] { return l.gradient_of(name); });
                 return g.size() == 1 ? nb::cast(g[0]) : nb::object(nb::tuple(nb::cast(g)));
             },
-            "name"_a, "The gradient of a number.")
+            "name"_a, nb::sig("def grad(self, name: str) -> float | tuple[float, ...]"),
+            "The gradient of a number; of a vector or matrix, those of its components.")
         .def("clear_gradients", &PyLaunch::clear_gradients,
              "Zeroes the gradients of all arguments.")
         .def_prop_ro(
@@ -316,6 +319,8 @@ void bind_launches(nb::module_& m) {
             });
         },
         "kernel"_a, "dim"_a, "device"_a = nb::none(), "precision"_a = "", "arguments"_a,
+        nb::sig("def record(kernel: Kernel, dim: int, device: Device | str | None = None, "
+                "precision: str = '', **arguments: typing.Any) -> Launch"),
         "Binds a kernel to its arguments, which are given by name. Nothing runs yet.");
 
     nb::class_<PyTape>(m, "Tape", "Launches in the order they run, and their adjoints in reverse.")
@@ -326,6 +331,7 @@ void bind_launches(nb::module_& m) {
                 tapes.push_back(&nb::cast<PyTape&>(self).tape);
                 return self;
             },
+            nb::sig("def __enter__(self) -> Tape"),
             "Records the launches that run forward, until the block ends.")
         .def("__exit__", [](PyTape& t, const nb::args&) { std::erase(tapes, &t.tape); })
         .def(
@@ -361,7 +367,7 @@ void bind_launches(nb::module_& m) {
                 });
                 return self;
             },
-            "stream"_a.none(),
+            "stream"_a.none(), nb::sig("def on(self, stream: typing.Any) -> Tape"),
             "What is recorded, and what will be, runs on this stream; None: on the device's own.\n"
             "Gives the tape.")
         .def(

@@ -78,6 +78,9 @@ def test_a_type_checker_finds_what_is_wrong(tmp_path):
         "    launch.forward()\n"
         "    launch.colour()\n"
         "    return launch.dim\n"
+        "a: hc.Array = hc.zeros(4, hc.vec3)\n"
+        "extents: tuple[int, ...] = a.numpy().shape\n"
+        "hc.array([1, 2], dtype=3)\n"
         "hc.load('scene.json').value_and_grad(3)\n"
         "hc.device('cpu', 'two')\n"
     )
@@ -88,4 +91,4 @@ def test_a_type_checker_finds_what_is_wrong(tmp_path):
         env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
     )
     errors = [line for line in done.stdout.splitlines() if "error:" in line]
-    assert [line.split(":")[1] for line in errors] == ["5", "7", "8"], done.stdout + done.stderr
+    assert [line.split(":")[1] for line in errors] == ["5", "9", "10", "11"], done.stdout + done.stderr

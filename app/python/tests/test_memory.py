@@ -69,6 +69,7 @@ class TestJax:
         jax.config.update("jax_enable_x64", True)
         import jax.numpy as jnp
 
+        jax.clear_caches()  # they hold functions that other tests have called
         gc.collect()
         self.functions = hc._core._scene_functions()
         yield

@@ -50,6 +50,7 @@ void Context::import_shared(Import import, Made* made, Handle handle, int descri
 Block::Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes)
     : context_(std::move(context)), size_(bytes) {
     if (bytes == 0) return;
+    const Context::Lock held = context_->lock();
     const Driver& driver = context_->here();
     ExternalMemoryHandle handle;
     handle.bytes = from.bytes;
@@ -73,6 +74,7 @@ Block::Block(std::shared_ptr<Context> context, Address theirs, std::size_t bytes
 Block::~Block() {
     if (!is_own_) return;
     if (external_ != nullptr) {
+        const Context::Lock held = context_->lock();
         const Driver& driver = context_->here();
         driver.MemFree(address_);  // waits for what works there
         driver.DestroyExternalMemory(external_);
@@ -98,12 +100,14 @@ Semaphore::Semaphore(std::shared_ptr<Context> context, int descriptor)
 }
 
 Semaphore::~Semaphore() {
+    const Context::Lock held = context_->lock();
     const Driver& driver = context_->here();
     driver.StreamSynchronize(context_->stream());  // it must not go before it is raised
     driver.DestroyExternalSemaphore(handle_);
 }
 
 void Semaphore::raise(std::uint64_t value) {
+    const Context::Lock held = context_->lock();
     if (context_->capturing()) throw Error("internal: a semaphore is raised while work is noted");
     context_->join_others();
     ExternalSemaphoreSignal signal;
@@ -127,6 +131,7 @@ std::shared_ptr<Context> Context::open(int ordinal) {
 }
 
 Context::Context(int ordinal) : ordinal_(ordinal) {
+    const Lock held = lock();
     const Driver& d = driver();
     check(d.DeviceGet(&device_, ordinal), "a device");
     check(d.PrimaryCtxRetain(&handle_, device_), "a context");
@@ -156,6 +161,7 @@ Context::Context(int ordinal) : ordinal_(ordinal) {
 }
 
 Context::~Context() {
+    const Lock held = lock();
     const Driver& d = here();
     d.CtxSynchronize();
     for (const ModuleHandle module : modules_) d.ModuleUnload(module);
@@ -204,12 +210,14 @@ void Context::free(Address address) noexcept {
 }
 
 std::int64_t Context::free_memory() const {
+    const Lock held = lock();
     std::size_t free = 0, total = 0;
     check(here().MemGetInfo(&free, &total), "the size of its memory");
     return static_cast<std::int64_t>(free);
 }
 
 std::optional<Context::Place> Context::place_of(Address address) const {
+    const Lock held = lock();
     const Driver& d = here();
     Place place;
     if (d.PointerGetAttribute(&place.ordinal, pointer_ordinal, address) != success ||

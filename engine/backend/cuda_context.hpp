@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/backend/cuda_block.hpp"
@@ -197,8 +198,26 @@ public:
 
     // Calls of several threads run one after the other; who makes several that belong together holds
     // this. Nothing is called meanwhile that may wait for another thread.
-    using Lock = std::unique_lock<std::recursive_mutex>;
-    Lock lock() const { return Lock(mutex_); }
+    // Another library's context that is current on the thread is so again afterwards.
+    class Lock {
+    public:
+        Lock() = default;
+        explicit Lock(const Context& context);
+        Lock(const Context& context, std::adopt_lock_t how) : held_(context.mutex_, how) {}
+        ~Lock();
+        Lock(Lock&& other) noexcept { *this = std::move(other); }
+        Lock& operator=(Lock&& other) noexcept {
+            std::swap(held_, other.held_);
+            std::swap(theirs_, other.theirs_);
+            return *this;
+        }
+        void keep() { held_.release(); }  // until it is adopted
+
+    private:
+        std::unique_lock<std::recursive_mutex> held_;
+        ContextHandle theirs_ = nullptr;
+    };
+    Lock lock() const { return Lock(*this); }
 
     int ordinal() const { return ordinal_; }
     const DeviceInfo& info() const {

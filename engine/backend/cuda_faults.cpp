@@ -68,6 +68,7 @@ void Context::synchronize() {
 }
 
 void Context::wait() const noexcept {
+    const Lock held = lock();
     if (put_ > 0) here().CtxSynchronize();
 }
 

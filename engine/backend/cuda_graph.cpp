@@ -35,7 +35,7 @@ void Context::begin_capture() {
     Lock held = lock();
     join_others();
     check(here().StreamBeginCapture(stream_, relaxed_capture), "noting work");
-    held.release();
+    held.keep();
     capturing_ = true;
     captured_watches_.clear();
     held_.clear();
@@ -48,7 +48,7 @@ void Context::drop_capture() noexcept {
         const Lock held = lock();
         if (!capturing_) return;
     }
-    const Lock held(mutex_, std::adopt_lock);
+    const Lock held(*this, std::adopt_lock);
     capturing_ = false;
     kept_.clear();
     pieces_ = {};
@@ -58,7 +58,7 @@ void Context::drop_capture() noexcept {
 }
 
 void Context::end_capture(Graph& graph) {
-    const Lock held(mutex_, std::adopt_lock);
+    const Lock held(*this, std::adopt_lock);
     const Driver& d = here();
     capturing_ = false;
     const auto kept = std::exchange(kept_, {});

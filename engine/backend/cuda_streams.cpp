@@ -35,21 +35,39 @@ Stream::~Stream() {
 }
 
 Event::Event(std::shared_ptr<Context> context, StreamHandle stream) : context_(std::move(context)) {
+    const Context::Lock held = context_->lock();
     const Driver& d = context_->here();
     context_->check(d.EventCreate(&handle_, untimed_event), "an event");
     context_->check(d.EventRecord(handle_, stream), "recording an event");
 }
 
-Event::~Event() { context_->here().EventDestroy(handle_); }
+Event::~Event() {
+    const Context::Lock held = context_->lock();
+    context_->here().EventDestroy(handle_);
+}
 
 bool Event::done() const {
+    const Context::Lock held = context_->lock();
     const int result = context_->here().EventQuery(handle_);
     if (result != not_ready) context_->check(result, "an event's state");
     return result == success;
 }
 
 void Event::hold_back(StreamHandle stream) const {
+    const Context::Lock held = context_->lock();
     context_->check(context_->here().StreamWaitEvent(stream, handle_, 0), "waiting for an event");
+}
+
+// ---------------------------------------------------------------- threads
+
+Context::Lock::Lock(const Context& context) : held_(context.mutex_) {
+    ContextHandle current = nullptr;
+    driver().CtxGetCurrent(&current);
+    if (current != context.handle_) theirs_ = current;
+}
+
+Context::Lock::~Lock() {
+    if (theirs_ != nullptr) driver().CtxSetCurrent(theirs_);
 }
 
 // ---------------------------------------------------------------- order

@@ -256,6 +256,7 @@ def test_indices_that_others_change_are_seen():
 
 
 TWO_DEVICES = """
+import ctypes
 import numpy as np
 import pytest
 import hindcast as hc
@@ -280,6 +281,20 @@ with pytest.raises(ValueError, match="memory of CUDA device 0 is given, and the 
     hc.record(scale, dim=3, x=here, k=2.0, y=y, device="cuda:1")
 with pytest.raises(ValueError, match="is none of the device"):
     hc.record(scale, dim=3, x=there, k=2.0, y=y).on(hc.stream(device="cuda:0"))
+
+# The context that another library has made current stays so.
+driver.enter(0)
+hc.device("cuda:1")
+launch = hc.record(scale, dim=3, x=there, k=3.0, y=y)
+stream = hc.stream(device="cuda:1")
+launch.on(stream).forward()
+stream.record()
+stream.synchronize()
+hc.array(there, copy=True), y.__dlpack__(stream=2), y.fill(1), y.numpy()
+del launch, there, view, y, stream
+current = ctypes.c_void_p()
+driver("cuCtxGetCurrent", ctypes.byref(current))
+assert current.value == driver.contexts[0].value
 """
 
 

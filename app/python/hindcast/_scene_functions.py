@@ -89,11 +89,14 @@ class Simulation:
 
     def _named(self, y):
         """The output of a flat vector, or a dict of them by name if there are several."""
-        parts = [
-            part.reshape(shape)
-            for part, shape in zip(_parts(y, self.output_shapes), self.output_shapes)
-        ]
-        return parts[0] if len(parts) == 1 else dict(zip(self.outputs, parts))
+        if len(self.outputs) == 1:
+            return y.reshape(self.output_shapes[0])
+        return {
+            name: part.reshape(shape)
+            for name, part, shape in zip(
+                self.outputs, _parts(y, self.output_shapes), self.output_shapes
+            )
+        }
 
     def __repr__(self):
         def listed(names, shapes):

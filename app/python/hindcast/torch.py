@@ -222,8 +222,10 @@ class Simulation(_scene_functions.Simulation):
                     f"{path}: the tensor holds {value.dtype}, and the simulation {self.dtype}: "
                     f"x.to({self.dtype}), or another precision of the simulation"
                 )
-            flat.append(value.reshape(-1))
-        return self._named(_value(self._key, torch.cat(flat)))
+            flat.append(value if value.dim() == 1 else value.reshape(-1))
+        # Every operation here is a node of the graph, which takes longer than a small simulation.
+        x = flat[0] if len(flat) == 1 else torch.cat(flat)
+        return self._named(_value(self._key, x))
 
 
 def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, steps=None):

@@ -436,3 +436,27 @@ def test_tensors_that_need_a_gradient_are_refused():
     x = torch.ones(3, requires_grad=True)
     with pytest.raises(Exception, match="detach"):
         hc.array(x)
+
+
+# ---- memory ----------------------------------------------------------------------------------------------
+
+
+def test_calls_and_dropped_functions_leave_memory_as_it_was():
+    from test_memory import BALL, MIB, PATHS, growth
+
+    functions = hc._core._scene_functions()
+    make = lambda: hc.torch.simulation(BALL, inputs=PATHS, precision="f64")
+    loss = make()
+    velocity = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+
+    def once():
+        velocity.grad = None
+        loss(velocity).backward()
+
+    assert growth(once, 10_000, 1_000) < 2 * MIB
+    assert growth(lambda: make()(velocity).backward(), 500, 100) < 2 * MIB
+    second = lambda: hessian(loss)(velocity.detach())
+    assert growth(second, 500, 100) < 2 * MIB
+    del loss, once, second
+    gc.collect()
+    assert hc._core._scene_functions() == functions

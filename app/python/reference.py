@@ -20,6 +20,7 @@ CHAPTERS = {
     "Kernels": ("kernel", "Kernel", "hindcast.kernels", "hindcast._regions"),
     "Functions in kernels": ("hindcast._functions", "hindcast._values"),
     "Launches": ("record", "Launch", "Tape", "hindcast._core"),
+    "How outputs under JAX begin": ("hindcast._starts",),
     "Scenes": ("load", "scene", "Simulation", "hindcast.scenes"),
     "Errors": ("Error", "hindcast._errors"),
     "Other": (),

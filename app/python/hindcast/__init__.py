@@ -39,10 +39,10 @@ from hindcast._core import (
     vec2,
     vec3,
     vec4,
-    zeros,
 )
 from hindcast._errors import ArgumentError
 from hindcast._functions import *  # noqa: F403
+from hindcast._starts import call, copy_of, fill, in_out, written, zeros
 from hindcast.kernels import (
     Accumulate,
     Atomic,

@@ -1,18 +1,26 @@
 """Five primitives of JAX that are each other's derivatives and transposes.
 
-A function y = f(x) between two flat vectors is five calls of XLA, each with C++ behind it:
+A function y = f(x), between arrays x1, x2, ... and y1, y2, ..., is five calls of XLA, each with C++
+behind it:
 
-    value(x)         y
-    jvp(x, t)        J t
-    vjp(x, c)        transpose of J, times c
-    hvp(x, c, u)     the derivative of vjp along u
-    jvp2(x, t, u)    the derivative of jvp along u
+    value(x, k)         y, and results without a derivative
+    jvp(x, t, k)        J t
+    vjp(x, c, k)        transpose of J, times c
+    hvp(x, c, u, k)     the derivative of vjp along u
+    jvp2(x, t, u, k)    the derivative of jvp along u
 
-Every composition of JAX's transformations up to second order is one of them; the third order is an
-error. A function is an object that can be hashed, with `input_size` and `output_size`, and a
-`number` by which C++ finds it.
+Each letter is a group of operands: x, t and u are as many as f has inputs, c as its outputs, and k
+are the constants, of which nothing is differentiated, such as integers. Every composition of JAX's
+transformations up to second order is one of the five; the third order is an error.
 
-Operands are [batch..., size]. `batch` has the sizes of all batch axes; `has` says for each operand
+A function is an object that can be hashed, with
+
+    inputs, outputs     [(shape, dtype), ...] of what is differentiated
+    constants, others   the same of k, and of the results without a derivative
+    aliases             {position among x and k: position among all results}: who may have one memory
+    number              by which C++ finds it
+
+Operands are [batch..., *shape]. `batch` has the sizes of all batch axes; `has` says for each operand
 which of them it has, so that vmap copies nothing that is not batched. Results have all of them.
 """
 
@@ -27,29 +35,49 @@ from jax.interpreters import ad, batching, mlir
 __all__ = ["five_primitives"]
 
 
-def _add(terms, result):
-    """The sum of those that are there, or a symbolic zero of the result's type."""
-    total = None
-    for term in terms:
-        total = term if total is None else ad.add_jaxvals(total, term)
-    return ad.Zero(jax.typeof(result).to_tangent_aval()) if total is None else total
+class _Call:
+    """One of the five: its groups of operands, and whether its results are like x or like y."""
+
+    def __init__(self, name, groups, gives_inputs):
+        self.primitive = Primitive(name)
+        self.primitive.multiple_results = True
+        self.groups, self.gives_inputs = groups, gives_inputs
+
+    def split(self, function, items):
+        """The items of operands (themselves, tangents, `has`), by group."""
+        sizes = {"c": len(function.outputs), "k": len(function.constants)}
+        found, first = {}, 0
+        for group in self.groups:
+            size = sizes.get(group, len(function.inputs))
+            found[group] = list(items[first : first + size])
+            first += size
+        return found
+
+    def bind(self, function, batch, operands, has):
+        """Both by group."""
+        flat = [o for group in self.groups for o in operands[group]]
+        axes = tuple(h for group in self.groups for h in has[group])
+        return self.primitive.bind(*flat, function=function, batch=batch, has=axes)
 
 
-def _primitive(name, gives_inputs, register):
-    """`gives_inputs`: whether the result has the size of x, or of y. `register` is called before the
-    first lowering; its targets are called hindcast_NAME."""
-    primitive = Primitive(name)
+def _make(name, groups, gives_inputs, register, platforms):
+    """`register` is called before the first lowering; its targets have the primitives' names."""
+    call = _Call(name, groups, gives_inputs)
+    primitive, is_value = call.primitive, groups == "xk"
 
-    def abstract(x, *others, function, batch, has):
-        size = function.input_size if gives_inputs else function.output_size
-        return jax.core.ShapedArray((*batch, size), x.dtype)
-
-    lowering = jax.ffi.ffi_lowering(name)
+    def abstract(*operands, function, batch, has):
+        results = list(function.inputs if gives_inputs else function.outputs)
+        if is_value:
+            results += function.others
+        return [jax.core.ShapedArray((*batch, *shape), dtype) for shape, dtype in results]
 
     def lower(ctx, *operands, function, batch, has):
         register()
+        aliases = {
+            o: r for o, r in function.aliases.items() if is_value and len(has[o]) == sum(has[o])
+        }
         # An axis of one for all, so that there always is one.
-        return lowering(
+        return jax.ffi.ffi_lowering(name, operand_output_aliases=aliases)(
             ctx,
             *operands,
             function=np.int64(function.number),
@@ -61,86 +89,130 @@ def _primitive(name, gives_inputs, register):
         size = next(o.shape[a] for o, a in zip(operands, axes) if a is not None)
         moved = [o if a is None else jnp.moveaxis(o, a, 0) for o, a in zip(operands, axes)]
         has = tuple((a is not None, *h) for a, h in zip(axes, has))
-        return primitive.bind(*moved, function=function, batch=(size, *batch), has=has), 0
+        results = primitive.bind(*moved, function=function, batch=(size, *batch), has=has)
+        return results, [0] * len(results)
+
+    def evaluate(*operands, function, batch, has):
+        # Outside of jit: compiled once for each function, too, and forgotten with it.
+        compiled = function.compiled.get((name, batch, has))
+        if compiled is None:
+            compiled = jax.jit(
+                lambda *o: primitive.bind(*o, function=function, batch=batch, has=has)
+            )
+            function.compiled[name, batch, has] = compiled
+        return compiled(*operands)
 
     primitive.def_abstract_eval(abstract)
-    # Outside of jit: compiled once for each function, too.
-    primitive.def_impl(jax.jit(primitive.bind, static_argnames=("function", "batch", "has")))
-    for platform in ("cpu", "cuda"):
+    primitive.def_impl(evaluate)
+    for platform in platforms:
         mlir.register_lowering(primitive, lower, platform=platform)
     batching.primitive_batchers[primitive] = vmap
-    return primitive
+    return call
 
 
-def _differentiate(primitive, what, *derivatives):
-    """`derivatives`: per operand, the primitive of its tangent's term and the operands that it takes
-    ("d": the tangent); None: third order."""
+def _add(terms, results):
+    """Per result the sum of the terms that are there, or a symbolic zero."""
+    if not terms:
+        return [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results]
+    total = terms[0]
+    for term in terms[1:]:
+        total = [ad.add_jaxvals(a, b) for a, b in zip(total, term)]
+    # Behind those with a derivative may stand others.
+    return total + [ad.Zero(jax.typeof(r).to_tangent_aval()) for r in results[len(total) :]]
+
+
+def _filled(values):
+    return [ad.instantiate_zeros(v) for v in values]
+
+
+def _differentiate(call, what, derivatives):
+    """`derivatives`: per group the call that is its tangents' term, and the groups that it takes ("d":
+    the tangents); None: third order."""
 
     def rule(operands, tangents, *, function, batch, has):
-        result = primitive.bind(*operands, function=function, batch=batch, has=has)
+        given = call.split(function, operands)
+        has_of = call.split(function, has)
+        results = call.bind(function, batch, given, has_of)
         terms = []
-        for k, (derivative, tangent) in enumerate(zip(derivatives, tangents)):
-            if type(tangent) is ad.Zero:
+        for group, tangent in call.split(function, tangents).items():
+            if group == "k" or all(type(t) is ad.Zero for t in tangent):
                 continue
-            if derivative is None:
+            if derivatives[group] is None:
                 raise NotImplementedError(
                     f"third derivatives of a {what}: hindcast has its first and second ones"
                 )
-            other, taken = derivative
+            other, taken = derivatives[group]
+            of = dict(zip(other.groups, taken + "k"))
+            tangent = _filled(tangent)
             terms.append(
                 other.bind(
-                    *(tangent if o == "d" else operands[o] for o in taken),
-                    function=function,
-                    batch=batch,
-                    has=tuple(has[k if o == "d" else o] for o in taken),
+                    function,
+                    batch,
+                    {g: tangent if o == "d" else given[o] for g, o in of.items()},
+                    {g: has_of[group if o == "d" else o] for g, o in of.items()},
                 )
             )
-        return result, _add(terms, result)
+        return results, _add(terms, results)
 
-    ad.primitive_jvps[primitive] = rule
+    ad.primitive_jvps[call.primitive] = rule
 
 
-def _transpose(primitive, *transposes):
-    """`transposes`: per operand, the primitive and the operands that it takes ("d": the result's
-    cotangent); None: not linear in it."""
+def _transpose(call, transposes):
+    """`transposes`: per group in which it is linear, the call and the groups that this takes ("d": the
+    results' cotangents)."""
 
-    def rule(cotangent, *operands, function, batch, has):
+    def rule(cotangents, *operands, function, batch, has):
+        given = call.split(function, operands)
+        has_of = call.split(function, has)
         results = []
-        for k, (operand, transpose) in enumerate(zip(operands, transposes)):
-            if not ad.is_undefined_primal(operand) or transpose is None:
-                results.append(None)
-                continue
-            if type(cotangent) is ad.Zero:
-                results.append(ad.Zero(operand.aval))
-                continue
-            other, taken = transpose
-            of_all = other.bind(
-                *(cotangent if o == "d" else operands[o] for o in taken),
-                function=function,
-                batch=batch,
-                has=tuple((True,) * len(batch) if o == "d" else has[o] for o in taken),
-            )
-            # What an operand is used for in every member comes together.
-            missing = tuple(a for a, there in enumerate(has[k]) if not there)
-            results.append(jnp.sum(of_all, axis=missing) if missing else of_all)
+        for group in call.groups:
+            group_results = [None] * len(given[group])
+            wanted = [k for k, o in enumerate(given[group]) if ad.is_undefined_primal(o)]
+            if wanted and all(type(c) is ad.Zero for c in cotangents):
+                for k in wanted:
+                    group_results[k] = ad.Zero(given[group][k].aval)
+            elif wanted:
+                other, taken = transposes[group]
+                of = dict(zip(other.groups, taken + "k"))
+                cotangent = _filled(cotangents)
+                everywhere = [(True,) * len(batch)] * len(cotangent)
+                found = other.bind(
+                    function,
+                    batch,
+                    {g: cotangent if o == "d" else given[o] for g, o in of.items()},
+                    {g: everywhere if o == "d" else has_of[o] for g, o in of.items()},
+                )
+                for k in wanted:
+                    # What an operand is used for in every member comes together.
+                    missing = tuple(a for a, there in enumerate(has_of[group][k]) if not there)
+                    group_results[k] = jnp.sum(found[k], axis=missing) if missing else found[k]
+            results += group_results
         return results
 
-    ad.primitive_transposes[primitive] = rule
+    ad.primitive_transposes[call.primitive] = rule
 
 
-def five_primitives(prefix, what, register):
-    """The primitives PREFIX_value and so on. what: the noun of errors."""
+def five_primitives(prefix, what, register, platforms=("cpu",)):
+    """The calls PREFIX_value and so on; bind one with
+    call.primitive.bind(*operands, function=..., batch=(), has=((),) * len(operands)), which gives a
+    list. what: the noun of errors."""
     value, jvp, vjp, hvp, jvp2 = (
-        _primitive(f"{prefix}_{name}", name in ("vjp", "hvp"), register)
-        for name in ("value", "jvp", "vjp", "hvp", "jvp2")
+        _make(f"{prefix}_{name}", groups, name in ("vjp", "hvp"), register, platforms)
+        for name, groups in (
+            ("value", "xk"),
+            ("jvp", "xtk"),
+            ("vjp", "xck"),
+            ("hvp", "xcuk"),
+            ("jvp2", "xtuk"),
+        )
     )
-    _differentiate(value, what, (jvp, (0, "d")))
-    _differentiate(jvp, what, (jvp2, (0, 1, "d")), (jvp, (0, "d")))
-    _differentiate(vjp, what, (hvp, (0, 1, "d")), (vjp, (0, "d")))
-    _differentiate(hvp, what, None, (hvp, (0, "d", 2)), (hvp, (0, 1, "d")))
-    _differentiate(jvp2, what, None, (jvp2, (0, "d", 2)), (jvp2, (0, 1, "d")))
-    _transpose(jvp, None, (vjp, (0, "d")))
-    _transpose(vjp, None, (jvp, (0, "d")))
-    _transpose(hvp, None, (jvp2, (0, 2, "d")), (hvp, (0, 1, "d")))
-    _transpose(jvp2, None, (hvp, (0, "d", 2)), (hvp, (0, "d", 1)))
+    _differentiate(value, what, {"x": (jvp, "xd")})
+    _differentiate(jvp, what, {"x": (jvp2, "xtd"), "t": (jvp, "xd")})
+    _differentiate(vjp, what, {"x": (hvp, "xcd"), "c": (vjp, "xd")})
+    _differentiate(hvp, what, {"x": None, "c": (hvp, "xdu"), "u": (hvp, "xcd")})
+    _differentiate(jvp2, what, {"x": None, "t": (jvp2, "xdu"), "u": (jvp2, "xtd")})
+    _transpose(jvp, {"t": (vjp, "xd")})
+    _transpose(vjp, {"c": (jvp, "xd")})
+    _transpose(hvp, {"c": (jvp2, "xud"), "u": (hvp, "xcd")})
+    _transpose(jvp2, {"t": (hvp, "xdu"), "u": (hvp, "xdt")})
     return types.SimpleNamespace(value=value, jvp=jvp, vjp=vjp, hvp=hvp, jvp2=jvp2)

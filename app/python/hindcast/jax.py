@@ -1,8 +1,12 @@
-"""Simulations as functions of JAX: under jit, grad, jvp, vmap, jacfwd, jacrev, hessian and scan.
+"""Simulations and kernels as functions of JAX: under jit, grad, jvp, vmap, jacfwd, jacrev, hessian
+and scan.
 
     import hindcast.jax
     loss = hindcast.jax.simulation("scene.json", inputs=["cage.rest_length"], precision="f64")
     jax.value_and_grad(loss)(rest)
+
+    f = hindcast.jax.kernel(scale, dim="x", outputs={"y": hindcast.written()})
+    f(x=x, k=2.0)
 
 A simulation is five primitives, each of which XLA calls in C++ (jax_functions.cpp): its value, its
 derivative along a direction, the transpose of that, and the derivatives of both (_jax_rules.py).
@@ -29,6 +33,12 @@ if not hasattr(_core, "_jax_targets"):
         "this build of hindcast has no handlers for JAX: jaxlib was not there when it was built"
     )
 
+# What users call here, too.
+from hindcast._jax_kernels import callable_ as callable  # noqa: A004, E402
+from hindcast._jax_kernels import kernel  # noqa: E402
+from hindcast._starts import copy_of, fill, in_out, written  # noqa: E402
+from hindcast._starts import starts_zero as zeros  # noqa: E402
+
 
 @functools.cache
 def _register():
@@ -47,7 +57,18 @@ def _register():
         jax.ffi.register_ffi_target(name, stages, platform="CUDA")
 
 
-_calls = five_primitives("hindcast", "simulation", _register)
+_calls = five_primitives("hindcast", "simulation", _register, ("cpu", "cuda"))
+
+
+class _Scene:
+    """What the five primitives take: one flat input, one flat output."""
+
+    def __init__(self, function, dtype):
+        self.handle, self.number = function, function.number
+        self.inputs = [((function.input_size,), dtype)]
+        self.outputs = [((function.output_size,), dtype)]
+        self.constants, self.others, self.aliases, self.compiled = [], [], {}, {}
+
 
 
 # ---- what users call -------------------------------------------------------------------------------------
@@ -60,6 +81,7 @@ class Simulation(_scene_functions.Simulation):
     """
 
     _library = "jax"
+    _scene = None
 
     def initial(self):
         """The inputs as the scene has them."""
@@ -76,8 +98,10 @@ class Simulation(_scene_functions.Simulation):
             if jnp.issubdtype(value.dtype, jnp.complexfloating):
                 raise ArgumentError(f"{path}: complex numbers cannot be taken")
             flat.append(jnp.ravel(value).astype(self._numpy_dtype))
-        y = _calls.value.bind(
-            jnp.concatenate(flat), function=self._function, batch=(), has=((),)
+        if self._scene is None:
+            self._scene = _Scene(self._function, self._numpy_dtype)
+        (y,) = _calls.value.primitive.bind(
+            jnp.concatenate(flat), function=self._scene, batch=(), has=((),)
         )
         return self._named(y)
 

@@ -104,7 +104,9 @@ void bind_devices(nb::module_& m);
 void bind_launches(nb::module_& m);
 void bind_scenes(nb::module_& m);
 void bind_scene_functions(nb::module_& m);
+void bind_kernel_functions(nb::module_& m);
 void bind_jax(nb::module_& m);
 void bind_jax_cuda(nb::module_& m);
+void bind_jax_kernels(nb::module_& m);
 
 }  // namespace hindcast::python

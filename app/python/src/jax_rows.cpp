@@ -28,7 +28,8 @@ private:
     std::size_t size_;
 };
 
-// The row of an operand that a row of the result is of: `has` says which batch axes it has.
+}  // namespace
+
 std::size_t row_of(std::size_t row, std::span<const std::int64_t> batch,
                    std::span<const std::int64_t> has) {
     std::size_t result = 0, stride = 1;
@@ -42,8 +43,6 @@ std::size_t row_of(std::size_t row, std::span<const std::int64_t> batch,
     }
     return result;
 }
-
-}  // namespace
 
 void run_rows(SceneFunction::Kind kind, SceneFunction& function, std::span<const RowData> operands,
               const RowData& result, std::span<const std::int64_t> batch,

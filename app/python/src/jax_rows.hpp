@@ -10,6 +10,10 @@
 
 namespace hindcast::python {
 
+// The row of an operand that a row of the result is of: `has` says which batch axes it has.
+std::size_t row_of(std::size_t row, std::span<const std::int64_t> batch,
+                   std::span<const std::int64_t> has);
+
 struct RowData {
     void* data = nullptr;  // of the host
     bool is_f64 = false;

@@ -47,8 +47,10 @@ NB_MODULE(_core, m) {
     bind_launches(m);
     bind_scenes(m);
     bind_scene_functions(m);
+    bind_kernel_functions(m);
 #ifdef HINDCAST_JAX
     bind_jax(m);
     bind_jax_cuda(m);
+    bind_jax_kernels(m);
 #endif
 }

@@ -38,7 +38,6 @@ std::vector<hindcast::Launch> launches_of(Simulation& simulation) {
     return all;
 }
 
-
 }  // namespace
 
 void Runner::answer_texts() {

@@ -4,32 +4,25 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "app/cli/render_labels.hpp"
+#include "app/picture/scene_view.hpp"
 #include "app/render/png.hpp"
-#include "app/render/renderer.hpp"
 #include "app/render/video.hpp"
 #include "app/render/vulkan_context.hpp"
 #include "app/session/camera_path.hpp"
-#include "app/session/session.hpp"
-#include "engine/base/hash.hpp"
-#include "engine/document/read.hpp"
 
 namespace hindcast::cli {
 
 namespace {
-
-using render::Vec3;
 
 struct Options {
     SceneOptions scene;
@@ -94,101 +87,6 @@ render::ColourMap map_named(const std::string& name) {
     return render::ColourMap::viridis;
 }
 
-// Runs the session until something holds; asks for Ctrl-C in between.
-class Director {
-public:
-    Director(const Options& options, session::SessionOptions settings)
-        : session_(registry(), std::move(settings)) {
-        const Scene scene = options.scene.load();
-        document_ = std::make_shared<const document::Document>(scene.document());
-        session_.send(
-            session::Apply{document_, 1, std::filesystem::absolute(options.scene.scene), true});
-        wait([](const session::Snapshot& s) { return s.stage != nullptr || s.error != nullptr; });
-        fail_if(session_.snapshot()->error);
-    }
-
-    const std::shared_ptr<const document::Document>& document() const { return document_; }
-    std::shared_ptr<const session::Snapshot> now() const { return session_.snapshot(); }
-    void send(session::Command command) { session_.send(std::move(command)); }
-
-    // The iteration's trajectory, all of it if it can be had. Throws Error if the optimisation ends
-    // before it.
-    void show_iteration(std::int64_t iteration) {
-        wait(
-            [&](const session::Snapshot& s) {
-                return s.history && static_cast<std::int64_t>(s.history->size()) > iteration;
-            },
-            [&, rows = std::size_t{0}, tries = 0](const session::Snapshot& s) mutable {
-                const std::size_t now = s.history ? s.history->size() : 0;
-                tries = now > rows ? 0 : tries + 1;
-                rows = now;
-                if (tries > most_tries)
-                    throw Error(
-                        fmt::format("the optimisation has no iteration {}: {}", iteration,
-                                    s.stop_reason.empty() ? "it does not go on" : s.stop_reason))
-                        .remedy(rows > 0 ? fmt::format("the last one is {}", rows - 1)
-                                         : "does the scene have parameters and an objective?");
-                send(session::Optimise{session::Optimise::What::one});
-            });
-        send(session::ShowIteration{iteration});
-        wait([&](const session::Snapshot& s) { return s.shown_iteration == iteration; });
-    }
-
-    // That step; where `kept`, and of a long run only every n-th is kept, the last kept before it.
-    // False if the run has ended before that step.
-    bool show_step(std::int64_t step, bool kept) {
-        send(session::Seek{step});
-        bool reached = false;
-        wait([&](const session::Snapshot& s) {
-            reached = s.steps_computed >= step &&
-                      (kept ? s.step <= step && step - s.step < s.frame_every : s.step == step);
-            const bool over = s.activity == session::Activity::idle && s.error != nullptr;
-            if (over && !reached) fail_if(s.error);
-            return reached;
-        });
-        return reached;
-    }
-
-    void wait(const std::function<bool(const session::Snapshot&)>& condition,
-              const std::function<void(const session::Snapshot&)>& when_idle = {}) {
-        using namespace std::chrono_literals;
-        std::uint64_t asked_at = 0;
-        for (;;) {
-            const auto snapshot = session_.snapshot();
-            if (!snapshot->frame_waits && condition(*snapshot)) return;
-            fail_if(snapshot->frame_error);
-            if (interrupted()) throw Interrupted();
-            const bool idle = snapshot->activity == session::Activity::idle;
-            if (idle && when_idle && snapshot->serial != asked_at) {
-                fail_if(snapshot->error);
-                asked_at = snapshot->serial;
-                when_idle(*snapshot);
-            }
-            std::this_thread::sleep_for(2ms);
-        }
-    }
-
-    struct Interrupted {};
-
-private:
-    static constexpr int most_tries = 50;  // snapshots in a row that bring no iteration
-
-    static void fail_if(const std::shared_ptr<const Error>& error) {
-        if (error) throw Error(*error);
-    }
-
-    session::Session session_;
-    std::shared_ptr<const document::Document> document_;
-};
-
-// A place of the scene's own camera, /view/camera/NAME.
-std::optional<Vec3> scene_place(const document::Document& document, const char* name) {
-    const document::Node* const node = document.find(std::string("/view/camera/") + name);
-    if (node == nullptr) return std::nullopt;
-    const std::vector<double> place = document::numbers_of(*node, 3);
-    return Vec3{place[0], place[1], place[2]};
-}
-
 // What the options ask for; where they say nothing, what the scene asks for.
 render::View make_view(const Options& options, const render::Stage& stage,
                        const document::Document& document) {
@@ -213,48 +111,18 @@ render::View make_view(const Options& options, const render::Stage& stage,
     view.arrow_log = options.arrow_log;
     view.arrow_scale = options.arrow_scale;
 
-    const double aspect = static_cast<double>(view.width) / view.height;
-    render::Stage seen = stage;
-    if (options.heights) seen.dimension = 3;  // seen from the side, z is up
-    render::Camera& camera = view.camera;
-    camera = render::default_camera(seen, aspect);
-    const bool solid = seen.dimension == 3;
-    const auto eye = scene_place(document, "eye"), target = scene_place(document, "target");
-    const bool own = solid && !options.heights && eye && target && options.view == "default" &&
-                     options.eye.empty() && options.target.empty() && options.up.empty();
-    const Vec3 front = stage.up == 'y' && stage.dimension == 3 ? Vec3{0, 0, 1} : Vec3{0, -1, 0};
-    const auto look_from = [&](const Vec3& side) {
-        for (std::size_t c = 0; c < 3; ++c) camera.eye[c] = camera.target[c] + side[c];
-    };
-    if (solid) {
-        camera.field_of_view = options.field_of_view;
-        camera.orthographic = options.orthographic;
-        if (options.view == "front") look_from(front);
-        if (options.view == "right") look_from({1, 0, 0});
-        if (options.view == "top") {
-            look_from(camera.up);
-            camera.up = front[2] != 0 ? Vec3{0, 0, -1} : Vec3{0, 1, 0};
-        }
-        if (!options.up.empty()) camera.up = parse_numbers<3>(options.up, "direction");
-        if (own) {
-            camera.eye = *eye;
-            camera.target = *target;
-        } else {
-            render::frame_box(camera, seen.low, seen.high, aspect);
-        }
-    }
-    if (!options.target.empty()) {
-        const Vec3 wanted = parse_numbers<3>(options.target, "place");
-        for (std::size_t c = 0; c < 3; ++c) camera.eye[c] += wanted[c] - camera.target[c];
-        camera.target = wanted;
-    }
-    if (!options.eye.empty()) camera.eye = parse_numbers<3>(options.eye, "place");
-    if (options.closer != 1) render::zoom(camera, options.closer, 0, 0, aspect);
+    picture::CameraWish wish{.side = options.view,
+                             .field_of_view = options.field_of_view,
+                             .orthographic = options.orthographic,
+                             .closer = options.closer,
+                             .heights = options.heights};
+    if (!options.eye.empty()) wish.eye = parse_numbers<3>(options.eye, "place");
+    if (!options.target.empty()) wish.target = parse_numbers<3>(options.target, "place");
+    if (!options.up.empty()) wish.up = parse_numbers<3>(options.up, "direction");
+    view.camera =
+        picture::camera_of(wish, stage, document, static_cast<double>(view.width) / view.height);
     if (view.arrow_scale <= 0) {
-        // A tenth of the scene for the longest.
-        double diagonal = 0;
-        for (std::size_t c = 0; c < 3; ++c) diagonal += std::pow(stage.high[c] - stage.low[c], 2);
-        view.arrow_scale = 0.12 * std::sqrt(diagonal);
+        view.arrow_scale = picture::fitting_arrow(stage);
         view.arrow_log = true;
     }
     return view;
@@ -296,7 +164,7 @@ session::CameraPath camera_path(const Options& options) {
                                        : session::CameraPath::load(options.camera_path);
 }
 
-void make_film(const Options& options, Director& director, Photographer& photographer,
+void make_film(const Options& options, picture::Director& director, Photographer& photographer,
                render::View view) {
     const session::CameraPath path = camera_path(options);
     const auto snapshot = director.now();
@@ -374,15 +242,17 @@ int run(Options options) {
     render::ContextOptions vulkan;
     vulkan.uuid = session::cuda_uuid(*settings.simulation.device);
     render::VulkanContext context(std::move(vulkan));
-    Director director(options, std::move(settings));
+    const Scene scene = options.scene.load();
+    picture::Director director(registry(), std::move(settings),
+                               std::make_shared<const document::Document>(scene.document()),
+                               std::filesystem::absolute(options.scene.scene),
+                               [] { return interrupted(); });
     const auto snapshot = director.now();
     choose_colours(options, *director.document(), *snapshot);
     check_name(options.arrows, snapshot->arrows, "--arrows");
     director.send(session::Look{options.colour, options.arrows, false});
     render::Renderer renderer(context);
-    const auto exchange = renderer.share(
-        snapshot->stage, render::transport_named(options.transport), snapshot->cuda_uuid);
-    director.send(session::ShowOn{exchange});
+    const auto exchange = director.show(renderer, render::transport_named(options.transport));
     render::View view = make_view(options, *snapshot->stage, *director.document());
     Photographer photographer(context, renderer, options.labels, options.colour,
                               director.document());
@@ -410,7 +280,7 @@ int run(Options options) {
         const render::Frame drawn = renderer.frame().value_or(render::Frame{});
         say(options.quiet, "{}: step {}, {:g} s; {}, {}\n", options.output, drawn.step, drawn.time,
             context.facts().name, render::name_of(exchange->kind()));
-    } catch (const Director::Interrupted&) {
+    } catch (const picture::Director::Interrupted&) {
         say(options.quiet, "stopped; nothing was written\n");
         return interrupted_status();
     }

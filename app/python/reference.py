@@ -22,6 +22,8 @@ CHAPTERS = {
     "Launches": ("record", "Launch", "Tape", "hindcast._core"),
     "How outputs under JAX begin": ("hindcast._starts",),
     "Scenes": ("load", "scene", "Simulation", "hindcast.scenes"),
+    "Batches": ("Batch", "hindcast.batches"),
+    "Pictures": ("png", "hindcast.pictures"),
     "Errors": ("Error", "hindcast._errors"),
     "Other": (),
 }

@@ -43,6 +43,7 @@ from hindcast._core import (
 from hindcast._errors import ArgumentError
 from hindcast._functions import *  # noqa: F403
 from hindcast._starts import call, copy_of, fill, in_out, written, zeros
+from hindcast.batches import Batch, Pulled
 from hindcast.kernels import (
     Accumulate,
     Atomic,
@@ -61,6 +62,7 @@ from hindcast.kernels import (
     kernel,
     while_,
 )
+from hindcast.pictures import png
 from hindcast.scenes import Check, Optimized, Simulation, load, scene
 
 _core._add_llvm_folder(_os.path.join(_sys.prefix, "lib"))

@@ -17,6 +17,7 @@ import numpy as np
 
 from hindcast import _core
 from hindcast._errors import ArgumentError
+from hindcast.batches import Batch
 
 __all__ = ["Check", "Optimized", "Simulation", "Value", "load", "scene"]
 
@@ -382,6 +383,60 @@ class Simulation:
         total = iterations if iterations >= 0 else self._core.iterations
         return tqdm(total=total, unit="iteration")
 
+    # ---- many of it
+
+    def batch(self, n: int, values: Mapping[str, Any] | None = None) -> Batch:
+        """n members that go their own ways, with the values as they stand: environments.
+
+        values: {path: [n, ...]}, or what can be broadcast to it.
+        """
+        return Batch(self, n, values)
+
+    # ---- pictures
+
+    def render(
+        self,
+        frame: int | None = None,
+        width: int = 640,
+        height: int = 480,
+        camera: str | Mapping[str, Any] | None = None,
+        colour_by: str | None = None,
+        arrows: str = "",
+        floor: bool = True,
+        dark: bool = True,
+        edges: bool = False,
+        heights: bool = False,
+    ) -> np.ndarray:
+        """A picture after so many steps, or at the end: uint8 [height, width, 4], red first.
+
+        camera: "front", "right" or "top", or a dict of some of eye, target, up (m), field_of_view
+        (degrees), orthographic, closer (times) and side; without it as the scene says. colour_by:
+        what is shown as colour, such as "speed"; "" for none. heights: fields as surfaces. Needs
+        Vulkan, which may be software. Frames that were computed are kept until a value changes.
+        """
+        if not hasattr(_core, "render_scene"):
+            raise _core.Error(
+                "this build of hindcast has no renderer; build it with one: pip install "
+                "./app/python -C cmake.define.HINDCAST_PYTHON_RENDER=ON"
+            )
+        if frame is None:
+            frame = -1
+        else:
+            frame = _size(frame, "frame", 0, 2**62)
+        return _core.render_scene(
+            self._core,
+            frame,
+            _size(width, "width", 1, 16384),
+            _size(height, "height", 1, 16384),
+            **_camera(camera),
+            heights=bool(heights),
+            colour_by=None if colour_by is None else _path(colour_by, "colour_by"),
+            arrows=_path(arrows, "arrows"),
+            floor=bool(floor),
+            dark=bool(dark),
+            edges=bool(edges),
+        )
+
     # ---- the scene
 
     def save(self, file: str | os.PathLike) -> None:
@@ -415,6 +470,55 @@ def _names(names: Any, argument: str) -> list[str]:
     except TypeError:
         raise _fault(argument, f"a list of names is needed, not {type(names).__name__}") from None
     return [_path(name, argument) for name in listed]
+
+
+def _size(number: Any, name: str, least: int, most: int) -> int:
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, (int, np.integer))
+        or not least <= number <= most
+    ):
+        raise _fault(name, f"{number!r} is no whole number from {least} to {most}")
+    return int(number)
+
+
+def _camera(camera: Any) -> dict[str, Any]:
+    wish = {
+        "side": "default",
+        "eye": None,
+        "target": None,
+        "up": None,
+        "field_of_view": 40.0,
+        "orthographic": False,
+        "closer": 1.0,
+    }
+    if isinstance(camera, str):
+        camera = {"side": camera}
+    elif camera is None:
+        camera = {}
+    elif not isinstance(camera, Mapping):
+        raise _fault("camera", f"a side or a dict is needed, not {type(camera).__name__}")
+    for name, value in camera.items():
+        if name not in wish:
+            raise _fault("camera", f"{name!r} is none of {', '.join(wish)}")
+        if name in ("eye", "target", "up"):
+            wish[name] = _numbers(value, f"camera: '{name}'", (3,)).tolist()
+        elif name in ("field_of_view", "closer"):
+            number = float(_numbers(value, f"camera: '{name}'", ()))
+            low, high = (1, 170) if name == "field_of_view" else (0.01, 100)
+            if not low <= number <= high:
+                raise _fault("camera", f"'{name}' is from {low} to {high}, not {number:g}")
+            wish[name] = number
+        elif name == "orthographic":
+            wish[name] = bool(value)
+        elif value not in ("default", "front", "right", "top"):
+            raise _fault("camera", f"{value!r} is none of default, front, right, top")
+        else:
+            wish[name] = value
+    for name in ("eye", "target", "up"):
+        if wish[name] is not None and not np.all(np.isfinite(wish[name])):
+            raise _fault("camera", f"'{name}' is not finite")
+    return wish
 
 
 def _with_bar(bar: Any, callback: Callable[[int, float], Any] | None) -> Callable:

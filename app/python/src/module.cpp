@@ -46,8 +46,12 @@ NB_MODULE(_core, m) {
     bind_kernels(m);
     bind_launches(m);
     bind_scenes(m);
+    bind_batches(m);
     bind_scene_functions(m);
     bind_kernel_functions(m);
+#ifdef HINDCAST_PYTHON_RENDER
+    bind_pictures(m);
+#endif
 #ifdef HINDCAST_JAX
     bind_jax(m);
     bind_jax_cuda(m);

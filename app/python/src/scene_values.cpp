@@ -54,6 +54,8 @@ std::vector<double> rows_of(const Quantity& q) {
     return rows;
 }
 
+}  // namespace
+
 void check_number(const Quantity& q, std::size_t entry, double value, bool single) {
     const auto at = [&] {
         const std::size_t n = static_cast<std::size_t>(q.components);
@@ -76,8 +78,6 @@ void check_number(const Quantity& q, std::size_t entry, double value, bool singl
         throw fault;
     }
 }
-
-}  // namespace
 
 // ---------------------------------------------------------------- making
 

@@ -11,10 +11,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
-#include <mutex>
 
-#include "app/python/src/bindings.hpp"
+#include "app/python/src/guarded.hpp"
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
 
@@ -22,67 +22,6 @@ namespace hindcast::python {
 
 using namespace nb::literals;
 
-namespace {
-
-// A scene, which one thread works with at a time. Whoever waits for it holds no lock of Python's.
-class SharedScene {
-public:
-    SharedScene(Scene scene, const SimulationOptions& options) : runs_(std::move(scene), options) {
-        // Signals are Python's; they come to its main thread alone.
-        runs_.go_on = [this] {
-            const nb::gil_scoped_acquire acquire;
-            if (PyErr_CheckSignals() == 0) return true;
-            raised();
-            return false;
-        };
-    }
-
-    // f(SceneRuns&) without Python; what it returns must not be Python's.
-    template <class F>
-    auto with(F f) {
-        require_own_process();
-        const nb::gil_scoped_release release;
-        const std::lock_guard lock(mutex_);
-        error_ = nullptr;
-        try {
-            return f(runs_);
-        } catch (const Interrupted&) {
-            std::rethrow_exception(std::exchange(error_, nullptr));
-        }
-    }
-
-    // Python's error is kept until the run has ended.
-    void raised() {
-        try {
-            throw nb::python_error();
-        } catch (...) {
-            error_ = std::current_exception();
-        }
-    }
-    void rethrow() {
-        if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-    }
-
-    std::shared_ptr<Frames> frames;  // of the last run that kept some
-
-private:
-    std::recursive_mutex mutex_;  // an optimisation's callback may read values
-    SceneRuns runs_;
-    std::exception_ptr error_;
-};
-
-using Shared = std::shared_ptr<SharedScene>;
-using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-
-std::span<const double> span_of(const Numbers& numbers) { return {numbers.data(), numbers.size()}; }
-
-template <class T>
-nb::capsule kept_by(T object) {
-    return nb::capsule(new T(std::move(object)),
-                       [](void* p) noexcept { delete static_cast<T*>(p); });
-}
-
-// An array of NumPy that has these numbers; one number is one of NumPy's.
 nb::object to_numpy(std::vector<double> numbers, const Shape& shape) {
     if (shape.empty())
         return nb::module_::import_("numpy").attr("float64")(nb::cast(numbers.at(0)));
@@ -94,14 +33,6 @@ nb::object to_numpy(std::vector<double> numbers, const Shape& shape) {
         nb::ndarray<nb::numpy, double>(kept->data(), extents.size(), extents.data(), owner));
 }
 
-std::vector<std::size_t> extents_of(const Shape& shape, std::int64_t first = -1) {
-    std::vector<std::size_t> extents;
-    if (first >= 0) extents.push_back(static_cast<std::size_t>(first));
-    extents.insert(extents.end(), shape.begin(), shape.end());
-    return extents;
-}
-
-// One array per leaf, as they lie in the flat vector.
 nb::list leaves_of(const std::vector<double>& flat, const std::vector<Shape>& shapes) {
     nb::list list;
     std::size_t k = 0;
@@ -119,6 +50,15 @@ std::vector<Shape> shapes_of(const SceneRuns::Set& set) {
     std::vector<Shape> shapes;
     for (const SceneRuns::Leaf& leaf : set.leaves) shapes.push_back(leaf.shape);
     return shapes;
+}
+
+namespace {
+
+std::vector<std::size_t> extents_of(const Shape& shape, std::int64_t first = -1) {
+    std::vector<std::size_t> extents;
+    if (first >= 0) extents.push_back(static_cast<std::size_t>(first));
+    extents.insert(extents.end(), shape.begin(), shape.end());
+    return extents;
 }
 
 Simulation& last_of(SceneRuns& runs) {
@@ -309,6 +249,17 @@ void bind_scenes(nb::module_& m) {
                      return std::tuple(found, r.gradient(set), shapes_of(set));
                  });
                  return nb::make_tuple(loss, leaves_of(gradient, shapes));
+             })
+        .def("seconds_of_gradient",  // what C++ takes for it: for benchmarks
+             [](const Shared& s, const std::vector<std::string>& paths) {
+                 return s->with([&](SceneRuns& r) {
+                     Simulation& simulation = *r.set_of(paths).made->simulation;
+                     const auto start = std::chrono::steady_clock::now();
+                     simulation.run(true);
+                     simulation.gradient();
+                     const auto end = std::chrono::steady_clock::now();
+                     return std::chrono::duration<double>(end - start).count();
+                 });
              })
         .def("hessian_product",
              [](const Shared& s, const std::vector<std::string>& paths, const Numbers& direction) {

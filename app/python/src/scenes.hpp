@@ -65,6 +65,9 @@ private:
     std::int64_t count_ = 0;
 };
 
+// Throws ArgumentFault for a number that a quantity's entry cannot be; `single`: in f32.
+void check_number(const model::Quantity& q, std::size_t entry, double value, bool single);
+
 class SceneRuns {
 public:
     // Throws Error.
@@ -72,6 +75,8 @@ public:
 
     std::function<bool()> go_on;  // false: the run ends, and Interrupted is thrown
     double patience = 0.5;        // seconds
+    bool is_long(double seconds) const { return seconds < 0 || seconds > patience; }
+    bool goes_on();  // asks go_on(), not too often
 
     // ---- values ----
     struct Value {
@@ -117,6 +122,9 @@ public:
         std::vector<Leaf> leaves;  // in the order of the paths
         std::size_t size = 0;      // numbers in all
     };
+    // What a path names in a model of this scene; nothing if it names no number.
+    std::optional<Leaf> find(model::Model& model, const std::string& path) const;
+    ArgumentFault unknown(const std::string& path, const std::string& argument) const;
     // With the values as they stand. Throws ArgumentFault. Valid until the next call.
     Set& set_of(const std::vector<std::string>& paths);
     // Other values of the leaves, one after the other, until the set is asked for again; for good
@@ -148,6 +156,7 @@ public:
                        const std::function<bool(const Optimization::Row&)>& watch);
 
     GradientReport check(const std::vector<std::string>& paths, GradientCheckOptions wanted);
+    void require_objective() const;  // throws Error if there is none
     // The scene with the values as they stand. Long arrays and files go into the same folder.
     void save(const std::filesystem::path& file);
 
@@ -156,6 +165,8 @@ public:
     Simulation* last() const { return last_ ? last_->simulation.get() : nullptr; }
 
     const Scene& scene() const { return scene_; }
+    Scene written() const;  // the scene with the values as they stand
+    Simulation& simulation() const { return *base_->simulation; }
     const SimulationOptions& options() const { return options_; }
     model::Model& model() const { return base_->simulation->model(); }
     std::int64_t steps() const {
@@ -168,19 +179,13 @@ public:
 private:
     static constexpr std::size_t most_sets = 8;
 
-    std::optional<Leaf> find(model::Model& model, const std::string& path) const;
-    ArgumentFault unknown(const std::string& path, const std::string& argument) const;
-    Scene written() const;
     Scene with_parameters(Scene scene, const std::vector<std::string>& paths) const;
     void build(Scene scene);
     bool is_base(const Set& set) const;
-    bool goes_on();
-    bool is_long(double seconds) const { return seconds < 0 || seconds > patience; }
     double forward(Made& made, bool keep, RolloutMode mode, Frames* frames);
     void backward(Made& made, RolloutMode mode);
     void set_tangents(Set& set, std::span<const double> direction);
     std::vector<double> gather(const Set& set, bool tangents) const;
-    void require_objective() const;
 
     const Registry& registry_;
     Scene scene_;

@@ -1,0 +1,89 @@
+// What Python holds of objects that work for long: one thread at a time works with one, without
+// the interpreter's lock, and what Ctrl-C raises ends the work. And arrays of NumPy from numbers.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "app/python/src/bindings.hpp"
+#include "app/python/src/scenes.hpp"
+
+namespace hindcast::python {
+
+// T has a function go_on, which says whether the work goes on, and throws Interrupted if not.
+template <class T>
+class Guarded {
+public:
+    template <class First, class Second, class... More>
+    Guarded(First&& first, Second&& second, More&&... more)
+        : object_(std::forward<First>(first), std::forward<Second>(second),
+                  std::forward<More>(more)...) {
+        // Signals are Python's; they come to its main thread alone.
+        object_.go_on = [this] {
+            const nb::gil_scoped_acquire acquire;
+            if (PyErr_CheckSignals() == 0) return true;
+            raised();
+            return false;
+        };
+    }
+
+    // f(T&) without Python; what it returns must not be Python's.
+    template <class F>
+    auto with(F f) {
+        require_own_process();
+        const nb::gil_scoped_release release;
+        const std::lock_guard lock(mutex_);
+        error_ = nullptr;
+        try {
+            return f(object_);
+        } catch (const Interrupted&) {
+            std::rethrow_exception(std::exchange(error_, nullptr));
+        }
+    }
+
+    // Python's error is kept until the work has ended.
+    void raised() {
+        try {
+            throw nb::python_error();
+        } catch (...) {
+            error_ = std::current_exception();
+        }
+    }
+    void rethrow() {
+        if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    }
+
+private:
+    std::recursive_mutex mutex_;  // an optimisation's callback may read values
+    T object_;
+    std::exception_ptr error_;
+};
+
+class SharedScene : public Guarded<SceneRuns> {
+public:
+    using Guarded::Guarded;
+    std::shared_ptr<Frames> frames;  // of the last run that kept some
+    std::shared_ptr<void> painter;   // of pictures, once there was one
+};
+using Shared = std::shared_ptr<SharedScene>;
+
+using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+inline std::span<const double> span_of(const Numbers& numbers) {
+    return {numbers.data(), numbers.size()};
+}
+
+template <class T>
+nb::capsule kept_by(T object) {
+    return nb::capsule(new T(std::move(object)),
+                       [](void* p) noexcept { delete static_cast<T*>(p); });
+}
+
+// An array of NumPy that has these numbers; one number is one of NumPy's.
+nb::object to_numpy(std::vector<double> numbers, const Shape& shape);
+// One array per shape, as they lie in the flat vector.
+nb::list leaves_of(const std::vector<double>& flat, const std::vector<Shape>& shapes);
+std::vector<Shape> shapes_of(const SceneRuns::Set& set);
+
+}  // namespace hindcast::python

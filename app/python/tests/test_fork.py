@@ -21,6 +21,7 @@ def scene():
 
 sim = scene()
 sim.run()
+envs = sim.batch(2)
 x = np.ones(100_000)
 launch = hc.record(double, dim=len(x), x=x)  # long enough for all threads
 launch.forward()
@@ -62,6 +63,8 @@ WAYS = {
     "a scene": "sim.run()",
     "a gradient": "sim.value_and_grad(['cage.stiffness'])",
     "a value": "sim['cage.stiffness']",
+    "a batch": "envs.step()",
+    "a new batch": "sim.batch(2)",
     "a new scene": "scene()",
     "a device": "hc.device('cpu', threads=2)",
 }

@@ -49,6 +49,23 @@ def test_simulations_that_are_dropped():
     assert growth(lambda: hc.scene(BALL).value_and_grad(PATHS), 500, 100) < 2 * MIB
 
 
+def test_batches():
+    sim = hc.scene(BALL)
+    envs = sim.batch(3)
+
+    def episode():
+        saved = envs.save()
+        envs.step({"gravity": [0, 0, -9.81]}, steps=2)
+        envs.observe(["position", "velocity"])
+        envs.value_and_grad(PATHS)
+        envs.reset(envs.done)
+        envs.vjp(["gravity"], 2, loss=1.0)
+        envs.restore(saved)
+
+    assert growth(episode, 5_000, 500) < 2 * MIB
+    assert growth(lambda: sim.batch(3).step(steps=2), 300, 60) < 2 * MIB
+
+
 def test_launches_and_arrays():
     @hc.kernel
     def scale(i: hc.Int, x: hc.Read[hc.real], y: hc.Write[hc.real]):

@@ -18,12 +18,14 @@ A function is an object that can be hashed, with
     inputs, outputs     [(shape, dtype), ...] of what is differentiated
     constants, others   the same of k, and of the results without a derivative
     aliases             {position among x and k: position among all results}: who may have one memory
-    number              by which C++ finds it
+    number              by which C++ finds it, as long as there is its `handle`
+    compiled            {}, for what is called outside of jit
 
 Operands are [batch..., *shape]. `batch` has the sizes of all batch axes; `has` says for each operand
 which of them it has, so that vmap copies nothing that is not batched. Results have all of them.
 """
 
+import copy
 import types
 
 import jax
@@ -96,11 +98,14 @@ def _make(name, groups, gives_inputs, register, platforms):
         # Outside of jit: compiled once for each function, too, and forgotten with it.
         compiled = function.compiled.get((name, batch, has))
         if compiled is None:
-            compiled = jax.jit(
-                lambda *o: primitive.bind(*o, function=function, batch=batch, has=has)
-            )
+            # JAX keeps what it has traced as long as `compiled`: that must not keep the function,
+            # which XLA's program keeps by itself.
+            called = copy.copy(function)
+            called.handle = called.compiled = None
+            compiled = jax.jit(lambda *o: primitive.bind(*o, function=called, batch=batch, has=has))
             function.compiled[name, batch, has] = compiled
-        return compiled(*operands)
+        with jax.disable_jit(False):
+            return compiled(*operands)
 
     primitive.def_abstract_eval(abstract)
     primitive.def_impl(evaluate)

@@ -6,9 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <map>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/numbered.hpp"
 #include "app/python/src/scenes.hpp"
 #include "engine/base/error.hpp"
 
@@ -20,34 +20,8 @@ namespace {
 
 using Kind = SceneFunction::Kind;
 
-class Functions {
-public:
-    std::int64_t add(std::shared_ptr<SceneFunction> function) {
-        const std::lock_guard lock(mutex_);
-        functions_[++last_] = std::move(function);
-        return last_;
-    }
-    void forget(std::int64_t number) {
-        const std::lock_guard lock(mutex_);
-        functions_.erase(number);
-    }
-    std::shared_ptr<SceneFunction> find(std::int64_t number) {
-        const std::lock_guard lock(mutex_);
-        const auto found = functions_.find(number);
-        return found == functions_.end() ? nullptr : found->second;
-    }
-    std::size_t count() {
-        const std::lock_guard lock(mutex_);
-        return functions_.size();
-    }
-
-private:
-    std::mutex mutex_;
-    std::map<std::int64_t, std::shared_ptr<SceneFunction>> functions_;
-    std::int64_t last_ = 0;
-};
-Functions& functions() {
-    static Functions* const all = new Functions;  // outlives what compiled programs free at the end
+Numbered<SceneFunction>& functions() {
+    static auto* const all = new Numbered<SceneFunction>;  // outlives compiled programs
     return *all;
 }
 

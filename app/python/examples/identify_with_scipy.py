@@ -5,6 +5,7 @@ A trajectory is simulated with values that are then forgotten, and found again f
 
 import json
 import pathlib
+import sys
 
 import hindcast as hc
 import numpy as np
@@ -44,3 +45,15 @@ found = minimize(loss, np.ones(2), jac=True, method="BFGS", options={"gtol": 1e-
 stiffness, damping = found.x * scale
 print(f"stiffness {stiffness:.6f} N/m, damping {damping:.6f} N s/m after {found.nfev} runs")
 assert abs(stiffness - 140) < 1e-3 and abs(damping - 4) < 1e-3
+
+if "--picture" in sys.argv:
+    from drawing import beside, curves, save
+
+    lines = []
+    for values, colour in (((100, 10), (235, 120, 90)), ((stiffness, damping), (110, 200, 250))):
+        for path, value in zip(paths, values):
+            sim[path] = value
+        sim.run(keep="position")
+        lines.append((np.arange(31), sim.state("position")[:, 0, 2], colour))
+    dots = [([step], [place[2]], (240, 240, 240)) for step, place in zip(at, seen)]
+    save(sys.argv[-1], beside(sim.render(8, width=320, height=240), curves(lines + dots)))

@@ -51,7 +51,7 @@ public:
     struct Call {
         lang::KernelDef kernel;
         std::int64_t items = 0;
-        std::vector<int> buffers;   // per parameter
+        std::vector<int> buffers;  // per parameter
         std::vector<int> shared;   // per parameter: a Property of one value
         std::vector<int> defines;  // per parameter: leaves nothing of the old values
     };

@@ -126,9 +126,9 @@ BatchWindows::Window& BatchWindows::window_of(Worker& worker, std::int64_t begin
 
 // ---------------------------------------------------------------- running
 
-void BatchWindows::run(Worker& worker, std::size_t m, const Batch::Pull& wanted,
-                       const SceneRuns::Set& set, Batch::Gradients& result) const {
-    const Batch::Member& member = batch_.members_[m];
+void BatchWindows::run(Worker& worker, std::size_t m, const SceneBatch::Pull& wanted,
+                       const SceneRuns::Set& set, SceneBatch::Gradients& result) const {
+    const SceneBatch::Member& member = batch_.members_[m];
     Simulation& simulation = *worker.simulation;
     model::Model& model = simulation.model();
     const std::int64_t substeps = batch_.substeps(), begin = member.state.step,
@@ -152,7 +152,7 @@ void BatchWindows::run(Worker& worker, std::size_t m, const Batch::Pull& wanted,
         seeds.push_back({term.value, wanted.loss_weight * term.weight});
     }
     result.losses[m] = loss;
-    for (const Batch::Given& cotangent : wanted.cotangents) {
+    for (const SceneBatch::Given& cotangent : wanted.cotangents) {
         const Array& state = worker.states[batch_.places_.at(cotangent.name)];
         const auto n = static_cast<std::size_t>(state.size());
         const auto first = cotangent.numbers.begin() + static_cast<std::ptrdiff_t>(m * n);
@@ -183,10 +183,10 @@ void BatchWindows::run(Worker& worker, std::size_t m, const Batch::Pull& wanted,
     }
 }
 
-Batch::Gradients BatchWindows::pull_back(const Batch::Pull& wanted) {
+SceneBatch::Gradients BatchWindows::pull_back(const SceneBatch::Pull& wanted) {
     if (wanted.steps < 0)
         throw ArgumentFault(fmt::format("steps: {} is no number of steps", wanted.steps));
-    for (const Batch::Given& cotangent : wanted.cotangents) {
+    for (const SceneBatch::Given& cotangent : wanted.cotangents) {
         const std::size_t n = batch_.size_of(cotangent.name, "cotangents");
         if (cotangent.numbers.size() != n * batch_.size())
             throw ArgumentFault(
@@ -197,7 +197,7 @@ Batch::Gradients BatchWindows::pull_back(const Batch::Pull& wanted) {
     const std::vector<std::string> paths = batch_.with_varied(wanted.paths);
     const SceneRuns::Set& set = batch_.runs_.set_of(paths);
     Set& made = set_of(paths, set);
-    Batch::Gradients result;
+    SceneBatch::Gradients result;
     result.losses.assign(batch_.size(), nan);
     for (std::size_t l = 0; l < wanted.paths.size(); ++l) {
         result.by_path.emplace_back(batch_.size() * set.leaves[l].entries.size(), nan);

@@ -17,8 +17,8 @@ namespace hindcast::python {
 
 class BatchWindows {
 public:
-    explicit BatchWindows(Batch& batch) : batch_(batch) {}
-    Batch::Gradients pull_back(const Batch::Pull& wanted);
+    explicit BatchWindows(SceneBatch& batch) : batch_(batch) {}
+    SceneBatch::Gradients pull_back(const SceneBatch::Pull& wanted);
 
 private:
     static constexpr std::size_t most_sets = 4, most_windows = 64;
@@ -43,10 +43,10 @@ private:
     Set& set_of(const std::vector<std::string>& paths, const SceneRuns::Set& of);
     void make(Worker& worker, const SceneRuns::Set& of) const;
     Window& window_of(Worker& worker, std::int64_t begin, std::int64_t steps) const;
-    void run(Worker& worker, std::size_t member, const Batch::Pull& wanted,
-             const SceneRuns::Set& set, Batch::Gradients& result) const;
+    void run(Worker& worker, std::size_t member, const SceneBatch::Pull& wanted,
+             const SceneRuns::Set& set, SceneBatch::Gradients& result) const;
 
-    Batch& batch_;
+    SceneBatch& batch_;
     std::list<Set> sets_;  // the newest first
 };
 

@@ -61,7 +61,7 @@ void copy_scalars(const Array& from, std::byte* to) {
 
 // ---------------------------------------------------------------- making
 
-Batch::Batch(Scene scene, SimulationOptions options, std::size_t members)
+SceneBatch::SceneBatch(Scene scene, SimulationOptions options, std::size_t members)
     : runs_(std::move(scene), std::move(options)), members_(members) {
     if (members == 0) throw fault("n: a batch of no members", "ask for one at least");
     runs_.go_on = [this] { return !go_on || go_on(); };
@@ -91,11 +91,11 @@ Batch::Batch(Scene scene, SimulationOptions options, std::size_t members)
             if (state.arrays[k].first.same_memory(published.array)) places_[name] = k;
 }
 
-Batch::~Batch() = default;
+SceneBatch::~SceneBatch() = default;
 
 // ---------------------------------------------------------------- values
 
-SceneRuns::Value Batch::values(const std::string& path) {
+SceneRuns::Value SceneBatch::values(const std::string& path) {
     const auto value = runs_.value(path);
     if (!value) throw runs_.unknown(path, "path");
     SceneRuns::Value all{value->shape, {}};
@@ -117,7 +117,7 @@ SceneRuns::Value Batch::values(const std::string& path) {
     return all;
 }
 
-void Batch::set(const std::string& path, const Mask& mask, std::span<const double> numbers) {
+void SceneBatch::set(const std::string& path, const Mask& mask, std::span<const double> numbers) {
     const std::vector<std::size_t> which = chosen(mask);
     auto varied = std::ranges::find(varied_, path, &Varied::path);
     const auto leaf = runs_.find(runs_.model(), path);
@@ -157,7 +157,7 @@ void Batch::set(const std::string& path, const Mask& mask, std::span<const doubl
 }
 
 // The member's values, where they are not those already.
-void Batch::apply(Simulation& simulation, std::size_t member) const {
+void SceneBatch::apply(Simulation& simulation, std::size_t member) const {
     for (const Varied& v : varied_) {
         Quantity& q = *simulation.model().find_quantity(v.quantity);
         const std::span<const double> numbers = v.of(member);
@@ -173,7 +173,7 @@ void Batch::apply(Simulation& simulation, std::size_t member) const {
 
 // ---------------------------------------------------------------- threads
 
-struct Batch::Work {
+struct SceneBatch::Work {
     std::thread::id caller;
     std::atomic<bool> stop{false}, interrupted{false};
     std::mutex mutex;
@@ -182,7 +182,7 @@ struct Batch::Work {
     std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now();
 };
 
-bool Batch::goes_on() {
+bool SceneBatch::goes_on() {
     Work& work = *work_;
     if (work.stop) return false;
     if (std::this_thread::get_id() != work.caller) return true;
@@ -194,7 +194,7 @@ bool Batch::goes_on() {
     return false;
 }
 
-std::vector<std::size_t> Batch::chosen(const Mask& mask) const {
+std::vector<std::size_t> SceneBatch::chosen(const Mask& mask) const {
     if (!mask.empty() && mask.size() != size())
         throw ArgumentFault(
             fmt::format("mask: {} values are given for {} members", mask.size(), size()));
@@ -204,8 +204,8 @@ std::vector<std::size_t> Batch::chosen(const Mask& mask) const {
     return list;
 }
 
-void Batch::each(const std::vector<std::size_t>& members,
-                 const std::function<void(std::size_t, std::size_t)>& f) {
+void SceneBatch::each(const std::vector<std::size_t>& members,
+                      const std::function<void(std::size_t, std::size_t)>& f) {
     std::vector<std::vector<std::size_t>> lists(workers_.size());
     for (const std::size_t m : members) lists[worker_of(m)].push_back(m);
     std::erase_if(lists, [](const auto& list) { return list.empty(); });
@@ -271,7 +271,7 @@ void Batch::each(const std::vector<std::size_t>& members,
 // ---------------------------------------------------------------- steps
 
 // From where the member is, or from the start, until so many (sub)steps are done.
-void Batch::run_to(std::size_t worker, std::size_t m, std::int64_t target, bool anew) {
+void SceneBatch::run_to(std::size_t worker, std::size_t m, std::int64_t target, bool anew) {
     Simulation& simulation = *workers_[worker];
     Rollout& rollout = simulation.rollout();
     Member& member = members_[m];
@@ -301,7 +301,7 @@ void Batch::run_to(std::size_t worker, std::size_t m, std::int64_t target, bool 
     for (const auto& [array, copy] : member.state.arrays) copy.copy_from(array);
 }
 
-void Batch::reset(const Mask& mask, const std::vector<Given>& states) {
+void SceneBatch::reset(const Mask& mask, const std::vector<Given>& states) {
     const std::vector<std::size_t> which = chosen(mask);
     for (const Given& given : states) {
         const std::size_t n = size_of(given.name, "states");
@@ -328,7 +328,7 @@ void Batch::reset(const Mask& mask, const std::vector<Given>& states) {
     });
 }
 
-void Batch::step(const Mask& mask, std::int64_t steps) {
+void SceneBatch::step(const Mask& mask, std::int64_t steps) {
     if (steps < 0) throw ArgumentFault(fmt::format("steps: {} is no number of steps", steps));
     const std::int64_t end = this->steps() * substeps();
     std::vector<std::size_t> which = chosen(mask);
@@ -339,13 +339,13 @@ void Batch::step(const Mask& mask, std::int64_t steps) {
     });
 }
 
-std::vector<Batch::Member> Batch::save() const {
+std::vector<SceneBatch::Member> SceneBatch::save() const {
     std::vector<Member> saved = members_;
     for (Member& member : saved) clone(member.state.arrays);
     return saved;
 }
 
-void Batch::restore(const Mask& mask, const std::vector<Member>& saved) {
+void SceneBatch::restore(const Mask& mask, const std::vector<Member>& saved) {
     for (std::size_t m = 0; m < size(); ++m)
         if (saved.size() != size() ||
             !saved[m].state.arrays[0].first.same_memory(members_[m].state.arrays[0].first))
@@ -361,19 +361,19 @@ void Batch::restore(const Mask& mask, const std::vector<Member>& saved) {
 
 // ---------------------------------------------------------------- results
 
-std::vector<std::int64_t> Batch::steps_done() const {
+std::vector<std::int64_t> SceneBatch::steps_done() const {
     std::vector<std::int64_t> list;
     for (const Member& member : members_) list.push_back(member.state.step / substeps());
     return list;
 }
 
-Batch::Mask Batch::diverged() const {
+SceneBatch::Mask SceneBatch::diverged() const {
     Mask mask;
     for (const Member& member : members_) mask.push_back(member.diverged ? 1 : 0);
     return mask;
 }
 
-Batch::Mask Batch::done() const {
+SceneBatch::Mask SceneBatch::done() const {
     Mask mask;
     const std::int64_t end = steps() * substeps();
     for (const Member& member : members_)
@@ -381,7 +381,7 @@ Batch::Mask Batch::done() const {
     return mask;
 }
 
-double Batch::loss_of(std::size_t m) const {
+double SceneBatch::loss_of(std::size_t m) const {
     const Member& member = members_[m];
     if (member.diverged) return nan;
     double sum = 0;
@@ -391,20 +391,20 @@ double Batch::loss_of(std::size_t m) const {
     return sum;
 }
 
-std::vector<double> Batch::losses() const {
+std::vector<double> SceneBatch::losses() const {
     runs_.require_objective();
     std::vector<double> list;
     for (std::size_t m = 0; m < size(); ++m) list.push_back(loss_of(m));
     return list;
 }
 
-std::vector<std::string> Batch::observed() const {
+std::vector<std::string> SceneBatch::observed() const {
     std::vector<std::string> names;
     for (const auto& [name, place] : places_) names.push_back(name);
     return names;
 }
 
-std::size_t Batch::place_of(const std::string& name, const std::string& argument) const {
+std::size_t SceneBatch::place_of(const std::string& name, const std::string& argument) const {
     const auto found = places_.find(name);
     if (found != places_.end()) return found->second;
     std::vector<std::string_view> known;
@@ -416,14 +416,14 @@ std::size_t Batch::place_of(const std::string& name, const std::string& argument
                 document::suggestion(name, known, "there are"));
 }
 
-std::size_t Batch::size_of(const std::string& name, const std::string& argument) const {
+std::size_t SceneBatch::size_of(const std::string& name, const std::string& argument) const {
     const Array& array = members_[0].state.arrays[place_of(name, argument)].second;
     if (!ir::is_real(array.type()))
         throw ArgumentFault(fmt::format("{}: '{}' holds no reals", argument, name));
     return static_cast<std::size_t>(array.size());
 }
 
-Batch::Observation Batch::observe(const std::string& name) const {
+SceneBatch::Observation SceneBatch::observe(const std::string& name) const {
     const std::size_t place = place_of(name, "names");
     const Array& first = members_[0].state.arrays[place].second;
     Observation result;
@@ -439,7 +439,7 @@ Batch::Observation Batch::observe(const std::string& name) const {
 // ---------------------------------------------------------------- gradients
 
 // What is differentiated, and what differs between the members besides.
-std::vector<std::string> Batch::with_varied(const std::vector<std::string>& paths) const {
+std::vector<std::string> SceneBatch::with_varied(const std::vector<std::string>& paths) const {
     std::vector<std::string> all = paths;
     for (const Varied& v : varied_)
         if (std::ranges::find(all, v.path) == all.end()) all.push_back(v.path);
@@ -447,8 +447,8 @@ std::vector<std::string> Batch::with_varied(const std::vector<std::string>& path
 }
 
 // The member's values of the set's leaves, one after the other.
-std::vector<double> Batch::point_of(const SceneRuns::Set& set, std::span<const double> base,
-                                    std::size_t member) const {
+std::vector<double> SceneBatch::point_of(const SceneRuns::Set& set, std::span<const double> base,
+                                         std::size_t member) const {
     std::vector<double> point(base.begin(), base.end());
     std::size_t at = 0;
     for (const SceneRuns::Leaf& leaf : set.leaves) {
@@ -460,7 +460,7 @@ std::vector<double> Batch::point_of(const SceneRuns::Set& set, std::span<const d
     return point;
 }
 
-Ensemble& Batch::ensemble_of(const std::shared_ptr<SceneRuns::Made>& made) {
+Ensemble& SceneBatch::ensemble_of(const std::shared_ptr<SceneRuns::Made>& made) {
     const auto found = std::ranges::find(evaluated_, made, &Evaluated::made);
     if (found != evaluated_.end()) {
         evaluated_.splice(evaluated_.begin(), evaluated_, found);
@@ -474,7 +474,7 @@ Ensemble& Batch::ensemble_of(const std::shared_ptr<SceneRuns::Made>& made) {
     return *evaluated_.front().ensemble;
 }
 
-Batch::Gradients Batch::gradients(const std::vector<std::string>& paths) {
+SceneBatch::Gradients SceneBatch::gradients(const std::vector<std::string>& paths) {
     runs_.require_objective();
     if (paths.empty()) throw fault("paths: no path is given", "name what is to be differentiated");
     SceneRuns::Set& set = runs_.set_of(with_varied(paths));
@@ -542,7 +542,7 @@ Batch::Gradients Batch::gradients(const std::vector<std::string>& paths) {
     return result;
 }
 
-Batch::Gradients Batch::pull_back(const Pull& wanted) {
+SceneBatch::Gradients SceneBatch::pull_back(const Pull& wanted) {
     if (!windows_) windows_ = std::make_unique<BatchWindows>(*this);
     return windows_->pull_back(wanted);
 }

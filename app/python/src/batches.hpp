@@ -1,7 +1,7 @@
 // Many copies of a scene that go their own ways: environments for learning. Plain C++ without
 // Python; one thread at a time, which spreads the members over the device's threads.
 //
-//     Batch batch(scene, options, 64);
+//     SceneBatch batch(scene, options, 64);
 //     batch.set("cage.stiffness", {}, numbers);    // [members, size of the value]
 //     batch.step({}, 4);                           // every member that is not done, 4 steps on
 //     batch.losses();
@@ -23,11 +23,11 @@ namespace hindcast::python {
 
 class BatchWindows;
 
-class Batch {
+class SceneBatch {
 public:
     // Of the scene with these options; all members stand at the start. Throws Error.
-    Batch(Scene scene, SimulationOptions options, std::size_t members);
-    ~Batch();
+    SceneBatch(Scene scene, SimulationOptions options, std::size_t members);
+    ~SceneBatch();
 
     std::function<bool()> go_on;  // false: what runs ends, and Interrupted is thrown
 

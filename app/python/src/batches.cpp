@@ -105,14 +105,15 @@ SceneRuns::Value SceneBatch::values(const std::string& path) {
         return all;
     }
     // Of another path that was set and names some of the same numbers, or of the scene.
-    const SceneRuns::Leaf leaf = *runs_.find(runs_.model(), path);
+    const auto leaf = runs_.find(runs_.model(), path);
+    if (!leaf) throw runs_.unknown(path, "path");
     for (std::size_t m = 0; m < size(); ++m) {
-        std::vector<double> numbers = leaf.quantity->values;
+        std::vector<double> numbers = leaf->quantity->values;
         for (const Varied& v : varied_)
-            if (v.quantity == leaf.quantity->path)
+            if (v.quantity == leaf->quantity->path)
                 for (std::size_t k = 0; k < v.entries.size(); ++k)
                     numbers[v.entries[k]] = v.of(m)[k];
-        for (const std::size_t e : leaf.entries) all.numbers.push_back(numbers[e]);
+        for (const std::size_t e : leaf->entries) all.numbers.push_back(numbers[e]);
     }
     return all;
 }

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hindcast._errors import ArgumentError
+from hindcast._jax_rules import held_weakly
 
 DTYPES = {
     "f32": np.float32,
@@ -65,6 +66,7 @@ class SharedArray:
         return any(not p.reads_only for p in self.parameters)
 
 
+@held_weakly
 class Recorded:
     """A function for given shapes: what the five primitives take."""
 

@@ -34,7 +34,19 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-__all__ = ["five_primitives"]
+__all__ = ["five_primitives", "held_weakly"]
+
+
+def held_weakly(kind):
+    """Marks a class of functions. JAX remembers the last two thousand results of abstract evaluation
+    with what they were asked with, functions and so their simulations too, but for classes that it
+    holds weakly. That list is not public: without it they stay until jax.clear_caches()."""
+    try:
+        from jax._src.util import weakref_cache_key_types
+    except ImportError:
+        return kind
+    weakref_cache_key_types.add(kind)
+    return kind
 
 
 class _Call:
@@ -75,6 +87,8 @@ def _make(name, groups, gives_inputs, register, platforms):
 
     def lower(ctx, *operands, function, batch, has):
         register()
+        # What is lowered has its number alone.
+        ctx.module_context.add_keepalive(function.handle)
         aliases = {
             o: r for o, r in function.aliases.items() if is_value and len(has[o]) == sum(has[o])
         }

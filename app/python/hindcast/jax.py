@@ -24,7 +24,7 @@ try:
     import jax
     import jax.numpy as jnp
 
-    from hindcast._jax_rules import five_primitives
+    from hindcast._jax_rules import five_primitives, held_weakly
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.jax needs JAX 0.10 or newer: pip install 'jax>=0.10'") from error
 
@@ -60,6 +60,7 @@ def _register():
 _calls = five_primitives("hindcast", "simulation", _register, ("cpu", "cuda"))
 
 
+@held_weakly
 class _Scene:
     """What the five primitives take: one flat input, one flat output."""
 

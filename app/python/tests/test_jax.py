@@ -263,5 +263,7 @@ def test_compiled_programs_keep_what_they_call(point):
     del f
     jax.clear_caches()
     gc.collect()
-    assert hc._core._scene_functions() == before
     assert compiled(point[0]) == expected
+    del compiled
+    gc.collect()
+    assert hc._core._scene_functions() == before

@@ -155,7 +155,7 @@ std::optional<Strided> from_device(nb::handle object, nb::object& owner,
         if (!device || !device->cuda() || device->cuda()->ordinal() != ordinal)
             device = cuda_device(ordinal);
         nb::object keep;
-        const Strided memory = from_dlpack(object, *device, keep);
+        Strided memory = from_dlpack(object, *device, keep);
         interop::check_covered(memory, *device->cuda());
         owner = nb::make_tuple(nb::borrow(object), keep);
         return memory;
@@ -163,7 +163,7 @@ std::optional<Strided> from_device(nb::handle object, nb::object& owner,
     if (!nb::hasattr(object, "__cuda_array_interface__")) return {};
     const auto dict = nb::cast<nb::dict>(object.attr("__cuda_array_interface__"));
     const interop::CudaArrayInterface interface = described(dict);
-    const Strided memory = interop::strided_of(interface);
+    Strided memory = interop::strided_of(interface);
     if (!device || !device->cuda() || device->cuda()->ordinal() != memory.device)
         device = cuda_device(memory.device);
     interop::check_covered(memory, *device->cuda());

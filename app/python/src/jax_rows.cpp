@@ -55,10 +55,13 @@ void run_rows(SceneFunction::Kind kind, SceneFunction& function, std::span<const
     for (std::size_t row = 0; row < count; ++row) {
         SceneFunction::Call& call = calls[row];
         call.kind = kind;
-        std::vector<double>* const to[] = {&call.x, &call.a, &call.b};
-        for (std::size_t k = 0; k < sizes.size(); ++k)
-            *to[k] = Rows(operands[k], sizes[k])
-                         .read(row_of(row, batch, has.subspan(k * batch.size(), batch.size())));
+        const auto read = [&](std::size_t k) {
+            return Rows(operands[k], sizes[k])
+                .read(row_of(row, batch, has.subspan(k * batch.size(), batch.size())));
+        };
+        call.x = read(0);
+        if (sizes.size() > 1) call.a = read(1);
+        if (sizes.size() > 2) call.b = read(2);
     }
     if (count == 1) return out.write(0, function(calls[0]));
     const std::vector<std::vector<double>> results = function(calls);

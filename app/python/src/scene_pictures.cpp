@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/picture/scene_view.hpp"
@@ -37,10 +39,11 @@ public:
         session::SessionOptions settings;
         settings.simulation = runs.options();
         settings.simulation.device = std::make_shared<Device>(runs.options().device->options());
-        director_.emplace(all_modules(), std::move(settings),
-                          std::make_shared<const document::Document>(scene.document()),
-                          scene.file(), [this] { return !goes_on_(); });
-        renderer_.emplace(context_);
+        director_ = std::make_unique<picture::Director>(
+            all_modules(), std::move(settings),
+            std::make_shared<const document::Document>(scene.document()), scene.file(),
+            [this] { return !goes_on_(); });
+        renderer_ = std::make_unique<render::Renderer>(context_);
         exchange_ = director_->show(*renderer_);
     }
 
@@ -97,8 +100,8 @@ private:
     std::string text_;
     std::function<bool()> goes_on_ = [] { return true; };
     render::VulkanContext context_;
-    std::optional<picture::Director> director_;
-    std::optional<render::Renderer> renderer_;  // goes before the director, whose frames it has
+    std::unique_ptr<picture::Director> director_;
+    std::unique_ptr<render::Renderer> renderer_;  // goes before the director, whose frames it has
     std::shared_ptr<render::Exchange> exchange_;
 };
 

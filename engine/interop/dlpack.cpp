@@ -75,7 +75,7 @@ Strided strided_of(const Tensor& tensor, bool read_only) {
     s.data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
     if (s.size() == 0) return s;
     if (tensor.data == nullptr) throw Error("it has a shape, but no memory");
-    if (reinterpret_cast<std::uintptr_t>(s.data) % ir::size_of(s.type) != 0)
+    if ((reinterpret_cast<std::uintptr_t>(s.data) & (ir::size_of(s.type) - 1)) != 0)
         throw Error(fmt::format("its memory is not aligned to {} bytes", ir::size_of(s.type)))
             .remedy("copy it");
     return s;

@@ -306,7 +306,7 @@ Block parse_block(nb::handle steps) {
                          record_of(nb::cast<std::string>(step[0]), nb::cast<Numbers>(step[1]),
                                    nb::cast<Numbers>(step[2]), step[3])});
     return block;
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): of a text of nanobind's, which frees it
 
 }  // namespace
 

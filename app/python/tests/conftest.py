@@ -2,8 +2,12 @@
 
 import os
 import pathlib
+import signal
 
 import hindcast
+
+# A shell starts what runs in the background with it ignored, and Python leaves that as it is.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Beside the module, where it was built with the tests. Read when CUDA is first asked for.
 _driver = pathlib.Path(hindcast._core.__file__).parents[2] / "libhindcast_test_cuda_driver.so"

@@ -9,6 +9,7 @@ for the shapes and the precision of the arrays that it is called with, C++ recor
 """
 
 import collections
+import functools
 import inspect
 
 import jax
@@ -18,10 +19,11 @@ import numpy as np
 from hindcast import _core
 from hindcast._errors import ArgumentError
 from hindcast._jax_parameters import DTYPES, SUMS, Parameter, Recorded, SharedArray, listed
-from hindcast._jax_rules import five_primitives
+from hindcast._jax_rules import check_x64, five_primitives, register
 from hindcast._starts import Call, Start
 
 most_kept = 32  # recorded for so many shapes at once
+
 
 class KernelFunction:
     """A function of JAX that runs kernels. Takes arrays by name, or in the order of `inputs`, or as one
@@ -190,11 +192,7 @@ class KernelFunction:
                 self._refuse_type(name, p, kind)
             arrays[name] = array
         precision = self._precision or self._precision_of(reals)
-        if precision == "f64" and not jax.config.jax_enable_x64:
-            raise ValueError(
-                "precision 'f64' needs 64-bit numbers in JAX: "
-                "jax.config.update('jax_enable_x64', True), or use precision='f32'"
-            )
+        check_x64(precision)
         for name, array in arrays.items():
             arrays[name] = array.astype(self._dtype(self._parameter_of(name), precision))
         return arrays, precision
@@ -512,20 +510,16 @@ class KernelFunction:
         )
 
 
+@functools.cache
 def _register():
-    global _is_registered
-    if _is_registered:
-        return
-    jax.devices("cpu")
-    jax.ffi.register_ffi_type(
-        "hindcast_kernel_state", _core._jax_kernel_state_type(), platform="cpu"
+    register(
+        "cpu",
+        "hindcast_kernel_state",
+        _core._jax_kernel_state_type(),
+        _core._jax_kernel_targets(),
     )
-    for name, stages in _core._jax_kernel_targets().items():
-        jax.ffi.register_ffi_target(name, stages, platform="cpu")
-    _is_registered = True
 
 
-_is_registered = False
 _calls = five_primitives("hindcast_kernel", "kernel", _register)
 
 

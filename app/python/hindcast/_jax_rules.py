@@ -34,7 +34,26 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-__all__ = ["five_primitives", "held_weakly"]
+__all__ = ["check_x64", "five_primitives", "held_weakly", "register"]
+
+
+def check_x64(precision):
+    if precision == "f64" and not jax.config.jax_enable_x64:
+        raise ValueError(
+            "precision 'f64' needs 64-bit numbers in JAX: "
+            "jax.config.update('jax_enable_x64', True), or use precision='f32'"
+        )
+
+
+def register(platform, name, state_type, targets):
+    """Hands a type of states and the handlers that work with it to JAX."""
+    # Once there is a client, which takes types and handlers in this order; what is registered
+    # before, it takes in the other one, which is an error.
+    jax.devices(platform)
+    platform = "CUDA" if platform == "cuda" else platform
+    jax.ffi.register_ffi_type(name, state_type, platform=platform)
+    for target, stages in targets.items():
+        jax.ffi.register_ffi_target(target, stages, platform=platform)
 
 
 def held_weakly(kind):

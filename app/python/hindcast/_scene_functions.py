@@ -51,6 +51,7 @@ class Simulation:
 
     def __init__(self, function, precision):
         self._function = function
+        self._precision = precision
         self._numpy_dtype = dtype_of(precision)
         self.inputs = tuple(function.paths)
         self.shapes = tuple(function.shapes)

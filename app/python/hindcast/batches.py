@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hindcast import _core
-from hindcast._errors import ArgumentError
+from hindcast._arguments import fault as _fault
+from hindcast._arguments import names_of as _names
+from hindcast._arguments import numbers_of as _numbers
 
 if TYPE_CHECKING:
     from hindcast.scenes import Simulation
@@ -28,10 +30,6 @@ class Pulled(NamedTuple):
     losses: np.ndarray  # the objective at the end of the window, [n]
     paths: dict[str, np.ndarray]  # the gradient by path, [n, ...]
     states: dict[str, np.ndarray]  # and by state array where the window begins, [n, ...]
-
-
-def _fault(name: str, what: str) -> ArgumentError:
-    return ArgumentError(f"{name}: {what}")
 
 
 def _whole(number: Any, name: str, least: int) -> int:
@@ -49,14 +47,6 @@ def _mapping(given: Any, name: str) -> dict[str, Any]:
         if not isinstance(key, str):
             raise _fault(name, f"its keys are str, not {type(key).__name__}")
     return dict(given)
-
-
-def _names(names: Any, argument: str) -> list[str]:
-    listed = [names] if isinstance(names, str) else list(names)
-    for name in listed:
-        if not isinstance(name, str):
-            raise _fault(argument, f"a name is a str, not {type(name).__name__}")
-    return listed
 
 
 class Batch:
@@ -99,21 +89,8 @@ class Batch:
     def _checked(self, values: Any, name: str) -> dict[str, np.ndarray]:
         result = {}
         for path, value in _mapping(values, name).items():
-            result[path] = self._numbers(value, f"{name}: '{path}'", self._core.values(path).shape)
+            result[path] = _numbers(value, f"{name}: '{path}'", self._core.values(path).shape)
         return result
-
-    def _numbers(self, value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        try:
-            array = np.asarray(value)
-        except Exception as error:
-            raise _fault(name, f"no array can be made of it: {error}") from None
-        if array.dtype.kind not in "fiu":
-            raise _fault(name, f"numbers are needed, not {array.dtype}")
-        try:
-            array = np.broadcast_to(array, shape)
-        except ValueError:
-            raise _fault(name, f"has the shape {array.shape}, and {shape} is needed") from None
-        return np.array(array, dtype=np.float64, order="C")
 
     def _mask(self, mask: Any) -> np.ndarray:
         if mask is None:
@@ -126,7 +103,7 @@ class Batch:
 
     def _states(self, given: Any, name: str) -> dict[str, np.ndarray]:
         return {
-            key: self._numbers(value, f"{name}: '{key}'", self._core.observe(key).shape)
+            key: _numbers(value, f"{name}: '{key}'", self._core.observe(key).shape)
             for key, value in _mapping(given, name).items()
         }
 

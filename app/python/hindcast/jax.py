@@ -15,7 +15,6 @@ Third derivatives are an error.
 
 import functools
 
-import numpy as np
 
 from hindcast import _core, _scene_functions
 from hindcast._errors import ArgumentError
@@ -24,7 +23,7 @@ try:
     import jax
     import jax.numpy as jnp
 
-    from hindcast._jax_rules import five_primitives, held_weakly
+    from hindcast._jax_rules import check_x64, five_primitives, held_weakly, register
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.jax needs JAX 0.10 or newer: pip install 'jax>=0.10'") from error
 
@@ -42,19 +41,14 @@ from hindcast._starts import starts_zero as zeros  # noqa: E402
 
 @functools.cache
 def _register():
-    # Once there is a client, which takes types and handlers in this order; what is registered
-    # before, it takes in the other one, which is an error.
-    jax.devices("cpu")
-    jax.ffi.register_ffi_type("hindcast_state", _core._jax_state_type(), platform="cpu")
-    for name, stages in _core._jax_targets().items():
-        jax.ffi.register_ffi_target(name, stages, platform="cpu")
+    register("cpu", "hindcast_state", _core._jax_state_type(), _core._jax_targets())
     try:
         jax.devices("cuda")
     except RuntimeError:
         return  # there is no such platform here
-    jax.ffi.register_ffi_type("hindcast_cuda_state", _core._jax_cuda_state_type(), platform="CUDA")
-    for name, stages in _core._jax_cuda_targets().items():
-        jax.ffi.register_ffi_target(name, stages, platform="CUDA")
+    register(
+        "cuda", "hindcast_cuda_state", _core._jax_cuda_state_type(), _core._jax_cuda_targets()
+    )
 
 
 _calls = five_primitives("hindcast", "simulation", _register, ("cpu", "cuda"))
@@ -91,7 +85,7 @@ class Simulation(_scene_functions.Simulation):
     def __call__(self, *values):
         """The output, or a dict of them by name if there are several, of the inputs in the order
         given or in one dict by name."""
-        _check_x64(self._numpy_dtype)
+        check_x64(self._precision)
         flat = []
         for path, shape, value in zip(self.inputs, self.shapes, self._in_order(values)):
             value = jnp.asarray(value)
@@ -107,14 +101,6 @@ class Simulation(_scene_functions.Simulation):
         return self._named(y)
 
 
-def _check_x64(dtype):
-    if dtype == np.float64 and not jax.config.jax_enable_x64:
-        raise ValueError(
-            "precision 'f64' needs 64-bit numbers in JAX: "
-            "jax.config.update('jax_enable_x64', True), or use precision='f32'"
-        )
-
-
 def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, steps=None):
     """A scene as a function of JAX.
 
@@ -126,6 +112,6 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     precision: "f32", or "f64", which needs jax_enable_x64. device: a hindcast.Device or its name;
     compiled code on all processors if none is named. steps: instead of the scene's.
     """
-    _check_x64(_scene_functions.dtype_of(precision))
+    check_x64(precision)
     function = _scene_functions.load(scene, inputs, outputs, precision, device, steps)
     return Simulation(function, precision)

@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hindcast import _core
-from hindcast._errors import ArgumentError
+from hindcast._arguments import fault as _fault
+from hindcast._arguments import names_of as _names
+from hindcast._arguments import numbers_of as _numbers
+from hindcast._arguments import path_of as _path
 from hindcast.batches import Batch
 
 __all__ = ["Check", "Optimized", "Simulation", "Value", "load", "scene"]
@@ -57,32 +60,6 @@ class Check:
 
     def __str__(self) -> str:
         return self.text
-
-
-def _fault(name: str, what: str) -> ArgumentError:
-    return ArgumentError(f"{name}: {what}")
-
-
-def _path(path: Any, name: str = "path") -> str:
-    if not isinstance(path, str):
-        raise _fault(name, f"a path is a str such as 'cage.stiffness', not {type(path).__name__}")
-    return path
-
-
-def _numbers(value: Any, name: str, shape: tuple[int, ...] | None) -> np.ndarray:
-    """As float64 in C order; broadcast to the shape, where one is given."""
-    try:
-        array = np.asarray(value)
-    except Exception as error:
-        raise _fault(name, f"no array can be made of it: {error}") from None
-    if array.dtype.kind not in "fiu":
-        raise _fault(name, f"numbers are needed, not {array.dtype}")
-    if shape is not None and array.shape != shape:
-        try:
-            array = np.broadcast_to(array, shape)
-        except ValueError:
-            raise _fault(name, f"has the shape {array.shape}, and {shape} is needed") from None
-    return np.array(array, dtype=np.float64, order="C")
 
 
 def _device(device: Any) -> _core.Device | None:
@@ -460,16 +437,6 @@ class Simulation:
             f"hindcast.Simulation '{self.name}': {steps} step{plural} of {self._core.step:g} s; "
             f"{self.precision}; {where}"
         )
-
-
-def _names(names: Any, argument: str) -> list[str]:
-    if isinstance(names, str):
-        return [names]
-    try:
-        listed = list(names)
-    except TypeError:
-        raise _fault(argument, f"a list of names is needed, not {type(names).__name__}") from None
-    return [_path(name, argument) for name in listed]
 
 
 def _size(number: Any, name: str, least: int, most: int) -> int:

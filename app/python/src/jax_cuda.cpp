@@ -7,43 +7,21 @@
 #include <bit>
 #include <vector>
 
-#include "app/python/src/bindings.hpp"
 #include "app/python/src/jax_rows.hpp"
-#include "app/python/src/scene_functions.hpp"
+#include "app/python/src/jax_states.hpp"
 #include "engine/backend/cuda_driver.hpp"
 #include "engine/base/error.hpp"
-#include "xla/ffi/api/ffi.h"
 
 namespace hindcast::python {
 
-namespace ffi = xla::ffi;
 namespace cuda = backend::cuda;
 
 namespace {
 
 using Kind = SceneFunction::Kind;
 
-// A type of its own: the plugin for CUDA numbers types by itself.
-struct CudaState {
-    static ffi::TypeId id;
-    static const ffi::TypeInfo info;
-    std::shared_ptr<SceneFunction> function;
-};
-ffi::TypeId CudaState::id = {};
-const ffi::TypeInfo CudaState::info = ffi::MakeTypeInfo<CudaState>();
-
-using Integers = ffi::Span<const std::int64_t>;
-
-// XLA hands all attributes to each stage.
-ffi::ErrorOr<std::unique_ptr<CudaState>> make_state(std::int64_t function, Integers /*batch*/,
-                                                    Integers /*has*/) {
-    auto state = std::make_unique<CudaState>();
-    state->function = find_scene_function(function);
-    if (!state->function)
-        return ffi::Unexpected(
-            ffi::Error::Internal("hindcast: the simulation of this program is gone"));
-    return state;
-}
+struct Cuda;
+using CudaState = SceneState<Cuda>;
 
 void check(int result, const char* asked) {
     if (result != cuda::success)
@@ -117,44 +95,20 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
     return bound->Call(frame);
 }
 
-XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) {
-    static const auto bound = ffi::Ffi::BindInstantiate()
-                                  .Attr<std::int64_t>("function")
-                                  .Attr<Integers>("batch")
-                                  .Attr<Integers>("has")
-                                  .To(make_state);
-    return bound->Call(frame);
-}
-
-template <class F>
-nb::capsule pointer(F* function) {
-    return nb::capsule(reinterpret_cast<void*>(function));  // NOLINT: a capsule holds addresses
-}
-
 }  // namespace
 
 void bind_jax_cuda(nb::module_& m) {
     m.def("_jax_cuda_targets", [] {
         nb::dict targets;
-        const auto add = [&](const char* name, auto* execute) {
-            nb::dict stages;
-            stages["instantiate"] = pointer(instantiate);
-            stages["execute"] = pointer(execute);
-            targets[name] = stages;
-        };
-        add("hindcast_value", handler<Kind::value>);
-        add("hindcast_jvp", handler<Kind::jvp>);
-        add("hindcast_vjp", handler<Kind::vjp>);
-        add("hindcast_hvp", handler<Kind::hvp>);
-        add("hindcast_jvp2", handler<Kind::jvp2>);
+        const Handler made = instantiate_scene<CudaState>;
+        targets["hindcast_value"] = stages(made, handler<Kind::value>);
+        targets["hindcast_jvp"] = stages(made, handler<Kind::jvp>);
+        targets["hindcast_vjp"] = stages(made, handler<Kind::vjp>);
+        targets["hindcast_hvp"] = stages(made, handler<Kind::hvp>);
+        targets["hindcast_jvp2"] = stages(made, handler<Kind::jvp2>);
         return targets;
     });
-    m.def("_jax_cuda_state_type", [] {
-        nb::dict type;
-        type["type_id"] = nb::capsule(static_cast<const void*>(&CudaState::id));
-        type["type_info"] = nb::capsule(static_cast<const void*>(&CudaState::info));
-        return type;
-    });
+    m.def("_jax_cuda_state_type", type_of<CudaState>);
 }
 
 }  // namespace hindcast::python

@@ -5,39 +5,15 @@
 // keeps the function as long as the compiled program: what Python keeps may go before. Operands are
 // [batch..., size], each with those batch axes that it has (hindcast/_jax_rules.py); the kinds of
 // calls are those of SceneFunction.
-#include "app/python/src/bindings.hpp"
 #include "app/python/src/jax_rows.hpp"
-#include "app/python/src/scene_functions.hpp"
-#include "xla/ffi/api/ffi.h"
+#include "app/python/src/jax_states.hpp"
 
 namespace hindcast::python {
 
-namespace ffi = xla::ffi;
-
 namespace {
 
-struct State {
-    static ffi::TypeId id;
-    static const ffi::TypeInfo info;
-    std::shared_ptr<SceneFunction> function;
-};
-ffi::TypeId State::id = {};
-const ffi::TypeInfo State::info = ffi::MakeTypeInfo<State>();
-
-// XLA insists that each stage takes all attributes of the call: `function` says which simulation,
-// `batch` the sizes of the batch axes, `has` which of them each operand has.
-using Numbers = ffi::Span<const std::int64_t>;
-
-ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t function, Numbers /*batch*/,
-                                                Numbers /*has*/) {
-    auto state = std::make_unique<State>();
-    state->function = find_scene_function(function);
-    if (!state->function)
-        return ffi::Unexpected(
-            ffi::Error::Internal("hindcast: the simulation of this program is gone"));
-    return state;
-}
-
+struct Host;
+using State = SceneState<Host>;
 using Kind = SceneFunction::Kind;
 
 RowData numbers_of(const ffi::AnyBuffer& buffer) {
@@ -46,7 +22,7 @@ RowData numbers_of(const ffi::AnyBuffer& buffer) {
 
 template <Kind kind>
 ffi::Error call(State* state, ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                std::int64_t /*function*/, Numbers batch, Numbers has) {
+                std::int64_t /*function*/, Integers batch, Integers has) {
     try {
         require_own_process();
         std::vector<RowData> operands;
@@ -68,24 +44,10 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
                                   .RemainingArgs()
                                   .Ret<ffi::AnyBuffer>()
                                   .Attr<std::int64_t>("function")
-                                  .Attr<Numbers>("batch")
-                                  .Attr<Numbers>("has")
+                                  .Attr<Integers>("batch")
+                                  .Attr<Integers>("has")
                                   .To(call<kind>);
     return bound->Call(frame);
-}
-
-XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) {
-    static const auto bound = ffi::Ffi::BindInstantiate()
-                                  .Attr<std::int64_t>("function")
-                                  .Attr<Numbers>("batch")
-                                  .Attr<Numbers>("has")
-                                  .To(make_state);
-    return bound->Call(frame);
-}
-
-template <class F>
-nb::capsule pointer(F* function) {
-    return nb::capsule(reinterpret_cast<void*>(function));  // NOLINT: a capsule holds addresses
 }
 
 }  // namespace
@@ -93,25 +55,15 @@ nb::capsule pointer(F* function) {
 void bind_jax(nb::module_& m) {
     m.def("_jax_targets", [] {
         nb::dict targets;
-        const auto add = [&](const char* name, auto* execute) {
-            nb::dict stages;
-            stages["instantiate"] = pointer(instantiate);
-            stages["execute"] = pointer(execute);
-            targets[name] = stages;
-        };
-        add("hindcast_value", handler<Kind::value>);
-        add("hindcast_jvp", handler<Kind::jvp>);
-        add("hindcast_vjp", handler<Kind::vjp>);
-        add("hindcast_hvp", handler<Kind::hvp>);
-        add("hindcast_jvp2", handler<Kind::jvp2>);
+        const Handler made = instantiate_scene<State>;
+        targets["hindcast_value"] = stages(made, handler<Kind::value>);
+        targets["hindcast_jvp"] = stages(made, handler<Kind::jvp>);
+        targets["hindcast_vjp"] = stages(made, handler<Kind::vjp>);
+        targets["hindcast_hvp"] = stages(made, handler<Kind::hvp>);
+        targets["hindcast_jvp2"] = stages(made, handler<Kind::jvp2>);
         return targets;
     });
-    m.def("_jax_state_type", [] {
-        nb::dict type;
-        type["type_id"] = nb::capsule(static_cast<const void*>(&State::id));
-        type["type_info"] = nb::capsule(static_cast<const void*>(&State::info));
-        return type;
-    });
+    m.def("_jax_state_type", type_of<State>);
 }
 
 }  // namespace hindcast::python

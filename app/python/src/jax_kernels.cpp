@@ -7,14 +7,11 @@
 // function says, never with what stood there.
 #include <array>
 
-#include "app/python/src/bindings.hpp"
 #include "app/python/src/jax_rows.hpp"
+#include "app/python/src/jax_states.hpp"
 #include "app/python/src/kernel_functions.hpp"
-#include "xla/ffi/api/ffi.h"
 
 namespace hindcast::python {
-
-namespace ffi = xla::ffi;
 
 namespace {
 
@@ -32,9 +29,7 @@ ffi::TypeId State::id = {};
 const ffi::TypeInfo State::info = ffi::MakeTypeInfo<State>();
 
 template <Kind kind>
-ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t number,
-                                                ffi::Span<const std::int64_t> batch,
-                                                ffi::Span<const std::int64_t> has) {
+ffi::ErrorOr<std::unique_ptr<State>> make_state(std::int64_t number, Integers batch, Integers has) {
     try {
         auto state = std::make_unique<State>();
         state->function = find_kernel_function(number);
@@ -122,8 +117,8 @@ template <Kind kind>
 XLA_FFI_Error* instantiate(XLA_FFI_CallFrame* frame) {
     static const auto bound = ffi::Ffi::BindInstantiate()
                                   .Attr<std::int64_t>("function")
-                                  .Attr<ffi::Span<const std::int64_t>>("batch")
-                                  .Attr<ffi::Span<const std::int64_t>>("has")
+                                  .Attr<Integers>("batch")
+                                  .Attr<Integers>("has")
                                   .To(make_state<kind>);
     return bound->Call(frame);
 }
@@ -151,34 +146,19 @@ XLA_FFI_Error* uninitialised(XLA_FFI_CallFrame* frame) {
     return bound->Call(frame);
 }
 
-nb::capsule pointer(XLA_FFI_Error* (*function)(XLA_FFI_CallFrame*)) {
-    return nb::capsule(reinterpret_cast<void*>(function));  // NOLINT: a capsule holds addresses
-}
-nb::dict stages(XLA_FFI_Error* (*instantiate)(XLA_FFI_CallFrame*)) {
-    nb::dict found;
-    found["instantiate"] = pointer(instantiate);
-    found["execute"] = pointer(execute);
-    return found;
-}
-
 }  // namespace
 
 void bind_jax_kernels(nb::module_& m) {
     m.def("_jax_kernel_targets", [] {
         nb::dict targets;
-        targets["hindcast_kernel_value"] = stages(instantiate<Kind::value>);
-        targets["hindcast_kernel_jvp"] = stages(instantiate<Kind::jvp>);
-        targets["hindcast_kernel_vjp"] = stages(instantiate<Kind::vjp>);
-        targets["hindcast_kernel_hvp"] = stages(instantiate<Kind::hvp>);
-        targets["hindcast_kernel_jvp2"] = stages(instantiate<Kind::jvp2>);
+        targets["hindcast_kernel_value"] = stages(instantiate<Kind::value>, execute);
+        targets["hindcast_kernel_jvp"] = stages(instantiate<Kind::jvp>, execute);
+        targets["hindcast_kernel_vjp"] = stages(instantiate<Kind::vjp>, execute);
+        targets["hindcast_kernel_hvp"] = stages(instantiate<Kind::hvp>, execute);
+        targets["hindcast_kernel_jvp2"] = stages(instantiate<Kind::jvp2>, execute);
         return targets;
     });
-    m.def("_jax_kernel_state_type", [] {
-        nb::dict type;
-        type["type_id"] = nb::capsule(static_cast<const void*>(&State::id));
-        type["type_info"] = nb::capsule(static_cast<const void*>(&State::info));
-        return type;
-    });
+    m.def("_jax_kernel_state_type", type_of<State>);
     m.def("_jax_probes", [] {
         nb::dict targets;
         targets["hindcast_probe_nothing"] = pointer(nothing);

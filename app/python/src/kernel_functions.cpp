@@ -93,15 +93,7 @@ void KernelFunction::Lease::run(const std::byte* const* operands, std::byte* con
 
 namespace {
 
-struct KernelHandle {
-    std::shared_ptr<KernelFunction> function;
-    std::int64_t number = 0;
-    explicit KernelHandle(std::shared_ptr<KernelFunction> f)
-        : function(std::move(f)), number(functions().add(function)) {}
-    ~KernelHandle() { functions().forget(number); }
-    KernelHandle(const KernelHandle&) = delete;
-    KernelHandle& operator=(const KernelHandle&) = delete;
-};
+using KernelHandle = NumberedHandle<KernelFunction>;
 
 ir::Type type_of(const std::string& name) {
     for (const ir::Type type :
@@ -200,9 +192,10 @@ void bind_kernel_functions(nb::module_& m) {
                const std::string& precision, nb::handle inputs, nb::handle constants,
                nb::handle outputs, nb::handle others, std::vector<int> output_buffers,
                std::vector<int> other_buffers, nb::handle buffers, nb::handle calls) {
-                new (self) KernelHandle(make(device, precision, inputs, constants, outputs, others,
-                                             std::move(output_buffers), std::move(other_buffers),
-                                             buffers, calls));
+                new (self) KernelHandle(
+                    make(device, precision, inputs, constants, outputs, others,
+                         std::move(output_buffers), std::move(other_buffers), buffers, calls),
+                    functions());
             },
             "device"_a.none(), "precision"_a, "inputs"_a, "constants"_a, "outputs"_a, "others"_a,
             "output_buffers"_a, "other_buffers"_a, "buffers"_a, "calls"_a)

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace hindcast::python {
 
@@ -40,6 +41,19 @@ private:
     std::mutex mutex_;
     std::map<std::int64_t, std::shared_ptr<T>> functions_;
     std::int64_t last_ = 0;
+};
+
+// What Python holds of a function.
+template <class T>
+struct NumberedHandle {
+    std::shared_ptr<T> function;
+    Numbered<T>& all;
+    std::int64_t number;
+    NumberedHandle(std::shared_ptr<T> f, Numbered<T>& functions)
+        : function(std::move(f)), all(functions), number(all.add(function)) {}
+    ~NumberedHandle() { all.forget(number); }
+    NumberedHandle(const NumberedHandle&) = delete;
+    NumberedHandle& operator=(const NumberedHandle&) = delete;
 };
 
 }  // namespace hindcast::python

@@ -25,16 +25,7 @@ Numbered<SceneFunction>& functions() {
     return *all;
 }
 
-// What Python holds of a function.
-struct Handle {
-    std::shared_ptr<SceneFunction> function;
-    std::int64_t number = 0;
-    Handle(std::shared_ptr<SceneFunction> f)
-        : function(std::move(f)), number(functions().add(function)) {}
-    ~Handle() { functions().forget(number); }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
-};
+using Handle = NumberedHandle<SceneFunction>;
 
 Kind kind_of(const std::string& name) {
     const std::pair<const char*, Kind> kinds[] = {{"value", Kind::value},
@@ -127,7 +118,8 @@ void bind_scene_functions(nb::module_& m) {
                 options.steps = steps;
                 const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);
                 new (self) Handle(
-                    std::make_shared<SceneFunction>(read, all_modules(), options, inputs, outputs));
+                    std::make_shared<SceneFunction>(read, all_modules(), options, inputs, outputs),
+                    functions());
             },
             "scene"_a, "file"_a, "inputs"_a, "outputs"_a, "device"_a.none(), "precision"_a,
             "steps"_a)

@@ -29,8 +29,9 @@ TARGET = jnp.array(_scene["objective"][0]["target"])
 STEP, STEPS = 1 / 30, 30
 
 
-def reference(rest, stiffness, velocity):
-    """A ball of 1 kg on eight damped springs, by the symplectic Euler rule."""
+def trajectory(rest, stiffness, velocity):
+    """A ball of 1 kg on eight damped springs, by the symplectic Euler rule: where it ends, and its
+    velocities after each step."""
 
     def step(state, _):
         x, v = state
@@ -40,9 +41,14 @@ def reference(rest, stiffness, velocity):
         rate = -(along * v).sum(1)
         pull = stiffness * (length - rest) + 10.0 * rate
         v = v + STEP * ((pull[:, None] * along).sum(0) + jnp.array([0, 0, -9.81]))
-        return (x + STEP * v, v), None
+        return (x + STEP * v, v), v
 
-    (x, _), _ = lax.scan(step, (jnp.zeros(3), velocity), None, STEPS)
+    (x, _), velocities = lax.scan(step, (jnp.zeros(3), velocity), None, STEPS)
+    return x, velocities
+
+
+def reference(rest, stiffness, velocity):
+    x, _ = trajectory(rest, stiffness, velocity)
     return ((x - TARGET) ** 2).sum()
 
 

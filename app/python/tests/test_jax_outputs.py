@@ -15,26 +15,14 @@ import hindcast.jax
 import jax.numpy as jnp
 from jax import lax
 from jax.test_util import check_grads
-from test_jax import ALL, ANCHORS, CAGE, DIRECTION, INPUTS, STEP, STEPS, TARGET, close
+from test_jax import ALL, ANCHORS, CAGE, DIRECTION, INPUTS, STEPS, TARGET, close, trajectory
 
 OUTPUTS = ["final:position", "loss", "state:velocity"]
 BALL = 0  # of the points; the others are the anchors, at rest
 
 
 def reference(rest, stiffness, velocity):
-    """As in test_jax.py, with what happens on the way."""
-
-    def step(state, _):
-        x, v = state
-        d = ANCHORS - x
-        length = jnp.sqrt((d * d).sum(1))
-        along = d / length[:, None]
-        rate = -(along * v).sum(1)
-        pull = stiffness * (length - rest) + 10.0 * rate
-        v = v + STEP * ((pull[:, None] * along).sum(0) + jnp.array([0, 0, -9.81]))
-        return (x + STEP * v, v), v
-
-    (x, _), v = lax.scan(step, (jnp.zeros(3), velocity), None, STEPS)
+    x, v = trajectory(rest, stiffness, velocity)
     velocities = jnp.concatenate([velocity[None], v])
     return {
         "final:position": jnp.concatenate([x[None], ANCHORS]),

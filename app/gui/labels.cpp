@@ -52,10 +52,10 @@ std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage
     const std::vector<std::optional<render::Bounds>> boxes = renderer.bounds_of_each(bodies);
     for (std::size_t k = 0; k < bodies.size(); ++k) {
         const std::string& name = stage.things[static_cast<std::size_t>(bodies[k])].name;
-        if (!boxes[k] || has_name(name)) continue;
+        const std::optional<render::Bounds>& box = boxes[k];
+        if (!box || has_name(name)) continue;
         PlacedName placed{{}, name};
-        for (std::size_t c = 0; c < 3; ++c)
-            placed.place[c] = (boxes[k]->low[c] + boxes[k]->high[c]) / 2;
+        for (std::size_t c = 0; c < 3; ++c) placed.place[c] = (box->low[c] + box->high[c]) / 2;
         names.push_back(placed);
     }
     for (const model::Section section : {model::Section::bodies, model::Section::objective}) {

@@ -243,7 +243,7 @@ public:
 
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
         stream_ = options.stream != nullptr ? static_cast<StreamHandle>(options.stream)
-                                            : context_->stream();
+                                            : context_->launch_stream();
         for (std::size_t p = 0; p < data_.size(); ++p) {
             item_count(bindings[p].count);
             data_[p] = bindings[p].data;

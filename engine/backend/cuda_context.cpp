@@ -324,6 +324,16 @@ void Context::add(Address to, Address from, std::size_t scalar_bytes, std::size_
     hold_others();
 }
 
+void Context::convert(const char* how, Address to, Address from, std::size_t count) {
+    const Lock held = lock();
+    if (count == 0) return;
+    const int items = item_count(static_cast<std::int64_t>(count));
+    Arguments arguments(to, from, items);
+    join_others();
+    launch(phase(how), items, arguments.view(), host_stream());
+    hold_others();
+}
+
 // ---------------------------------------------------------------- work
 
 int item_count(std::int64_t count) {

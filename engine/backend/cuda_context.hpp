@@ -243,6 +243,9 @@ public:
     void find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count, Address flag);
     // to += from, f32 or f64 by their size.
     void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
+    // f32 as f64, and f64 as f32 (rounded to nearest).
+    void widen(Address to, Address from, std::size_t count) { convert("widen", to, from, count); }
+    void narrow(Address to, Address from, std::size_t count) { convert("narrow", to, from, count); }
 
     // The allocation that an address is in, as far as the driver knows it.
     struct Place {
@@ -263,6 +266,11 @@ public:
         return stream_;
     }
     bool is_captured(StreamHandle theirs) const;  // by whoever owns it
+    // Where launches go that have no stream of their own: the one that is followed, if any.
+    StreamHandle launch_stream() const {
+        if (captured_ != nullptr) return captured_;
+        return followed_ != nullptr ? followed_ : stream_;
+    }
     // While it lives, work is put on a stream of another library: in order with the work of the
     // host; or, where its owner captures it, that of the host goes there, too: nothing can be made,
     // allocated, copied from the host or waited for meanwhile, which is an Error that says so.
@@ -278,6 +286,23 @@ public:
         Context& context_;
         const Stream* stream_ = nullptr;  // of another library, and not captured
         StreamHandle captured_before_, followed_before_;
+    };
+
+    // While it lives, launches on a stream that is captured may have their code and memory made,
+    // and what the host does there is done at once, on the context's own stream: afterwards the
+    // same launches can be captured for good. What was captured is of no use.
+    class Rehearsal {
+    public:
+        explicit Rehearsal(Context& context) : lock_(context.lock()), context_(context) {
+            context.rehearsing_ = true;
+        }
+        ~Rehearsal() { context_.rehearsing_ = false; }
+        Rehearsal(const Rehearsal&) = delete;
+        Rehearsal& operator=(const Rehearsal&) = delete;
+
+    private:
+        Lock lock_;
+        Context& context_;
     };
 
     // --- work ---
@@ -341,6 +366,8 @@ public:
     void settle() {
         if (unsettled_) synchronize();
     }
+    // Whether a launch may have noted a fault that nobody has looked for yet.
+    bool is_unsettled() const { return unsettled_; }
 
 private:
     friend class Stream;
@@ -365,8 +392,11 @@ private:
     // Around work of the host: after all that was put on other streams, before all that will be.
     void join_others();
     void hold_others();
-    StreamHandle host_stream() const { return captured_ != nullptr ? captured_ : stream_; }
+    StreamHandle host_stream() const {
+        return captured_ != nullptr && !rehearsing_ ? captured_ : stream_;
+    }
     void refuse_while_captured() const;
+    void convert(const char* how, Address to, Address from, std::size_t count);
     void join(StreamHandle stream);
     void hold(StreamHandle stream);
     void forget(const Stream& stream) noexcept;
@@ -391,7 +421,7 @@ private:
     } measured_;
     std::vector<StreamHandle> others_;
     std::vector<const Stream*> theirs_;  // of other libraries
-    bool capturing_ = false;
+    bool capturing_ = false, rehearsing_ = false;
     StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
     std::vector<std::shared_ptr<const void>> kept_;
     Pieces pieces_;  // that were noted

@@ -110,6 +110,10 @@ template <class T>
 static __device__ inline void add(int item, T* target, const T* own, int items) {
     target[item] = target[item] + own[item];
 }
+template <class To, class From>
+static __device__ inline void convert(int item, To* to, const From* from, int items) {
+    to[item] = (To)from[item];
+}
 template <class T>
 static __device__ inline void not_finite(int item, const T* values, int* flag, int items) {
     if (!(values[item] * T(0) == T(0))) *flag = 1;
@@ -200,6 +204,16 @@ extern "C" __global__ void add_f64(double* __restrict__ target, const double* __
     const int item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item < items) add<double>(item, target, own, items);
 }
+extern "C" __global__ void widen(double* __restrict__ to, const float* __restrict__ from,
+                                 int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item < items) convert<double, float>(item, to, from, items);
+}
+extern "C" __global__ void narrow(float* __restrict__ to, const double* __restrict__ from,
+                                  int items) {
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
+    if (item < items) convert<float, double>(item, to, from, items);
+}
 extern "C" __global__ void not_finite_f32(const float* __restrict__ values, int* __restrict__ flag,
                                           int items) {
     const int item = blockIdx.x * blockDim.x + threadIdx.x;
@@ -238,6 +252,8 @@ const char* phase_function(std::string_view phase) {
         {"fill_8", "fill<unsigned long long>"},
         {"add_f32", "add<float>"},
         {"add_f64", "add<double>"},
+        {"widen", "convert<double, float>"},
+        {"narrow", "convert<float, double>"},
         {"not_finite_f32", "not_finite<float>"},
         {"not_finite_f64", "not_finite<double>"},
         {"reduce_lanes", "add_lanes"},

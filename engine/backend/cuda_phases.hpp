@@ -18,6 +18,8 @@
 //          int items)
 //     add_f32, add_f64         one thread per scalar: target += own
 //         (T* target, const T* own, int items)
+//     widen, narrow            one thread per scalar: from f32 to f64, and back
+//         (To* to, const From* from, int items)
 //     not_finite_f32, _f64     one thread per scalar: sets the flag if it is not finite
 //         (const T* values, int* flag, int items)
 //     reduce_lanes             one thread per component, chunk and lane: 64 items in order

@@ -160,7 +160,7 @@ Context::Following::~Following() {
 }
 
 void Context::refuse_while_captured() const {
-    if (captured_ == nullptr) return;
+    if (captured_ == nullptr || rehearsing_) return;
     throw Error("the stream is captured, and this needs code, memory or values of the host")
         .remedy("run it once before the capture begins");
 }

@@ -518,9 +518,30 @@ def _register():
         _core._jax_kernel_state_type(),
         _core._jax_kernel_targets(),
     )
+    try:
+        jax.devices("cuda")
+    except RuntimeError:
+        return  # there is no such platform here
+    register(
+        "cuda",
+        "hindcast_cuda_kernel_state",
+        _core._jax_cuda_kernel_state_type(),
+        _core._jax_cuda_kernel_targets(),
+    )
 
 
-_calls = five_primitives("hindcast_kernel", "kernel", _register)
+def _cuda_target(name, function):
+    """Of two handlers the one that XLA may capture into a command buffer, if it can be. What they need
+    on each device is made here, and goes into the program that is compiled next."""
+    kind = name.removeprefix("hindcast_kernel_")
+    devices = jax.local_devices(backend="cuda")
+    captured = [function.handle.prepare_on(kind, d.local_hardware_id) for d in devices]
+    return name if all(captured) else f"{name}_waits"
+
+
+_calls = five_primitives(
+    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": _cuda_target}
+)
 
 
 def kernel(kernel, dim, outputs, inputs=None, precision=None, device=None, temporaries=None, **names):

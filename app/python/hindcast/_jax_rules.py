@@ -26,6 +26,7 @@ which of them it has, so that vmap copies nothing that is not batched. Results h
 """
 
 import copy
+import functools
 import types
 
 import jax
@@ -94,7 +95,8 @@ class _Call:
 
 
 def _make(name, groups, gives_inputs, register, platforms):
-    """`register` is called before the first lowering; its targets have the primitives' names."""
+    """`register` is called before the first lowering; its targets have the primitives' names, but for
+    what `platforms` says: {platform: function(name, function) -> the target's name, or None}."""
     call = _Call(name, groups, gives_inputs)
     primitive, is_value = call.primitive, groups == "xk"
 
@@ -104,15 +106,16 @@ def _make(name, groups, gives_inputs, register, platforms):
             results += function.others
         return [jax.core.ShapedArray((*batch, *shape), dtype) for shape, dtype in results]
 
-    def lower(ctx, *operands, function, batch, has):
+    def lower(ctx, *operands, function, batch, has, choose):
         register()
+        target = choose(name, function) if choose else name
         # What is lowered has its number alone.
         ctx.module_context.add_keepalive(function.handle)
         aliases = {
             o: r for o, r in function.aliases.items() if is_value and len(has[o]) == sum(has[o])
         }
         # An axis of one for all, so that there always is one.
-        return jax.ffi.ffi_lowering(name, operand_output_aliases=aliases)(
+        return jax.ffi.ffi_lowering(target, operand_output_aliases=aliases)(
             ctx,
             *operands,
             function=np.int64(function.number),
@@ -142,8 +145,9 @@ def _make(name, groups, gives_inputs, register, platforms):
 
     primitive.def_abstract_eval(abstract)
     primitive.def_impl(evaluate)
-    for platform in platforms:
-        mlir.register_lowering(primitive, lower, platform=platform)
+    for platform, choose in platforms.items():
+        rule = functools.partial(lower, choose=choose)
+        mlir.register_lowering(primitive, rule, platform=platform)
     batching.primitive_batchers[primitive] = vmap
     return call
 
@@ -230,10 +234,10 @@ def _transpose(call, transposes):
     ad.primitive_transposes[call.primitive] = rule
 
 
-def five_primitives(prefix, what, register, platforms=("cpu",)):
+def five_primitives(prefix, what, register, platforms):
     """The calls PREFIX_value and so on; bind one with
     call.primitive.bind(*operands, function=..., batch=(), has=((),) * len(operands)), which gives a
-    list. what: the noun of errors."""
+    list. what: the noun of errors. register, platforms: see _make."""
     value, jvp, vjp, hvp, jvp2 = (
         _make(f"{prefix}_{name}", groups, name in ("vjp", "hvp"), register, platforms)
         for name, groups in (

@@ -51,7 +51,7 @@ def _register():
     )
 
 
-_calls = five_primitives("hindcast", "simulation", _register, ("cpu", "cuda"))
+_calls = five_primitives("hindcast", "simulation", _register, {"cpu": None, "cuda": None})
 
 
 @held_weakly

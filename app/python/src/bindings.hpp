@@ -109,6 +109,7 @@ void bind_kernel_functions(nb::module_& m);
 void bind_pictures(nb::module_& m);
 void bind_jax(nb::module_& m);
 void bind_jax_cuda(nb::module_& m);
+void bind_jax_cuda_kernels(nb::module_& m);
 void bind_jax_kernels(nb::module_& m);
 
 }  // namespace hindcast::python

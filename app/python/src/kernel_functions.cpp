@@ -6,9 +6,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "app/python/src/device_recordings.hpp"
+#include "app/python/src/devices.hpp"
 #include "app/python/src/kernel_recordings.hpp"
 #include "app/python/src/kernels.hpp"
 #include "app/python/src/numbered.hpp"
+#include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
 #include "engine/ir/effects.hpp"
 
@@ -58,6 +61,31 @@ KernelFunction::KernelFunction(Parts parts) : parts_(std::move(parts)) {
 KernelFunction::~KernelFunction() { --count(); }
 std::int64_t KernelFunction::alive() { return count(); }
 
+std::unique_ptr<KernelFunction::Recording> KernelFunction::record(
+    Kind kind, const std::shared_ptr<Device>& device) const {
+    return std::make_unique<Recording>(parts_, kind, device);
+}
+
+bool KernelFunction::prepare_on(const std::shared_ptr<Device>& device, Kind kind) {
+    const std::lock_guard lock(mutex_);
+    OnDevice& on = devices_[index(kind)][device->cuda()->ordinal()];
+    if (!on.device) {
+        on.ready = std::make_unique<DeviceRecording>(*this, kind, device);
+        on.can_be_captured = on.ready->can_be_captured();
+        on.device = device;
+    }
+    return on.can_be_captured;
+}
+
+std::map<int, std::unique_ptr<DeviceRecording>> KernelFunction::take_prepared(Kind kind) {
+    const std::lock_guard lock(mutex_);
+    std::map<int, std::unique_ptr<DeviceRecording>> taken;
+    for (auto& [ordinal, on] : devices_[index(kind)])
+        taken[ordinal] = on.ready ? std::move(on.ready)
+                                  : std::make_unique<DeviceRecording>(*this, kind, on.device);
+    return taken;
+}
+
 void KernelFunction::prepare(Kind kind) { const Lease made(*this, kind); }
 
 KernelFunction::Lease::Lease(KernelFunction& function, Kind kind)
@@ -71,7 +99,7 @@ KernelFunction::Lease::Lease(KernelFunction& function, Kind kind)
             return;
         }
     }
-    recording_ = std::make_unique<Recording>(function.parts_, kind);
+    recording_ = function.record(kind, function.parts_.device);
 }
 
 KernelFunction::Lease::~Lease() {
@@ -100,6 +128,13 @@ ir::Type type_of(const std::string& name) {
          {ir::Type::f32, ir::Type::f64, ir::Type::i32, ir::Type::u32, ir::Type::i64, ir::Type::u64})
         if (name == ir::name_of(type)) return type;
     throw Error("internal: no type '" + name + "'");
+}
+
+Kind kind_of(const std::string& name) {
+    constexpr const char* names[] = {"value", "jvp", "vjp", "hvp", "jvp2"};
+    for (int k = 0; k < KernelFunction::kinds; ++k)
+        if (name == names[k]) return static_cast<Kind>(k);
+    throw Error("internal: no call '" + name + "'");
 }
 
 // [(type, size), ...]
@@ -149,7 +184,10 @@ std::shared_ptr<KernelFunction> make(const std::shared_ptr<Device>& device,
                                 .buffers = {},
                                 .calls = {}};
     if (parts.device->cuda())
-        refuse("device: kernels under JAX run on the host so far; choose hc.device('cpu')");
+        refuse(
+            "device: JAX says which CUDA device a kernel runs on (jax.device_put); here a device "
+            "of "
+            "the host is chosen, such as hc.device('cpu')");
     for (const nb::handle b : buffers) parts.buffers.push_back(buffer_of(b));
     for (const nb::handle c : calls) parts.calls.push_back(call_of(c));
     const nb::gil_scoped_release release;
@@ -199,7 +237,16 @@ void bind_kernel_functions(nb::module_& m) {
             },
             "device"_a.none(), "precision"_a, "inputs"_a, "constants"_a, "outputs"_a, "others"_a,
             "output_buffers"_a, "other_buffers"_a, "buffers"_a, "calls"_a)
-        .def_ro("number", &KernelHandle::number, "By which compiled programs find it.");
+        .def_ro("number", &KernelHandle::number, "By which compiled programs find it.")
+        .def(
+            "prepare_on",
+            [](const KernelHandle& handle, const std::string& kind, int ordinal) {
+                const auto function = handle.function;
+                const nb::gil_scoped_release release;
+                return function->prepare_on(cuda_device(ordinal), kind_of(kind));
+            },
+            "kind"_a, "ordinal"_a,
+            "Makes what calls on a CUDA device need. Whether they can be captured into a graph.");
     m.def("_kernel_signature", signature, "kernel"_a);
     m.def("_kernel_effects", effects, "kernel"_a, "shared"_a);
     m.def(

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -25,6 +26,8 @@
 #include "engine/runtime/launch.hpp"
 
 namespace hindcast::python {
+
+class DeviceRecording;
 
 class KernelFunction {
 public:
@@ -73,13 +76,21 @@ public:
 
     // Makes sure that there is a recording of that kind.
     void prepare(Kind kind);
+    // The same for programs on a CUDA device. True: their calls can be captured into a graph, since
+    // they neither look at indices nor can fail.
+    bool prepare_on(const std::shared_ptr<Device>& device, Kind kind);
+    // For a program: one for each device that was prepared.
+    std::map<int, std::unique_ptr<DeviceRecording>> take_prepared(Kind kind);
 
     // In the order of the call: x, then t or c, then u, then the constants.
     const std::vector<Outside>& operands(Kind kind) const { return operands_[index(kind)]; }
     const std::vector<Outside>& results(Kind kind) const { return results_[index(kind)]; }
 
-    // One call, or many with one recording. Throws Error. Results may have the memory of operands.
     class Recording;
+    // One more, that its owner works with alone. Throws Error.
+    std::unique_ptr<Recording> record(Kind kind, const std::shared_ptr<Device>& device) const;
+
+    // One call, or many with one recording. Throws Error. Results may have the memory of operands.
     class Lease {
     public:
         Lease(KernelFunction& function, Kind kind);
@@ -100,6 +111,13 @@ private:
     std::vector<Outside> operands_[kinds], results_[kinds];
     std::mutex mutex_;
     std::vector<std::unique_ptr<Recording>> idle_[kinds];
+    // Per CUDA device: what prepare_on() has found, and a recording for the next program.
+    struct OnDevice {
+        std::shared_ptr<Device> device;
+        bool can_be_captured = false;
+        std::unique_ptr<DeviceRecording> ready;
+    };
+    std::map<int, OnDevice> devices_[kinds];
 };
 
 // Null: its owner is gone.

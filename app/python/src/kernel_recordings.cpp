@@ -1,7 +1,6 @@
 #include "app/python/src/kernel_recordings.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/program.hpp"
@@ -12,71 +11,6 @@ namespace {
 
 using Kind = KernelFunction::Kind;
 using Outside = KernelFunction::Outside;
-
-template <class To, class From>
-void convert(To* to, const From* from, std::int64_t size) {
-    for (std::int64_t k = 0; k < size; ++k) to[k] = static_cast<To>(from[k]);
-}
-
-// Copies as far as the numbers are others than those that are there. Single reals are f64 in memory,
-// whatever they are outside.
-void copy_in(const Array& to, const std::byte* from, const Outside& outside) {
-    if (outside.size == 0) return;
-    void* const data = to.data();
-    if (outside.type != to.type()) {
-        convert(static_cast<double*>(data), reinterpret_cast<const float*>(from), outside.size);
-    } else {
-        const std::size_t bytes = outside.bytes();
-        // What is made of indices stays as long as they do.
-        if (!ir::is_real(to.type()) && std::memcmp(data, from, bytes) == 0) return;
-        std::memcpy(data, from, bytes);
-    }
-    to.touch();
-}
-
-void copy_out(std::byte* to, const Array& from, const Outside& outside) {
-    const void* const data = from.data();
-    if (outside.type != from.type())
-        convert(reinterpret_cast<float*>(to), static_cast<const double*>(data), outside.size);
-    else if (outside.size > 0)
-        std::memcpy(to, data, outside.bytes());
-}
-
-template <class T>
-void add_scalars(T* to, const T* from, std::int64_t size) {
-    for (std::int64_t k = 0; k < size; ++k) to[k] += from[k];
-}
-
-void add(void* to, const void* from, ir::Type type, std::int64_t size) {
-    if (type == ir::Type::f32)
-        add_scalars(static_cast<float*>(to), static_cast<const float*>(from), size);
-    else
-        add_scalars(static_cast<double*>(to), static_cast<const double*>(from), size);
-}
-
-void clear(const Array& array) {
-    if (array.bytes() > 0) std::memset(array.data(), 0, array.bytes());
-    array.touch();
-}
-
-void fill(const Array& array, const std::vector<std::byte>& values) {
-    const std::size_t scalar = ir::size_of(array.type()),
-                      bytes = static_cast<std::size_t>(array.size()) * scalar;
-    auto* const data = static_cast<std::byte*>(array.data());
-    if (values.empty()) return clear(array);
-    if (values.size() == bytes)
-        std::memcpy(data, values.data(), bytes);
-    else
-        for (std::size_t k = 0; k < bytes; k += scalar)
-            std::memcpy(data + k, values.data(), scalar);
-    array.touch();
-}
-
-Array array_of(const KernelFunction::Buffer& buffer) {
-    std::vector<std::int64_t> shape{buffer.elements};
-    if (buffer.components > 1) shape.push_back(buffer.components);
-    return {buffer.type, shape};
-}
 
 Direction forward_of(Kind kind) {
     switch (kind) {
@@ -94,9 +28,12 @@ bool any_real(const lang::KernelDef& kernel) {
 
 }  // namespace
 
-KernelFunction::Recording::Recording(const Parts& parts, Kind kind)
-    : kind_(kind), changed_(parts.buffers.size(), 0) {
-    for (const Buffer& buffer : parts.buffers) versions_.push_back({array_of(buffer)});
+KernelFunction::Recording::Recording(const Parts& parts, Kind kind, std::shared_ptr<Device> device)
+    : kind_(kind),
+      device_(std::move(device)),
+      transfers_(device_->cuda()),
+      changed_(parts.buffers.size(), 0) {
+    for (const Buffer& buffer : parts.buffers) versions_.push_back({transfers_.array_of(buffer)});
     for (const Call& call : parts.calls) add_call(parts, call);
     load_operands(parts);
     store_results(parts);
@@ -121,7 +58,7 @@ void KernelFunction::Recording::add_call(const Parts& parts, const Call& call) {
         changed_[b] = 1;
         if (!goes_back() || std::count(fresh.begin(), fresh.end(), call.buffers[p]) > 0) continue;
         fresh.push_back(call.buffers[p]);
-        const Array before = versions_[b].back(), now = array_of(parts.buffers[b]);
+        const Array before = versions_[b].back(), now = transfers_.array_of(parts.buffers[b]);
         versions_[b].push_back(now);
         const bool real = ir::is_real(now.type());
         old.push_back({now, before});
@@ -139,7 +76,7 @@ void KernelFunction::Recording::add_call(const Parts& parts, const Call& call) {
         const Array& array = versions_[static_cast<std::size_t>(call.buffers[p])].back();
         arguments.push_back(call.shared[p] != 0 ? Argument::shared(array) : Argument(array));
     }
-    const Launch launch(parts.device, call.kernel, parts.precision, call.items, arguments);
+    const Launch launch(device_, call.kernel, parts.precision, call.items, arguments);
     const bool varies = any_real(call.kernel);
     step.forward = launch.replay(varies ? forward_of(kind_) : Direction::forward);
     step.forward.prepare();
@@ -149,7 +86,7 @@ void KernelFunction::Recording::add_call(const Parts& parts, const Call& call) {
         for (const Need& need : primal_needs(step.backward))
             for (const Pass& pass : old)
                 if (need.array.same_memory(pass.to) && pass.from.bytes() > 0)
-                    step.backward.bind_memory(need.parameter, pass.from.data());
+                    step.backward.bind_memory(need.parameter, transfers_.address_of(pass.from));
         step.backward.prepare();
     }
     steps_.push_back(std::move(step));
@@ -168,9 +105,13 @@ void KernelFunction::Recording::load_operands(const Parts& parts) {
         const Buffer& buffer = parts.buffers[b];
         const Array& array = versions_[b].front();
         const bool real = ir::is_real(buffer.type), in_place = !goes_back() && changed_[b] != 0;
-        if (buffer.operand < 0)
-            in_place ? starts_.push_back({array, &buffer.start}) : fill(array, buffer.start);
-        else
+        if (buffer.operand < 0) {
+            const Start start{array, transfers_.start_of(buffer)};
+            if (in_place)
+                starts_.push_back(start);
+            else if (start.from)
+                array.copy_from(start.from);
+        } else
             loads_.push_back({real ? buffer.operand : constants + buffer.operand, array});
         if (!real || !has_tangents()) continue;
         const auto load_or_clear = [&](const Array& to, int first) {
@@ -226,39 +167,38 @@ void KernelFunction::Recording::run(const KernelFunction& function,
                                     const std::byte* const* operands, std::byte* const* results) {
     const std::vector<Outside>& in = function.operands(kind_);
     const std::vector<Outside>& out = function.results(kind_);
-    for (const Start& start : starts_) fill(start.to, *start.values);
-    for (const Array& array : zeros_) clear(array);
+    for (const Start& start : starts_)
+        start.from ? start.to.copy_from(start.from) : start.to.clear();
+    for (const Array& array : zeros_) array.clear();
     for (const Load& load : loads_)
-        copy_in(load.to, operands[load.operand], in[static_cast<std::size_t>(load.operand)]);
+        transfers_.copy_in(load.to, operands[load.operand],
+                           in[static_cast<std::size_t>(load.operand)]);
     for (const Step& step : steps_) {
         for (const Pass& pass : step.before) pass.to.copy_from(pass.from);
         step.forward.run();
     }
     if (goes_back()) {
-        for (const Array& array : gradient_zeros_) clear(array);
+        for (const Array& array : gradient_zeros_) array.clear();
         for (const Load& seed : seeds_)
-            copy_in(seed.to, operands[seed.operand], in[static_cast<std::size_t>(seed.operand)]);
+            transfers_.copy_in(seed.to, operands[seed.operand],
+                               in[static_cast<std::size_t>(seed.operand)]);
         for (std::size_t s = steps_.size(); s-- > 0;) {
             const Step& step = steps_[s];
             if (!step.backward) continue;
             step.backward.run();
-            for (const Pass& pass : step.behind) {
-                add(pass.to.data(), pass.from.data(), pass.to.type(), pass.to.size());
-                pass.to.touch();
-            }
+            for (const Pass& pass : step.behind) transfers_.add(pass.to, pass.from);
         }
     }
     for (const Store& store : stores_) {
         std::byte* const to = results[store.result];
         const Outside& outside = out[static_cast<std::size_t>(store.result)];
         if (store.from.empty()) {
-            std::memset(to, 0, outside.bytes());
+            transfers_.clear(to, outside);
             continue;
         }
         for (std::size_t k = 1; k < store.from.size(); ++k)
-            add(store.from[0].data(), store.from[k].data(), store.from[0].type(),
-                store.from[0].size());
-        copy_out(to, store.from.front(), outside);
+            transfers_.add(store.from[0], store.from[k]);
+        transfers_.copy_out(to, store.from.front(), outside);
     }
 }
 

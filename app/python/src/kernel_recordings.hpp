@@ -1,13 +1,16 @@
-// One recording of a kernel function: its launches over arrays of their own, for one kind of call.
+// One recording of a kernel function: its launches over arrays of their own, for one kind of call,
+// on one device.
 #pragma once
 
-#include "app/python/src/kernel_functions.hpp"
+#include "app/python/src/kernel_transfers.hpp"
 
 namespace hindcast::python {
 
 class KernelFunction::Recording {
 public:
-    Recording(const Parts& parts, Kind kind);
+    Recording(const Parts& parts, Kind kind, std::shared_ptr<Device> device);
+    // Operands and results are where the arrays are. On a CUDA device nothing waits, unless indices
+    // are read; all of it goes to the stream that the context follows.
     void run(const KernelFunction& function, const std::byte* const* operands,
              std::byte* const* results);
 
@@ -22,8 +25,7 @@ private:
         std::vector<Array> from;  // their sum
     };
     struct Start {
-        Array to;
-        const std::vector<std::byte>* values = nullptr;
+        Array to, from;
     };
     // to = from or, on the way back, from's gradient to that of `to`.
     struct Pass {
@@ -41,6 +43,8 @@ private:
     bool has_tangents() const { return kind_ != Kind::value && kind_ != Kind::vjp; }
 
     Kind kind_;
+    std::shared_ptr<Device> device_;
+    Transfers transfers_;
     std::vector<std::vector<Array>> versions_;  // per buffer; one, unless the call goes back
     std::vector<char> changed_;                 // per buffer: by a launch
     std::vector<Load> loads_, seeds_;

@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
 #ifdef HINDCAST_JAX
     bind_jax(m);
     bind_jax_cuda(m);
+    bind_jax_cuda_kernels(m);
     bind_jax_kernels(m);
 #endif
 }

@@ -68,6 +68,7 @@ State = structure(
     "State", *HEAD, ("ctx", c_void_p), ("stage", c_int), ("type", POINTER(c_int64)), ("state", c_void_p)
 )
 Stream = structure("Stream", *HEAD, ("ctx", c_void_p), ("stream", c_void_p))
+DeviceOrdinal = structure("DeviceOrdinal", *HEAD, ("ctx", c_void_p), ("ordinal", ctypes.c_int32))
 Memory = structure(
     "Memory", *HEAD, ("ctx", c_void_p), ("size", c_size_t), ("alignment", c_size_t), ("data", c_void_p)
 )
@@ -106,6 +107,7 @@ class Program:
     def __init__(self, stages, deleter, stream=None, **attributes):
         self.stages = {name: HANDLER(_pointer(stage, None)) for name, stage in stages.items()}
         self.deleter, self.stream, self.attributes = deleter, stream, attributes
+        self.ordinal = 0  # of the device that executes
         self.state, self.type, self.errors, self.asked = None, None, {}, []
         self.api = Api(ctypes.sizeof(Api), None, Version(24, None, 0, 3), None)
         for name in FUNCTIONS:
@@ -142,6 +144,7 @@ class Program:
             "State_Set": State,
             "State_Get": State,
             "Stream_Get": Stream,
+            "DeviceOrdinal_Get": DeviceOrdinal,
             "DeviceMemory_Allocate": Memory,
         }
 
@@ -179,6 +182,9 @@ class Program:
 
     def _Stream_Get(self, a):
         a.stream = self.stream
+
+    def _DeviceOrdinal_Get(self, a):
+        a.ordinal = self.ordinal
 
     def _DeviceMemory_Allocate(self, a):
         return self._error(8, "this program allocates nothing")

@@ -1,0 +1,113 @@
+// Kernels under JAX on CUDA: the handlers of jax_kernels.cpp for buffers on a device.
+//
+// Calls go to the stream that XLA gives, from buffers and to buffers where they are. There are two
+// handlers. Where a call neither looks at indices nor can fail, XLA may capture it into a command
+// buffer: everything is made when the program is instantiated, and a call allocates nothing and
+// waits for nothing. Else the handler does not say that it can be captured: it fetches indices, and
+// waits for the outcome of what may fail (a loop that goes over its limit, an index that is out of
+// range), which is then an error of this call.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "app/python/src/device_recordings.hpp"
+#include "app/python/src/devices.hpp"
+#include "app/python/src/jax_kernel_states.hpp"
+#include "engine/backend/cuda_driver.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::python {
+
+namespace {
+
+using Kind = KernelFunction::Kind;
+using StreamHandle = backend::cuda::StreamHandle;
+
+struct Cuda {
+    std::mutex mutex;
+    std::map<int, std::unique_ptr<DeviceRecording>> recordings;  // by the device's number
+    void prepare(KernelFunction& function, Kind kind) { recordings = function.take_prepared(kind); }
+};
+
+bool is_captured(StreamHandle stream) {
+    int captured = 0;
+    if (backend::cuda::driver().StreamIsCapturing(stream, &captured) != backend::cuda::success)
+        throw Error("hindcast: the stream of a call cannot be asked whether it is captured");
+    return captured != 0;
+}
+
+DeviceRecording& recording_for(KernelState<Cuda>& state, int ordinal, StreamHandle stream) {
+    const std::lock_guard lock(state.mutex);
+    std::unique_ptr<DeviceRecording>& recording = state.recordings[ordinal];
+    if (!recording) {
+        if (is_captured(stream))
+            throw Error("hindcast: a kernel is captured on CUDA device " + std::to_string(ordinal) +
+                        ", which was not there when the program was made");
+        recording =
+            std::make_unique<DeviceRecording>(*state.function, state.kind, cuda_device(ordinal));
+    }
+    return *recording;
+}
+
+ffi::Error call(StreamHandle stream, std::int32_t ordinal, KernelState<Cuda>* state,
+                ffi::RemainingArgs arguments, ffi::RemainingRets results,
+                ffi::Dictionary /*attributes*/) {
+    return run_calls(*state, arguments, results, [&](const auto& rows) {
+        DeviceRecording& recording = recording_for(*state, ordinal, stream);
+        const DeviceRecording::Call on_stream(recording, reinterpret_cast<std::uintptr_t>(stream));
+        rows([&](auto* from, auto* to) { on_stream.run(from, to); });
+        on_stream.finish();
+    });
+}
+
+ffi::Error call_and_wait(StreamHandle stream, std::int32_t ordinal, KernelState<Cuda>* state,
+                         ffi::RemainingArgs arguments, ffi::RemainingRets results,
+                         ffi::Dictionary attributes) {
+    try {
+        if (is_captured(stream))
+            return ffi::Error(ffi::ErrorCode::kFailedPrecondition,
+                              "hindcast: a kernel that looks at indices or may fail waits for the "
+                              "device and cannot be captured into a command buffer");
+    } catch (const std::exception& error) {
+        return ffi::Error::Internal(error.what());
+    }
+    return call(stream, ordinal, state, arguments, results, attributes);
+}
+
+template <auto function, ffi::Traits... traits>
+XLA_FFI_Error* execute(XLA_FFI_CallFrame* frame) {
+    static const auto bound = ffi::Ffi::Bind()
+                                  .Ctx<ffi::PlatformStream<StreamHandle>>()
+                                  .Ctx<ffi::DeviceOrdinal>()
+                                  .Ctx<ffi::State<KernelState<Cuda>>>()
+                                  .RemainingArgs()
+                                  .RemainingRets()
+                                  .Attrs()
+                                  .To(function, {traits...});
+    return bound->Call(frame);
+}
+
+template <Kind kind>
+void add(nb::dict& targets, const std::string& name) {
+    const Handler made = instantiate_kernel<KernelState<Cuda>, kind>;
+    targets[name.c_str()] = stages(made, execute<call, ffi::Traits::kCmdBufferCompatible>);
+    targets[(name + "_waits").c_str()] = stages(made, execute<call_and_wait>);
+}
+
+}  // namespace
+
+void bind_jax_cuda_kernels(nb::module_& m) {
+    m.def("_jax_cuda_kernel_targets", [] {
+        nb::dict targets;
+        add<Kind::value>(targets, "hindcast_kernel_value");
+        add<Kind::jvp>(targets, "hindcast_kernel_jvp");
+        add<Kind::vjp>(targets, "hindcast_kernel_vjp");
+        add<Kind::hvp>(targets, "hindcast_kernel_hvp");
+        add<Kind::jvp2>(targets, "hindcast_kernel_jvp2");
+        return targets;
+    });
+    m.def("_jax_cuda_kernel_state_type", type_of<KernelState<Cuda>>);
+}
+
+}  // namespace hindcast::python

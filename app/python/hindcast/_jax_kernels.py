@@ -513,20 +513,12 @@ class KernelFunction:
 @functools.cache
 def _register():
     register(
-        "cpu",
-        "hindcast_kernel_state",
-        _core._jax_kernel_state_type(),
-        _core._jax_kernel_targets(),
-    )
-    try:
-        jax.devices("cuda")
-    except RuntimeError:
-        return  # there is no such platform here
-    register(
-        "cuda",
-        "hindcast_cuda_kernel_state",
-        _core._jax_cuda_kernel_state_type(),
-        _core._jax_cuda_kernel_targets(),
+        ("hindcast_kernel_state", _core._jax_kernel_state_type(), _core._jax_kernel_targets()),
+        (
+            "hindcast_cuda_kernel_state",
+            _core._jax_cuda_kernel_state_type(),
+            _core._jax_cuda_kernel_targets(),
+        ),
     )
 
 

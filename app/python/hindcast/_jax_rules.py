@@ -46,8 +46,18 @@ def check_x64(precision):
         )
 
 
-def register(platform, name, state_type, targets):
-    """Hands a type of states and the handlers that work with it to JAX."""
+def register(cpu, cuda):
+    """Hands a type of states and the handlers that work with it to JAX, as (name, type, targets): one
+    for the host, and one for CUDA where JAX has it."""
+    _register("cpu", *cpu)
+    try:
+        jax.devices("cuda")
+    except RuntimeError:
+        return  # there is no such platform here
+    _register("cuda", *cuda)
+
+
+def _register(platform, name, state_type, targets):
     # Once there is a client, which takes types and handlers in this order; what is registered
     # before, it takes in the other one, which is an error.
     jax.devices(platform)

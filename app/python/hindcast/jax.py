@@ -15,7 +15,6 @@ Third derivatives are an error.
 
 import functools
 
-
 from hindcast import _core, _scene_functions
 from hindcast._errors import ArgumentError
 
@@ -41,13 +40,9 @@ from hindcast._starts import starts_zero as zeros  # noqa: E402
 
 @functools.cache
 def _register():
-    register("cpu", "hindcast_state", _core._jax_state_type(), _core._jax_targets())
-    try:
-        jax.devices("cuda")
-    except RuntimeError:
-        return  # there is no such platform here
     register(
-        "cuda", "hindcast_cuda_state", _core._jax_cuda_state_type(), _core._jax_cuda_targets()
+        ("hindcast_state", _core._jax_state_type(), _core._jax_targets()),
+        ("hindcast_cuda_state", _core._jax_cuda_state_type(), _core._jax_cuda_targets()),
     )
 
 

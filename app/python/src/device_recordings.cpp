@@ -4,16 +4,11 @@
 #include <vector>
 
 #include "app/python/src/kernel_recordings.hpp"
-#include "engine/backend/cuda_context.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::python {
 
 namespace cuda = backend::cuda;
-
-struct DeviceRecording::Call::Following {
-    cuda::Context::Following stream;
-};
 
 DeviceRecording::DeviceRecording(const KernelFunction& function, KernelFunction::Kind kind,
                                  std::shared_ptr<Device> device)
@@ -76,9 +71,7 @@ DeviceRecording::Call::Call(DeviceRecording& recording, std::uintptr_t stream)
     : recording_(recording),
       lock_(recording.mutex_),
       stream_(recording.stream_of(stream)),
-      following_(new Following{{*recording.device_->cuda(), stream_.get()}}) {}
-
-DeviceRecording::Call::~Call() = default;
+      following_(*recording.device_->cuda(), stream_.get()) {}
 
 void DeviceRecording::Call::run(const std::byte* const* operands, std::byte* const* results) const {
     recording_.recording_->run(recording_.function_, operands, results);

@@ -9,10 +9,7 @@
 #include <mutex>
 
 #include "app/python/src/kernel_functions.hpp"
-
-namespace hindcast::backend::cuda {
-class Stream;
-}
+#include "engine/backend/cuda_context.hpp"
 
 namespace hindcast::python {
 
@@ -33,9 +30,6 @@ public:
     public:
         // `stream`: a CUstream.
         Call(DeviceRecording& recording, std::uintptr_t stream);
-        ~Call();
-        Call(const Call&) = delete;
-        Call& operator=(const Call&) = delete;
         void run(const std::byte* const* operands, std::byte* const* results) const;
         void finish() const;  // raises what the kernels have failed with, if they can
 
@@ -43,8 +37,7 @@ public:
         DeviceRecording& recording_;
         std::unique_lock<std::mutex> lock_;
         std::shared_ptr<backend::cuda::Stream> stream_;
-        struct Following;
-        std::unique_ptr<Following> following_;
+        backend::cuda::Context::Following following_;
     };
 
 private:

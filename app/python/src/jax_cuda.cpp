@@ -7,10 +7,9 @@
 #include <bit>
 #include <vector>
 
+#include "app/python/src/jax_cuda_streams.hpp"
 #include "app/python/src/jax_rows.hpp"
 #include "app/python/src/jax_states.hpp"
-#include "engine/backend/cuda_driver.hpp"
-#include "engine/base/error.hpp"
 
 namespace hindcast::python {
 
@@ -22,12 +21,6 @@ using Kind = SceneFunction::Kind;
 
 struct Cuda;
 using CudaState = SceneState<Cuda>;
-
-void check(int result, const char* asked) {
-    if (result != cuda::success)
-        throw Error(std::string("hindcast: CUDA was asked for ") + asked + ": " +
-                    cuda::driver().words_for(result));
-}
 
 // A buffer of XLA's, and room for it on the host. XLA has made the device's context current.
 struct Copy {
@@ -51,13 +44,14 @@ void run(Kind kind, cuda::StreamHandle stream, SceneFunction& function,
         Copy& copy = operands.emplace_back(*arguments.get<ffi::AnyBuffer>(k));
         numbers.push_back(copy.numbers);
         if (!copy.host.empty())
-            check(d.MemcpyDtoHAsync(copy.host.data(), copy.address, copy.host.size(), stream),
-                  "an operand");
+            check_cuda(d.MemcpyDtoHAsync(copy.host.data(), copy.address, copy.host.size(), stream),
+                       "an operand");
     }
-    check(d.StreamSynchronize(stream), "the operands");
+    check_cuda(d.StreamSynchronize(stream), "the operands");
     const Copy out(result);
     run_rows(kind, function, numbers, out.numbers, batch, has);
-    check(d.MemcpyHtoDAsync(out.address, out.host.data(), out.host.size(), stream), "the result");
+    check_cuda(d.MemcpyHtoDAsync(out.address, out.host.data(), out.host.size(), stream),
+               "the result");
 }
 
 template <Kind kind>
@@ -66,9 +60,7 @@ ffi::Error call(cuda::StreamHandle stream, CudaState* state, ffi::RemainingArgs 
                 Integers has) {
     try {
         require_own_process();
-        int captured = 0;
-        check(cuda::driver().StreamIsCapturing(stream, &captured), "the state of a stream");
-        if (captured != 0)
+        if (is_captured(stream))
             return ffi::Error(ffi::ErrorCode::kFailedPrecondition,
                               "hindcast: a simulation passes through the host and cannot be "
                               "captured into a command buffer");
@@ -100,12 +92,10 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
 void bind_jax_cuda(nb::module_& m) {
     m.def("_jax_cuda_targets", [] {
         nb::dict targets;
-        const Handler made = instantiate_scene<CudaState>;
-        targets["hindcast_value"] = stages(made, handler<Kind::value>);
-        targets["hindcast_jvp"] = stages(made, handler<Kind::jvp>);
-        targets["hindcast_vjp"] = stages(made, handler<Kind::vjp>);
-        targets["hindcast_hvp"] = stages(made, handler<Kind::hvp>);
-        targets["hindcast_jvp2"] = stages(made, handler<Kind::jvp2>);
+        for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
+            targets[("hindcast_" + name).c_str()] =
+                stages(instantiate_scene<CudaState>, handler<kind>);
+        });
         return targets;
     });
     m.def("_jax_cuda_state_type", type_of<CudaState>);

@@ -13,8 +13,8 @@
 
 #include "app/python/src/device_recordings.hpp"
 #include "app/python/src/devices.hpp"
+#include "app/python/src/jax_cuda_streams.hpp"
 #include "app/python/src/jax_kernel_states.hpp"
-#include "engine/backend/cuda_driver.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::python {
@@ -30,14 +30,9 @@ struct Cuda {
     void prepare(KernelFunction& function, Kind kind) { recordings = function.take_prepared(kind); }
 };
 
-bool is_captured(StreamHandle stream) {
-    int captured = 0;
-    if (backend::cuda::driver().StreamIsCapturing(stream, &captured) != backend::cuda::success)
-        throw Error("hindcast: the stream of a call cannot be asked whether it is captured");
-    return captured != 0;
-}
+using State = KernelState<Cuda>;
 
-DeviceRecording& recording_for(KernelState<Cuda>& state, int ordinal, StreamHandle stream) {
+DeviceRecording& recording_for(State& state, int ordinal, StreamHandle stream) {
     const std::lock_guard lock(state.mutex);
     std::unique_ptr<DeviceRecording>& recording = state.recordings[ordinal];
     if (!recording) {
@@ -50,7 +45,7 @@ DeviceRecording& recording_for(KernelState<Cuda>& state, int ordinal, StreamHand
     return *recording;
 }
 
-ffi::Error call(StreamHandle stream, std::int32_t ordinal, KernelState<Cuda>* state,
+ffi::Error call(StreamHandle stream, std::int32_t ordinal, State* state,
                 ffi::RemainingArgs arguments, ffi::RemainingRets results,
                 ffi::Dictionary /*attributes*/) {
     return run_calls(*state, arguments, results, [&](const auto& rows) {
@@ -61,7 +56,7 @@ ffi::Error call(StreamHandle stream, std::int32_t ordinal, KernelState<Cuda>* st
     });
 }
 
-ffi::Error call_and_wait(StreamHandle stream, std::int32_t ordinal, KernelState<Cuda>* state,
+ffi::Error call_and_wait(StreamHandle stream, std::int32_t ordinal, State* state,
                          ffi::RemainingArgs arguments, ffi::RemainingRets results,
                          ffi::Dictionary attributes) {
     try {
@@ -80,7 +75,7 @@ XLA_FFI_Error* execute(XLA_FFI_CallFrame* frame) {
     static const auto bound = ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<StreamHandle>>()
                                   .Ctx<ffi::DeviceOrdinal>()
-                                  .Ctx<ffi::State<KernelState<Cuda>>>()
+                                  .Ctx<ffi::State<State>>()
                                   .RemainingArgs()
                                   .RemainingRets()
                                   .Attrs()
@@ -88,26 +83,21 @@ XLA_FFI_Error* execute(XLA_FFI_CallFrame* frame) {
     return bound->Call(frame);
 }
 
-template <Kind kind>
-void add(nb::dict& targets, const std::string& name) {
-    const Handler made = instantiate_kernel<KernelState<Cuda>, kind>;
-    targets[name.c_str()] = stages(made, execute<call, ffi::Traits::kCmdBufferCompatible>);
-    targets[(name + "_waits").c_str()] = stages(made, execute<call_and_wait>);
-}
-
 }  // namespace
 
 void bind_jax_cuda_kernels(nb::module_& m) {
     m.def("_jax_cuda_kernel_targets", [] {
         nb::dict targets;
-        add<Kind::value>(targets, "hindcast_kernel_value");
-        add<Kind::jvp>(targets, "hindcast_kernel_jvp");
-        add<Kind::vjp>(targets, "hindcast_kernel_vjp");
-        add<Kind::hvp>(targets, "hindcast_kernel_hvp");
-        add<Kind::jvp2>(targets, "hindcast_kernel_jvp2");
+        for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
+            const std::string target = "hindcast_kernel_" + name;
+            const Handler made = instantiate_kernel<State, kind>;
+            targets[target.c_str()] =
+                stages(made, execute<call, ffi::Traits::kCmdBufferCompatible>);
+            targets[(target + "_waits").c_str()] = stages(made, execute<call_and_wait>);
+        });
         return targets;
     });
-    m.def("_jax_cuda_kernel_state_type", type_of<KernelState<Cuda>>);
+    m.def("_jax_cuda_kernel_state_type", type_of<State>);
 }
 
 }  // namespace hindcast::python

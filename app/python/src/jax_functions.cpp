@@ -55,12 +55,9 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
 void bind_jax(nb::module_& m) {
     m.def("_jax_targets", [] {
         nb::dict targets;
-        const Handler made = instantiate_scene<State>;
-        targets["hindcast_value"] = stages(made, handler<Kind::value>);
-        targets["hindcast_jvp"] = stages(made, handler<Kind::jvp>);
-        targets["hindcast_vjp"] = stages(made, handler<Kind::vjp>);
-        targets["hindcast_hvp"] = stages(made, handler<Kind::hvp>);
-        targets["hindcast_jvp2"] = stages(made, handler<Kind::jvp2>);
+        for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
+            targets[("hindcast_" + name).c_str()] = stages(instantiate_scene<State>, handler<kind>);
+        });
         return targets;
     });
     m.def("_jax_state_type", type_of<State>);

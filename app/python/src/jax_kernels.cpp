@@ -55,11 +55,10 @@ XLA_FFI_Error* uninitialised(XLA_FFI_CallFrame* frame) {
 void bind_jax_kernels(nb::module_& m) {
     m.def("_jax_kernel_targets", [] {
         nb::dict targets;
-        targets["hindcast_kernel_value"] = stages(instantiate_kernel<State, Kind::value>, execute);
-        targets["hindcast_kernel_jvp"] = stages(instantiate_kernel<State, Kind::jvp>, execute);
-        targets["hindcast_kernel_vjp"] = stages(instantiate_kernel<State, Kind::vjp>, execute);
-        targets["hindcast_kernel_hvp"] = stages(instantiate_kernel<State, Kind::hvp>, execute);
-        targets["hindcast_kernel_jvp2"] = stages(instantiate_kernel<State, Kind::jvp2>, execute);
+        for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
+            targets[("hindcast_kernel_" + name).c_str()] =
+                stages(instantiate_kernel<State, kind>, execute);
+        });
         return targets;
     });
     m.def("_jax_kernel_state_type", type_of<State>);

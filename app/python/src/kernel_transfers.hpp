@@ -11,8 +11,6 @@ public:
     using Context = std::shared_ptr<backend::cuda::Context>;
     // Null: the host.
     explicit Transfers(Context context) : context_(std::move(context)) {}
-    bool on_host() const { return context_ == nullptr; }
-    const Context& context() const { return context_; }
 
     // Zeroed, where the numbers are.
     Array array_of(const KernelFunction::Buffer& buffer) const;

@@ -52,6 +52,27 @@ class Driver:
         function.restype = ctypes.c_longlong
         return function(what.encode())
 
+    def begin_capture(self, stream):
+        """As the owner of the stream, once all work is done."""
+        self.synchronize()
+        self("cuStreamBeginCapture_v2", ctypes.c_void_p(stream), 2)
+
+    def end_capture(self, stream):
+        """The graph."""
+        graph = ctypes.c_void_p()
+        self("cuStreamEndCapture", ctypes.c_void_p(stream), ctypes.byref(graph))
+        return graph
+
+    def instantiate(self, graph):
+        made = ctypes.c_void_p()
+        self("cuGraphInstantiateWithFlags", ctypes.byref(made), graph, ctypes.c_ulonglong(0))
+        return made
+
+    def nodes(self, graph):
+        count = ctypes.c_size_t(7)
+        self("cuGraphGetNodes", graph, None, ctypes.byref(count))
+        return count.value
+
     def set(self, words):
         self.library.hindcast_software_cuda(words.encode())
 

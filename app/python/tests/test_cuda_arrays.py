@@ -540,25 +540,18 @@ def test_a_launch_is_captured_by_the_owner_of_its_stream():
     x = hc.array(np.arange(3.0), device="cuda")
     y = hc.zeros(3, precision="f64", device="cuda")
     launch = hc.record(scale, dim=3, x=x, k=2.0, y=y).on(handle)
-    stream, graph, made = ctypes.c_void_p(handle), ctypes.c_void_p(), ctypes.c_void_p()
-
-    def begin():
-        driver.synchronize()
-        driver("cuStreamBeginCapture_v2", stream, 2)
-
-    begin()
+    driver.begin_capture(handle)
     with pytest.raises(hc.Error, match="run it once before the capture begins"):
         launch.forward()
-    driver("cuStreamEndCapture", stream, ctypes.byref(graph))
+    driver.end_capture(handle)
     launch.forward()
-    begin()
+    driver.begin_capture(handle)
     allocations = driver.count("allocations")
     launch.forward()
     assert driver.count("allocations") == allocations
-    driver("cuStreamEndCapture", stream, ctypes.byref(graph))
-    driver("cuGraphInstantiateWithFlags", ctypes.byref(made), graph, ctypes.c_ulonglong(0))
+    graph = driver.instantiate(driver.end_capture(handle))
     x.fill(5)
     driver.synchronize()
-    driver("cuGraphLaunch", made, stream)
-    driver("cuStreamSynchronize", stream)
+    driver("cuGraphLaunch", graph, ctypes.c_void_p(handle))
+    driver("cuStreamSynchronize", ctypes.c_void_p(handle))
     assert y.numpy().tolist() == [10, 10, 10]

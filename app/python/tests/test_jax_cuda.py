@@ -1,6 +1,5 @@
 """The handlers for XLA's CUDA platform, called as XLA calls them, on the CUDA driver in software."""
 
-import ctypes
 import pathlib
 
 import numpy as np
@@ -101,18 +100,13 @@ def test_a_captured_stream_is_refused_and_left_as_it_is():
     assert p.traits() == 0  # not said to be part of a command buffer
     run(p, [V], (1, 1))
     x, y = Memory(driver, V, p.stream), Memory(driver, np.zeros((1, 1)), p.stream)
-    driver.synchronize()
-    stream, graph = ctypes.c_void_p(p.stream), ctypes.c_void_p()
-    driver("cuStreamBeginCapture_v2", stream, 2)
+    driver.begin_capture(p.stream)
     waits, allocations = driver.count("synchronisations"), driver.count("allocations")
     with pytest.raises(XlaError, match="cannot be captured") as caught:
         p.execute([(x.address, V.shape, V.dtype)], [(y.address, (1, 1), np.float64)])
     assert caught.value.code == FAILED_PRECONDITION
     assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
-    driver("cuStreamEndCapture", stream, ctypes.byref(graph))  # it is whole
-    count = ctypes.c_size_t(7)
-    driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
-    assert count.value == 0
+    assert driver.nodes(driver.end_capture(p.stream)) == 0  # it is whole
     p.close()
 
 

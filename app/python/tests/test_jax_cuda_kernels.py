@@ -169,18 +169,6 @@ def test_each_call_on_the_stream_that_xla_gives(name, kind, seed):
     driver.set("")
 
 
-def begin(stream):
-    driver.synchronize()
-    driver("cuStreamBeginCapture_v2", ctypes.c_void_p(stream), 2)
-
-
-def end(stream):
-    graph, made = ctypes.c_void_p(), ctypes.c_void_p()
-    driver("cuStreamEndCapture", ctypes.c_void_p(stream), ctypes.byref(graph))
-    driver("cuGraphInstantiateWithFlags", ctypes.byref(made), graph, ctypes.c_ulonglong(0))
-    return made
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_call_is_captured(kind):
     """Nothing has run before; the graph works with what the buffers hold when it is launched."""
@@ -192,14 +180,14 @@ def test_the_first_call_is_captured(kind):
     results = [Memory(driver, np.full(e.shape, np.nan), stream) for e in expected]
     capture = driver.stream()  # XLA has one for this
     p.stream = capture
-    begin(capture)
+    driver.begin_capture(capture)
     waits, allocations = driver.count("synchronisations"), driver.count("allocations")
     p.execute(
         [(m.address, o.shape, o.dtype) for m, o in zip(operands, groups)],
         [(m.address, e.shape, e.dtype) for m, e in zip(results, expected)],
     )
     assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
-    graph = end(capture)
+    graph = driver.instantiate(driver.end_capture(capture))
     for m, o in zip(operands, groups):
         m.put(o)
     driver.synchronize()
@@ -223,12 +211,12 @@ def test_programs_of_one_function_have_arrays_of_their_own():
     results = [Memory(driver, np.zeros(e.shape), stream) for e in expected]
     for m, o in zip(operands, groups):
         m.put(o)
-    begin(stream)
+    driver.begin_capture(stream)
     first.execute(
         [(m.address, o.shape, o.dtype) for m, o in zip(operands, groups)],
         [(m.address, e.shape, e.dtype) for m, e in zip(results, expected)],
     )
-    graph = end(stream)
+    graph = driver.instantiate(driver.end_capture(stream))
     shapes = [e.shape for e in expected]
     doubled = run(second, other, shapes, np.float64)
     driver("cuGraphLaunch", graph, ctypes.c_void_p(stream))
@@ -307,15 +295,11 @@ def test_what_fails_is_an_error_of_its_call():
         del caught  # and with it the memory on the stream
     gc.collect()
     # A stream that is captured is left as it is.
-    begin(p.stream)
+    driver.begin_capture(p.stream)
     with pytest.raises(XlaError, match="cannot be captured") as caught:
         p.execute([(64, (3,), np.float64), (64, (3,), np.int32)], [(64, (5,), np.float64)])
     assert caught.value.code == FAILED_PRECONDITION
-    graph = ctypes.c_void_p()
-    driver("cuStreamEndCapture", ctypes.c_void_p(p.stream), ctypes.byref(graph))
-    count = ctypes.c_size_t(7)
-    driver("cuGraphGetNodes", graph, None, ctypes.byref(count))
-    assert count.value == 0
+    assert driver.nodes(driver.end_capture(p.stream)) == 0
     p.close()
 
 

@@ -24,7 +24,7 @@ namespace hindcast::cli {
 namespace {
 
 struct Options {
-    bool schema = false;
+    bool schema = false, kernels = false;
     std::string module, kernel, scene, precision = "f32";
     std::vector<std::string> show, allow_path;
     int width = 0;
@@ -234,6 +234,17 @@ int info(const Options& options) {
         return 0;
     }
     if (!options.module.empty()) return print_module(options.module);
+    if (options.kernels) {
+        fmt::print(
+            "kernels that stand alone: hc.built_in(\"NAME\") in Python\n\n{}\n"
+            "info --kernel NAME prints the options and parameters of one of them\n",
+            kernel_list(registry()));
+        return 0;
+    }
+    if (options.scene.empty() && !options.kernel.empty()) {
+        fmt::print("{}", reference(registry().kernel(options.kernel)));
+        return 0;
+    }
     if (!options.scene.empty()) return print_scene(options);
     print_build();
     return 0;
@@ -253,9 +264,13 @@ Command add_info(CLI::App& app) {
         command->add_option("--scene", options->scene, "List the launches and kernels of a scene")
             ->type_name("SCENE")
             ->group(group);
-    command->add_option("--kernel", options->kernel, "Print a kernel of the scene and its adjoint")
+    command
+        ->add_option("--kernel", options->kernel,
+                     "Print a kernel of the scene and its adjoint; without a scene, the reference "
+                     "of a kernel that stands alone")
         ->type_name("NAME")
-        ->needs(scene)
+        ->group(group);
+    command->add_flag("--kernels", options->kernels, "List the kernels that stand alone")
         ->group(group);
     command
         ->add_option("--show", options->show,

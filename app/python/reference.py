@@ -17,7 +17,7 @@ PACKAGE = HERE / "hindcast"
 CHAPTERS = {
     "Arrays": ("Array", "array", "zeros", "DataType"),
     "Devices": ("Device", "device"),
-    "Kernels": ("kernel", "Kernel", "hindcast.kernels", "hindcast._regions"),
+    "Kernels": ("kernel", "Kernel", "built_in", "built_in_kernels", "hindcast.kernels", "hindcast._regions"),
     "Functions in kernels": ("hindcast._functions", "hindcast._values"),
     "Launches": ("record", "Launch", "Tape", "hindcast._core"),
     "How outputs under JAX begin": ("hindcast._starts",),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/ir/clone.hpp"
+#include "engine/ir/effects.hpp"
 
 namespace hindcast::lang {
 
@@ -40,7 +41,8 @@ Int injective(const Int& index) {
     return index;
 }
 
-ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::string>& shared) const {
+ir::Kernel KernelDef::record(ir::Precision precision,
+                             const std::vector<std::string>& shared) const {
     ir::Builder b(name_, precision);
     std::vector<int> symbols;
     std::uint64_t mask = 0;
@@ -65,11 +67,40 @@ ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::stri
         Tracing tracing(b);
         body_(symbols, mask);
     }
-    ir::Kernel recorded = b.finish();
+    return b.finish();
+}
+
+ir::Kernel KernelDef::trace(ir::Precision precision, const std::vector<std::string>& shared) const {
+    const ir::Kernel recorded = record(precision, shared);
     ir::verify(recorded, "tracing");
     ir::Kernel simple = ir::simplify(recorded, true);
     ir::verify(simple, "simplification");
     return simple;
+}
+
+KernelDef KernelDef::without_unused() const {
+    const ir::Kernel recorded = record(ir::Precision::f64, {});
+    const std::vector<ir::Effects> effects = ir::effects_of(recorded);
+    std::vector<ir::Parameter> parameters;
+    std::vector<bool> may_share;
+    std::vector<std::size_t> used;
+    for (std::size_t k = 0; k < effects.size(); ++k) {
+        if (!effects[k].writes() && !effects[k].uses_old_values()) continue;
+        parameters.push_back(parameters_[k]);
+        may_share.push_back(may_share_[k]);
+        used.push_back(k);
+    }
+    return KernelDef(name_, std::move(parameters), std::move(may_share),
+                     [body = body_, used, count = effects.size()](const std::vector<int>& symbols,
+                                                                  std::uint64_t shared) {
+                         std::vector<int> all(count, -1);  // no op refers to the others
+                         std::uint64_t all_shared = 0;
+                         for (std::size_t k = 0; k < used.size(); ++k) {
+                             all[used[k]] = symbols[k];
+                             all_shared |= ((shared >> k) & 1) << used[k];
+                         }
+                         body(all, all_shared);
+                     });
 }
 
 }  // namespace hindcast::lang

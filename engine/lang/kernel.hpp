@@ -38,8 +38,12 @@ public:
     // Records, simplifies and verifies the kernel. `shared` names the Property parameters that hold
     // one value for all items instead of one per item.
     ir::Kernel trace(ir::Precision precision, const std::vector<std::string>& shared = {}) const;
+    // The same kernel without the parameters that no op of its body refers to.
+    KernelDef without_unused() const;
 
 private:
+    // What the body does, before anything is simplified.
+    ir::Kernel record(ir::Precision precision, const std::vector<std::string>& shared) const;
     std::string name_;
     std::vector<ir::Parameter> parameters_;
     std::vector<bool> may_share_;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/base/error.hpp"
+#include "engine/document/text.hpp"
 
 namespace hindcast {
 
@@ -33,6 +34,31 @@ const model::ModuleType* Registry::find(model::Section section, const std::strin
     for (const model::ModuleType& t : types_)
         if (t.section == section && t.type == type) return &t;
     return nullptr;
+}
+
+void Registry::publish(model::PublishedKernel kernel) {
+    for (const model::PublishedKernel& other : kernels_)
+        if (other.name == kernel.name)
+            throw Error("two kernels are published as '" + kernel.name + "'");
+    std::set<std::string> options, parameters;
+    for (const model::Field& f : kernel.options)
+        if (!options.insert(f.key).second)
+            throw Error("the kernel '" + kernel.name + "' has two options called '" + f.key + "'");
+    for (const auto& p : kernel.parameters)
+        if (!parameters.insert(p.name).second)
+            throw Error("the kernel '" + kernel.name + "' describes the parameter '" + p.name +
+                        "' twice");
+    kernels_.push_back(std::move(kernel));
+}
+
+const model::PublishedKernel& Registry::kernel(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const model::PublishedKernel& kernel : kernels_) {
+        if (kernel.name == name) return kernel;
+        names.push_back(kernel.name);
+    }
+    throw Error("there is no built-in kernel '" + name + "'")
+        .remedy(document::suggestion(name, names, "there are"));
 }
 
 std::vector<std::string> Registry::types(model::Section section) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/model/field.hpp"
+#include "engine/model/published_kernel.hpp"
 
 namespace hindcast {
 
@@ -56,8 +57,15 @@ public:
     std::vector<std::string> types(model::Section section) const;
     const std::vector<model::ModuleType>& all() const { return types_; }
 
+    // Throws Error if a kernel of that name is there, or two options or parameters have one name.
+    void publish(model::PublishedKernel kernel);
+    // Throws Error, with "did you mean", if there is none.
+    const model::PublishedKernel& kernel(const std::string& name) const;
+    const std::vector<model::PublishedKernel>& kernels() const { return kernels_; }
+
 private:
     std::vector<model::ModuleType> types_;
+    std::vector<model::PublishedKernel> kernels_;
 };
 
 // Registers every module that was built in (generated).

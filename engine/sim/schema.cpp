@@ -344,23 +344,31 @@ constexpr const char* order_of_a_substep =
 
 }  // namespace
 
+namespace {
+
+// "number, N/m, >= 0, required, differentiable"
+std::string facts_of(const Field& f) {
+    std::string facts = kind_name(f);
+    if (!f.choices.empty()) facts = fmt::format("{}", fmt::join(f.choices, " | "));
+    if (!f.unit_text.empty()) facts += ", " + f.unit_text;
+    if (const std::string bounds = bounds_text(f); !bounds.empty()) facts += ", " + bounds;
+    if (f.fallback_json.empty()) facts += ", required";
+    if (has_default(f)) facts += ", default " + f.fallback_json;
+    if (f.fallback_json == "zero") facts += ", default 0";
+    if (f.may_optimize) facts += ", differentiable";
+    return facts;
+}
+
+}  // namespace
+
 std::string reference(const ModuleType& type) {
     constexpr std::size_t width = 100, indent = 8;
     std::string text =
         fmt::format("{} (in \"{}\")\n    {}\n", type.type, model::name_of(type.section),
                     wrapped(type.documentation, 4, width));
-    for (const Field& f : type.fields) {
-        std::string facts = kind_name(f);
-        if (!f.choices.empty()) facts = fmt::format("{}", fmt::join(f.choices, " | "));
-        if (!f.unit_text.empty()) facts += ", " + f.unit_text;
-        if (const std::string bounds = bounds_text(f); !bounds.empty()) facts += ", " + bounds;
-        if (f.fallback_json.empty()) facts += ", required";
-        if (has_default(f)) facts += ", default " + f.fallback_json;
-        if (f.fallback_json == "zero") facts += ", default 0";
-        if (f.may_optimize) facts += ", differentiable";
-        text += fmt::format("\n    {}  ({})\n        {}\n", f.key, facts,
+    for (const Field& f : type.fields)
+        text += fmt::format("\n    {}  ({})\n        {}\n", f.key, facts_of(f),
                             wrapped(f.documentation, indent, width));
-    }
     if (type.section == Section::objective)
         text +=
             "\n    weight  (number, >= 0, default 1)\n        factor of this term in the loss\n"
@@ -369,6 +377,30 @@ std::string reference(const ModuleType& type) {
             "several\n        times it is the mean\n";
     else
         text += std::string("\n") + order_of_a_substep;
+    return text;
+}
+
+std::string reference(const model::PublishedKernel& kernel) {
+    constexpr std::size_t width = 100;
+    std::string text =
+        fmt::format("{}\n    {}\n", kernel.name, wrapped(kernel.documentation, 4, width));
+    if (!kernel.options.empty()) text += "\n  options\n";
+    for (const Field& f : kernel.options)
+        text += fmt::format("    {}  ({})\n        {}\n", f.key, facts_of(f),
+                            wrapped(f.documentation, 8, width));
+    text += "\n  parameters, of which each form has those that it uses\n";
+    for (const auto& p : kernel.parameters)
+        text += fmt::format("    {}\n        {}\n", p.name, wrapped(p.documentation, 8, width));
+    return text;
+}
+
+std::string kernel_list(const Registry& registry) {
+    std::string text;
+    std::size_t longest = 0;
+    for (const auto& kernel : registry.kernels()) longest = std::max(longest, kernel.name.size());
+    for (const auto& kernel : registry.kernels())
+        text += fmt::format("  {:<{}}  {}\n", kernel.name, longest,
+                            wrapped(kernel.documentation, longest + 4, 100));
     return text;
 }
 

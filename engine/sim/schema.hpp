@@ -20,5 +20,8 @@ document::Document scene_schema(const Registry& registry);
 std::string reference(const model::ModuleType& type);
 // The whole list: one line per module type, by section.
 std::string module_list(const Registry& registry);
+// The same of kernels that anyone may launch: what they do, their options and parameters.
+std::string reference(const model::PublishedKernel& kernel);
+std::string kernel_list(const Registry& registry);
 
 }  // namespace hindcast

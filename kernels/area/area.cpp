@@ -52,6 +52,38 @@ KernelDef volume(std::int64_t triangles) {
                   });
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish(
+        {"area",
+         "One item: value += scale (A - target)^2, with A = 1/2 sum (x_k - x_0) x (x_{k+1} - x_0) "
+         "of a polygon's points.",
+         {model::integer("points").at_least(3).at_most(1 << 30).doc("of the polygon"),
+          particles::listed_option()},
+         {{"x", "positions, m"},
+          {"target", "m^2"},
+          {"first", "number of the first point"},
+          {"index", "numbers of the points"},
+          {"scale", "a factor"},
+          {"value", "a sum, m^4"}},
+         [](const Settings& options) {
+             Selection polygon = particles::selection_of(options);
+             polygon.body.count = options.integer("points");
+             polygon.points.resize(static_cast<std::size_t>(polygon.body.count));
+             return area(polygon);
+         }});
+    registry.publish(
+        {"volume",
+         "One item: value += scale (V - target)^2, with V = 1/6 sum (a - o).((b - o) x (c - o)) of "
+         "a closed surface's triangles a, b, c; o is its first corner.",
+         {model::integer("triangles").at_least(1).at_most(1 << 30).doc("of the surface")},
+         {{"x", "positions, m"},
+          {"target", "m^3"},
+          {"corners", "numbers of the points of each triangle"},
+          {"scale", "a factor"},
+          {"value", "a sum, m^6"}},
+         [](const Settings& options) { return volume(options.integer("triangles")); }});
+}
+
 class Area final : public model::Instance {
 public:
     explicit Area(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -140,6 +172,7 @@ private:
 
 void register_area(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::objective,
          "area",

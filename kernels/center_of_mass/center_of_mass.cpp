@@ -39,6 +39,33 @@ KernelDef squared_distance() {
         });
 }
 
+void publish_kernels(Registry& registry) {
+    const model::Field listed = particles::listed_option();
+    registry.publish({"center_of_mass_moments",
+                      "One item per point j: moment += mass (x - target), total += mass.",
+                      {model::dimension_option(), listed},
+                      {{"x", "positions, m"},
+                       {"mass", "kg"},
+                       {"target", "m"},
+                       {"first", "number of the first point"},
+                       {"index", "numbers of the points"},
+                       {"moment", "a sum, kg m"},
+                       {"total", "a sum, kg"}},
+                      [](const Settings& options) {
+                          return particles::for_dimension(options, [&](auto D) {
+                              return moments<D>(particles::selection_of(options));
+                          });
+                      }});
+    registry.publish(
+        {"center_of_mass_distance",
+         "One item: value += scale |moment / total|^2.",
+         {model::dimension_option()},
+         {{"moment", "kg m"}, {"total", "kg"}, {"scale", "a factor"}, {"value", "a sum, m^2"}},
+         [](const Settings& options) {
+             return particles::for_dimension(options, [](auto D) { return squared_distance<D>(); });
+         }});
+}
+
 class CenterOfMass final : public model::Instance {
 public:
     explicit CenterOfMass(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -77,6 +104,7 @@ private:
 
 void register_center_of_mass(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::objective,
          "center_of_mass",

@@ -82,7 +82,9 @@ KernelDef penalty(const Form& form) {
                Property<Float> damping, Property<Float> friction, Property<Float> slip_speed,
                Param<Int> first, Read<V> x, Read<V> v, Into<V> force) {
             const Int j = particles::point_at(i, first, form.from_zero);
-            const Contact<D> c = contact<D>(form, x[j], v[j], vector[0], number[0]);
+            const bool moves = form.damping || form.friction;
+            const Contact<D> c =
+                contact<D>(form, x[j], moves ? V(v[j]) : V::filled(Float(0)), vector[0], number[0]);
             Float push = -(stiffness[0] * c.distance);
             if (form.damping) push = max(push - damping[0] * c.normal_speed, 0.0);
             push = select(c.distance < 0.0, push, Float(0));
@@ -135,6 +137,84 @@ KernelDef velocity_change(const Form& form) {
                           form.strictly_inside ? c.distance < 0.0 : c.distance <= 0.0;
                       v[j] = select(inside && c.normal_speed < 0.0 && w[j] > 0.0, after, old);
                   });
+}
+
+std::vector<model::PublishedKernel::Parameter> with_surface_rows(
+    std::vector<model::PublishedKernel::Parameter> rows) {
+    rows.insert(rows.begin(), {{"normal", "n, out of the obstacle, of any length"},
+                               {"offset", "of the plane n.x = offset, m"},
+                               {"center", "of the ball, m"},
+                               {"radius", "of the ball, m"}});
+    return rows;
+}
+
+void publish_kernels(Registry& registry) {
+    using model::boolean;
+    using model::PublishedKernel;
+    const model::Field surface = model::choice("surface", {"plane", "sphere"})
+                                     .fallback("\"plane\"")
+                                     .doc("the half-space n.x < offset, or a ball"),
+                       friction = boolean("friction").fallback("false").doc("with friction");
+    const auto form_of = [](const Settings& options) {
+        Form form;
+        form.surface = options.choice("surface") == "plane" ? Surface::plane : Surface::sphere;
+        return form;
+    };
+    const PublishedKernel::Parameter x{"x", "positions, m"}, v{"v", "velocities, m/s"},
+        stiffness{"stiffness", "N/m"};
+    registry.publish(
+        {"contact_penalty",
+         "One item per point, phi its distance, negative inside: adds N n and friction -friction N "
+         "v_t / max(|v_t|, slip_speed), with N = max(0, -stiffness phi - damping v.n) while phi < "
+         "0, to the force.",
+         {model::dimension_option(), surface,
+          boolean("damping").fallback("false").doc("with damping"), friction, model::adds_option()},
+         with_surface_rows({stiffness,
+                            {"damping", "N s/m"},
+                            {"friction", "a number"},
+                            {"slip_speed", "m/s"},
+                            x,
+                            v,
+                            {"force", "on the points, N"}}),
+         [form_of](const Settings& options) {
+             Form form = form_of(options);
+             form.damping = options.boolean("damping");
+             form.friction = options.boolean("friction");
+             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
+                 return penalty<D, Into>(form);
+             });
+         }});
+    registry.publish(
+        {"contact_energy",
+         "One item per point, phi its distance: value += scale stiffness phi^2 / 2 while phi < 0.",
+         {model::dimension_option(), surface},
+         with_surface_rows({stiffness, x, {"scale", "a factor"}, {"value", "a sum, J"}}),
+         [form_of](const Settings& options) {
+             return particles::for_dimension(
+                 options, [&](auto D) { return penalty_energy<D>(form_of(options)); });
+         }});
+    for (const bool strictly_inside : {false, true})
+        registry.publish(
+            {strictly_inside ? "contact_projection" : "contact_impulse",
+             std::string("One item per point, phi its distance: where phi ") +
+                 (strictly_inside ? "<" : "<=") +
+                 " 0, v_n = v.n < 0 and w > 0, v_n <- -restitution v_n, and |v_t| shrinks by at "
+                 "most friction (1 + restitution) |v_n|.",
+             {model::dimension_option(), surface,
+              boolean("restitution").fallback("false").doc("with restitution"), friction},
+             with_surface_rows({{"restitution", "a number"},
+                                {"friction", "a number"},
+                                {"w", "1 / mass of the points; 0: fixed"},
+                                x,
+                                v}),
+             [form_of, strictly_inside](const Settings& options) {
+                 Form form = form_of(options);
+                 form.friction = options.boolean("friction");
+                 form.restitution = options.boolean("restitution");
+                 form.strictly_inside = strictly_inside;
+                 return particles::for_dimension(options,
+                                                 [&](auto D) { return velocity_change<D>(form); });
+             }});
 }
 
 class Collider final : public model::Instance {
@@ -322,6 +402,8 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
 
 void register_colliders(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
+    impact::publish_kernels(registry);
     registry.add(
         {Section::colliders, "plane",
          "A half-space: points stay where normal.x >= offset (the normal is made a unit "

@@ -1,8 +1,8 @@
 #include "kernels/colliders/impacts.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "engine/document/read.hpp"
 #include "kernels/colliders/meeting.hpp"
 
 namespace hindcast::impact {
@@ -57,7 +57,7 @@ KernelDef move(const Form& form) {
                            const auto next = obstacles.next(m);
                            m.advance(next.time);
                            Outcome<D> out = respond<D>(m, next.with, obstacles.friction());
-                           corner.hold(next.with, out, obstacles.friction(), form.epsilon);
+                           corner.hold(next.with, out, obstacles.friction(), epsilon());
                            m.w = out.w;
                            m.a = out.a;
                        },
@@ -80,9 +80,6 @@ Bound bind(Model& model, const Impacts& impacts, const std::optional<Array>& for
     Form& form = bound.form;
     form.forced = force.has_value();
     form.radii = model.has_array("radius");
-    form.epsilon = 16 * (model.options().precision == ir::Precision::f32
-                             ? std::numeric_limits<float>::epsilon()
-                             : std::numeric_limits<double>::epsilon());
     bound.force = force ? *force : bound.nothing;
     bound.radius = form.radii ? model.array("radius") : Array(model.real(), {1, 1});
     for (std::int64_t c = 0; c < count; ++c) {
@@ -130,6 +127,52 @@ Argument argument_of(const model::Quantity* quantity) {
 void meet(Model& model, const Surface& surface) {
     model.shared<Impacts>().surfaces.push_back(surface);
     model.shared<particles::PositionUpdate>().add = add_move;
+}
+
+void publish_kernels(Registry& registry) {
+    using model::boolean;
+    registry.publish(
+        {"position_update_impacts",
+         "One item per point: x <- x + h v with impacts at their times within the step; v is that "
+         "after the velocity update, and the step's acceleration gravity + w force is split where "
+         "the point meets an obstacle.",
+         {model::dimension_option(),
+          model::list("surfaces")
+              .doc("of the obstacles in order: \"plane\" (the half-space n.x < offset) or "
+                   "\"sphere\"")
+              .schema(R"({"enum":["plane","sphere"]})"),
+          boolean("friction").fallback("false").doc("with friction"),
+          boolean("moving").fallback("false").doc("obstacles have velocities"),
+          boolean("forced").fallback("false").doc("with a force"),
+          boolean("radii").fallback("false").doc("points are balls")},
+         {{"w", "1 / mass of the points, 1/kg; 0: fixed"},
+          {"force", "on the points, N"},
+          {"gravity", "m/s^2"},
+          {"h", "the step, s"},
+          {"step", "its number"},
+          {"radius", "of the points, m"},
+          {"places", "normals of length 1, or centres at time 0, of the obstacles"},
+          {"velocities", "of the obstacles, m/s"},
+          {"numbers",
+           "of the obstacles: offset at time 0 or radius (m), restitution, friction, "
+           "rest speed (m/s): a slower approach has no rebound"},
+          {"v", "velocities, m/s"},
+          {"x", "positions, m"}},
+         [](const model::Settings& options) {
+             Form form;
+             form.forced = options.boolean("forced");
+             form.radii = options.boolean("radii");
+             const document::Node& list = document::array_of(*options.find("surfaces"), 1);
+             for (std::size_t k = 0; k < list.size(); ++k) {
+                 static constexpr std::string_view names[] = {"plane", "sphere"};
+                 Form::Of surface;
+                 surface.plane = document::choice_of(list.item(k), names, "surface") == 0;
+                 surface.friction = options.boolean("friction");
+                 surface.moves = options.boolean("moving");
+                 form.surfaces.push_back(surface);
+             }
+             return particles::for_dimension(options, [&](auto D) { return move<D>(form); });
+         }});
 }
 
 void meet_each_other(Model& model, const Pairs& pairs) {

@@ -38,6 +38,8 @@ struct Impacts {
     std::optional<Pairs> pairs;
 };
 
+// The position update with impacts, for obstacles that all points meet.
+void publish_kernels(Registry& registry);
 // To be called by a module in build(), for each of its obstacles.
 void meet(model::Model& model, const Surface& surface);
 // The same for pairs, at most once.

@@ -2,6 +2,7 @@
 // through a step (impacts.cpp, pairs.cpp).
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ inline const std::string too_many =
     " impacts in one step; make the step smaller, give the obstacles a "
     "rest_speed, or move them apart";
 
+// 16 units in the last place of 1, in the precision of the kernel that is traced.
+inline double epsilon() {
+    return 16 * (builder().kernel().precision == ir::Precision::f32
+                     ? std::numeric_limits<float>::epsilon()
+                     : std::numeric_limits<double>::epsilon());
+}
+
 struct Form {
     struct Of {
         bool plane = true, everywhere = true, friction = false, moves = false;
@@ -25,7 +33,6 @@ struct Form {
     };
     std::vector<Of> surfaces;
     bool forced = false, radii = false;
-    double epsilon = 0;
 
     // Is that so of one of them?
     bool any(bool Of::*what) const {
@@ -107,10 +114,10 @@ public:
             V normal;
             if (form_.surfaces[c].plane) {
                 time = time_to_plane(dot(to.place, to.x) - to.reach, dot(to.place, to.p),
-                                     dot(to.p, to.p), m.left, form_.epsilon);
+                                     dot(to.p, to.p), m.left, epsilon());
                 normal = to.place;
             } else {
-                time = time_to_ball<D>(to.x - to.place, to.p, to.reach, m.left, form_.epsilon);
+                time = time_to_ball<D>(to.x - to.place, to.p, to.reach, m.left, epsilon());
                 normal = normalize(to.x - to.place + to.p * time);
             }
             const Bool sooner = concerned(c, time < best.time);

@@ -111,7 +111,7 @@ KernelDef find(const Form& form, const model::Range& pairs, bool first_round) {
                              const Motion<D> other{way_x[j], way_w[j], V::filled(Float(0)),
                                                    V::filled(Float(0)), left[j]};
                              const Float reach = radius_i + radius[j];
-                             const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
+                             const Float at = left_at_meeting<D>(m, other, reach, epsilon());
                              const Bool sooner =
                                  j != i && at > latest && reach > 0.0 && (free || w[j] > 0.0);
                              latest = select(sooner, at, latest);
@@ -161,7 +161,7 @@ KernelDef resolve(const Form& form, bool friction) {
                               corner.before.normal = held_normal[i];
                               corner.before.velocity = held_velocity[i];
                               corner.before.friction = held_friction[i];
-                              corner.hold(now.with, out, obstacles.friction(), form.epsilon);
+                              corner.hold(now.with, out, obstacles.friction(), epsilon());
                               held_count[i] = corner.count;
                               held_normal[i] = corner.before.normal;
                               held_velocity[i] = corner.before.velocity;
@@ -173,7 +173,7 @@ KernelDef resolve(const Form& form, bool friction) {
                       if_(comes > 0 && first[j] == i + 1, [&] {
                           Motion<D> other = motion_of<D>(j, way_x, way_w, way_a, left);
                           const Float reach = radius_i + radius[j];
-                          const Float at = left_at_meeting<D>(m, other, reach, form.epsilon);
+                          const Float at = left_at_meeting<D>(m, other, reach, epsilon());
                           m.advance(m.left - at);
                           other.advance(other.left - at);
                           Meeting<D> with;

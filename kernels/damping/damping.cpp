@@ -28,6 +28,20 @@ KernelDef decay(bool from_zero) {
                   });
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish({"velocity_decay",
+                      "One item per point: v <- exp(-rate h) v where w > 0.",
+                      {model::dimension_option()},
+                      {{"rate", "1/s"},
+                       {"h", "the step, s"},
+                       {"w", "1 / mass of the points; 0: fixed"},
+                       {"v", "velocities, m/s"}},
+                      [](const Settings& options) {
+                          return particles::for_dimension(options,
+                                                          [](auto D) { return decay<D>(true); });
+                      }});
+}
+
 class Damping final : public model::Instance {
 public:
     explicit Damping(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -53,6 +67,7 @@ private:
 
 void register_damping(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::forces,
          "damping",

@@ -49,6 +49,38 @@ KernelDef drag_force(const Form& form) {
         });
 }
 
+void publish_kernels(Registry& registry) {
+    using model::boolean;
+    registry.publish(
+        {"drag_force",
+         "One item per point: with u = wind + amplitude sin(2 pi frequency step h + phase) - v it "
+         "adds (linear + quadratic |u|) u to the force.",
+         {model::dimension_option(), boolean("linear").fallback("true").doc("with linear drag"),
+          boolean("quadratic").fallback("true").doc("with quadratic drag"),
+          boolean("gusts").fallback("false").doc("with an amplitude; without, u = wind - v"),
+          model::adds_option()},
+         {{"linear", "N s/m"},
+          {"quadratic", "N s^2/m^2"},
+          {"wind", "m/s"},
+          {"amplitude", "m/s"},
+          {"frequency", "Hz"},
+          {"phase", "rad"},
+          {"step", "number of the step"},
+          {"h", "the step, s"},
+          {"v", "velocities, m/s"},
+          {"force", "on the points, N"}},
+         [](const Settings& options) {
+             const Form form{options.boolean("linear"), options.boolean("quadratic"),
+                             options.boolean("gusts"), true};
+             if (!form.linear && !form.quadratic)
+                 throw options.error("linear", "this drag has no coefficient")
+                     .remedy("let linear or quadratic be true");
+             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
+                 return drag_force<D, Into>(form);
+             });
+         }});
+}
+
 class Drag final : public model::Instance {
 public:
     explicit Drag(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -94,6 +126,7 @@ private:
 
 void register_drag(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::forces,
          "drag",

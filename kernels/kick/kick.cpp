@@ -26,6 +26,17 @@ KernelDef kick(bool from_zero) {
         });
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish(
+        {"kick",
+         "One item per point: v <- v + change where w > 0.",
+         {model::dimension_option()},
+         {{"change", "m/s"}, {"w", "1 / mass of the points; 0: fixed"}, {"v", "velocities, m/s"}},
+         [](const Settings& options) {
+             return particles::for_dimension(options, [](auto D) { return kick<D>(true); });
+         }});
+}
+
 class Kick final : public model::Instance {
 public:
     explicit Kick(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -50,6 +61,7 @@ private:
 
 void register_kick(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::controllers,
          "kick",

@@ -249,6 +249,7 @@ private:
 
 void register_mpm(Registry& registry) {
     using namespace model;
+    mpm::publish_kernels(registry);
     registry.add(
         {Section::bodies,
          "material_points",

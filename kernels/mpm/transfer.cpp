@@ -1,5 +1,7 @@
 #include "kernels/mpm/transfer.hpp"
 
+#include "engine/model/model.hpp"
+
 namespace hindcast::mpm {
 
 using namespace lang;
@@ -156,6 +158,93 @@ KernelDef elastic_energy() {
                       value += volume[j] * (mu[j] * square + 0.5 * lambda[j] * stretch * stretch) *
                                scale.value();
                   });
+}
+
+void publish_kernels(Registry& registry) {
+    using model::integer;
+    using model::PublishedKernel;
+    using model::Settings;
+    const auto nodes = [](const char* key, const char* axis) {
+        return integer(key).at_least(3).at_most(1 << 15).doc(std::string("of the grid along ") +
+                                                             axis);
+    };
+    const std::vector<model::Field> size{nodes("nodes_x", "x"),
+                                         nodes("nodes_y", "y: node (i, j) is i nodes_y + j")};
+    const auto grid_of = [](const Settings& options) {
+        Grid grid;
+        grid.nodes[0] = options.integer("nodes_x");
+        grid.nodes[1] = options.integer("nodes_y");
+        grid.shifted = true;
+        return grid;
+    };
+    const PublishedKernel::Parameter x{"x", "positions, m"}, v{"v", "velocities, m/s"},
+        C{"C", "affine velocities, 1/s"}, F{"F", "deformation gradients"}, h{"h", "the step, s"},
+        volume{"volume", "m^2"}, mu{"mu", "Pa"}, lambda{"lambda", "Pa"},
+        origin{"origin", "of the grid, m"}, inverse_spacing{"inverse_spacing", "1 / dx, 1/m"};
+    registry.publish(
+        {"particle_to_grid",
+         "One item per particle (MLS-MPM, corotated solid): adds its momentum, stress included, "
+         "and mass to the 3 x 3 nodes around it, after clearing them all.",
+         size,
+         {x,
+          v,
+          C,
+          F,
+          {"mass", "kg"},
+          volume,
+          mu,
+          lambda,
+          origin,
+          inverse_spacing,
+          {"stress_factor", "-4 h / dx^2"},
+          {"grid", "momentum and mass of each node"}},
+         [grid_of](const Settings& options) { return particle_to_grid(grid_of(options)); }});
+    std::vector<model::Field> with_walls = size;
+    with_walls.push_back(model::choice("walls", {"none", "slip", "stick"})
+                             .fallback("\"none\"")
+                             .doc("what the nodes at the border do"));
+    with_walls.push_back(integer("wall_nodes")
+                             .fallback("3")
+                             .at_least(0)
+                             .at_most(1 << 15)
+                             .doc("thickness of the walls"));
+    registry.publish({"grid_update",
+                      "One item per node: u = momentum / (mass + mass_floor) + h gravity; walls.",
+                      with_walls,
+                      {{"grid", "momentum and mass of each node"},
+                       {"gravity", "m/s^2"},
+                       h,
+                       {"mass_floor", "kg, so that empty nodes divide by no zero"},
+                       {"u", "velocity of each node, m/s"}},
+                      [grid_of](const Settings& options) {
+                          Grid grid = grid_of(options);
+                          const std::string walls = options.choice("walls");
+                          grid.walls = walls == "none"   ? Walls::none
+                                       : walls == "slip" ? Walls::slip
+                                                         : Walls::stick;
+                          grid.wall_nodes = options.integer("wall_nodes");
+                          return grid_update(grid);
+                      }});
+    registry.publish(
+        {"grid_to_particle",
+         "One item per particle: v = sum w u, C = 4 / dx sum w u ((i, j) - f)^T, x += h v, F += h "
+         "C F over the 3 x 3 nodes around it.",
+         size,
+         {{"u", "velocity of each node, m/s"}, origin, inverse_spacing, h, x, v, C, F},
+         [grid_of](const Settings& options) { return grid_to_particle(grid_of(options)); }});
+    registry.publish(
+        {"material_points_energy",
+         "One item per particle j = first + i: value += scale volume (mu |F - R|^2 + lambda/2 (J - "
+         "1)^2), F = R S.",
+         {},
+         {F,
+          volume,
+          mu,
+          lambda,
+          {"first", "number of the first particle"},
+          {"scale", "a factor"},
+          {"value", "a sum, J"}},
+         [](const Settings&) { return elastic_energy(); }});
 }
 
 }  // namespace hindcast::mpm

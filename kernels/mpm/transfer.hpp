@@ -13,6 +13,7 @@
 #pragma once
 
 #include "engine/lang/kernel.hpp"
+#include "engine/model/registry.hpp"
 
 namespace hindcast::mpm {
 
@@ -37,5 +38,8 @@ lang::KernelDef grid_to_particle(const Grid& grid);
 // {F, volume, mu, lambda, first, scale, value}: value += scale sum V (mu |F - R|^2 +
 // lambda/2 (J - 1)^2), the energy that tau comes from; item i is particle first + i.
 lang::KernelDef elastic_energy();
+
+// The four, with the grid's numbers as options.
+void publish_kernels(Registry& registry);
 
 }  // namespace hindcast::mpm

@@ -97,6 +97,51 @@ void publish_energy(Model& model, const std::string& name, EnergyParts parts) {
          }});
 }
 
+void publish_kernels(Registry& registry) {
+    using model::boolean;
+    using model::PublishedKernel;
+    const PublishedKernel::Parameter w{"w", "1 / mass of the points, 1/kg; 0: fixed"},
+        h{"h", "the step, s"}, x{"x", "positions, m"}, v{"v", "velocities, m/s"},
+        gravity{"gravity", "g, m/s^2"};
+    registry.publish({"velocity_update",
+                      "One item per point: v <- v + h (g + w force) where w > 0.",
+                      {model::dimension_option(),
+                       boolean("forced").fallback("true").doc("with a force; without, v + h g")},
+                      {w, {"force", "N"}, gravity, h, v},
+                      [](const Settings& options) {
+                          return for_dimension(options, [&](auto D) {
+                              return update_velocity<D>(options.boolean("forced"));
+                          });
+                      }});
+    registry.publish({"position_update",
+                      "One item per point: x <- x + h v.",
+                      {model::dimension_option()},
+                      {v, h, x},
+                      [](const Settings& options) {
+                          return for_dimension(options,
+                                               [](auto D) { return update_position<D>(); });
+                      }});
+    registry.publish(
+        {"point_energy",
+         "One item per point j = first + i: value += scale mass (|v|^2 / 2 - g.x).",
+         {model::dimension_option(), boolean("kinetic").fallback("true").doc("with |v|^2 / 2"),
+          boolean("gravitational").fallback("true").doc("with -g.x, zero at the origin")},
+         {x,
+          v,
+          {"mass", "kg"},
+          gravity,
+          {"first", "number of the first point"},
+          {"scale", "a factor"},
+          {"value", "a sum, J"}},
+         [](const Settings& options) {
+             const EnergyParts parts{options.boolean("kinetic"), options.boolean("gravitational")};
+             if (!parts.kinetic && !parts.gravitational)
+                 throw options.error("kinetic", "this energy has no part")
+                     .remedy("let kinetic or gravitational be true");
+             return for_dimension(options, [&](auto D) { return point_energy<D>(parts); });
+         }});
+}
+
 class Particles final : public model::Instance {
 public:
     explicit Particles(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -316,6 +361,7 @@ Field points_field() {
 
 void register_particles(Registry& registry) {
     using namespace model;
+    particles::publish_kernels(registry);
     registry.add(
         {Section::bodies,
          "particles",

@@ -70,9 +70,28 @@ model::Field fixed_field();
 
 // A kernel for points of two or three components: f gets the dimension as a constant.
 template <class F>
-auto for_dimension(const model::Model& model, F f) {
-    if (model.dimension() == 2) return f(std::integral_constant<int, 2>{});
+auto for_dimension(std::int64_t dimension, F f) {
+    if (dimension == 2) return f(std::integral_constant<int, 2>{});
     return f(std::integral_constant<int, 3>{});
+}
+template <class F>
+auto for_dimension(const model::Model& model, F f) {
+    return for_dimension(model.dimension(), f);
+}
+// The same for a kernel that is published, whose option "dimension" says which.
+template <class F>
+auto for_dimension(const model::Settings& options, F f) {
+    return for_dimension(options.integer("dimension"), f);
+}
+// And for one that adds forces: f gets the dimension and lang::Sum or lang::Accumulate as template
+// arguments; the option "adds" says which.
+template <class F>
+lang::KernelDef for_adding(const model::Settings& options, F f) {
+    const bool to_zero = options.choice("adds") == "to_zero";
+    return for_dimension(options, [&](auto dimension) {
+        return to_zero ? f.template operator()<dimension(), lang::Sum>()
+                       : f.template operator()<dimension(), lang::Accumulate>();
+    });
 }
 
 // The points of the body that the optional field "of" names; without it, all points of the scene.
@@ -99,6 +118,15 @@ struct Selection {
         return listed ? index_of[i] : i + first.value();
     }
 };
+// Of a published kernel with the option below; its numbers are the launch's business.
+inline Selection selection_of(const model::Settings& options) {
+    Selection selection;
+    selection.listed = options.boolean("listed");
+    return selection;
+}
+inline model::Field listed_option() {
+    return model::boolean("listed").fallback("false").doc("j is index_i; without, j is first + i");
+}
 Selection select_points(const model::Settings& settings, const model::Model& model);
 // The field rows that select_points() reads.
 model::Field of_field();

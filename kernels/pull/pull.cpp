@@ -34,6 +34,29 @@ KernelDef pull_force() {
                   });
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish(
+        {"pull_force",
+         "One item per place: that with the number substep / substeps - begin (whole numbers) adds "
+         "stiffness (places - x) - damping v to the force on the point, the others add 0.",
+         {model::dimension_option(), model::adds_option()},
+         {{"places", "m, one for each step"},
+          {"stiffness", "N/m"},
+          {"damping", "N s/m"},
+          {"substep", "number of the substep"},
+          {"substeps", "in a step"},
+          {"begin", "number of the first step"},
+          {"point", "its number"},
+          {"x", "positions, m"},
+          {"v", "velocities, m/s"},
+          {"force", "on the points, N"}},
+         [](const Settings& options) {
+             return particles::for_adding(options, []<int D, template <class> class Into>() {
+                 return pull_force<D, Into>();
+             });
+         }});
+}
+
 class Pull final : public model::Instance {
 public:
     explicit Pull(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -81,6 +104,7 @@ private:
 
 void register_pull(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::forces,
          "pull",

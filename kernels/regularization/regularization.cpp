@@ -35,6 +35,17 @@ KernelDef deviation(int components) {
     }
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish(
+        {"regularization",
+         "One item per number or vector: value += scale |p - reference|^2.",
+         {model::integer("components").fallback("1").at_least(1).at_most(3).doc("of each")},
+         {{"p", "any unit"}, {"reference", "the same"}, {"scale", "a factor"}, {"value", "a sum"}},
+         [](const Settings& options) {
+             return deviation(static_cast<int>(options.integer("components")));
+         }});
+}
+
 class Regularization final : public model::Instance {
 public:
     explicit Regularization(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -103,6 +114,7 @@ private:
 
 void register_regularization(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::objective,
          "regularization",

@@ -112,6 +112,58 @@ KernelDef invert_mass() {
                   });
 }
 
+void publish_kernels(Registry& registry) {
+    using model::PublishedKernel;
+    const model::Field material = model::choice("material", {"lame", "engineering"})
+                                      .fallback("\"lame\"")
+                                      .doc("mu and lambda, or Young's modulus and Poisson's ratio");
+    const auto moduli = [](const Settings& options) {
+        return options.choice("material") == "lame" ? Moduli::lame : Moduli::engineering;
+    };
+    const PublishedKernel::Parameter corners{"corners", "numbers of the four points"},
+        inverse{"inverse", "(X1 - X0, X2 - X0, X3 - X0)^-1, 1/m"}, volume{"volume", "at rest, m^3"},
+        x{"x", "positions of the points, m"};
+    registry.publish({"neo_hookean_force",
+                      "One item per tetrahedron: adds the forces -dE/dx of E = volume W(F), W(F) = "
+                      "mu/2 (|F|^2 - "
+                      "3) - mu log J + lambda/2 (log J)^2, J = det F, to those on its corners.",
+                      {material, model::adds_option()},
+                      {corners,
+                       inverse,
+                       volume,
+                       {"mu", "Pa"},
+                       {"lambda", "Pa"},
+                       {"young_modulus", "Pa"},
+                       {"poisson_ratio", "a number"},
+                       x,
+                       {"force", "on the points, N"}},
+                      [moduli](const Settings& options) {
+                          return options.choice("adds") == "to_zero"
+                                     ? elastic_force<Sum>(moduli(options))
+                                     : elastic_force<Accumulate>(moduli(options));
+                      }});
+    registry.publish(
+        {"neo_hookean_energy",
+         "One item per tetrahedron: value += scale volume W(F), as in "
+         "neo_hookean_force.",
+         {material},
+         {corners,
+          inverse,
+          volume,
+          {"first", "mu, or Young's modulus, Pa"},
+          {"second", "lambda in Pa, or Poisson's ratio"},
+          x,
+          {"scale", "a factor"},
+          {"value", "a sum, J"}},
+         [moduli](const Settings& options) { return elastic_energy(moduli(options)); }});
+    registry.publish({"solid_lumped_mass",
+                      "One item per tetrahedron: adds a quarter of density volume to the mass of "
+                      "each corner.",
+                      {},
+                      {corners, volume, {"density", "kg/m^3"}, {"m", "masses of the points, kg"}},
+                      [](const Settings&) { return lump_mass(); }});
+}
+
 class Solid final : public model::Instance {
 public:
     explicit Solid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -231,6 +283,7 @@ private:
 
 void register_solids(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::bodies,
          "solid",

@@ -98,6 +98,68 @@ KernelDef elastic_energy(const Form& form) {
         });
 }
 
+Acts acts_of(const std::string& word) {
+    return word == "pull" ? Acts::pull : word == "push" ? Acts::push : Acts::both;
+}
+
+model::Field acts_field() {
+    return model::choice("acts", {"both", "pull", "push"})
+        .fallback("\"both\"")
+        .doc("pull: no force while L <= r, like a rope; push: no force while L >= r");
+}
+
+model::Field length_offset_field() {
+    return model::number("length_offset")
+        .unit("m")
+        .fallback("0")
+        .at_least(0)
+        .doc("added to every length, to keep it away from zero");
+}
+
+Form form_of(const Settings& options) {
+    Form form;
+    form.length_offset = options.number("length_offset");
+    form.acts = acts_of(options.choice("acts"));
+    return form;
+}
+
+void publish_kernels(Registry& registry) {
+    using model::PublishedKernel;
+    const PublishedKernel::Parameter ends{"ends", "numbers a, b of the points at both ends"},
+        rest_length{"rest_length", "r, m"}, stiffness{"stiffness", "k, N/m"},
+        x{"x", "positions of the points, m"};
+    registry.publish(
+        {"spring_force",
+         "One item per spring: with d = x_b - x_a, L = |d| + length_offset, u = d/L it adds "
+         "f = (k (L - r) + c (v_b - v_a).u) u to the force on a, and -f to that on b.",
+         {model::dimension_option(), model::boolean("damped").fallback("false").doc("with c"),
+          acts_field(), length_offset_field(), model::adds_option()},
+         {ends,
+          rest_length,
+          stiffness,
+          {"damping", "c, N s/m"},
+          x,
+          {"v", "velocities of the points, m/s"},
+          {"force", "on the points, N"}},
+         [](const Settings& options) {
+             Form form = form_of(options);
+             form.damped = options.boolean("damped");
+             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
+                 return spring_force<D, Into>(form);
+             });
+         }});
+    registry.publish(
+        {"spring_energy",
+         "One item per spring: value += scale k/2 (L - r)^2, with L = |x_b - x_a| + "
+         "length_offset.",
+         {model::dimension_option(), acts_field(), length_offset_field()},
+         {ends, rest_length, stiffness, x, {"scale", "a factor"}, {"value", "a sum, J"}},
+         [](const Settings& options) {
+             return particles::for_dimension(
+                 options, [&](auto D) { return elastic_energy<D>(form_of(options)); });
+         }});
+}
+
 class Springs final : public model::Instance {
 public:
     explicit Springs(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -110,8 +172,7 @@ public:
         Form form;
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values.front();
-        const std::string acts = settings_->choice("acts");
-        form.acts = acts == "pull" ? Acts::pull : acts == "push" ? Acts::push : Acts::both;
+        form.acts = acts_of(settings_->choice("acts"));
 
         const Argument rest = rest_length(model, ends, form.length_offset),
                        stiffness = settings_->quantity(model, "stiffness", n).argument();
@@ -250,6 +311,7 @@ private:
 
 void register_springs(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     registry.add(
         {Section::forces,
          "springs",
@@ -278,14 +340,7 @@ void register_springs(Registry& registry) {
               .doc("r, \"initial\" (the distance at the start), {\"initial\": factor}, a number, "
                    "or one "
                    "per spring"),
-          number("length_offset")
-              .unit("m")
-              .fallback("0")
-              .at_least(0)
-              .doc("added to every length, to keep it away from zero"),
-          choice("acts", {"both", "pull", "push"})
-              .fallback("\"both\"")
-              .doc("pull: no force while L <= r, like a rope; push: no force while L >= r")},
+          length_offset_field(), acts_field()},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Springs>(std::move(s)); }});
 }
 

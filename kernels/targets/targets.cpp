@@ -27,6 +27,26 @@ KernelDef squared_distance(const Selection& selection) {
         });
 }
 
+void publish_kernels(Registry& registry) {
+    registry.publish(
+        {"squared_distance",
+         "One item per point j: value += scale |x - target|^2; the target of item i is number "
+         "i + row.",
+         {model::dimension_option(), particles::listed_option()},
+         {{"x", "positions, m"},
+          {"target", "m"},
+          {"row", "number of the first target"},
+          {"first", "number of the first point"},
+          {"index", "numbers of the points"},
+          {"scale", "a factor"},
+          {"value", "a sum, m^2"}},
+         [](const Settings& options) {
+             return particles::for_dimension(options, [&](auto D) {
+                 return squared_distance<D>(particles::selection_of(options));
+             });
+         }});
+}
+
 class Targets final : public model::Instance {
 public:
     Targets(bool trajectory, std::shared_ptr<Settings> settings)
@@ -85,6 +105,7 @@ private:
 
 void register_targets(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     const auto fields = [](Field targets) {
         return std::vector<Field>{
             particles::of_field(), particles::points_field(), std::move(targets),

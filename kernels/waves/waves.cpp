@@ -174,6 +174,68 @@ KernelDef wave_energy(const Form& form) {
                   });
 }
 
+KernelDef squared_miss() {
+    return kernel(
+        "field_squared_miss", {"u", "target", "scale", "value"},
+        [](Int i, Read<Float> u, Property<Float> target, Param<Float> scale, Reduce<Float> value) {
+            const Float miss = target[i] - u[i];
+            value += miss * miss * scale.value();
+        });
+}
+
+Form form_of(const Settings& options) {
+    Form form;
+    form.rows = options.integer("rows");
+    form.columns = options.integer("columns");
+    return form;
+}
+
+void publish_kernels(Registry& registry) {
+    using model::integer;
+    using model::PublishedKernel;
+    const model::Field rows = integer("rows").at_least(3).at_most(1 << 15).doc("of the grid"),
+                       columns = integer("columns").at_least(3).at_most(1 << 15).doc(
+                           "of the grid: node (i, j) is element i columns + j");
+    const PublishedKernel::Parameter speed{"speed", "c of each node, m/s"},
+        ratio{"ratio", "h / dx, s/m"};
+    registry.publish(
+        {"wave_level",
+         "One item per node: older <- (2 u - (1 - a) older + k (sum of the 4 neighbours of u - 4 "
+         "u)) / (1 + a), with k = (speed ratio)^2, a = damping half_step; nodes outside are zero.",
+         {rows, columns, model::boolean("damped").fallback("false").doc("with a")},
+         {speed,
+          {"damping", "gamma of each node, 1/s"},
+          {"half_step", "h / 2, s"},
+          ratio,
+          {"u", "the newest level"},
+          {"older", "the level before it, replaced by the next one"}},
+         [](const Settings& options) {
+             Form form = form_of(options);
+             form.damped = options.boolean("damped");
+             return next_level(form);
+         }});
+    registry.publish(
+        {"wave_energy",
+         "One item per node: value += scale/2 ((u - w)^2 / k + u (4 w - sum of the 4 neighbours of "
+         "w)), with k = (speed ratio)^2; nodes outside are zero.",
+         {rows, columns},
+         {speed,
+          ratio,
+          {"u", "a level"},
+          {"w", "the level before it"},
+          {"scale", "a factor"},
+          {"value", "a sum, J for a tension of 1 N/m"}},
+         [](const Settings& options) { return wave_energy(form_of(options)); }});
+    registry.publish({"field_squared_miss",
+                      "One item per node: value += scale (target - u)^2.",
+                      {},
+                      {{"u", "the field"},
+                       {"target", "the field wanted"},
+                       {"scale", "a factor"},
+                       {"value", "a sum"}},
+                      [](const Settings&) { return squared_miss(); }});
+}
+
 class Waves final : public model::Instance {
 public:
     explicit Waves(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -280,15 +342,6 @@ private:
 
 // ---------------------------------------------------------------- objective
 
-KernelDef squared_miss() {
-    return kernel(
-        "field_squared_miss", {"u", "target", "scale", "value"},
-        [](Int i, Read<Float> u, Property<Float> target, Param<Float> scale, Reduce<Float> value) {
-            const Float miss = target[i] - u[i];
-            value += miss * miss * scale.value();
-        });
-}
-
 class FieldTarget final : public model::Instance {
 public:
     explicit FieldTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -323,6 +376,7 @@ private:
 
 void register_waves(Registry& registry) {
     using namespace model;
+    publish_kernels(registry);
     // Written or as .npy, one number per node may also stand row by row.
     const auto per_node = [](const char* key) {
         return values(key).schema(

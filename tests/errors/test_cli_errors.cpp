@@ -324,7 +324,9 @@ TEST_CASE("cli errors: info") {
     CHECK(kernel.err.find("velocity") != std::string::npos);
     CHECK(kernel.err.find(cage) != std::string::npos);
     const Finished no_scene = run_program({"info", "--kernel", "x"});
-    CHECK(no_scene.status == 2);
+    CHECK(no_scene.status == 1);
+    CHECK(no_scene.err.find("there is no built-in kernel 'x'") != std::string::npos);
+    CHECK(run_program({"info", "--kernel", "kick", "--show", "ir"}).status == 2);
 }
 
 TEST_CASE("cli: every command has help") {

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "engine/base/files.hpp"
+#include "engine/document/document.hpp"
+#include "engine/model/model.hpp"
 #include "engine/sim/schema.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/json_schema.hpp"
@@ -166,4 +168,47 @@ TEST_CASE("schema: the reference names every field of every module") {
         }
         CHECK(module_list(registry).find("  " + type.type + " ") != std::string::npos);
     }
+}
+
+TEST_CASE("schema: every kernel that stands alone is listed, and described with all it takes") {
+    const Registry& registry = test::all_modules();
+    CHECK(registry.kernels().size() > 20);
+    for (const model::PublishedKernel& kernel : registry.kernels()) {
+        CAPTURE(kernel.name);
+        const std::string text = reference(kernel);
+        for (const model::Field& option : kernel.options)
+            CHECK(text.find("\n    " + option.key + "  (") != std::string::npos);
+        for (const auto& parameter : kernel.parameters)
+            CHECK(text.find("\n    " + parameter.name + "\n") != std::string::npos);
+        CHECK(kernel_list(registry).find("  " + kernel.name + " ") != std::string::npos);
+        CHECK(&registry.kernel(kernel.name) == &kernel);
+    }
+    Registry twice;
+    twice.publish(registry.kernel("kick"));
+    CHECK_THROWS_WITH_AS(twice.publish(registry.kernel("kick")),
+                         "two kernels are published as 'kick'", Error);
+    CHECK_THROWS_WITH_AS(registry.kernel("kik"),
+                         "there is no built-in kernel 'kik'; did you mean 'kick'?", Error);
+    HINDCAST_NEEDS_PROGRAM();
+    const test::Finished list = test::run_program({"info", "--kernels"});
+    CHECK(list.status == 0);
+    CHECK(list.out.find(kernel_list(registry)) != std::string::npos);
+    const test::Finished one = test::run_program({"info", "--kernel", "kick"});
+    CHECK(one.status == 0);
+    CHECK(one.out == reference(registry.kernel("kick")));
+}
+
+TEST_CASE("kernels that stand alone: parameters that a form does not use are not there") {
+    const model::PublishedKernel& drag = test::all_modules().kernel("drag_force");
+    const auto parameters = [&](const char* options) {
+        const auto document = document::Document::parse(options);
+        std::string names;
+        const lang::KernelDef kernel = model::make_kernel(drag, document.root());
+        for (const auto& p : kernel.parameters()) names += p.name + " ";
+        return names;
+    };
+    CHECK(parameters("{}") == "linear quadratic wind v force ");
+    CHECK(parameters(R"({"quadratic": false})") == "linear wind v force ");
+    CHECK(parameters(R"({"gusts": true})") ==
+          "linear quadratic wind amplitude frequency phase step h v force ");
 }

@@ -56,6 +56,8 @@ from hindcast.kernels import (
     Sum,
     Write,
     WriteSlice,
+    built_in,
+    built_in_kernels,
     else_,
     for_,
     if_,

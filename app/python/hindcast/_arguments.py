@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,18 @@ from hindcast._errors import ArgumentError
 
 def fault(name: str, what: str) -> ArgumentError:
     return ArgumentError(f"{name}: {what}")
+
+
+def to_json(value: Any, name: str) -> str:
+    def known(item: Any) -> Any:
+        if isinstance(item, (np.ndarray, np.generic)):
+            return item.tolist()
+        raise TypeError(f"{type(item).__name__} has no form in JSON")
+
+    try:
+        return json.dumps(value, default=known, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise fault(name, str(error)) from None
 
 
 def path_of(path: Any, name: str = "path") -> str:

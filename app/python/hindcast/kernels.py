@@ -15,6 +15,7 @@ import sys
 
 from hindcast import _core
 from hindcast._core import Error
+from hindcast._arguments import to_json
 from hindcast._errors import ArgumentError
 from hindcast._functions import TYPES, construct  # noqa: F401
 from hindcast._regions import else_, for_, if_, while_  # noqa: F401
@@ -464,7 +465,34 @@ def kernel(function):
         (name, access.__name__, kind, _count(shape), shape[0] if len(shape) == 2 else 1)
         for name, access, kind, shape in parameters
     ]
-    return _core._make_kernel(function.__name__, made, lambda: _describe(function, parameters))
+    text = inspect.getdoc(function) or ""
+    return _core._make_kernel(
+        function.__name__, made, text, lambda: _describe(function, parameters)
+    )
+
+
+# ---- the kernels of the library --------------------------------------------------------------
+
+
+def built_in(name, **options):
+    """A kernel of the library by its name, for arrays of one's own: what its options ask for.
+
+    force = hc.built_in("spring_force", dimension=2, damped=True)
+    print(force.signature)       # its parameters
+    print(force.documentation)   # what it does, all options and parameters
+    hc.record(force, dim=len(ends), ends=ends, ...)
+
+    built_in_kernels() has the names. An ArgumentError names options that are not there, are missing
+    or out of range.
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(f"name: a kernel's name is a str, not {type(name).__name__}")
+    return _core._built_in(name, to_json(options, "options"))
+
+
+def built_in_kernels():
+    """The names of the library's kernels, each with its reference: a dict."""
+    return dict(_core._built_in_kernels())
 
 
 def _count(shape):

@@ -20,6 +20,7 @@ from hindcast._arguments import fault as _fault
 from hindcast._arguments import names_of as _names
 from hindcast._arguments import numbers_of as _numbers
 from hindcast._arguments import path_of as _path
+from hindcast._arguments import to_json
 from hindcast.batches import Batch
 
 __all__ = ["Check", "Optimized", "Simulation", "Value", "load", "scene"]
@@ -103,18 +104,6 @@ def load(
     return Simulation(_core.Scene.load(file, *_options(device, precision, steps, seed)))
 
 
-def _to_json(value: Any, name: str) -> str:
-    def known(item: Any) -> Any:
-        if isinstance(item, (np.ndarray, np.generic)):
-            return item.tolist()
-        raise TypeError(f"{type(item).__name__} has no form in JSON")
-
-    try:
-        return json.dumps(value, default=known, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _fault(name, str(error)) from None
-
-
 def scene(
     document: Mapping | str,
     device: str | _core.Device | None = None,
@@ -128,7 +117,7 @@ def scene(
     file: where it would stand; files that it names are looked for beside it. The rest as load().
     """
     if isinstance(document, Mapping):
-        document = _to_json(dict(document), "document")
+        document = to_json(dict(document), "document")
     elif not isinstance(document, str):
         raise _fault("document", f"a dict or JSON text is needed, not {type(document).__name__}")
     options = _options(device, precision, steps, seed)
@@ -161,7 +150,7 @@ class Simulation:
         """
         now = self._core.value(_path(path))
         if now is None or isinstance(value, (str, Mapping, bool)):
-            self._core.set_json(path, _to_json(value, "value"))
+            self._core.set_json(path, to_json(value, "value"))
             return
         shape = np.shape(now)
         numbers = _numbers(value, "value", None)

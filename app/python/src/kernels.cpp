@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "app/python/src/scenes.hpp"
 #include "app/python/src/tracing.hpp"
 #include "engine/base/error.hpp"
+#include "engine/document/document.hpp"
+#include "engine/sim/schema.hpp"
 
 namespace hindcast::python {
 
@@ -52,7 +56,7 @@ namespace {
 
 // Parameters as (name, access, kind, components, rows).
 std::unique_ptr<PyKernel> make_kernel(const std::string& name, nb::handle parameters,
-                                      nb::object describe) {
+                                      std::string documentation, nb::object describe) {
     static const std::pair<const char*, ir::Access> accesses[] = {
         {"Read", ir::Access::read},
         {"Write", ir::Access::write},
@@ -85,7 +89,24 @@ std::unique_ptr<PyKernel> make_kernel(const std::string& name, nb::handle parame
                 throw Error("internal: a kernel of Python is traced before it is prepared");
             record_program(*source->program, symbols, shared);
         });
-    return std::make_unique<PyKernel>(std::move(definition), source);
+    return std::make_unique<PyKernel>(std::move(definition), std::move(documentation), source);
+}
+
+// `options` is a JSON object.
+std::unique_ptr<PyKernel> built_in(const std::string& name, const std::string& options) {
+    return checked([&] {
+        const model::PublishedKernel& kernel = all_modules().kernel(name);
+        const auto document = document::Document::parse(options, "the options of '" + name + "'");
+        return std::make_unique<PyKernel>(model::make_kernel(kernel, document.root()),
+                                          reference(kernel));
+    });
+}
+
+std::vector<std::pair<std::string, std::string>> built_in_kernels() {
+    std::vector<std::pair<std::string, std::string>> list;
+    for (const model::PublishedKernel& kernel : all_modules().kernels())
+        list.emplace_back(kernel.name, reference(kernel));
+    return list;
 }
 
 // A kernel that has not run its function refers to it, and the function often to the kernel.
@@ -120,6 +141,12 @@ void bind_kernels(nb::module_& m) {
                 return names;
             },
             "Names, without the work item: what record() takes.")
+        .def_prop_ro(
+            "signature", [](const PyKernel& k) { return model::signature(k.signature()); },
+            "What each parameter holds and how it is used, as one line.")
+        .def_prop_ro(
+            "documentation", [](const PyKernel& k) { return k.documentation(); },
+            "That of the function, or the reference of a built-in kernel.")
         .def(
             "__call__",
             [](const PyKernel& k, const nb::args&, const nb::kwargs&) {
@@ -134,7 +161,9 @@ void bind_kernels(nb::module_& m) {
             "A TypeError: kernels are bound by record(), not called.")
         .def("__repr__",
              [](const PyKernel& k) { return "hindcast.Kernel " + k.signature().name(); });
-    m.def("_make_kernel", &make_kernel, "name"_a, "parameters"_a, "describe"_a);
+    m.def("_make_kernel", &make_kernel, "name"_a, "parameters"_a, "documentation"_a, "describe"_a);
+    m.def("_built_in", &built_in, "name"_a, "options"_a);
+    m.def("_built_in_kernels", &built_in_kernels);
 }
 
 }  // namespace hindcast::python

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "app/python/src/bindings.hpp"
 #include "engine/lang/kernel.hpp"
@@ -14,8 +15,12 @@ public:
     // What the definition's body refers to: the function until it has run, then its steps.
     struct Source;
 
-    explicit PyKernel(lang::KernelDef definition, std::shared_ptr<Source> source = {})
-        : definition_(std::move(definition)), source_(std::move(source)) {}
+    PyKernel(lang::KernelDef definition, std::string documentation,
+             std::shared_ptr<Source> source = {})
+        : definition_(std::move(definition)),
+          documentation_(std::move(documentation)),
+          source_(std::move(source)) {}
+    const std::string& documentation() const { return documentation_; }
     // Name and parameters; for launches use definition().
     const lang::KernelDef& signature() const { return definition_; }
     // Runs the function if it has not run yet, so that the definition can be traced on any thread.
@@ -29,6 +34,7 @@ public:
 
 private:
     lang::KernelDef definition_;
+    std::string documentation_;
     std::shared_ptr<Source> source_;  // none for kernels of the library
 };
 

@@ -1,0 +1,46 @@
+// Kernels of modules that stand alone: anyone may launch them on arrays of their own, from Python by
+// their names.
+//
+//     registry.publish(
+//         {"velocity_decay", "One item per point: v <- exp(-rate h) v.",
+//          {dimension_option()},
+//          {{"rate", "1/s"}, {"h", "the step, s"}, {"v", "velocities, m/s"}},
+//          [](const Settings& options) { return decay(options.integer("dimension")); }});
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/document/node.hpp"
+#include "engine/lang/kernel.hpp"
+#include "engine/model/field.hpp"
+
+namespace hindcast::model {
+
+class Settings;
+
+struct PublishedKernel {
+    struct Parameter {
+        std::string name, documentation;  // with the unit, and the shape where it is not plain
+    };
+
+    std::string name;
+    std::string documentation;          // what an item is, and the formula in the parameters' names
+    std::vector<Field> options;         // what the kernel is specialised on
+    std::vector<Parameter> parameters;  // of all its forms
+    std::function<lang::KernelDef(const Settings& options)> make;
+};
+
+// The kernel with these options (an object), without the parameters that it then does not use.
+// Throws Error at the option for unknown names, missing ones and values out of range.
+lang::KernelDef make_kernel(const PublishedKernel& kernel, const document::Node& options);
+
+// "spring_force(ends: Read[ivec2], rest_length: Property[real], x: Read[vec3], ...)"
+std::string signature(const lang::KernelDef& kernel);
+
+// Options that many kernels have.
+Field dimension_option();  // "dimension": 2 or 3
+Field adds_option();       // "adds": "to_what_is_there" or "to_zero"
+
+}  // namespace hindcast::model

@@ -6,6 +6,7 @@
 #include "engine/backend/passes.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
+#include "engine/ir/effects.hpp"
 
 namespace hindcast::backend::cpu {
 
@@ -24,64 +25,37 @@ std::uint64_t next_number() {
     return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-bool is_zero(const ir::Kernel& kernel, Value v) {
-    return kernel.op(v).code == OpCode::constant && kernel.op(v).bits == 0;
-}
-
 }  // namespace
 
 Idle::Idle(const Plan& plan) : plan_(plan) {
     const ir::Kernel& kernel = plan.kernel;
     if (plan.checked || plan.measure) return;
-    struct Use {
-        bool own = false, foreign = false, loaded = false, changed = false, other = false;
-        int cleared = 0;  // components
-    };
-    std::vector<Use> uses(kernel.parameters.size());
     bool may_fail = false;  // where loops have a limit
-    for (std::size_t r = 0; r < kernel.regions.size(); ++r)
-        for (const Value v : kernel.region(static_cast<int>(r)).ops) {
-            const Op& op = kernel.op(v);
-            may_fail |= op.code == OpCode::while_ ||
-                        (op.code == OpCode::for_ && kernel.nest(op).max_trips > 0);
-            if (op.symbol < 0 || ir::info(op.code).op_class == ir::OpClass::structure) continue;
-            Use& use = uses[static_cast<std::size_t>(op.symbol)];
-            const bool at_item =
-                op.operand[0] >= 0 && kernel.op(op.operand[0]).code == OpCode::item;
-            switch (op.code) {
-                case OpCode::load: (at_item ? use.own : use.foreign) = use.loaded = true; break;
-                case OpCode::own_load: use.own = use.loaded = true; break;
-                case OpCode::own_store:
-                    use.own = use.changed = true;
-                    if (r == 0 && is_zero(kernel, op.operand[1]))
-                        ++use.cleared;
-                    else
-                        use.cleared = INT32_MIN;
-                    break;
-                case OpCode::accumulate:
-                    use.own = use.loaded = use.changed = true;
-                    use.cleared = INT32_MIN;
-                    use.other |= !at_item;
-                    break;
-                default: use.other = true;
-            }
-        }
-    for (std::size_t p = 0; p < uses.size(); ++p) {
-        const ir::Parameter& parameter = kernel.parameters[p];
-        const Use& use = uses[p];
+    for (const ir::Region& region : kernel.regions)
+        for (const Value v : region.ops)
+            may_fail |=
+                kernel.op(v).code == OpCode::while_ ||
+                (kernel.op(v).code == OpCode::for_ && kernel.nest(kernel.op(v)).max_trips > 0);
+    const std::vector<ir::Effects> effects = ir::effects_of(kernel);
+    for (std::size_t p = 0; p < effects.size(); ++p) {
+        const ir::Effects& e = effects[p];
         const auto number = static_cast<int>(p);
-        if (parameter.access == Access::value) {
-            shared_.push_back(number);
-            continue;
+        switch (kernel.parameters[p].access) {
+            case Access::value: shared_.push_back(number); continue;
+            case Access::read:
+            case Access::write:
+            case Access::read_write:
+            case Access::accumulate: break;
+            default: return;
         }
-        if (parameter.access == Access::sum || parameter.access == Access::reduce || use.other ||
-            plan.shares_buffer(number))
-            return;
-        if ((use.foreign && use.changed) || plan.form[p].layout == Layout::strided) return;
-        if (use.foreign || (use.own && plan.form[p].layout == Layout::shared))
+        const bool own = e.reads_own || e.writes_own || e.adds_own,
+                   changed = e.writes_own || e.adds_own;
+        if (e.writes_other || e.adds_other || plan.shares_buffer(number)) return;
+        if ((e.reads_other && changed) || plan.form[p].layout == Layout::strided) return;
+        if (e.reads_other || (own && plan.form[p].layout == Layout::shared))
             shared_.push_back(number);
-        else if (use.own)
-            own_.push_back({number, use.loaded, use.changed, use.cleared == parameter.components});
+        else if (own)
+            own_.push_back({number, e.reads_own || e.adds_own, changed, e.leaves_zero});
     }
     possible_ = std::any_of(own_.begin(), own_.end(), [](const Own& o) { return o.read; }) &&
                 std::any_of(own_.begin(), own_.end(), [](const Own& o) { return o.written; });

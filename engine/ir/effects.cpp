@@ -18,13 +18,27 @@ void note(Effects& e, const Kernel& kernel, const Op& op) {
             (own ? e.reads_own : e.reads_other) = true;
             (own ? e.writes_own : e.writes_other) = true;
             break;
-        case OpCode::accumulate:
+        case OpCode::accumulate: (own ? e.adds_own : e.adds_other) = true; break;
         case OpCode::atomic_add:
         case OpCode::atomic_min:
-        case OpCode::atomic_max: e.adds = true; break;
+        case OpCode::atomic_max: e.counts = true; break;
         case OpCode::reduce: e.reduces = true; break;
         default: break;
     }
+}
+
+// Own stores stand at top level, one for each component that is stored.
+bool leaves_zero(const Kernel& kernel, int parameter, const Effects& e) {
+    if (!e.writes_own || e.writes_other || e.adds()) return false;
+    int stored = 0;
+    for (const Value v : kernel.region(0).ops) {
+        const Op& op = kernel.op(v);
+        if (op.code != OpCode::own_store || op.symbol != parameter) continue;
+        const Op& value = kernel.op(op.operand[1]);
+        if (value.code != OpCode::constant || value.bits != 0) return false;
+        ++stored;
+    }
+    return stored == kernel.parameter(parameter).components;
 }
 
 void judge(Effects& e, const Kernel& kernel, int p) {
@@ -70,6 +84,7 @@ void judge(Effects& e, const Kernel& kernel, int p) {
             }
         }
     if (e.reads_own || e.reads_other) because("is read");
+    e.leaves_zero = leaves_zero(kernel, p, e);
     for (std::size_t k = 0; k < stored.size(); ++k)
         if (stored[k] == 0)
             because(e.writes() ? "has components that are not stored on every path"
@@ -93,7 +108,8 @@ std::vector<Effects> effects_of(const Kernel& kernel) {
             for (const Value operand : op.operand) visit(operand);
             if (has_regions(op.code))
                 for (const Value init : kernel.nest(op).inits) visit(init);
-            if (op.symbol >= 0) note(all[static_cast<std::size_t>(op.symbol)], kernel, op);
+            if (op.symbol >= 0 && info(op.code).op_class != OpClass::structure)
+                note(all[static_cast<std::size_t>(op.symbol)], kernel, op);
         }
         for (const Value v : region.yields) visit(v);
     }

@@ -20,19 +20,27 @@ struct Effects {
     bool reads_other = false;   // elements at other indices
     bool writes_own = false;    // stores the item's own element
     bool writes_other = false;  // stores elements at other indices
-    bool adds = false;          // to elements, integers included, and in any order of the items
+    bool adds_own = false;      // to the item's own element
+    bool adds_other = false;    // to elements at other indices
+    bool counts = false;        // atomic operations, at any index
     bool reduces = false;       // adds to one value per launch
     bool clears = false;        // first sets the whole array to zero
+    bool leaves_zero =
+        false;  // stores zero in every component of the own element, and nothing else
     // Afterwards nothing is left of what the array held before: it is cleared, or it has as many
     // elements as there are items, and every component of each is stored on every path.
     bool defines_all = false;
     std::string not_defined;  // why not, as the rest of a sentence that begins with the parameter
     SourcePlace place;        // of the op that is the reason, if one is
 
-    bool writes() const { return writes_own || writes_other || adds || reduces || clears; }
-    bool uses_old_values() const {
-        return reads_own || reads_other || (adds && !clears) || reduces;
+    bool adds() const { return adds_own || adds_other; }
+    bool writes() const {
+        return writes_own || writes_other || adds() || counts || reduces || clears;
     }
+    bool uses_old_values() const {
+        return reads_own || reads_other || (adds() && !clears) || counts || reduces;
+    }
+    bool touches() const { return writes() || uses_old_values(); }
 };
 
 std::vector<Effects> effects_of(const Kernel& kernel);

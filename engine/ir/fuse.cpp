@@ -5,16 +5,18 @@
 #include <set>
 
 #include "engine/ir/clone.hpp"
+#include "engine/ir/effects.hpp"
 
 namespace hindcast::ir {
 
 namespace {
 
-// How a kernel touches one buffer.
+// How pieces touch one buffer.
 struct Use {
     bool own_read = false, foreign_read = false, own_write = false;
     bool own_sum = false, foreign_sum = false, reduces = false;
-    bool alone = false;  // nothing may share it
+    bool alone = false;        // nothing may share it
+    bool leaves_zero = false;  // of one piece
     bool touches() const {
         return own_read || foreign_read || own_write || own_sum || foreign_sum || reduces || alone;
     }
@@ -31,38 +33,23 @@ struct Use {
 };
 
 std::vector<Use> uses_of(const Kernel& kernel) {
-    std::vector<Use> uses(kernel.parameters.size());
-    const auto is_item = [&](Value index) { return kernel.op(index).code == OpCode::item; };
-    for (std::size_t p = 0; p < uses.size(); ++p) {
-        const Access access = kernel.parameters[p].access;
-        if (access == Access::value) uses[p].foreign_read = true;
-        if (access == Access::sum || access == Access::slice || access == Access::atomic)
-            uses[p].alone = true;
+    std::vector<Use> uses;
+    for (const Effects& e : effects_of(kernel)) {
+        const Access access = kernel.parameters[uses.size()].access;
+        const bool is_value = access == Access::value;
+        // Own elements may stand at an index that is only declared injective: not known which.
+        const bool is_own = access == Access::write || access == Access::read_write;
+        Use& use = uses.emplace_back();
+        use.own_read = (e.reads_own && !is_value) || (e.reads_other && is_own);
+        use.foreign_read = is_value || (e.reads_other && !is_own);
+        use.own_write = e.writes_own || (e.writes_other && is_own);
+        use.own_sum = e.adds_own;
+        use.foreign_sum = e.adds_other;
+        use.reduces = e.reduces;
+        use.leaves_zero = e.leaves_zero;
+        use.alone = access == Access::sum || access == Access::slice || access == Access::atomic ||
+                    (is_own && (e.reads_other || e.writes_other));
     }
-    for (const Region& region : kernel.regions)
-        for (const Value v : region.ops) {
-            const Op& op = kernel.op(v);
-            if (op.symbol < 0) continue;
-            Use& use = uses[static_cast<std::size_t>(op.symbol)];
-            switch (op.code) {
-                case OpCode::load:
-                    (is_item(op.operand[0]) ? use.own_read : use.foreign_read) = true;
-                    break;
-                case OpCode::own_load:
-                    use.own_read = true;
-                    use.alone |= !is_item(op.operand[0]);
-                    break;
-                case OpCode::own_store:
-                    use.own_write = true;
-                    use.alone |= !is_item(op.operand[0]);
-                    break;
-                case OpCode::accumulate:
-                    (is_item(op.operand[0]) ? use.own_sum : use.foreign_sum) = true;
-                    break;
-                case OpCode::reduce: use.reduces = true; break;
-                default: break;
-            }
-        }
     return uses;
 }
 
@@ -86,19 +73,6 @@ struct Shared {  // what the pieces so far do to a buffer
     bool is_passed = false;  // from one piece to those after it
 };
 using Buffers = std::map<int, Shared>;
-
-// Whether the kernel ends with a zero in all that a parameter's own elements hold.
-bool leaves_zero(const Kernel& kernel, std::size_t parameter) {
-    int stored = 0;
-    for (const Value v : kernel.region(0).ops) {
-        const Op& op = kernel.op(v);
-        if (op.code != OpCode::own_store || op.symbol != static_cast<int>(parameter)) continue;
-        const Op& value = kernel.op(op.operand[1]);
-        if (value.code != OpCode::constant || value.bits != 0) return false;
-        ++stored;
-    }
-    return stored == kernel.parameters[parameter].components;
-}
 
 std::string cannot_pass(const FusionPiece& piece, std::size_t parameter) {
     return "'" + piece.kernel->parameters[parameter].name + "' of " + piece.kernel->name +
@@ -167,7 +141,7 @@ std::string add_pieces(const std::vector<FusionPiece>& pieces, const std::set<in
             if (!zero.contains(buffer) || !uses[p].touches()) continue;
             const bool last = left.contains(buffer);
             if (buffers[buffer].use.alone || buffers[buffer].use.foreign_read ||
-                (last && (uses[p].own_sum || !leaves_zero(*piece->kernel, p))))
+                (last && !uses[p].leaves_zero))
                 return cannot_pass(*piece, p);
             seen.insert(buffer);
         }
@@ -311,17 +285,6 @@ FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces
     fused.kernel = simplify(builder.finish(), true);
     verify(fused.kernel, "fusion");
     return fused;
-}
-
-std::vector<char> added_to_others(const Kernel& kernel) {
-    std::vector<char> list;
-    for (const Use& use : uses_of(kernel)) list.push_back(use.foreign_sum ? 1 : 0);
-    return list;
-}
-
-bool adds_to_others(const Kernel& kernel) {
-    const std::vector<char> list = added_to_others(kernel);
-    return std::find(list.begin(), list.end(), 1) != list.end();
 }
 
 }  // namespace hindcast::ir

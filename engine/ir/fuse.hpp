@@ -58,8 +58,4 @@ struct FusedKernel {
 FusedKernel fuse(const std::string& name, const std::vector<FusionPiece>& pieces,
                  const std::set<int>& zero = {});
 
-// Whether a kernel adds to elements other than the item's own; to which parameters it does.
-bool adds_to_others(const Kernel& kernel);
-std::vector<char> added_to_others(const Kernel& kernel);
-
 }  // namespace hindcast::ir

@@ -85,7 +85,7 @@ KernelDef KernelDef::without_unused() const {
     std::vector<bool> may_share;
     std::vector<std::size_t> used;
     for (std::size_t k = 0; k < effects.size(); ++k) {
-        if (!effects[k].writes() && !effects[k].uses_old_values()) continue;
+        if (!effects[k].touches()) continue;
         parameters.push_back(parameters_[k]);
         may_share.push_back(may_share_[k]);
         used.push_back(k);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ir/effects.hpp"
 #include "engine/ir/fuse.hpp"
 #include "engine/runtime/join.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 bool can_join(const Launch::Replay& replay) {
     return !replay.adds_aliases() && replay.cleared_after().empty() &&
-           !ir::adds_to_others(replay.kernel());
+           std::ranges::none_of(ir::effects_of(replay.kernel()), &ir::Effects::adds_other);
 }
 bool can_join(const Call& call, bool backward) {
     return !call.made_again && can_join(call.forward) &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/fixed_point.hpp"
+#include "engine/ir/effects.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/join.hpp"
 
@@ -26,9 +27,9 @@ bool uses(const Call& call, const Array& array) {
 bool sums_fit(const Launch::Replay& replay) {
     const ir::Kernel& kernel = replay.kernel();
     const std::vector<backend::FixedPoint> fixed = backend::fixed_point_parameters(kernel);
-    const std::vector<char> others = ir::added_to_others(kernel);
+    const std::vector<ir::Effects> effects = ir::effects_of(kernel);
     for (std::size_t p = 0; p < fixed.size(); ++p)
-        if (others[p] != 0 && !fixed[p].used) return false;
+        if (effects[p].adds_other && !fixed[p].used) return false;
     return !replay.adds_aliases();
 }
 

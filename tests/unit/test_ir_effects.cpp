@@ -10,16 +10,20 @@ using namespace hindcast::lang;
 
 namespace {
 
-// "r" own element read, "R" others, "w" own stored, "W" others, "+" added, "e" reduced, "0" cleared.
+// "r" own element read, "R" others, "w" own stored, "W" others, "+" added to own, "*" to others, "#"
+// counted, "e" reduced, "0" cleared, "z" left at zero.
 std::string text_of(const ir::Effects& e) {
     std::string text;
     if (e.reads_own) text += 'r';
     if (e.reads_other) text += 'R';
     if (e.writes_own) text += 'w';
     if (e.writes_other) text += 'W';
-    if (e.adds) text += '+';
+    if (e.adds_own) text += '+';
+    if (e.adds_other) text += '*';
+    if (e.counts) text += '#';
     if (e.reduces) text += 'e';
     if (e.clears) text += '0';
+    if (e.leaves_zero) text += 'z';
     return text;
 }
 
@@ -44,7 +48,7 @@ TEST_CASE("effects: reads and stores of own and other elements") {
                            s.store_once(2 * i, a[i]);
                            n[0].add(1);
                        }));
-    const char* expected[] = {"r", "rR", "", "w", "rw", "W", "+"};
+    const char* expected[] = {"r", "rR", "", "w", "rw", "W", "#"};
     for (std::size_t p = 0; p < all.size(); ++p) CHECK(text_of(all[p]) == expected[p]);
     CHECK(!all[0].writes());
     CHECK(!all[3].uses_old_values());
@@ -61,7 +65,7 @@ TEST_CASE("effects: sums, reductions and launch parameters") {
                                         if_(i > 3, [&] { g[0] += 2.0; });
                                         e += k.value();
                                     }));
-    const char* expected[] = {"r", "", "+", "+0", "e"};
+    const char* expected[] = {"r", "", "+", "*0", "e"};
     for (std::size_t p = 0; p < all.size(); ++p) CHECK(text_of(all[p]) == expected[p]);
     CHECK(all[2].uses_old_values());
     CHECK(!all[3].uses_old_values());
@@ -104,6 +108,22 @@ TEST_CASE("effects: what is stored on every path") {
     CHECK(all[3].place.file.ends_with("test_ir_effects.cpp"));
 }
 
+TEST_CASE("effects: zero left in all components, and in nothing else") {
+    const auto all =
+        effects(kernel("zeros", {"a", "whole", "part", "some", "turned"},
+                       [](Int i, Read<Float> a, Write<Vec2> whole, ReadWrite<Vec2> part,
+                          ReadWrite<Float> some, Write<Float> turned) {
+                           whole[i] = Vec2(0.0, 0.0);
+                           part[i].y() = 0.0;
+                           if_(a[i] > 0.0, [&] { some[i] = 0.0; });
+                           turned[injective(3 - i)] = 0.0;
+                       }));
+    const char* expected[] = {"r", "wz", "", "", "W"};
+    for (const std::size_t p : {0U, 1U, 4U}) CHECK(text_of(all[p]) == expected[p]);
+    CHECK(!all[2].leaves_zero);
+    CHECK(!all[3].leaves_zero);
+}
+
 TEST_CASE("effects: an index that is not the work item may leave elements out") {
     const auto all =
         effects(kernel("turned", {"n", "y", "s", "c"},
@@ -130,5 +150,5 @@ TEST_CASE("effects: a derivative is a kernel like any other") {
     CHECK(of("x") == "r");
     CHECK(of("y") == "");
     CHECK(of(ad::adjoint_name(k, "x")) == "+");
-    CHECK(of(ad::adjoint_name(k, "y")) == "rw");  // taken and cleared
+    CHECK(of(ad::adjoint_name(k, "y")) == "rwz");  // taken and cleared
 }

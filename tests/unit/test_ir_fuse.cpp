@@ -113,6 +113,20 @@ TEST_CASE("fusion: own elements that two kernels read and neither stores are rea
     CHECK(ir::count_ops(fused.kernel, OpCode::mul) == 1);  // shared after differentiation
 }
 
+TEST_CASE(
+    "fusion: own elements at a declared index stay stored, and share their buffer with none") {
+    const KernelDef turned = kernel(
+        "turned", {"a", "other"},
+        [](Int i, ReadWrite<Float> a, Read<Float> other) { a[injective(3 - i)] += other[i]; });
+    for (const KernelDef* other : {&own_read, &own_update, &foreign_read}) {
+        CHECK(!fits(turned, *other));
+        CHECK(!fits(*other, turned));
+    }
+    const ir::Kernel k = turned.trace(ir::Precision::f32), l = own_update.trace(ir::Precision::f32);
+    const ir::FusedKernel fused = ir::fuse("both", {{&k, {0, 1}}, {&l, {2, 3}}});
+    CHECK(fused.kernel.parameter(fused.parameters[0][0]).access == ir::Access::read_write);
+}
+
 TEST_CASE("fusion: a product of one kernel is not contracted with a sum of the next") {
     const ir::Kernel first = own_read.trace(ir::Precision::f64);  // a * 2
     const ir::Kernel second = own_sum.trace(ir::Precision::f64);  // += other

@@ -25,8 +25,7 @@ struct Effects {
     bool counts = false;        // atomic operations, at any index
     bool reduces = false;       // adds to one value per launch
     bool clears = false;        // first sets the whole array to zero
-    bool leaves_zero =
-        false;  // stores zero in every component of the own element, and nothing else
+    bool leaves_zero = false;   // stores zero in all of the own element, and nothing else
     // Afterwards nothing is left of what the array held before: it is cleared, or it has as many
     // elements as there are items, and every component of each is stored on every path.
     bool defines_all = false;

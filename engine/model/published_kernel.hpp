@@ -36,9 +36,6 @@ struct PublishedKernel {
 // Throws Error at the option for unknown names, missing ones and values out of range.
 lang::KernelDef make_kernel(const PublishedKernel& kernel, const document::Node& options);
 
-// "spring_force(ends: Read[ivec2], rest_length: Property[real], x: Read[vec3], ...)"
-std::string signature(const lang::KernelDef& kernel);
-
 // Options that many kernels have.
 Field dimension_option();  // "dimension": 2 or 3
 Field adds_option();       // "adds": "to_what_is_there" or "to_zero"

@@ -342,10 +342,6 @@ constexpr const char* order_of_a_substep =
     "kick,\n"
     "damping or contact changes it; their x <- x + h v is made like that of the others.\n";
 
-}  // namespace
-
-namespace {
-
 // "number, N/m, >= 0, required, differentiable"
 std::string facts_of(const Field& f) {
     std::string facts = kind_name(f);

@@ -20,15 +20,15 @@ using model::Model;
 using model::Settings;
 using particles::Selection;
 
-KernelDef area(const Selection& selection) {
+KernelDef area(const Selection& selection, std::int64_t corners) {
     return kernel(
         "area", {"x", "target", "first", "index", "scale", "value"},
-        [selection](Int, Read<Vec2> x, Property<Float> target, Param<Int> first, Read<Int> index,
-                    Param<Float> scale, Reduce<Float> value) {
+        [selection, corners](Int, Read<Vec2> x, Property<Float> target, Param<Int> first,
+                             Read<Int> index, Param<Float> scale, Reduce<Float> value) {
             const auto corner = [&](const Int& k) { return x[selection.point(k, first, index)]; };
             const Vec2 origin = corner(0);
             Float twice;
-            for_(1, selection.count() - 1,
+            for_(1, corners - 1,
                  [&](const Int& k) { twice += cross(corner(k) - origin, corner(k + 1) - origin); });
             const Float miss = 0.5 * twice - target[0];
             value += miss * miss * scale.value();
@@ -66,10 +66,7 @@ void publish_kernels(Registry& registry) {
           {"scale", "a factor"},
           {"value", "a sum, m^4"}},
          [](const Settings& options) {
-             Selection polygon = particles::selection_of(options);
-             polygon.body.count = options.integer("points");
-             polygon.points.resize(static_cast<std::size_t>(polygon.body.count));
-             return area(polygon);
+             return area(particles::selection_of(options), options.integer("points"));
          }});
     registry.publish(
         {"volume",
@@ -99,7 +96,7 @@ public:
         const double scale = 1.0 / static_cast<double>(term.times.size());
         Program program;
         program.add(
-            model.launch(area(selection), 1,
+            model.launch(area(selection, selection.count()), 1,
                          {model.array("position"), settings_->quantity(model, "target").argument(),
                           selection.body.first, selection.index, scale, term.value},
                          settings_->name() + ": area"));

@@ -123,29 +123,28 @@ void publish_kernels(Registry& registry) {
     const PublishedKernel::Parameter corners{"corners", "numbers of the four points"},
         inverse{"inverse", "(X1 - X0, X2 - X0, X3 - X0)^-1, 1/m"}, volume{"volume", "at rest, m^3"},
         x{"x", "positions of the points, m"};
-    registry.publish({"neo_hookean_force",
-                      "One item per tetrahedron: adds the forces -dE/dx of E = volume W(F), W(F) = "
-                      "mu/2 (|F|^2 - "
-                      "3) - mu log J + lambda/2 (log J)^2, J = det F, to those on its corners.",
-                      {material, model::adds_option()},
-                      {corners,
-                       inverse,
-                       volume,
-                       {"mu", "Pa"},
-                       {"lambda", "Pa"},
-                       {"young_modulus", "Pa"},
-                       {"poisson_ratio", "a number"},
-                       x,
-                       {"force", "on the points, N"}},
-                      [moduli](const Settings& options) {
-                          return options.choice("adds") == "to_zero"
-                                     ? elastic_force<Sum>(moduli(options))
-                                     : elastic_force<Accumulate>(moduli(options));
-                      }});
+    registry.publish(
+        {"neo_hookean_force",
+         "One item per tetrahedron: adds the forces -dE/dx of E = volume W(F), W(F) = "
+         "mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F, to those on its corners.",
+         {material, model::adds_option()},
+         {corners,
+          inverse,
+          volume,
+          {"mu", "Pa"},
+          {"lambda", "Pa"},
+          {"young_modulus", "Pa"},
+          {"poisson_ratio", "a number"},
+          x,
+          {"force", "on the points, N"}},
+         [moduli](const Settings& options) {
+             return options.choice("adds") == "to_zero"
+                        ? elastic_force<Sum>(moduli(options))
+                        : elastic_force<Accumulate>(moduli(options));
+         }});
     registry.publish(
         {"neo_hookean_energy",
-         "One item per tetrahedron: value += scale volume W(F), as in "
-         "neo_hookean_force.",
+         "One item per tetrahedron: value += scale volume W(F), as in neo_hookean_force.",
          {material},
          {corners,
           inverse,

@@ -14,8 +14,8 @@ import inspect
 import sys
 
 from hindcast import _core
-from hindcast._core import Error
 from hindcast._arguments import to_json
+from hindcast._core import Error
 from hindcast._errors import ArgumentError
 from hindcast._functions import TYPES, construct  # noqa: F401
 from hindcast._regions import else_, for_, if_, while_  # noqa: F401

@@ -1,5 +1,7 @@
 #include "app/python/src/kernels.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include <nanobind/stl/pair.h>
@@ -54,32 +56,43 @@ void PyKernel::prepare() const {
 
 namespace {
 
+// What is read, one for each item or one for all.
+const std::string property = "Property";
+
+// "spring_force(ends: Read[ivec2], rest_length: Property[real], x: Read[vec3], ...)"
+std::string signature_of(const lang::KernelDef& kernel) {
+    std::string text = kernel.name() + "(";
+    for (std::size_t k = 0; k < kernel.parameters().size(); ++k) {
+        const ir::Parameter& p = kernel.parameters()[k];
+        const bool may_share = kernel.may_share(static_cast<int>(k));
+        const DataType type{p.type, p.type == ir::Type::f64, {p.rows, p.components / p.rows}};
+        text += fmt::format("{}{}: {}[{}]", k > 0 ? ", " : "", p.name,
+                            may_share ? property : ir::name_of(p.access), type.name());
+    }
+    return text + ")";
+}
+
 // Parameters as (name, access, kind, components, rows).
 std::unique_ptr<PyKernel> make_kernel(const std::string& name, nb::handle parameters,
                                       std::string documentation, nb::object describe) {
-    static const std::pair<const char*, ir::Access> accesses[] = {
-        {"Read", ir::Access::read},
-        {"Write", ir::Access::write},
-        {"ReadWrite", ir::Access::read_write},
-        {"Accumulate", ir::Access::accumulate},
-        {"Sum", ir::Access::sum},
-        {"WriteSlice", ir::Access::slice},
-        {"Reduce", ir::Access::reduce},
-        {"Atomic", ir::Access::atomic},
-        {"Param", ir::Access::value},
-        {"Property", ir::Access::read}};
+    static constexpr ir::Access accesses[] = {
+        ir::Access::read,       ir::Access::write,  ir::Access::read_write,
+        ir::Access::accumulate, ir::Access::sum,    ir::Access::slice,
+        ir::Access::reduce,     ir::Access::atomic, ir::Access::value};
     std::vector<ir::Parameter> list;
     std::vector<bool> may_share;
     for (const nb::handle p : parameters) {
-        const auto access = nb::cast<std::string>(p[1]);
+        const auto given = nb::cast<std::string>(p[1]);
+        const bool is_property = given == property;
+        const std::string word = is_property ? ir::name_of(ir::Access::read) : given;
         const auto* const found =
             std::find_if(std::begin(accesses), std::end(accesses),
-                         [&](const auto& entry) { return access == entry.first; });
-        if (found == std::end(accesses)) throw Error("internal: no access '" + access + "'");
-        list.push_back({nb::cast<std::string>(p[0]), found->second,
+                         [&](ir::Access access) { return word == ir::name_of(access); });
+        if (found == std::end(accesses)) throw Error("internal: no access '" + word + "'");
+        list.push_back({nb::cast<std::string>(p[0]), *found,
                         declared_type(nb::cast<std::string>(p[2])), nb::cast<int>(p[3]),
                         nb::cast<int>(p[4])});
-        may_share.push_back(access == "Property");
+        may_share.push_back(is_property);
     }
     const auto source = std::make_shared<PyKernel::Source>(std::move(describe));
     lang::KernelDef definition(
@@ -142,7 +155,7 @@ void bind_kernels(nb::module_& m) {
             },
             "Names, without the work item: what record() takes.")
         .def_prop_ro(
-            "signature", [](const PyKernel& k) { return model::signature(k.signature()); },
+            "signature", [](const PyKernel& k) { return signature_of(k.signature()); },
             "What each parameter holds and how it is used, as one line.")
         .def_prop_ro(
             "documentation", [](const PyKernel& k) { return k.documentation(); },

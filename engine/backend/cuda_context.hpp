@@ -271,6 +271,8 @@ public:
         if (captured_ != nullptr) return captured_;
         return followed_ != nullptr ? followed_ : stream_;
     }
+    // Whether what is put now goes into a graph of another library.
+    bool follows_capture() const { return captured_ != nullptr; }
     // While it lives, work is put on a stream of another library: in order with the work of the
     // host; or, where its owner captures it, that of the host goes there, too: nothing can be made,
     // allocated, copied from the host or waited for meanwhile, which is an Error that says so.

@@ -83,7 +83,8 @@ void GraphRuns::mark_written(Kind kind) const {
 bool GraphRuns::fits(const Way& way, const Seeds& seeds) const {
     if (way.count == 0 || way.seeds.size() != seeds.size()) return false;
     for (std::size_t k = 0; k < seeds.size(); ++k)
-        if (!seeds[k].of.same_memory(way.seeds[k].of) || seeds[k].value != way.seeds[k].value)
+        if (!seeds[k].of.same_memory(way.seeds[k].of) || seeds[k].value != way.seeds[k].value ||
+            !seeds[k].from.same_memory(way.seeds[k].from))
             return false;
     return (!way.keeps || way.before == recording_.state()) && way.premises.hold(schedule_);
 }
@@ -111,6 +112,8 @@ void GraphRuns::note(Way& way, const Seeds& seeds, const std::function<void()>& 
     way.seeds = seeds;
     way.premises.note(schedule_, counter_);
     way.before = recording_.state();
+    for (const Rollout::Seed& seed : seeds)
+        if (seed.from) seed.from.memory().on(device_.cuda());
     noting_ = &way;
     struct Leave {
         GraphRuns& runs;
@@ -128,6 +131,7 @@ void GraphRuns::note(Way& way, const Seeds& seeds, const std::function<void()>& 
 
 bool GraphRuns::run(Kind kind, const Seeds& seeds, const std::function<void()>& work) {
     Way& way = *ways_[kind];
+    if (device_.cuda()->follows_capture()) return false;
     const WholeProgramUse use = device_.options().whole_program;
     if (use == WholeProgramUse::never || !way.refusal.empty()) return false;
     if (way.runs == 0) {

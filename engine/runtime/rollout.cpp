@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/thread_pool.hpp"
+#include "engine/runtime/memory.hpp"
 #include "engine/runtime/rollout_mode.hpp"
 
 namespace hindcast {
@@ -198,6 +199,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
     const auto launches = [&] {
         if (keep) m.recording.begin();
         for (const Array& a : s.reduced) a.clear();
+        if (not_finite_) not_finite_.memory().clear();  // its version stands: it is no index
         set_counter(0);
         const Moment once;
         run(s.prologue, keep ? &once : nullptr, false);
@@ -270,8 +272,8 @@ bool Rollout::Work::run_whole(Mode& m, WholeProgram::Kind kind, const std::vecto
     if (!m.graphs->run(kind, seeds, launches)) return false;
     device_->settle();
     // Only single steps can stop where a number was not finite.
-    return kind == WholeProgram::backward || watched_every_ <= 0 ||
-           (looks_later_ && kind == WholeProgram::forward_keeping) || !not_finite_on_device();
+    return kind == WholeProgram::backward || watched_every_ <= 0 || looks_later_ ||
+           !not_finite_on_device();
 }
 
 void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
@@ -293,7 +295,9 @@ void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     const auto seed_gradients = [&] {
         for (const Array& g : s.gradients) g.clear();
         for (const Seed& seed : seeds)
-            if (seed.values.empty())
+            if (seed.from)
+                seed.of.gradient().copy_from(seed.from);
+            else if (seed.values.empty())
                 seed.of.gradient().fill(seed.value);
             else
                 seed.of.gradient().assign(seed.values);

@@ -100,9 +100,9 @@ public:
     // The same look now, in a watch that was called with `step`: true, and a divergence(), if there
     // is such a number.
     bool look(std::int64_t step);
-    // On a CUDA device a forward(true) that goes by graphs then leaves the look to the caller: once
-    // one of these flags (i32, one for each array) is 1, the next forward(true) without it says
-    // where that was.
+    // On a CUDA device forward runs then go on to the end, without waiting, and leave the look to the
+    // caller: where one of these flags (i32, one for each array) is 1 there was such a number, and
+    // the same run without it says where.
     void look_later(bool on);
     const Array& not_finite() const;  // empty: nothing is looked at
 
@@ -112,6 +112,7 @@ public:
         Array of;
         double value = 1;                 // of every element
         std::vector<double> values = {};  // or, if there are any, one for each scalar in C order
+        Array from = {};                  // or, if there is one, what it holds: like `of`
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
     // Runs after the adjoints in every backward() of the first mode; on a CUDA device in the same

@@ -55,7 +55,8 @@ bool Rollout::Work::look(std::int64_t t) {
     if (watched_every_ <= 0) return false;
     if (const auto& cuda = device_->cuda()) {
         look_on_device();
-        if (cuda->capturing()) return false;  // who runs the graph looks afterwards
+        // Who runs the graph, or wants it so, looks afterwards.
+        if (cuda->capturing() || cuda->follows_capture() || looks_later_) return false;
         if (const Array* const found = not_finite_on_device()) diverged_ = Divergence{t, *found};
         return diverged_.has_value();
     }
@@ -67,7 +68,8 @@ bool Rollout::Work::look(std::int64_t t) {
     return false;
 }
 
-// Sets a flag for each array that holds something else; they stay set until they are read.
+// Sets a flag for each array that holds something else; they stay set until they are read, or the
+// next run begins.
 void Rollout::Work::look_on_device() {
     backend::cuda::Context& cuda = *device_->cuda();
     looked_ = true;

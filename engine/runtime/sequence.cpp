@@ -107,6 +107,7 @@ bool Sequence::note() {
 
 void Sequence::run() {
     const auto& cuda = device_->cuda();
+    if (cuda && cuda->follows_capture()) return put();
     const bool may_note = cuda && !parts_.empty() && runs_ > 0 && noted_->refusal.empty() &&
                           device_->options().whole_program != WholeProgramUse::never;
     ++runs_;

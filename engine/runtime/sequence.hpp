@@ -8,7 +8,7 @@
 // On a CUDA device the first run goes launch by launch and makes all that is needed; the second is
 // noted as a graph, and from then on a run is one call. The bits are the same. Work is noted again
 // where integers that the launches read were changed. A sequence can also be part of a longer graph
-// (Rollout::follow_backward).
+// (Rollout::follow_backward), or of one that another library makes (Context::Following).
 #pragma once
 
 #include <cstdint>

@@ -43,10 +43,10 @@ Descent::Descent(Simulation& simulation, optim::GradientRule& rule, std::size_t 
     : simulation_(simulation),
       rule_(rule),
       most_read_(most_read),
-      vector_(simulation.parameters(), simulation.options().device, rule.values(), rule.gradient()),
+      vector_(simulation.parameters(), simulation.options().device),
       after_(simulation.options().device),
       update_(simulation.options().device) {
-    vector_.add_gather(after_);
+    vector_.add_gather(after_, rule.gradient(), [](const Array& a) { return a.gradient(); });
     rule.add_look(after_);
     if (simulation.options().device->cuda()) make_report();
     if (!reads_vectors()) {
@@ -56,7 +56,7 @@ Descent::Descent(Simulation& simulation, optim::GradientRule& rule, std::size_t 
         update_.add_copy(before_, rule.values());
     }
     rule.add_update(update_);
-    vector_.add_scatter(update_);
+    vector_.add_scatter(update_, rule.values(), [](const Array& a) { return a; });
 }
 
 Descent::~Descent() { simulation_.rollout().leave_backward(&after_); }

@@ -85,11 +85,15 @@ Kernels kernels(int components) {
     }
 }
 
+Kernels kernels_for(const Array& array) {
+    return array.type() == ir::Type::f32 ? kernels<Single>(array.components())
+                                         : kernels<Float>(array.components());
+}
+
 }  // namespace
 
-ParameterVector::ParameterVector(const Parameters& parameters,
-                                 const std::shared_ptr<Device>& device, const Array& values,
-                                 const Array& gradient) {
+ParameterVector::ParameterVector(const Parameters& parameters, std::shared_ptr<Device> device)
+    : device_(std::move(device)) {
     std::int64_t first = 0;
     for (const Parameter& p : parameters.list()) {
         const model::Quantity& q = *p.quantity;
@@ -108,26 +112,24 @@ ParameterVector::ParameterVector(const Parameters& parameters,
             array.assign_integers(list);
             return array;
         };
-        const Kernels code = q.array.type() == ir::Type::f32 ? kernels<Single>(q.components)
-                                                             : kernels<Float>(q.components);
-        gather_.emplace_back(device, code.gather, ir::Precision::f64, count,
-                             std::vector<Argument>{q.array.gradient(), integers(element, {count}),
-                                                   integers(component, {count}), first, gradient},
-                             "gradient of " + p.path);
-        scatter_.emplace_back(
-            device, code.scatter, ir::Precision::f64, q.rows(),
-            std::vector<Argument>{values, integers(entry, {q.rows(), q.components}), q.array},
-            "values of " + p.path);
+        parts_.push_back({p.path, q.array, first, integers(element, {count}),
+                          integers(component, {count}), integers(entry, {q.rows(), q.components})});
         first += count;
     }
 }
 
-void ParameterVector::add_gather(Sequence& sequence) const {
-    for (const Launch& launch : gather_) sequence.add(launch);
+void ParameterVector::add_gather(Sequence& sequence, const Array& to, Pick pick) const {
+    for (const Part& p : parts_)
+        sequence.add(
+            Launch(device_, kernels_for(p.array).gather, ir::Precision::f64, p.element.elements(),
+                   {pick(p.array), p.element, p.component, p.first, to}, "gradient of " + p.path));
 }
 
-void ParameterVector::add_scatter(Sequence& sequence) const {
-    for (const Launch& launch : scatter_) sequence.add(launch);
+void ParameterVector::add_scatter(Sequence& sequence, const Array& from, Pick pick) const {
+    for (const Part& p : parts_)
+        sequence.add(Launch(device_, kernels_for(p.array).scatter, ir::Precision::f64,
+                            p.entry.elements(), {from, p.entry, pick(p.array)},
+                            "values of " + p.path));
 }
 
 }  // namespace hindcast

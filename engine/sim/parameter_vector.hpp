@@ -1,9 +1,9 @@
 // The parameters and their gradient as flat vectors of f64 on the simulation's device, and the
 // launches between them and the arrays that the physics' kernels read.
 //
-//     ParameterVector vector(parameters, device, values, gradient);   // f64 {n}, of the caller
-//     vector.add_gather(after_backward);   // gradient <- the quantities' gradients
-//     vector.add_scatter(update);          // the quantities <- values, rounded once
+//     const ParameterVector vector(parameters, device);
+//     vector.add_gather(after_backward, gradient, gradient_of);   // f64 {n}, of the caller
+//     vector.add_scatter(update, values, itself);                // rounded once
 #pragma once
 
 #include <vector>
@@ -15,13 +15,23 @@ namespace hindcast {
 
 class ParameterVector {
 public:
-    ParameterVector(const Parameters& parameters, const std::shared_ptr<Device>& device,
-                    const Array& values, const Array& gradient);
-    void add_gather(Sequence& sequence) const;
-    void add_scatter(Sequence& sequence) const;
+    ParameterVector(const Parameters& parameters, std::shared_ptr<Device> device);
+    // What of a quantity's array is meant: itself, its gradient, its tangent ...
+    using Pick = Array (*)(const Array&);
+    // to <- the quantities' arrays.
+    void add_gather(Sequence& sequence, const Array& to, Pick pick) const;
+    // The quantities' arrays <- from; what is no parameter stays.
+    void add_scatter(Sequence& sequence, const Array& from, Pick pick) const;
 
 private:
-    std::vector<Launch> gather_, scatter_;  // one per parameter
+    struct Part {  // a parameter
+        std::string path;
+        Array array;
+        std::int64_t first = 0;           // in the vector
+        Array element, component, entry;  // see the kernels
+    };
+    std::shared_ptr<Device> device_;
+    std::vector<Part> parts_;
 };
 
 }  // namespace hindcast

@@ -135,6 +135,11 @@ void SceneFunction::add_output(const std::string& name) {
     sources_.push_back(std::move(source));
 }
 
+std::unique_ptr<Simulation> SceneFunction::copy(const SimulationOptions& options) {
+    const std::lock_guard lock(mutex_);
+    return simulation_->copy(options);
+}
+
 std::vector<std::size_t> SceneFunction::operand_sizes(Kind kind) const {
     const std::size_t n = input_size(), m = output_size();
     switch (kind) {

@@ -70,16 +70,23 @@ public:
         return gives_inputs(kind) ? input_size() : output_size();
     }
     std::int64_t runs() const { return runs_; }  // forwards, of single calls
+    bool is_loss() const { return sources_.size() == 1 && sources_[0].time == Time::loss; }
 
     // x, a, b; without operands that the kind does not have.
     std::vector<std::size_t> operand_sizes(Kind kind) const;
 
-private:
+    // Where each output comes from.
     enum class Time : std::uint8_t { loss, end, every_step };
-    struct Source {  // of an output
+    struct Source {
         Time time = Time::loss;
         std::string array = {};
     };
+    const std::vector<Source>& sources() const { return sources_; }
+    const SimulationOptions& options() const { return simulation_->options(); }
+    // Its simulation once more, elsewhere, with these inputs as parameters.
+    std::unique_ptr<Simulation> copy(const SimulationOptions& options);
+
+private:
     void add_output(const std::string& name);
     void check(const Call& call) const;
     std::vector<double> run(Simulation& simulation, const Call& call) const;
@@ -88,7 +95,6 @@ private:
     std::vector<double> backward(Simulation& simulation, const Call& call) const;
     std::vector<std::vector<double>> through_ensemble(std::span<const Call> calls);
     void on_threads(std::span<const Call> calls, std::vector<std::vector<double>>& results);
-    bool is_loss() const { return sources_.size() == 1 && sources_[0].time == Time::loss; }
 
     std::mutex mutex_;
     std::unique_ptr<Simulation> simulation_;

@@ -19,7 +19,7 @@ import numpy as np
 from hindcast import _core
 from hindcast._errors import ArgumentError
 from hindcast._jax_parameters import DTYPES, SUMS, Parameter, Recorded, SharedArray, listed
-from hindcast._jax_rules import check_x64, five_primitives, register
+from hindcast._jax_rules import check_x64, cuda_target, five_primitives, register
 from hindcast._starts import Call, Start
 
 most_kept = 32  # recorded for so many shapes at once
@@ -522,17 +522,8 @@ def _register():
     )
 
 
-def _cuda_target(name, function):
-    """Of two handlers the one that XLA may capture into a command buffer, if it can be. What they need
-    on each device is made here, and goes into the program that is compiled next."""
-    kind = name.removeprefix("hindcast_kernel_")
-    devices = jax.local_devices(backend="cuda")
-    captured = [function.handle.prepare_on(kind, d.local_hardware_id) for d in devices]
-    return name if all(captured) else f"{name}_waits"
-
-
 _calls = five_primitives(
-    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": _cuda_target}
+    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": cuda_target("hindcast_kernel")}
 )
 
 

@@ -35,7 +35,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-__all__ = ["check_x64", "five_primitives", "held_weakly", "register"]
+__all__ = ["check_x64", "cuda_target", "five_primitives", "held_weakly", "register"]
 
 
 def check_x64(precision):
@@ -65,6 +65,21 @@ def _register(platform, name, state_type, targets):
     jax.ffi.register_ffi_type(name, state_type, platform=platform)
     for target, stages in targets.items():
         jax.ffi.register_ffi_target(target, stages, platform=platform)
+
+
+def cuda_target(prefix):
+    """Of two handlers the one that XLA may capture into a command buffer, if it can be. What they need
+    on each device is made here, and goes into the program that is compiled next."""
+
+    def choose(name, function, batch):
+        kind = name.removeprefix(f"{prefix}_")
+        captured = [
+            function.handle.prepare_on(kind, device.local_hardware_id)
+            for device in jax.local_devices(backend="cuda")
+        ]
+        return name if all(captured) else f"{name}_waits"
+
+    return choose
 
 
 def held_weakly(kind):
@@ -106,7 +121,7 @@ class _Call:
 
 def _make(name, groups, gives_inputs, register, platforms):
     """`register` is called before the first lowering; its targets have the primitives' names, but for
-    what `platforms` says: {platform: function(name, function) -> the target's name, or None}."""
+    what `platforms` says: {platform: function(name, function, batch) -> the target's name, or None}."""
     call = _Call(name, groups, gives_inputs)
     primitive, is_value = call.primitive, groups == "xk"
 
@@ -118,7 +133,7 @@ def _make(name, groups, gives_inputs, register, platforms):
 
     def lower(ctx, *operands, function, batch, has, choose):
         register()
-        target = choose(name, function) if choose else name
+        target = choose(name, function, batch) if choose else name
         # What is lowered has its number alone.
         ctx.module_context.add_keepalive(function.handle)
         aliases = {

@@ -22,7 +22,7 @@ try:
     import jax
     import jax.numpy as jnp
 
-    from hindcast._jax_rules import check_x64, five_primitives, held_weakly, register
+    from hindcast._jax_rules import check_x64, cuda_target, five_primitives, held_weakly, register
 except ImportError as error:  # pragma: no cover
     raise ImportError("hindcast.jax needs JAX 0.10 or newer: pip install 'jax>=0.10'") from error
 
@@ -46,7 +46,7 @@ def _register():
     )
 
 
-_calls = five_primitives("hindcast", "simulation", _register, {"cpu": None, "cuda": None})
+_calls = five_primitives("hindcast", "simulation", _register, {"cpu": None, "cuda": cuda_target("hindcast")})
 
 
 @held_weakly

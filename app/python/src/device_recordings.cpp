@@ -1,28 +1,21 @@
 #include "app/python/src/device_recordings.hpp"
 
-#include <algorithm>
+#include <string>
 #include <vector>
 
-#include "app/python/src/kernel_recordings.hpp"
+#include "app/python/src/devices.hpp"
+#include "app/python/src/jax_cuda_streams.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::python {
 
 namespace cuda = backend::cuda;
 
-DeviceRecording::DeviceRecording(const KernelFunction& function, KernelFunction::Kind kind,
-                                 std::shared_ptr<Device> device)
-    : function_(function),
-      kind_(kind),
-      device_(std::move(device)),
-      recording_(function.record(kind, device_)) {
+DeviceRecording::DeviceRecording(std::shared_ptr<Device> device, Put put, const Sizes& sizes)
+    : device_(std::move(device)), put_(std::move(put)) {
     const std::shared_ptr<cuda::Context>& context = device_->cuda();
-    std::size_t most = sizeof(double);
-    for (const auto* list : {&function.operands(kind), &function.results(kind)})
-        for (const KernelFunction::Outside& outside : *list) most = std::max(most, outside.bytes());
-    const Array scratch =
-        Array::on(context, ir::Type::f64,
-                  {static_cast<std::int64_t>((most + sizeof(double) - 1) / sizeof(double))});
+    const Array scratch = Array::on(context, ir::Type::f64,
+                                    {static_cast<std::int64_t>(sizes.bytes / sizeof(double) + 1)});
     auto* const bytes = static_cast<std::byte*>(scratch.device_data());
     const auto own = std::make_shared<cuda::Stream>(context);
     const cuda::Stream stream(context, own->handle(), own);  // as if it were another library's
@@ -30,25 +23,26 @@ DeviceRecording::DeviceRecording(const KernelFunction& function, KernelFunction:
     context->synchronize();
     {
         const cuda::Context::Rehearsal rehearsal(*context);
-        if (!capture(stream, bytes)) return;  // calls say why
+        if (!capture(stream, sizes, bytes)) return;  // calls say why
     }
     context->synchronize();
-    can_be_captured_ = capture(stream, bytes) && !context->is_unsettled();
+    can_be_captured_ = capture(stream, sizes, bytes) && !context->is_unsettled();
     context->synchronize();
 }
 
 DeviceRecording::~DeviceRecording() = default;
 
 // Into a graph that goes at once. False: what is needed cannot be had there.
-bool DeviceRecording::capture(const cuda::Stream& stream, std::byte* scratch) const {
+bool DeviceRecording::capture(const cuda::Stream& stream, const Sizes& sizes,
+                              std::byte* scratch) const {
     const cuda::Driver& d = cuda::driver();
     if (d.StreamBeginCapture(stream.handle(), cuda::relaxed_capture) != cuda::success) return false;
     bool whole = true;
     try {
         const cuda::Context::Following following(*device_->cuda(), &stream);
-        const std::vector<const std::byte*> operands(function_.operands(kind_).size(), scratch);
-        const std::vector<std::byte*> results(function_.results(kind_).size(), scratch);
-        recording_->run(function_, operands.data(), results.data());
+        const std::vector<const std::byte*> operands(sizes.operands, scratch);
+        const std::vector<std::byte*> results(sizes.results, scratch);
+        put_(operands.data(), results.data());
     } catch (const Error&) {
         whole = false;
     }
@@ -74,11 +68,50 @@ DeviceRecording::Call::Call(DeviceRecording& recording, std::uintptr_t stream)
       following_(*recording.device_->cuda(), stream_.get()) {}
 
 void DeviceRecording::Call::run(const std::byte* const* operands, std::byte* const* results) const {
-    recording_.recording_->run(recording_.function_, operands, results);
+    recording_.put_(operands, results);
 }
 
 void DeviceRecording::Call::finish() const {
     if (!recording_.can_be_captured_) recording_.device_->settle();
+}
+
+// ---------------------------------------------------------------- of programs
+
+bool PreparedRecordings::prepare(const std::shared_ptr<Device>& device, const Make& make) {
+    const std::lock_guard lock(mutex_);
+    OnDevice& on = devices_[device->cuda()->ordinal()];
+    if (!on.device) {
+        on.ready = make(device);
+        on.can_be_captured = on.ready->can_be_captured();
+        on.device = device;
+    }
+    return on.can_be_captured;
+}
+
+std::map<int, std::unique_ptr<DeviceRecording>> PreparedRecordings::take(const Make& make) {
+    const std::lock_guard lock(mutex_);
+    std::map<int, std::unique_ptr<DeviceRecording>> taken;
+    for (auto& [ordinal, on] : devices_)
+        if (on.device) taken[ordinal] = on.ready ? std::move(on.ready) : make(on.device);
+    return taken;
+}
+
+void PreparedRecordings::forget_ready() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [ordinal, on] : devices_) on.ready.reset();
+}
+
+DeviceRecording& ProgramRecordings::on(int ordinal, cuda::StreamHandle stream,
+                                       const PreparedRecordings::Make& make) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<DeviceRecording>& recording = recordings_[ordinal];
+    if (!recording) {
+        if (is_captured(stream))
+            throw Error("hindcast: a call is captured on CUDA device " + std::to_string(ordinal) +
+                        ", which was not there when the program was made");
+        recording = make(cuda_device(ordinal));
+    }
+    return *recording;
 }
 
 }  // namespace hindcast::python

@@ -1,12 +1,16 @@
 // Simulations under JAX on CUDA: the handlers of jax_functions.cpp for buffers on a device.
 //
-// A simulation is computed where it was made for, and its numbers pass through the host: operands
-// are read on XLA's stream and waited for, the result is written on it. So a call can be no part of
-// a command buffer: the handlers do not say that they can, and refuse a stream that is captured
-// without touching it.
-#include <bit>
+// There are two. Where a call neither looks at what the device has computed nor can fail there, it
+// is put on the stream that XLA gives, from buffers and to buffers where they are: everything was
+// made when the program was instantiated, and XLA may capture the call into a command buffer. Else,
+// for batches, and for a simulation that was made for a device of its own, the numbers pass through
+// the host: operands are read on XLA's stream and waited for, the result is written on it. Such
+// handlers do not say that they can be captured, and refuse a captured stream without touching it.
+#include <algorithm>
+#include <array>
 #include <vector>
 
+#include "app/python/src/device_recordings.hpp"
 #include "app/python/src/jax_cuda_streams.hpp"
 #include "app/python/src/jax_rows.hpp"
 #include "app/python/src/jax_states.hpp"
@@ -19,8 +23,13 @@ namespace {
 
 using Kind = SceneFunction::Kind;
 
-struct Cuda;
+struct Cuda {
+    ProgramRecordings recordings;
+    void prepare(SceneCalls& function, Kind kind) { recordings.take(function.take_prepared(kind)); }
+};
 using CudaState = SceneState<Cuda>;
+
+// ---- by way of the host ----------------------------------------------------------------------
 
 // A buffer of XLA's, and room for it on the host. XLA has made the device's context current.
 struct Copy {
@@ -55,14 +64,14 @@ void run(Kind kind, cuda::StreamHandle stream, SceneFunction& function,
 }
 
 template <Kind kind>
-ffi::Error call(cuda::StreamHandle stream, CudaState* state, ffi::RemainingArgs arguments,
-                ffi::Result<ffi::AnyBuffer> result, std::int64_t /*function*/, Integers batch,
-                Integers has) {
+ffi::Error call_by_host(cuda::StreamHandle stream, CudaState* state, ffi::RemainingArgs arguments,
+                        ffi::Result<ffi::AnyBuffer> result, std::int64_t /*function*/,
+                        Integers batch, Integers has) {
     try {
         require_own_process();
         if (is_captured(stream))
             return ffi::Error(ffi::ErrorCode::kFailedPrecondition,
-                              "hindcast: a simulation passes through the host and cannot be "
+                              "hindcast: this simulation passes through the host and cannot be "
                               "captured into a command buffer");
         if (result->element_count() > 0)
             run(kind, stream, *state->function, arguments, *result, {batch.begin(), batch.size()},
@@ -74,7 +83,7 @@ ffi::Error call(cuda::StreamHandle stream, CudaState* state, ffi::RemainingArgs 
 }
 
 template <Kind kind>
-XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
+XLA_FFI_Error* by_host(XLA_FFI_CallFrame* frame) {
     static const auto bound = ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<cuda::StreamHandle>>()
                                   .Ctx<ffi::State<CudaState>>()
@@ -83,7 +92,49 @@ XLA_FFI_Error* handler(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
-                                  .To(call<kind>);
+                                  .To(call_by_host<kind>);
+    return bound->Call(frame);
+}
+
+// ---- on the device ---------------------------------------------------------------------------
+
+template <Kind kind>
+ffi::Error call(cuda::StreamHandle stream, std::int32_t ordinal, CudaState* state,
+                ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
+                std::int64_t /*function*/, Integers batch, Integers /*has*/) {
+    try {
+        require_own_process();
+        if (std::ranges::any_of(batch, [](std::int64_t size) { return size != 1; }))
+            return ffi::Error::Internal("hindcast: a batch is not called on the device");
+        DeviceRecording& recording = state->recordings.on(
+            ordinal, stream,
+            [state](const auto& device) { return state->function->record_on(device, kind); });
+        std::array<const std::byte*, 3> from{};
+        for (std::size_t k = 0; k < std::min(arguments.size(), from.size()); ++k)
+            from[k] =
+                static_cast<const std::byte*>(arguments.get<ffi::AnyBuffer>(k)->untyped_data());
+        auto* const to = static_cast<std::byte*>(result->untyped_data());
+        const DeviceRecording::Call on_stream(recording, reinterpret_cast<std::uintptr_t>(stream));
+        on_stream.run(from.data(), &to);
+        on_stream.finish();
+    } catch (const std::exception& error) {
+        return ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what());
+    }
+    return ffi::Error::Success();
+}
+
+template <Kind kind>
+XLA_FFI_Error* on_device(XLA_FFI_CallFrame* frame) {
+    static const auto bound = ffi::Ffi::Bind()
+                                  .Ctx<ffi::PlatformStream<cuda::StreamHandle>>()
+                                  .Ctx<ffi::DeviceOrdinal>()
+                                  .Ctx<ffi::State<CudaState>>()
+                                  .RemainingArgs()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<std::int64_t>("function")
+                                  .Attr<Integers>("batch")
+                                  .Attr<Integers>("has")
+                                  .To(call<kind>, {ffi::Traits::kCmdBufferCompatible});
     return bound->Call(frame);
 }
 
@@ -93,8 +144,11 @@ void bind_jax_cuda(nb::module_& m) {
     m.def("_jax_cuda_targets", [] {
         nb::dict targets;
         for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
-            targets[("hindcast_" + name).c_str()] =
-                stages(instantiate_scene<CudaState>, handler<kind>);
+            const std::string target = "hindcast_" + name;
+            targets[target.c_str()] =
+                stages(instantiate_scene<CudaState::make_prepared<kind>>, on_device<kind>);
+            targets[(target + "_waits").c_str()] =
+                stages(instantiate_scene<CudaState::make>, by_host<kind>);
         });
         return targets;
     });

@@ -6,13 +6,8 @@
 // waits for nothing. Else the handler does not say that it can be captured: it fetches indices, and
 // waits for the outcome of what may fail (a loop that goes over its limit, an index that is out of
 // range), which is then an error of this call.
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
-#include "app/python/src/device_recordings.hpp"
-#include "app/python/src/devices.hpp"
 #include "app/python/src/jax_cuda_streams.hpp"
 #include "app/python/src/jax_kernel_states.hpp"
 #include "engine/base/error.hpp"
@@ -25,31 +20,22 @@ using Kind = KernelFunction::Kind;
 using StreamHandle = backend::cuda::StreamHandle;
 
 struct Cuda {
-    std::mutex mutex;
-    std::map<int, std::unique_ptr<DeviceRecording>> recordings;  // by the device's number
-    void prepare(KernelFunction& function, Kind kind) { recordings = function.take_prepared(kind); }
+    ProgramRecordings recordings;
+    void prepare(KernelFunction& function, Kind kind) {
+        recordings.take(function.take_prepared(kind));
+    }
 };
 
 using State = KernelState<Cuda>;
-
-DeviceRecording& recording_for(State& state, int ordinal, StreamHandle stream) {
-    const std::lock_guard lock(state.mutex);
-    std::unique_ptr<DeviceRecording>& recording = state.recordings[ordinal];
-    if (!recording) {
-        if (is_captured(stream))
-            throw Error("hindcast: a kernel is captured on CUDA device " + std::to_string(ordinal) +
-                        ", which was not there when the program was made");
-        recording =
-            std::make_unique<DeviceRecording>(*state.function, state.kind, cuda_device(ordinal));
-    }
-    return *recording;
-}
 
 ffi::Error call(StreamHandle stream, std::int32_t ordinal, State* state,
                 ffi::RemainingArgs arguments, ffi::RemainingRets results,
                 ffi::Dictionary /*attributes*/) {
     return run_calls(*state, arguments, results, [&](const auto& rows) {
-        DeviceRecording& recording = recording_for(*state, ordinal, stream);
+        DeviceRecording& recording =
+            state->recordings.on(ordinal, stream, [state](const auto& device) {
+                return state->function->record_on(device, state->kind);
+            });
         const DeviceRecording::Call on_stream(recording, reinterpret_cast<std::uintptr_t>(stream));
         rows([&](auto* from, auto* to) { on_stream.run(from, to); });
         on_stream.finish();

@@ -12,7 +12,7 @@ namespace hindcast::python {
 
 namespace {
 
-struct Host;
+struct Host {};
 using State = SceneState<Host>;
 using Kind = SceneFunction::Kind;
 
@@ -56,7 +56,7 @@ void bind_jax(nb::module_& m) {
     m.def("_jax_targets", [] {
         nb::dict targets;
         for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
-            targets[("hindcast_" + name).c_str()] = stages(instantiate_scene<State>, handler<kind>);
+            targets[("hindcast_" + name).c_str()] = stages(instantiate_scene<State::make>, handler<kind>);
         });
         return targets;
     });

@@ -16,12 +16,12 @@ namespace ffi = xla::ffi;
 using Integers = ffi::Span<const std::int64_t>;
 
 // What a compiled program keeps of a simulation that it calls. A type of its own for each platform,
-// since its plugin numbers types by itself.
+// since its plugin numbers types by itself; `Platform` may add members.
 template <class Platform>
-struct SceneState {
+struct SceneState : Platform {
     static ffi::TypeId id;
     static const ffi::TypeInfo info;
-    std::shared_ptr<SceneFunction> function;
+    std::shared_ptr<SceneCalls> function;
 
     // XLA insists that each stage takes all attributes of the call: `function` says which
     // simulation, `batch` the sizes of the batch axes, `has` which of them each operand has.
@@ -34,19 +34,33 @@ struct SceneState {
                 ffi::Error::Internal("hindcast: the simulation of this program is gone"));
         return state;
     }
+    // With what Platform::prepare(function, kind) makes.
+    template <SceneFunction::Kind kind>
+    static ffi::ErrorOr<std::unique_ptr<SceneState>> make_prepared(std::int64_t function,
+                                                                   Integers batch, Integers has) {
+        auto state = make(function, batch, has);
+        if (state.has_error()) return state;
+        try {
+            (*state)->prepare(*(*state)->function, kind);
+        } catch (const std::exception& error) {
+            return ffi::Unexpected(ffi::Error(ffi::ErrorCode::kInvalidArgument, error.what()));
+        }
+        return state;
+    }
 };
 template <class Platform>
 ffi::TypeId SceneState<Platform>::id = {};
 template <class Platform>
 const ffi::TypeInfo SceneState<Platform>::info = ffi::MakeTypeInfo<SceneState<Platform>>();
 
-template <class State>
+// make: one of State's.
+template <auto make>
 XLA_FFI_Error* instantiate_scene(XLA_FFI_CallFrame* frame) {
     static const auto bound = ffi::Ffi::BindInstantiate()
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
-                                  .To(State::make);
+                                  .To(make);
     return bound->Call(frame);
 }
 

@@ -66,24 +66,28 @@ std::unique_ptr<KernelFunction::Recording> KernelFunction::record(
     return std::make_unique<Recording>(parts_, kind, device);
 }
 
+std::unique_ptr<DeviceRecording> KernelFunction::record_on(const std::shared_ptr<Device>& device,
+                                                           Kind kind) const {
+    DeviceRecording::Sizes sizes{.operands = operands(kind).size(),
+                                 .results = results(kind).size()};
+    for (const auto* list : {&operands(kind), &results(kind)})
+        for (const Outside& outside : *list) sizes.bytes = std::max(sizes.bytes, outside.bytes());
+    const std::shared_ptr<Recording> recording = record(kind, device);
+    return std::make_unique<DeviceRecording>(
+        device,
+        [this, recording](const std::byte* const* from, std::byte* const* to) {
+            recording->run(*this, from, to);
+        },
+        sizes);
+}
+
 bool KernelFunction::prepare_on(const std::shared_ptr<Device>& device, Kind kind) {
-    const std::lock_guard lock(mutex_);
-    OnDevice& on = devices_[index(kind)][device->cuda()->ordinal()];
-    if (!on.device) {
-        on.ready = std::make_unique<DeviceRecording>(*this, kind, device);
-        on.can_be_captured = on.ready->can_be_captured();
-        on.device = device;
-    }
-    return on.can_be_captured;
+    return prepared_[index(kind)].prepare(device,
+                                          [&](const auto& on) { return record_on(on, kind); });
 }
 
 std::map<int, std::unique_ptr<DeviceRecording>> KernelFunction::take_prepared(Kind kind) {
-    const std::lock_guard lock(mutex_);
-    std::map<int, std::unique_ptr<DeviceRecording>> taken;
-    for (auto& [ordinal, on] : devices_[index(kind)])
-        taken[ordinal] = on.ready ? std::move(on.ready)
-                                  : std::make_unique<DeviceRecording>(*this, kind, on.device);
-    return taken;
+    return prepared_[index(kind)].take([&](const auto& on) { return record_on(on, kind); });
 }
 
 void KernelFunction::prepare(Kind kind) { const Lease made(*this, kind); }

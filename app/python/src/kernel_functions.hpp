@@ -23,11 +23,10 @@
 #include <string>
 #include <vector>
 
+#include "app/python/src/device_recordings.hpp"
 #include "engine/runtime/launch.hpp"
 
 namespace hindcast::python {
-
-class DeviceRecording;
 
 class KernelFunction {
 public:
@@ -76,11 +75,13 @@ public:
 
     // Makes sure that there is a recording of that kind.
     void prepare(Kind kind);
-    // The same for programs on a CUDA device. True: their calls can be captured into a graph, since
-    // they neither look at indices nor can fail.
+    // The same for programs on a CUDA device. True: their calls can be captured into a graph.
     bool prepare_on(const std::shared_ptr<Device>& device, Kind kind);
     // For a program: one for each device that was prepared.
     std::map<int, std::unique_ptr<DeviceRecording>> take_prepared(Kind kind);
+    // One for a program. The function outlives it.
+    std::unique_ptr<DeviceRecording> record_on(const std::shared_ptr<Device>& device,
+                                               Kind kind) const;
 
     // In the order of the call: x, then t or c, then u, then the constants.
     const std::vector<Outside>& operands(Kind kind) const { return operands_[index(kind)]; }
@@ -111,13 +112,7 @@ private:
     std::vector<Outside> operands_[kinds], results_[kinds];
     std::mutex mutex_;
     std::vector<std::unique_ptr<Recording>> idle_[kinds];
-    // Per CUDA device: what prepare_on() has found, and a recording for the next program.
-    struct OnDevice {
-        std::shared_ptr<Device> device;
-        bool can_be_captured = false;
-        std::unique_ptr<DeviceRecording> ready;
-    };
-    std::map<int, OnDevice> devices_[kinds];
+    PreparedRecordings prepared_[kinds];
 };
 
 // Null: its owner is gone.

@@ -8,9 +8,11 @@
 #include <algorithm>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/devices.hpp"
 #include "app/python/src/numbered.hpp"
 #include "app/python/src/scenes.hpp"
 #include "engine/base/error.hpp"
+#include "engine/sim/device_function.hpp"
 
 namespace hindcast::python {
 
@@ -20,12 +22,12 @@ namespace {
 
 using Kind = SceneFunction::Kind;
 
-Numbered<SceneFunction>& functions() {
-    static auto* const all = new Numbered<SceneFunction>;  // outlives compiled programs
+Numbered<SceneCalls>& functions() {
+    static auto* const all = new Numbered<SceneCalls>;  // outlives compiled programs
     return *all;
 }
 
-using Handle = NumberedHandle<SceneFunction>;
+using Handle = NumberedHandle<SceneCalls>;
 
 Kind kind_of(const std::string& name) {
     const std::pair<const char*, Kind> kinds[] = {{"value", Kind::value},
@@ -98,8 +100,45 @@ std::vector<std::string> names_of(const std::vector<SceneFunction::Value>& value
 
 }  // namespace
 
-std::shared_ptr<SceneFunction> find_scene_function(std::int64_t number) {
+std::shared_ptr<SceneCalls> find_scene_function(std::int64_t number) {
     return functions().find(number);
+}
+
+// ---- programs on CUDA devices ----------------------------------------------------------------
+
+std::unique_ptr<DeviceRecording> SceneCalls::record_on(const std::shared_ptr<Device>& device,
+                                                       Kind kind) {
+    const auto on_device = std::make_shared<DeviceFunction>(*this, kind, device);
+    const bool is_f64 = options().precision == ir::Precision::f64;
+    const std::vector<std::size_t> operands = operand_sizes(kind);
+    std::size_t most = result_size(kind);
+    for (const std::size_t size : operands) most = std::max(most, size);
+    return std::make_unique<DeviceRecording>(
+        device,
+        [on_device, is_f64, count = operands.size()](const std::byte* const* from,
+                                                     std::byte* const* to) {
+            std::vector<DeviceFunction::Numbers> numbers;
+            for (std::size_t k = 0; k < count; ++k) numbers.push_back({from[k], is_f64});
+            on_device->put(numbers, to[0], is_f64);
+        },
+        DeviceRecording::Sizes{operands.size(), 1, most * sizeof(double)});
+}
+
+bool SceneCalls::prepare_on(const std::shared_ptr<Device>& device, Kind kind) {
+    if (!follows_) return false;
+    PreparedRecordings& prepared = prepared_[static_cast<int>(kind)];
+    try {
+        if (prepared.prepare(device, [&](const auto& on) { return record_on(on, kind); }))
+            return true;
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): its calls raise it by the host's way
+    }
+    prepared.forget_ready();
+    return false;
+}
+
+std::map<int, std::unique_ptr<DeviceRecording>> SceneCalls::take_prepared(Kind kind) {
+    return prepared_[static_cast<int>(kind)].take(
+        [&](const auto& on) { return record_on(on, kind); });
 }
 
 void bind_scene_functions(nb::module_& m) {
@@ -117,9 +156,10 @@ void bind_scene_functions(nb::module_& m) {
                 options.precision = precision_of(precision);
                 options.steps = steps;
                 const Scene read = file.empty() ? Scene::parse(scene) : Scene::load(file);
-                new (self) Handle(
-                    std::make_shared<SceneFunction>(read, all_modules(), options, inputs, outputs),
-                    functions());
+                const bool follows = !device || device->cuda();
+                new (self) Handle(std::make_shared<SceneCalls>(read, all_modules(), options, inputs,
+                                                               outputs, follows),
+                                  functions());
             },
             "scene"_a, "file"_a, "inputs"_a, "outputs"_a, "device"_a.none(), "precision"_a,
             "steps"_a)
@@ -133,6 +173,15 @@ void bind_scene_functions(nb::module_& m) {
         .def_prop_ro("output_shapes",
                      [](const Handle& h) { return shapes_of(h.function->outputs()); })
         .def_prop_ro("scene_values", [](const Handle& h) { return h.function->scene_values(); })
+        .def(
+            "prepare_on",
+            [](const Handle& handle, const std::string& kind, int ordinal) {
+                const auto function = handle.function;
+                const nb::gil_scoped_release release;
+                return function->prepare_on(cuda_device(ordinal), kind_of(kind));
+            },
+            "kind"_a, "ordinal"_a,
+            "Makes what calls on a CUDA device need. Whether they can be captured into a graph.")
         .def("rows", rows, "kind"_a, "operands"_a,
              "Calls of one kind: 'value' (x), 'jvp' (x, t), 'vjp' (x, c), 'hvp' (x, c, u) or\n"
              "'jvp2' (x, t, u). Operands are f32 or f64 [rows, size]; so is the result, f64.");

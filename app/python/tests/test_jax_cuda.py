@@ -1,5 +1,6 @@
 """The handlers for XLA's CUDA platform, called as XLA calls them, on the CUDA driver in software."""
 
+import ctypes
 import pathlib
 
 import numpy as np
@@ -33,9 +34,11 @@ def function(precision="f64"):
     return _core.SceneFunction("", SCENE, ["ball.velocity"], ["loss"], None, precision, -1)
 
 
-def program(kind, f, stream, batch=(1,), has=((0,), (0,), (0,))):
+def program(kind, f, stream, batch=(1,), has=((0,), (0,), (0,)), waits=False):
+    """On the device or, if it `waits` for it, by way of the host."""
+    assert waits or f.prepare_on(kind, 0)
     return Program(
-        targets[f"hindcast_{kind}"],
+        targets[f"hindcast_{kind}" + ("_waits" if waits else "")],
         deleter,
         stream,
         function=f.number,
@@ -60,8 +63,7 @@ def run(p, operands, shape, dtype=np.float64):
 V, T = np.array([3.0, 0.5, 4.0]), np.array([1.0, -2.0, 0.5])
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize(
+CALLS = pytest.mark.parametrize(
     "kind, operands, expected",
     [
         ("value", [V], [miss(V) @ miss(V)]),
@@ -71,10 +73,16 @@ V, T = np.array([3.0, 0.5, 4.0]), np.array([1.0, -2.0, 0.5])
         ("jvp2", [V, T, V], [2 * T @ V]),
     ],
 )
-def test_each_call_on_the_stream_that_xla_gives(kind, operands, expected, seed):
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@CALLS
+def test_each_call_on_the_stream_that_xla_gives(kind, operands, expected, seed, waits):
     driver.set(f"seed={seed}")
     f = function()
-    p = program(kind, f, driver.stream(), has=((0,),) * len(operands))
+    p = program(kind, f, driver.stream(), has=((0,),) * len(operands), waits=waits)
+    assert p.traits() == (0 if waits else xla_frame.COMMAND_BUFFER_COMPATIBLE)
     expected = np.asarray(expected)
     for scale in (1.0, 1.0):  # as often as one likes
         got = run(p, [np.asarray(o) * scale for o in operands], (1, expected.size))
@@ -84,10 +92,65 @@ def test_each_call_on_the_stream_that_xla_gives(kind, operands, expected, seed):
     driver.set("")
 
 
+@CALLS
+def test_the_first_call_is_captured(kind, operands, expected):
+    """The graph works with what the buffers hold when it is launched."""
+    f, stream = function(), driver.stream()
+    p = program(kind, f, stream, has=((0,),) * len(operands))
+    operands, expected = [np.asarray(o) for o in operands], np.asarray(expected)
+    given = [Memory(driver, np.full_like(o, -77), stream) for o in operands]
+    result = Memory(driver, np.full((1, expected.size), np.nan), stream)
+    capture = driver.stream()  # XLA has one for this
+    p.stream = capture
+    driver.begin_capture(capture)
+    waits, allocations = driver.count("synchronisations"), driver.count("allocations")
+    p.execute(
+        [(m.address, o.shape, o.dtype) for m, o in zip(given, operands)],
+        [(result.address, (1, expected.size), np.float64)],
+    )
+    assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
+    graph = driver.instantiate(driver.end_capture(capture))
+    for memory, operand in zip(given, operands):
+        memory.put(operand)
+    driver.synchronize()
+    for _ in range(3):
+        driver("cuGraphLaunch", graph, ctypes.c_void_p(stream))
+        got = result.get(np.float64, (1, expected.size))[0]
+        assert np.allclose(got, expected, rtol=1e-12, atol=1e-12)
+    p.stream = stream
+    assert np.allclose(run(p, operands, (1, expected.size))[0], expected, rtol=1e-12, atol=1e-12)
+    driver.synchronize()
+    p.close()
+
+
+def test_f32_numbers():
+    f = function("f32")
+    p = program("vjp", f, driver.stream(), has=((0,), (0,)))
+    got = run(p, [V.astype(np.float32), np.array([2.0], np.float32)], (1, 3), np.float32)
+    assert got.dtype == np.float32 and np.allclose(got[0], 4 * miss(V), rtol=1e-5, atol=1e-4)
+    p.close()
+
+
+def test_what_cannot_be_captured_goes_by_way_of_the_host():
+    """A simulation that was made for a device of the host, and one that may fail on the device."""
+    import hindcast as hc
+
+    on_host = _core.SceneFunction(
+        "", SCENE, ["ball.velocity"], ["loss"], hc.device("cpu"), "f64", -1
+    )
+    assert not on_host.prepare_on("value", 0)
+    p = program("value", on_host, driver.stream(), waits=True)
+    assert np.allclose(run(p, [V], (1, 1)), miss(V) @ miss(V), rtol=1e-12)
+    p.close()
+    billiards = str(pathlib.Path(SCENE).with_name("billiards.json"))
+    shot = _core.SceneFunction("", billiards, ["cue.velocity"], ["loss"], None, "f64", 20)
+    assert not shot.prepare_on("value", 0)  # there may be more impacts than it goes through
+
+
 def test_f32_and_batches_with_an_index_map():
     f = function("f32")
     rows = np.array([V, T, V + T], np.float32)
-    p = program("vjp", f, driver.stream(), batch=(1, 3), has=((0, 1), (0, 0)))
+    p = program("vjp", f, driver.stream(), batch=(1, 3), has=((0, 1), (0, 0)), waits=True)
     got = run(p, [rows, np.array([2.0], np.float32)], (1, 3, 3), np.float32)
     expected = np.array([4 * miss(r) for r in rows.astype(float)])
     assert got.dtype == np.float32 and np.allclose(got[0], expected, rtol=1e-5, atol=1e-4)
@@ -96,7 +159,7 @@ def test_f32_and_batches_with_an_index_map():
 
 def test_a_captured_stream_is_refused_and_left_as_it_is():
     f = function()
-    p = program("value", f, driver.stream())
+    p = program("value", f, driver.stream(), waits=True)
     assert p.traits() == 0  # not said to be part of a command buffer
     run(p, [V], (1, 1))
     x, y = Memory(driver, V, p.stream), Memory(driver, np.zeros((1, 1)), p.stream)
@@ -112,7 +175,7 @@ def test_a_captured_stream_is_refused_and_left_as_it_is():
 
 def test_errors_come_back_as_errors():
     f = function()
-    p = program("value", f, driver.stream())
+    p = program("value", f, driver.stream(), waits=True)
     with pytest.raises(XlaError, match="CUDA was asked for an operand") as caught:
         p.execute([(64, V.shape, V.dtype)], [(64, (1, 1), np.float64)])
     assert caught.value.code == INVALID_ARGUMENT

@@ -105,7 +105,8 @@ def simulation(scene, inputs, outputs=("loss",), precision="f32", device=None, s
     objective; "final:NAME", a state array after the last step, such as "final:position" of shape
     [points, 3]; "state:NAME", the same before the first step and after each, [steps + 1, points, 3].
     precision: "f32", or "f64", which needs jax_enable_x64. device: a hindcast.Device or its name;
-    compiled code on all processors if none is named. steps: instead of the scene's.
+    compiled code on all processors if none is named, and in programs on JAX's CUDA platform their own
+    device. steps: instead of the scene's.
     """
     check_x64(precision)
     function = _scene_functions.load(scene, inputs, outputs, precision, device, steps)

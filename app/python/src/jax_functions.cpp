@@ -56,7 +56,8 @@ void bind_jax(nb::module_& m) {
     m.def("_jax_targets", [] {
         nb::dict targets;
         for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
-            targets[("hindcast_" + name).c_str()] = stages(instantiate_scene<State::make>, handler<kind>);
+            targets[("hindcast_" + name).c_str()] =
+                stages(instantiate_scene<State::make>, handler<kind>);
         });
         return targets;
     });

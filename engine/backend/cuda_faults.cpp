@@ -51,8 +51,12 @@ void Context::check(int result, std::string_view asked) const {
 
 void Context::synchronize() {
     const Lock held = lock();
-    refuse_while_captured();
     // A device with a stream that is captured cannot be waited for as a whole.
+    if (captured_ != nullptr && !rehearsing_)
+        throw Error(
+            "the stream is captured, and what was asked for waits for the device, as values "
+            "on the host and launches that can fail do")
+            .remedy("run it outside of the capture");
     if (rehearsing_) return check(here().StreamSynchronize(stream_), "the end of its own work");
     const auto start = std::chrono::steady_clock::now();
     const int result = here().CtxSynchronize();

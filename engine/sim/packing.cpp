@@ -1,6 +1,7 @@
 #include "engine/sim/packing.hpp"
 
 #include "engine/base/error.hpp"
+#include "engine/sim/element.hpp"
 
 namespace hindcast {
 
@@ -10,31 +11,15 @@ using namespace lang;
 
 // R: Float, or Single where the array is f32.
 template <class R, int N>
-struct Element {
-    using Type = Vec<R, N>;
-};
-template <class R>
-struct Element<R, 1> {
-    using Type = R;
-};
-template <int N, class T>
-const auto& at(const T& element, int c) {
-    if constexpr (N == 1)
-        return element;
-    else
-        return element[c];
-}
-
-template <class R, int N>
 KernelDef kernel_for(Packing how) {
-    using T = typename Element<R, N>::Type;
+    using T = ElementOf<R, N>;
     if (how == Packing::pack)
         return kernel("pack_numbers", {"array", "first", "vector"},
                       [](Int e, Read<T> array, Param<Int> first, WriteSlice<Float> vector) {
                           const T element = array[e];
                           for (int c = 0; c < N; ++c)
                               vector.store_once(first.value() + e * N + c,
-                                                Float(at<N>(element, c)));
+                                                Float(component_of<N>(element, c)));
                       });
     const bool adds = how == Packing::add;
     return kernel(adds ? "add_numbers" : "unpack_numbers", {"array", "first", "vector"},
@@ -42,12 +27,9 @@ KernelDef kernel_for(Packing how) {
                       const T old = array[e];
                       const auto fresh = [&](int c) {
                           const Float number = vector[first.value() + e * N + c];
-                          return R(adds ? Float(at<N>(old, c)) + number : number);
+                          return R(adds ? Float(component_of<N>(old, c)) + number : number);
                       };
-                      if constexpr (N == 1)
-                          array[e] = fresh(0);
-                      else
-                          for (int c = 0; c < N; ++c) array[e][c] = fresh(c);
+                      store_components<N>(array, e, fresh);
                   });
 }
 

@@ -3,45 +3,27 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/sim/element.hpp"
+
 namespace hindcast {
 
 namespace {
 
 using namespace lang;
 
-// An element of N components, and its components. R: Float, or Single where the quantity is f32.
-template <class R, int N>
-struct Element {
-    using Type = Vec<R, N>;
-    using Index = Vec<Int, N>;
-    template <class V>
-    static const auto& at(const V& v, int c) {
-        return v[c];
-    }
-};
-template <class R>
-struct Element<R, 1> {
-    using Type = R;
-    using Index = Int;
-    template <class V>
-    static V at(const V& v, int) {
-        return v;
-    }
-};
-
-// Entry `first` + k of the vector is component `component[k]` of element `element[k]`.
+// R: Float, or Single where the quantity is f32. Entry `first` + k of the vector is component `component[k]` of element `element[k]`.
 template <class R, int N>
 KernelDef gather_kernel() {
-    using E = Element<R, N>;
+    using E = ElementOf<R, N>;
     return kernel("gather_parameters", {"quantity", "element", "component", "first", "vector"},
-                  [](Int k, Read<typename E::Type> quantity, Read<Int> element, Read<Int> component,
+                  [](Int k, Read<E> quantity, Read<Int> element, Read<Int> component,
                      Param<Int> first, WriteSlice<Float> vector) {
-                      const typename E::Type all = quantity[element[k]];
-                      Float value = Float(E::at(all, 0));
+                      const E all = quantity[element[k]];
+                      Float value = Float(component_of<N>(all, 0));
                       if constexpr (N > 1) {
                           const Int c = component[k];
                           for (int j = 1; j < N; ++j)
-                              value = select(c == j, Float(E::at(all, j)), value);
+                              value = select(c == j, Float(component_of<N>(all, j)), value);
                       }
                       vector.store_once(k + first.value(), value);
                   });
@@ -50,21 +32,19 @@ KernelDef gather_kernel() {
 // Each component of an element is entry `entry[e]` of the vector, or stays as it is (-1).
 template <class R, int N>
 KernelDef scatter_kernel() {
-    using E = Element<R, N>;
-    return kernel("scatter_parameters", {"vector", "entry", "quantity"},
-                  [](Int e, Read<Float> vector, Read<typename E::Index> entry,
-                     ReadWrite<typename E::Type> quantity) {
-                      const typename E::Type old = quantity[e];
-                      const typename E::Index from = entry[e];
-                      const auto fresh = [&](int c) {
-                          const Int at = E::at(from, c);
-                          return R(select(at >= 0, vector[max(at, 0)], Float(E::at(old, c))));
-                      };
-                      if constexpr (N == 1)
-                          quantity[e] = fresh(0);
-                      else
-                          for (int c = 0; c < N; ++c) quantity[e][c] = fresh(c);
-                  });
+    using E = ElementOf<R, N>;
+    using I = ElementOf<Int, N>;
+    return kernel(
+        "scatter_parameters", {"vector", "entry", "quantity"},
+        [](Int e, Read<Float> vector, Read<I> entry, ReadWrite<E> quantity) {
+            const E old = quantity[e];
+            const I from = entry[e];
+            const auto fresh = [&](int c) {
+                const Int at = component_of<N>(from, c);
+                return R(select(at >= 0, vector[max(at, 0)], Float(component_of<N>(old, c))));
+            };
+            store_components<N>(quantity, e, fresh);
+        });
 }
 
 struct Kernels {

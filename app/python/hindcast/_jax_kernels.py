@@ -523,7 +523,7 @@ def _register():
 
 
 _calls = five_primitives(
-    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": cuda_target("hindcast_kernel")}
+    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": cuda_target("hindcast_kernel", batches=True)}
 )
 
 

@@ -67,11 +67,14 @@ def _register(platform, name, state_type, targets):
         jax.ffi.register_ffi_target(target, stages, platform=platform)
 
 
-def cuda_target(prefix):
+def cuda_target(prefix, batches):
     """Of two handlers the one that XLA may capture into a command buffer, if it can be. What they need
-    on each device is made here, and goes into the program that is compiled next."""
+    on each device is made here, and goes into the program that is compiled next. `batches`: whether
+    batches can be captured too."""
 
     def choose(name, function, batch):
+        if not batches and any(size != 1 for size in batch):
+            return f"{name}_waits"
         kind = name.removeprefix(f"{prefix}_")
         captured = [
             function.handle.prepare_on(kind, device.local_hardware_id)

@@ -46,7 +46,12 @@ def _register():
     )
 
 
-_calls = five_primitives("hindcast", "simulation", _register, {"cpu": None, "cuda": cuda_target("hindcast")})
+_calls = five_primitives(
+    "hindcast",
+    "simulation",
+    _register,
+    {"cpu": None, "cuda": cuda_target("hindcast", batches=False)},
+)
 
 
 @held_weakly

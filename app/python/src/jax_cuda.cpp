@@ -64,9 +64,9 @@ void run(Kind kind, cuda::StreamHandle stream, SceneFunction& function,
 }
 
 template <Kind kind>
-ffi::Error call_by_host(cuda::StreamHandle stream, CudaState* state, ffi::RemainingArgs arguments,
-                        ffi::Result<ffi::AnyBuffer> result, std::int64_t /*function*/,
-                        Integers batch, Integers has) {
+ffi::Error by_host(cuda::StreamHandle stream, std::int32_t /*ordinal*/, CudaState* state,
+                   ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
+                   std::int64_t /*function*/, Integers batch, Integers has) {
     try {
         require_own_process();
         if (is_captured(stream))
@@ -82,26 +82,12 @@ ffi::Error call_by_host(cuda::StreamHandle stream, CudaState* state, ffi::Remain
     return ffi::Error::Success();
 }
 
-template <Kind kind>
-XLA_FFI_Error* by_host(XLA_FFI_CallFrame* frame) {
-    static const auto bound = ffi::Ffi::Bind()
-                                  .Ctx<ffi::PlatformStream<cuda::StreamHandle>>()
-                                  .Ctx<ffi::State<CudaState>>()
-                                  .RemainingArgs()
-                                  .Ret<ffi::AnyBuffer>()
-                                  .Attr<std::int64_t>("function")
-                                  .Attr<Integers>("batch")
-                                  .Attr<Integers>("has")
-                                  .To(call_by_host<kind>);
-    return bound->Call(frame);
-}
-
 // ---- on the device ---------------------------------------------------------------------------
 
 template <Kind kind>
-ffi::Error call(cuda::StreamHandle stream, std::int32_t ordinal, CudaState* state,
-                ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
-                std::int64_t /*function*/, Integers batch, Integers /*has*/) {
+ffi::Error on_device(cuda::StreamHandle stream, std::int32_t ordinal, CudaState* state,
+                     ffi::RemainingArgs arguments, ffi::Result<ffi::AnyBuffer> result,
+                     std::int64_t /*function*/, Integers batch, Integers /*has*/) {
     try {
         require_own_process();
         if (std::ranges::any_of(batch, [](std::int64_t size) { return size != 1; }))
@@ -123,8 +109,8 @@ ffi::Error call(cuda::StreamHandle stream, std::int32_t ordinal, CudaState* stat
     return ffi::Error::Success();
 }
 
-template <Kind kind>
-XLA_FFI_Error* on_device(XLA_FFI_CallFrame* frame) {
+template <auto function, ffi::Traits... traits>
+XLA_FFI_Error* execute(XLA_FFI_CallFrame* frame) {
     static const auto bound = ffi::Ffi::Bind()
                                   .Ctx<ffi::PlatformStream<cuda::StreamHandle>>()
                                   .Ctx<ffi::DeviceOrdinal>()
@@ -134,7 +120,7 @@ XLA_FFI_Error* on_device(XLA_FFI_CallFrame* frame) {
                                   .Attr<std::int64_t>("function")
                                   .Attr<Integers>("batch")
                                   .Attr<Integers>("has")
-                                  .To(call<kind>, {ffi::Traits::kCmdBufferCompatible});
+                                  .To(function, {traits...});
     return bound->Call(frame);
 }
 
@@ -146,9 +132,10 @@ void bind_jax_cuda(nb::module_& m) {
         for_each_call<Kind>([&]<Kind kind>(const std::string& name) {
             const std::string target = "hindcast_" + name;
             targets[target.c_str()] =
-                stages(instantiate_scene<CudaState::make_prepared<kind>>, on_device<kind>);
+                stages(instantiate_scene<CudaState::make_prepared<kind>>,
+                       execute<on_device<kind>, ffi::Traits::kCmdBufferCompatible>);
             targets[(target + "_waits").c_str()] =
-                stages(instantiate_scene<CudaState::make>, by_host<kind>);
+                stages(instantiate_scene<CudaState::make>, execute<by_host<kind>>);
         });
         return targets;
     });

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/call_kinds.hpp"
 #include "app/python/src/scene_functions.hpp"
 #include "xla/ffi/api/ffi.h"
 
@@ -75,15 +76,6 @@ inline nb::dict stages(Handler instantiate, Handler execute) {
     found["instantiate"] = pointer(instantiate);
     found["execute"] = pointer(execute);
     return found;
-}
-// f.operator()<kind>(name) for each of the five calls, by the names that their targets end with.
-template <class Kind, class F>
-void for_each_call(const F& f) {
-    f.template operator()<Kind::value>("value");
-    f.template operator()<Kind::jvp>("jvp");
-    f.template operator()<Kind::vjp>("vjp");
-    f.template operator()<Kind::hvp>("hvp");
-    f.template operator()<Kind::jvp2>("jvp2");
 }
 // As jax.ffi.register_ffi_type takes it.
 template <class State>

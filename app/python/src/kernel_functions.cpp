@@ -1,4 +1,5 @@
 // hindcast._core.KernelFunction: what hindcast.jax.kernel and hindcast.jax.callable call.
+#include "app/python/src/call_kinds.hpp"
 #include "app/python/src/kernel_functions.hpp"
 
 #include <fmt/format.h>
@@ -134,13 +135,6 @@ ir::Type type_of(const std::string& name) {
     throw Error("internal: no type '" + name + "'");
 }
 
-Kind kind_of(const std::string& name) {
-    constexpr const char* names[] = {"value", "jvp", "vjp", "hvp", "jvp2"};
-    for (int k = 0; k < KernelFunction::kinds; ++k)
-        if (name == names[k]) return static_cast<Kind>(k);
-    throw Error("internal: no call '" + name + "'");
-}
-
 // [(type, size), ...]
 std::vector<KernelFunction::Outside> outsides(nb::handle list) {
     std::vector<KernelFunction::Outside> found;
@@ -247,7 +241,7 @@ void bind_kernel_functions(nb::module_& m) {
             [](const KernelHandle& handle, const std::string& kind, int ordinal) {
                 const auto function = handle.function;
                 const nb::gil_scoped_release release;
-                return function->prepare_on(cuda_device(ordinal), kind_of(kind));
+                return function->prepare_on(cuda_device(ordinal), kind_of<Kind>(kind));
             },
             "kind"_a, "ordinal"_a,
             "Makes what calls on a CUDA device need. Whether they can be captured into a graph.");

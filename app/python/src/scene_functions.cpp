@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "app/python/src/bindings.hpp"
+#include "app/python/src/call_kinds.hpp"
 #include "app/python/src/devices.hpp"
 #include "app/python/src/numbered.hpp"
 #include "app/python/src/scenes.hpp"
@@ -29,17 +30,6 @@ Numbered<SceneCalls>& functions() {
 
 using Handle = NumberedHandle<SceneCalls>;
 
-Kind kind_of(const std::string& name) {
-    const std::pair<const char*, Kind> kinds[] = {{"value", Kind::value},
-                                                  {"jvp", Kind::jvp},
-                                                  {"vjp", Kind::vjp},
-                                                  {"hvp", Kind::hvp},
-                                                  {"jvp2", Kind::jvp2}};
-    for (const auto& [known, kind] : kinds)
-        if (name == known) return kind;
-    refuse("kind: '" + name + "' is none of value, jvp, vjp, hvp, jvp2");
-}
-
 using Operand = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
 // Its numbers, f64 [rows, size], if they are that already; else a copy of them in `room`.
@@ -55,7 +45,7 @@ const double* numbers_of(const Operand& operand, std::size_t k, std::vector<doub
 nb::object rows(const Handle& handle, const std::string& name, const nb::args& given) {
     require_own_process();
     SceneFunction& f = *handle.function;
-    const Kind kind = kind_of(name);
+    const Kind kind = kind_of<Kind>(name);
     const std::vector<std::size_t> sizes = f.operand_sizes(kind);
     if (given.size() != sizes.size())
         refuse(name + " takes " + std::to_string(sizes.size()) + " operands, and is given " +
@@ -178,7 +168,7 @@ void bind_scene_functions(nb::module_& m) {
             [](const Handle& handle, const std::string& kind, int ordinal) {
                 const auto function = handle.function;
                 const nb::gil_scoped_release release;
-                return function->prepare_on(cuda_device(ordinal), kind_of(kind));
+                return function->prepare_on(cuda_device(ordinal), kind_of<Kind>(kind));
             },
             "kind"_a, "ordinal"_a,
             "Makes what calls on a CUDA device need. Whether they can be captured into a graph.")

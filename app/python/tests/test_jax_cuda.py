@@ -1,12 +1,15 @@
 """The handlers for XLA's CUDA platform, called as XLA calls them, on the CUDA driver in software."""
 
-import ctypes
+import json
 import pathlib
+import re
+import types
 
 import numpy as np
 import pytest
 import software_cuda
 import xla_frame
+from captured_calls import CapturedCall
 from software_cuda import Driver, Memory
 from xla_frame import FAILED_PRECONDITION, INVALID_ARGUMENT, Program, XlaError
 
@@ -94,31 +97,13 @@ def test_each_call_on_the_stream_that_xla_gives(kind, operands, expected, seed, 
 
 @CALLS
 def test_the_first_call_is_captured(kind, operands, expected):
-    """The graph works with what the buffers hold when it is launched."""
-    f, stream = function(), driver.stream()
-    p = program(kind, f, stream, has=((0,),) * len(operands))
+    p = program(kind, function(), driver.stream(), has=((0,),) * len(operands))
     operands, expected = [np.asarray(o) for o in operands], np.asarray(expected)
-    given = [Memory(driver, np.full_like(o, -77), stream) for o in operands]
-    result = Memory(driver, np.full((1, expected.size), np.nan), stream)
-    capture = driver.stream()  # XLA has one for this
-    p.stream = capture
-    driver.begin_capture(capture)
-    waits, allocations = driver.count("synchronisations"), driver.count("allocations")
-    p.execute(
-        [(m.address, o.shape, o.dtype) for m, o in zip(given, operands)],
-        [(result.address, (1, expected.size), np.float64)],
-    )
-    assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
-    graph = driver.instantiate(driver.end_capture(capture))
-    for memory, operand in zip(given, operands):
-        memory.put(operand)
-    driver.synchronize()
+    shape = (1, expected.size)
+    call = CapturedCall(driver, p, operands, [shape])
     for _ in range(3):
-        driver("cuGraphLaunch", graph, ctypes.c_void_p(stream))
-        got = result.get(np.float64, (1, expected.size))[0]
-        assert np.allclose(got, expected, rtol=1e-12, atol=1e-12)
-    p.stream = stream
-    assert np.allclose(run(p, operands, (1, expected.size))[0], expected, rtol=1e-12, atol=1e-12)
+        assert np.allclose(call.launch()[0], expected, rtol=1e-12, atol=1e-12)
+    assert np.allclose(run(p, operands, shape)[0], expected, rtol=1e-12, atol=1e-12)
     driver.synchronize()
     p.close()
 
@@ -131,8 +116,8 @@ def test_f32_numbers():
     p.close()
 
 
-def test_what_cannot_be_captured_goes_by_way_of_the_host():
-    """A simulation that was made for a device of the host, and one that may fail on the device."""
+def test_a_device_of_the_host_that_was_chosen():
+    """A simulation that was made for a device of the host."""
     import hindcast as hc
 
     on_host = _core.SceneFunction(
@@ -142,9 +127,41 @@ def test_what_cannot_be_captured_goes_by_way_of_the_host():
     p = program("value", on_host, driver.stream(), waits=True)
     assert np.allclose(run(p, [V], (1, 1)), miss(V) @ miss(V), rtol=1e-12)
     p.close()
-    billiards = str(pathlib.Path(SCENE).with_name("billiards.json"))
-    shot = _core.SceneFunction("", billiards, ["cue.velocity"], ["loss"], None, "f64", 20)
-    assert not shot.prepare_on("value", 0)  # there may be more impacts than it goes through
+
+
+@pytest.mark.parametrize(
+    "name, path, steps, captured",
+    [
+        ("hanging_net", "threads.stiffness", 5, True),
+        ("spring_cage", None, 5, True),
+        ("billiards", "cue.velocity", 20, False),  # there may be more impacts than it goes through
+        ("mpm_launch", "block.velocity", 4, False),  # a point may leave the grid
+    ],
+)
+def test_what_can_fail_on_the_device_is_not_captured(name, path, steps, captured):
+    scene = pathlib.Path(SCENE).with_name(f"{name}.json")
+    path = path or json.loads(scene.read_text())["parameters"][0]["path"]
+    f = _core.SceneFunction("", str(scene), [path], ["loss"], None, "f64", steps)
+    for kind in ("value", "vjp"):
+        assert f.prepare_on(kind, 0) == captured
+
+
+@pytest.mark.parametrize("vmap, ending", [(False, ""), (True, "_waits")])
+def test_the_handler_is_chosen_when_a_program_is_lowered(vmap, ending, monkeypatch):
+    """As if there were one device: XLA's client for it cannot be had here. Batches go through the
+    ensemble."""
+    jax = pytest.importorskip("jax")
+    import hindcast as hc
+    import hindcast.jax
+
+    devices = lambda backend: [types.SimpleNamespace(local_hardware_id=0)]
+    monkeypatch.setattr(jax, "local_devices", devices)
+    loss = hc.jax.simulation(SCENE, inputs=["ball.velocity"], precision="f32")
+    of = lambda v: loss({"ball.velocity": v})
+    v = jax.numpy.asarray(V, jax.numpy.float32)
+    f, x = (jax.vmap(of), jax.numpy.stack([v, 2 * v])) if vmap else (of, v)
+    text = jax.jit(f).trace(x).lower(lowering_platforms=("cuda",)).as_text()
+    assert set(re.findall(r"hindcast_(?!cuda)\w+", text)) == {f"hindcast_value{ending}"}
 
 
 def test_f32_and_batches_with_an_index_map():

@@ -1,7 +1,6 @@
 """Kernels' handlers for XLA's CUDA platform, called as XLA calls them, on the CUDA driver in software;
 against the same functions in jax.numpy."""
 
-import ctypes
 import gc
 import re
 import types
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import software_cuda
 import xla_frame
+from captured_calls import CapturedCall
 from software_cuda import Driver, Memory
 from xla_frame import FAILED_PRECONDITION, INVALID_ARGUMENT, Program, XlaError
 
@@ -171,32 +171,15 @@ def test_each_call_on_the_stream_that_xla_gives(name, kind, seed):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_call_is_captured(kind):
-    """Nothing has run before; the graph works with what the buffers hold when it is launched."""
     case = bend_case()
     groups, expected = case.groups(kind), case.expected(kind)
-    stream = driver.stream()
-    p = case.program(kind, stream, waits=False)
-    operands = [memory_of(o, stream) for o in groups]
-    results = [Memory(driver, np.full(e.shape, np.nan), stream) for e in expected]
-    capture = driver.stream()  # XLA has one for this
-    p.stream = capture
-    driver.begin_capture(capture)
-    waits, allocations = driver.count("synchronisations"), driver.count("allocations")
-    p.execute(
-        [(m.address, o.shape, o.dtype) for m, o in zip(operands, groups)],
-        [(m.address, e.shape, e.dtype) for m, e in zip(results, expected)],
-    )
-    assert driver.count("synchronisations") == waits and driver.count("allocations") == allocations
-    graph = driver.instantiate(driver.end_capture(capture))
-    for m, o in zip(operands, groups):
-        m.put(o)
-    driver.synchronize()
-    for times in range(3):
-        driver("cuGraphLaunch", graph, ctypes.c_void_p(stream))
-        for m, e in zip(results, expected):
-            assert np.allclose(m.get(e.dtype, e.shape), e, rtol=1e-12, atol=1e-12)
-    p.stream = stream
-    assert len(run(p, groups, [e.shape for e in expected], case.dtype)) == len(expected)
+    p = case.program(kind, driver.stream(), waits=False)
+    shapes = [e.shape for e in expected]
+    call = CapturedCall(driver, p, groups, shapes)
+    for _ in range(3):
+        for got, e in zip(call.launch(), expected):
+            assert np.allclose(got, e, rtol=1e-12, atol=1e-12)
+    assert len(run(p, groups, shapes, case.dtype)) == len(expected)
     driver.synchronize()
     p.close()
 
@@ -207,22 +190,13 @@ def test_programs_of_one_function_have_arrays_of_their_own():
     other = [2 * o if o.dtype.kind == "f" else o for o in groups]
     stream = driver.stream()
     first, second = (case.program("value", stream, waits=False) for _ in range(2))
-    operands = [memory_of(o, stream) for o in groups]
-    results = [Memory(driver, np.zeros(e.shape), stream) for e in expected]
-    for m, o in zip(operands, groups):
-        m.put(o)
-    driver.begin_capture(stream)
-    first.execute(
-        [(m.address, o.shape, o.dtype) for m, o in zip(operands, groups)],
-        [(m.address, e.shape, e.dtype) for m, e in zip(results, expected)],
-    )
-    graph = driver.instantiate(driver.end_capture(stream))
     shapes = [e.shape for e in expected]
+    call = CapturedCall(driver, first, groups, shapes)
     doubled = run(second, other, shapes, np.float64)
-    driver("cuGraphLaunch", graph, ctypes.c_void_p(stream))
+    got = call.launch()
     again = run(second, other, shapes, np.float64)
-    for m, e, d, a in zip(results, expected, doubled, again):
-        assert np.allclose(m.get(e.dtype, e.shape), e, rtol=1e-12)
+    for g, e, d, a in zip(got, expected, doubled, again):
+        assert np.allclose(g, e, rtol=1e-12)
         assert not np.allclose(d, e) and np.array_equal(d, a)
     driver.synchronize()
     first.close()

@@ -103,6 +103,18 @@ Action about_scene(const std::string& scene, Action action) {
     };
 }
 
+void add_without(CLI::App& app, std::string& names, const std::string& group) {
+    std::string known;
+    for (const PassInfo& pass : all_passes())
+        known += fmt::format("\n{:<18} {}", pass.name, pass.meaning);
+    app.add_option("--without", names,
+                   "Leave out these optional passes, with commas between, or all; the same bits, "
+                   "slower:" +
+                       known)
+        ->type_name("NAMES")
+        ->group(group);
+}
+
 void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--device", device,
                    "What runs the kernels: cpu (compiled), interpreter (slow), cuda, cuda:1 (the "
@@ -128,9 +140,7 @@ void MachineOptions::add_to(CLI::App& app) {
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str()
         ->group(machine_group);
-    app.add_flag("--no-fuse", no_fuse,
-                 "Do not join adjacent launches of a roll-out; the same bits, slower")
-        ->group(machine_group);
+    add_without(app, without, machine_group);
     app.add_flag("--nondeterministic", nondeterministic,
                  "On a CUDA device add up in any order where that is faster: the last bits differ "
                  "from run to run")
@@ -154,7 +164,7 @@ DeviceOptions MachineOptions::device_options(bool several) const {
                           .width = width,
                           .checked = checked,
                           .whole_program = use,
-                          .fuse = !no_fuse};
+                          .passes = PassSet::without(without)};
     choose_device(options, device);
     options.nondeterministic = nondeterministic;
     using backend::SingleBlockUse;

@@ -44,16 +44,20 @@ Command add_view(CLI::App& app);
 // The action, whose failures name the scene's file where they do not anyway.
 Action about_scene(const std::string& scene, Action action);
 
+// --without: names for PassSet::without().
+void add_without(CLI::App& app, std::string& names, const std::string& group);
+
 // Every module that was built in.
 const Registry& registry();
 
-// --device, --threads, --width, --checked, --whole-program, --single-block, --no-fuse,
+// --device, --threads, --width, --checked, --whole-program, --single-block, --without,
 // --nondeterministic: where and how kernels run.
 struct MachineOptions {
     std::string device = "cpu";
     int threads = 0, width = 0;
     std::string whole_program = "auto", single_block = "auto";
-    bool checked = false, no_fuse = false, nondeterministic = false;
+    std::string without;  // passes
+    bool checked = false, nondeterministic = false;
 
     void add_to(CLI::App& app);
     // `several`: more than one CUDA device may be named; else that is an Error.

@@ -24,8 +24,9 @@ namespace hindcast::cli {
 namespace {
 
 struct Options {
-    bool schema = false, kernels = false;
+    bool schema = false, kernels = false, stages = false;
     std::string module, kernel, scene, precision = "f32";
+    std::string without;
     std::vector<std::string> show, allow_path;
     int width = 0;
 };
@@ -165,8 +166,15 @@ void print_kernel(const Launch& launch, const Options& options) {
         fmt::print("\n; ---- {} {}\n", text,
                    std::string(text.size() < 80 ? 80 - text.size() : 0, '-'));
     };
-    const backend::CompileOptions compile{options.width, false};
+    const backend::CompileOptions compile{options.width, false, PassSet::without(options.without)};
     const auto print_all = [&](const ir::Kernel& kernel, const char* part) {
+        if (options.stages) {
+            for (const backend::KernelStage& stage : backend::kernel_stages(kernel, compile)) {
+                title(kernel.name + ": " + stage.name);
+                fmt::print("{}", stage.text);
+            }
+            return;
+        }
         if (wanted(part)) {
             title(kernel.name);
             fmt::print("{}", ir::print(kernel));
@@ -281,6 +289,13 @@ Command add_info(CLI::App& app) {
         ->allow_extra_args(false)
         ->needs(scene)
         ->group(group);
+    command
+        ->add_flag("--stages", options->stages,
+                   "What the CPU back end makes of the kernel and of its adjoint, step by step, "
+                   "over C-contiguous arrays")
+        ->needs(scene)
+        ->group(group);
+    add_without(*command, options->without, group);
     command->add_option("--precision", options->precision, "The kernel in f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}))
         ->capture_default_str()

@@ -3,9 +3,7 @@
 //     auto executable = compile_cpu(kernel);
 //     executable->run(bindings, items, {&pool});
 //
-// Start reading at cpu_plan.hpp (what is decided), then cpu_emit.hpp (what is written), llvm.hpp,
-// object_code.hpp and code_cache.hpp (how text becomes code), cpu_variant.hpp (how a launch runs
-// it), gather.hpp, pull.hpp and fixed_sums.hpp (accumulation). Code is specialised on the layout of
+// Start reading at cpu_pipeline.hpp: all that happens to a kernel, in order. Code is specialised on the layout of
 // the arrays; a layout that was not seen before is compiled when it is first run, or prepared.
 //
 // HINDCAST_DUMP=FOLDER writes IR, LLVM text and assembly of every kernel that is compiled into that

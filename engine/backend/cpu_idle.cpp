@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
 #include "engine/ir/effects.hpp"
@@ -117,7 +117,7 @@ void Idle::learn(std::vector<Learned>& learned) const {
 }
 
 const Idle::Effects* Idle::effects(const Binding* bindings, std::int64_t items) {
-    if (!may_wait_ || items < Passes::block) return nullptr;
+    if (!may_wait_ || items < DeferredWork::block) return nullptr;
     effects_.written.clear();
     effects_.read_elsewhere.clear();
     for (const int p : shared_) {

@@ -30,6 +30,7 @@ public:
         plan_.measure = fixed.measure;
         if (plan_.measure) keep_only_measured();
         plan_.checked = options.checked;
+        plan_.passes = options.passes;
         plan_.width = options.width > 0 ? options.width : natural_width(lowered.precision);
         for (Op& op : kernel_.ops)
             if (op.code == OpCode::accumulate && !plan_.fixed[op.symbol].used)

@@ -73,6 +73,7 @@ struct Plan {
     ir::Kernel kernel;  // lowered; accumulations into one buffer have one symbol
     Form form;
     bool checked = false;
+    PassSet passes;
     int width = 1;
     bool measure = false;                // see FixedPlan
     std::vector<int> changed;            // parameters that a second run would find changed

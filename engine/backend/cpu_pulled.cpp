@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/copy_elements.hpp"
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/memory_type.hpp"
@@ -141,7 +141,7 @@ void PulledCode::prepare(const Binding* bindings, std::int64_t items) {
 
 bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
     // What waits may be of this launch, or write what tables are made from.
-    if (options.passes != nullptr) options.passes->run();
+    if (options.deferred != nullptr) options.deferred->run();
     ThreadPool* const pool = options.pool;
     bool possible = true;
     for (Part& part : parts_) {
@@ -152,10 +152,10 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptio
     if (!possible) return false;
     copy_out(options.copies, pool);
     if (is_one_loop()) {
-        Passes now(pool);
+        DeferredWork now(pool);
         effects_.clear();
-        const bool waits = options.passes != nullptr && find_effects(bindings);
-        run_targets(bindings, items, waits ? *options.passes : now);
+        const bool waits = options.deferred != nullptr && find_effects(bindings);
+        run_targets(bindings, items, waits ? *options.deferred : now);
         return true;
     }
     Variant* rest = nullptr;
@@ -171,7 +171,7 @@ bool PulledCode::run(const Binding* bindings, std::int64_t items, const RunOptio
             continue;
         }
         const Stencil stencil{*part.pull, *all, *inner, bound};
-        if (rest_may_follow_ && rest->is_plain() &&
+        if (rest_may_follow_ && plan_.passes.has(Pass::trailing_rest) && rest->is_plain() &&
             run_followed(stencil, *rest, bindings, items, pool))
             return true;
         ThreadPool* const threads = inner->is_short(part.pull->targets()) ? nullptr : pool;
@@ -212,51 +212,51 @@ bool PulledCode::find_effects(const Binding* bindings) {
     return true;
 }
 
-// The loop over targets as the first of passes, and the sums over all items.
-void PulledCode::run_targets(const Binding* bindings, std::int64_t items, Passes& passes) {
+// The loop over targets as the first of the deferred ones, and the sums over all items.
+void PulledCode::run_targets(const Binding* bindings, std::int64_t items, DeferredWork& deferred) {
     const Part& part = parts_.front();
     const Pull& pull = *part.pull;
-    PutOff& p = put_off_;
+    DeferredLaunch& p = deferred_launch_;
     p.targets = part.variants(part.bound->data()).first;
     p.items = items;
     p.rest = has_rest_ ? &rest_.variant(bind_rest(bindings), items) : nullptr;
     p.chunks = has_rest_ ? pull.chunks() : nullptr;
     if (p.chunks != nullptr) p.rest->start_totals(items);
     const std::int64_t targets = pull.targets();
-    passes.add({.count = targets,
-                .range = {0, targets},
-                .occupied = {},
-                .work = p.targets->work_of(targets),
-                .written = effects_.written,
-                .read_elsewhere = effects_.read_elsewhere,
-                .read_near = effects_.read_near,
-                .reach = pull.distance()},
-               [this](std::int64_t begin, std::int64_t end) { run_range(begin, end); });
+    deferred.add({.count = targets,
+                  .range = {0, targets},
+                  .occupied = {},
+                  .work = p.targets->work_of(targets),
+                  .written = effects_.written,
+                  .read_elsewhere = effects_.read_elsewhere,
+                  .read_near = effects_.read_near,
+                  .reach = pull.distance()},
+                 [this](std::int64_t begin, std::int64_t end) { run_range(begin, end); });
     if (p.chunks != nullptr)
-        passes.then([this](ThreadPool*) {
-            for (const std::int64_t chunk : put_off_.chunks->far()) run_chunk(chunk);
-            put_off_.rest->add_totals(bindings_.data(), put_off_.items);
+        deferred.then([this](ThreadPool*) {
+            for (const std::int64_t chunk : deferred_launch_.chunks->far()) run_chunk(chunk);
+            deferred_launch_.rest->add_totals(bindings_.data(), deferred_launch_.items);
         });
     else if (p.rest != nullptr)
-        passes.then([this](ThreadPool* pool) {
-            put_off_.rest->run(bindings_.data(), put_off_.items, {pool});
+        deferred.then([this](ThreadPool* pool) {
+            deferred_launch_.rest->run(bindings_.data(), deferred_launch_.items, {pool});
         });
 }
 
 // Of the targets, and the sums of which it has the last terms.
 void PulledCode::run_range(std::int64_t begin, std::int64_t end) {
     Context context;
-    put_off_.targets->run_range(parts_.front().bound->data(), begin, end, context);
-    if (put_off_.chunks == nullptr) return;
-    put_off_.chunks->done(begin, end, [this](std::int64_t chunk) { run_chunk(chunk); });
+    deferred_launch_.targets->run_range(parts_.front().bound->data(), begin, end, context);
+    if (deferred_launch_.chunks == nullptr) return;
+    deferred_launch_.chunks->done(begin, end, [this](std::int64_t chunk) { run_chunk(chunk); });
 }
 
 // Of the sums over the items.
 void PulledCode::run_chunk(std::int64_t chunk) {
     const std::int64_t begin = chunk * reduce_chunk;
     Context context;
-    put_off_.rest->run_range(bindings_.data(), begin,
-                             std::min(begin + reduce_chunk, put_off_.items), context);
+    deferred_launch_.rest->run_range(
+        bindings_.data(), begin, std::min(begin + reduce_chunk, deferred_launch_.items), context);
 }
 
 const Binding* PulledCode::bind_rest(const Binding* bindings) {

@@ -46,7 +46,7 @@ private:
     };
     bool is_one_loop() const;
     bool find_effects(const Binding* bindings);
-    void run_targets(const Binding* bindings, std::int64_t items, Passes& passes);
+    void run_targets(const Binding* bindings, std::int64_t items, DeferredWork& deferred);
     void run_range(std::int64_t begin, std::int64_t end);
     void run_chunk(std::int64_t chunk);
     // With the terms that the first part stored.
@@ -68,12 +68,12 @@ private:
         }
     };
     Effects effects_;
-    struct PutOff {  // what a launch that waits is about
+    struct DeferredLaunch {  // what a launch that waits is about
         Variant *targets = nullptr, *rest = nullptr;
         const TermChunks* chunks = nullptr;  // of the rest, if they follow the targets
         std::int64_t items = 0;
     };
-    PutOff put_off_;
+    DeferredLaunch deferred_launch_;
 };
 
 }  // namespace hindcast::backend::cpu

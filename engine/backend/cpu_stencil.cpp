@@ -39,7 +39,8 @@ std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
     constexpr std::size_t cache_line = 64;
     const ir::Parameter& p = kernel_.parameter(symbol);
     const std::optional<std::int64_t> mine = distance(index);
-    if (!splits_ || !mine || p.access != ir::Access::read || mask_ != item_mask_ ||
+    if (!plan_.passes.has(Pass::stencil_blocks) || !splits_ || !mine ||
+        p.access != ir::Access::read || mask_ != item_mask_ ||
         static_cast<std::size_t>(width_) * ir::size_of(p.type) != cache_line)
         return "";
     const std::int64_t anchor = anchor_of(*mine);

@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "engine/backend/copy_elements.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/backend/llvm.hpp"
 #include "engine/backend/machine_code.hpp"
-#include "engine/backend/passes.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/thread_pool.hpp"
 
@@ -71,13 +71,14 @@ Variant::Variant(const ir::Kernel& lowered, const Form& form, const CompileOptio
 
 void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
     // Only of a kernel without sums are items left out, or put off.
-    const bool may_leave_out = options.learned != nullptr && options.copies.empty();
-    if (options.passes != nullptr) {
-        if (options.learned != nullptr && put_off(bindings, items, options)) {
+    const bool may_leave_out = options.learned != nullptr && options.copies.empty() &&
+                               options_.passes.has(Pass::unchanged_items);
+    if (options.deferred != nullptr) {
+        if (options.learned != nullptr && defer(bindings, items, options)) {
             if (may_leave_out) idle_.learn(*options.learned);
             return;
         }
-        options.passes->run();
+        options.deferred->run();
     }
     ThreadPool* pool = options.pool;
     copies_.clear();
@@ -102,8 +103,9 @@ void Variant::run(const Binding* bindings, std::int64_t items, const RunOptions&
         });
     }
     if (!fixed_.empty()) {
-        Passes now(pool);
-        fixed_.add(bindings, options.passes != nullptr ? *options.passes : now, options.learned);
+        DeferredWork now(pool);
+        fixed_.add(bindings, options.deferred != nullptr ? *options.deferred : now,
+                   options.learned);
     }
     if (may_leave_out) idle_.learn(*options.learned);
     add_totals(bindings, items);
@@ -129,12 +131,13 @@ void Variant::add_totals(const Binding* bindings, std::int64_t items) const {
 
 // The items that have to run.
 Occupied Variant::busy(const Binding* bindings, std::int64_t items) {
+    if (!options_.passes.has(Pass::unchanged_items)) return {0, items};
     return idle_.busy(bindings, items, [&](const Binding* zeros, const Occupied& some) {
         run_items(zeros, some, items, nullptr);
     });
 }
 
-bool Variant::put_off(const Binding* bindings, std::int64_t items, const RunOptions& options) {
+bool Variant::defer(const Binding* bindings, std::int64_t items, const RunOptions& options) {
     const Idle::Effects* const effects = idle_.effects(bindings, items);
     const auto with_items = [&](const Copy& copy) {
         return copies_with_items(copy, bindings, items);
@@ -142,31 +145,31 @@ bool Variant::put_off(const Binding* bindings, std::int64_t items, const RunOpti
     if (effects == nullptr ||
         !std::all_of(options.copies.begin(), options.copies.end(), with_items))
         return false;
-    Passes& passes = *options.passes;
-    Passes::Pass pass;
-    pass.count = items;
-    pass.occupied = occupied(bindings, items);
-    pass.written = effects->written;
-    pass.read_elsewhere = effects->read_elsewhere;
-    passes.make_way(pass);
+    DeferredWork& deferred = *options.deferred;
+    DeferredWork::Loop loop;
+    loop.count = items;
+    loop.occupied = occupied(bindings, items);
+    loop.written = effects->written;
+    loop.read_elsewhere = effects->read_elsewhere;
+    deferred.make_way(loop);
     // Copies only where others wait already: with the items they are made a little sooner.
-    if (!options.copies.empty() && passes.empty()) return false;
+    if (!options.copies.empty() && deferred.empty()) return false;
     // Where they are the same they stay: other threads have them in their caches.
     const std::size_t count = plan_.kernel.parameters.size();
-    const bool same =
-        std::equal(put_off_.bindings.begin(), put_off_.bindings.end(), bindings, bindings + count,
-                   [](const Binding& a, const Binding& b) { return a.is_same(b); });
-    const bool copies = !options.copies.empty() || !put_off_.copies.empty();
-    if ((!same || copies) && put_off_.among == passes.number()) passes.run();
-    if (!same) put_off_.bindings.assign(bindings, bindings + count);
-    put_off_.copies.assign(options.copies.begin(), options.copies.end());
-    put_off_.among = passes.number();
-    pass.range = options.copies.empty() ? busy(bindings, items) : Occupied{0, items};
-    pass.work = work_of(pass.range.end - pass.range.begin);
-    passes.add(pass, [this](std::int64_t begin, std::int64_t end) {
+    const bool same = std::equal(deferred_launch_.bindings.begin(), deferred_launch_.bindings.end(),
+                                 bindings, bindings + count,
+                                 [](const Binding& a, const Binding& b) { return a.is_same(b); });
+    const bool copies = !options.copies.empty() || !deferred_launch_.copies.empty();
+    if ((!same || copies) && deferred_launch_.among == deferred.number()) deferred.run();
+    if (!same) deferred_launch_.bindings.assign(bindings, bindings + count);
+    deferred_launch_.copies.assign(options.copies.begin(), options.copies.end());
+    deferred_launch_.among = deferred.number();
+    loop.range = options.copies.empty() ? busy(bindings, items) : Occupied{0, items};
+    loop.work = work_of(loop.range.end - loop.range.begin);
+    deferred.add(loop, [this](std::int64_t begin, std::int64_t end) {
         Context context;
-        for (const Copy& copy : put_off_.copies) copy_out(copy, begin, end);
-        run_range(put_off_.bindings.data(), begin, end, context);
+        for (const Copy& copy : deferred_launch_.copies) copy_out(copy, begin, end);
+        run_range(deferred_launch_.bindings.data(), begin, end, context);
     });
     return true;
 }
@@ -268,7 +271,7 @@ void Variant::run_parallel(const Binding* bindings, Occupied range, std::int64_t
                            ThreadPool* pool) {
     Context lowest;
     std::mutex mutex;
-    const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : Passes::block;
+    const std::int64_t block = plan_.total_count > 0 ? reduce_chunk : DeferredWork::block;
     split(
         pool, range, block, occupied(bindings, items),
         [=, this, fixed_run = fixed_.run(), &lowest, &mutex](std::int64_t begin, std::int64_t end) {
@@ -373,13 +376,16 @@ Variant& Code::variant(const Binding* bindings, std::int64_t items, const Pull* 
         if (std::any_of(fixed_.parameters.begin(), fixed_.parameters.end(),
                         [](const FixedPoint& p) { return p.used; }))
             for (ParameterForm& f : form_) f.far = true;
+        if (!options_.passes.has(Pass::prefetch))
+            for (ParameterForm& f : form_) f.far = false;
         current_ = nullptr;
     }
     if (current_ != nullptr && current_->width() == width) return *current_;
     for (const auto& v : variants_)
         if (v->form() == form_ && v->width() == width) return *(current_ = v.get());
     current_ = nullptr;
-    const CompileOptions options{width, options_.checked};
+    CompileOptions options = options_;
+    options.width = width;
     variants_.push_back(std::make_unique<Variant>(lowered_, form_, options, fixed_));
     return *(current_ = variants_.back().get());
 }

@@ -60,7 +60,7 @@ private:
 
     void clear_sums(const Binding* bindings, std::int64_t items) const;
     Occupied busy(const Binding* bindings, std::int64_t items);
-    bool put_off(const Binding* bindings, std::int64_t items, const RunOptions& options);
+    bool defer(const Binding* bindings, std::int64_t items, const RunOptions& options);
     bool copies_with_items(const Copy& copy, const Binding* bindings, std::int64_t items) const;
     void expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
                 ThreadPool* pool);
@@ -96,12 +96,12 @@ private:
     FixedSums fixed_;
     Undo undo_{plan_};
     Idle idle_{plan_};
-    struct PutOff {  // the run that was, last
+    struct DeferredLaunch {  // the run that was, last
         std::vector<Binding> bindings;
         std::vector<Copy> copies;
-        std::uint64_t among = 0;  // Passes::number()
+        std::uint64_t among = 0;  // DeferredWork::number()
     };
-    PutOff put_off_;
+    DeferredLaunch deferred_launch_;
     std::unique_ptr<Variant> measuring_;
     // Written at every launch, so not beside what all threads read.
     alignas(64) int misses_ = 0;  // launches whose scales were others than those before, lately

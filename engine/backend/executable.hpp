@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast {
@@ -37,7 +38,7 @@ class ThreadPool;
 
 namespace hindcast::backend {
 
-class Passes;
+class DeferredWork;
 
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
@@ -184,10 +185,10 @@ struct RunOptions {
     // has what Executable::reads_on_host() names, bound like the rest.
     void* stream = nullptr;
     const Binding* host = nullptr;
-    // Both only for who takes_passes(). Copies are made before anything of them is changed. What
-    // only goes over elements is left to `passes`, and what is there is run before the rest.
+    // Both only where takes_deferred_work(). Copies are made before the launch changes their arrays.
+    // Work that only goes over elements is added to `deferred`; all other work runs it first.
     std::span<const Copy> copies = {};
-    Passes* passes = nullptr;
+    DeferredWork* deferred = nullptr;
     // Gets what is known of the arrays afterwards; nullptr: launches leave nothing out.
     std::vector<Learned>* learned = nullptr;
 };
@@ -207,8 +208,8 @@ public:
     // point into the memory of a device.
     virtual bool reads_on_host(const Binding* /*bindings*/, int /*parameter*/) { return false; }
     // Whether run() makes RunOptions::copies, on the threads that run the items, and knows what to
-    // do with RunOptions::passes.
-    virtual bool takes_passes() const { return false; }
+    // do with RunOptions::deferred.
+    virtual bool takes_deferred_work() const { return false; }
     virtual const ir::Kernel& kernel() const = 0;
 };
 
@@ -216,6 +217,7 @@ struct CompileOptions {
     int width = 0;  // SIMD lanes: 1, 4, 8, 16; 0 = chosen from the machine. Never changes a bit of
                     // the result.
     bool checked = false;  // bounds, second stores, non-finite values
+    PassSet passes = {};
 };
 
 }  // namespace hindcast::backend

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/backend/deferred_work.hpp"
 #include "engine/backend/fixed_totals.hpp"
-#include "engine/backend/passes.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/thread_pool.hpp"
 
@@ -278,7 +278,8 @@ Occupied FixedSums::find_sources(std::size_t k) {
     return touched;
 }
 
-void FixedSums::add(const Binding* bindings, Passes& passes, std::vector<Learned>* learned) {
+void FixedSums::add(const Binding* bindings, DeferredWork& deferred,
+                    std::vector<Learned>* learned) {
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         Target& t = targets_[k];
         const Binding& b = bindings[t.symbol];
@@ -296,14 +297,14 @@ void FixedSums::add(const Binding* bindings, Passes& passes, std::vector<Learned
         if (t.defines) changed = hull(touched, idle ? b.contents->busy : Occupied{0, b.count});
         if (!t.to.is_same(b)) t.to = b;             // other threads have it in their caches
         constexpr double work = short_work / 1024;  // of a slot
-        passes.add({.count = b.count,
-                    .range = changed,
-                    .occupied = touched,
-                    .work = work * static_cast<double>((changed.end - changed.begin) * t.slots),
-                    .written = {&b.contents, 1},
-                    .read_elsewhere = {}},
-                   [this, k](std::int64_t from, std::int64_t to) { add_range(k, from, to); });
-        if (b.contents == nullptr || !non_finite.empty()) passes.run();
+        deferred.add({.count = b.count,
+                      .range = changed,
+                      .occupied = touched,
+                      .work = work * static_cast<double>((changed.end - changed.begin) * t.slots),
+                      .written = {&b.contents, 1},
+                      .read_elsewhere = {}},
+                     [this, k](std::int64_t from, std::int64_t to) { add_range(k, from, to); });
+        if (b.contents == nullptr || !non_finite.empty()) deferred.run();
         if (learned != nullptr && (t.defines || idle) && !plan_.shares_buffer(t.symbol))
             learned->push_back({t.symbol, t.defines ? touched : hull(touched, b.contents->busy)});
         for (const FixedState::Found& f : non_finite) {

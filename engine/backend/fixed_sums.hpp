@@ -27,7 +27,7 @@ class ThreadPool;
 }
 
 namespace hindcast::backend {
-class Passes;
+class DeferredWork;
 }
 
 namespace hindcast::backend::cpu {
@@ -104,9 +104,10 @@ public:
     Scales check(std::int64_t items);
     // Whether one of them was another.
     bool copy_scales(const FixedSums& measured);
-    // Adds the totals to the targets, and clears the sums: in passes that run before the next
+    // Adds the totals to the targets, and clears the sums: in deferred loops that run before the next
     // prepare(). `learned`: as in RunOptions.
-    void add(const Binding* bindings, Passes& passes, std::vector<Learned>* learned = nullptr);
+    void add(const Binding* bindings, DeferredWork& deferred,
+             std::vector<Learned>* learned = nullptr);
     // Clears the sums and what was noted.
     void clear();
 

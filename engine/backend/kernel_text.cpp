@@ -1,6 +1,7 @@
 #include "engine/backend/kernel_text.hpp"
 
 #include "engine/backend/cpu.hpp"
+#include "engine/backend/cpu_pipeline.hpp"
 #include "engine/backend/cuda_emit.hpp"
 
 namespace hindcast::backend {
@@ -12,6 +13,13 @@ std::string kernel_text(const ir::Kernel& kernel, KernelText what, const Compile
         case KernelText::assembly: return cpu_assembly(kernel, options);
         default: return cuda::emit(cuda::plan_for(kernel), cuda::identifier(kernel.name)).text;
     }
+}
+
+std::vector<KernelStage> kernel_stages(const ir::Kernel& kernel, const CompileOptions& options) {
+    std::vector<KernelStage> list;
+    for (cpu::Stage& stage : cpu::stages(kernel, options))
+        list.push_back({std::move(stage.name), std::move(stage.text)});
+    return list;
 }
 
 }  // namespace hindcast::backend

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/backend/executable.hpp"
 
@@ -20,5 +21,13 @@ enum class KernelText : std::uint8_t {
 // `options` say for how many lanes llvm and assembly are.
 std::string kernel_text(const ir::Kernel& kernel, KernelText what,
                         const CompileOptions& options = {});
+
+// What the CPU back end makes of a kernel over C-contiguous arrays, step by step (cpu_pipeline.hpp).
+// Throws Error as above.
+struct KernelStage {
+    std::string name;
+    std::string text;
+};
+std::vector<KernelStage> kernel_stages(const ir::Kernel& kernel, const CompileOptions& options);
 
 }  // namespace hindcast::backend

@@ -304,13 +304,14 @@ Pull::Pull(const Plan& plan, std::vector<int> symbols, bool copies, std::vector<
       terms_(reduced_.size()) {
     find_shifts();
     if (shifted()) pairs_ = false;
-    mirrored_ = pairs_ && is_mirrored(plan_, symbols_);
+    mirrored_ = pairs_ && plan_.passes.has(Pass::symmetry) && is_mirrored(plan_, symbols_);
     kernel_ = record(copies, true);
     if (shifted()) inner_ = record(copies, false);
     pays_ = worth_it();
 }
 
 void Pull::find_shifts() {
+    if (!plan_.passes.has(Pass::shifts)) return;
     const Kernel& kernel = plan_.kernel;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
         const Op& index = kernel.op(rows_[r].index);
@@ -377,7 +378,8 @@ Kernel Pull::record(bool copies, bool checked) {
     Kernel kernel = builder.finish();
     ir::remove_dead_ops(kernel, false);
     for (const ir::Region& region : kernel.regions)
-        if (region.owner >= 0 && kernel.op(region.owner).code == OpCode::for_)
+        if (plan_.passes.has(Pass::slow_first) && region.owner >= 0 &&
+            kernel.op(region.owner).code == OpCode::for_)
             slow_first(kernel, static_cast<int>(&region - kernel.regions.data()));
     ir::verify(kernel, "pulling");
     return kernel;
@@ -389,8 +391,9 @@ void Pull::walk_all(ir::Builder& builder, bool copies) {
         for (const Value site : plan_.rows[symbol][0].sites)
             if (site >= 0) sites.push_back(site);
     used.insert(used.end(), sites.begin(), sites.end());
-    const Unguarded quick =
-        mirrored_ ? without_guards(plan_.kernel, sites, used) : Unguarded{plan_.kernel};
+    const Unguarded quick = mirrored_ && plan_.passes.has(Pass::zero_guards)
+                                ? without_guards(plan_.kernel, sites, used)
+                                : Unguarded{plan_.kernel};
     Body body(*this, quick.kernel, copies, mirrored_, builder);
     struct Sum {
         ir::Slot slot;

@@ -48,7 +48,9 @@ const std::vector<Binding>& Pull::bind(const Binding* bindings, std::int64_t ite
         copy_columns(bindings, *table);
     }
     distance_ = table != nullptr ? table->distance : 0;
-    chunks_ = table != nullptr && table->chunks.pays() ? &table->chunks : nullptr;
+    const bool chunks =
+        table != nullptr && table->chunks.pays() && plan_.passes.has(Pass::term_chunks);
+    chunks_ = chunks ? &table->chunks : nullptr;
     const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
     bindings_.assign(bindings, bindings + source_count);
     bindings_.resize(kernel_.parameters.size());
@@ -189,6 +191,7 @@ void Pull::find_term_chunks(std::int64_t items, Table& table) const {
 void Pull::find_runs(Table& table) const {
     table.run = AlignedBuffer<std::int32_t>(table.item.size() / block_targets);
     std::fill(table.run.begin(), table.run.end(), no_run);
+    if (!plan_.passes.has(Pass::neighbour_runs)) return;
     for (std::int64_t first = 0; first < targets_; first += block_targets) {
         const std::int64_t end = std::min<std::int64_t>(first + block_targets, targets_);
         for (std::int64_t slot = 0; slot < table.slots; ++slot) {
@@ -210,6 +213,7 @@ void Pull::find_runs(Table& table) const {
 void Pull::find_term_runs(Table& table) const {
     table.term_run = AlignedBuffer<std::int32_t>(table.run.size());
     std::fill(table.term_run.begin(), table.term_run.end(), no_run);
+    if (!plan_.passes.has(Pass::neighbour_runs)) return;
     for (std::int64_t first = 0; first < targets_; first += block_targets) {
         const std::int64_t end = std::min<std::int64_t>(first + block_targets, targets_);
         for (std::int64_t slot = 0; slot < table.slots; ++slot) {

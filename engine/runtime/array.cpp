@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "engine/backend/cuda_context.hpp"
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/backend/split.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
@@ -447,19 +447,19 @@ void Array::store(std::int32_t value) const {
 }
 
 void Array::clear(ThreadPool* pool) const {
-    backend::Passes passes(pool);
-    clear(passes);
+    backend::DeferredWork deferred(pool);
+    clear(deferred);
 }
 
-void Array::clear(backend::Passes& passes) const {
+void Array::clear(backend::DeferredWork& deferred) const {
     Storage& s = storage();
     s.check_writable();
     if (s.memory.has_gaps()) {
-        passes.run();
+        deferred.run();
         return fill(0);
     }
     if (s.memory.has_device() || s.layout != Layout::contiguous || s.elements == 0) {
-        passes.run();
+        deferred.run();
         s.memory.clear();
     } else {
         const bool known = s.contents.is_idle();  // the others are zero
@@ -468,16 +468,16 @@ void Array::clear(backend::Passes& passes) const {
         std::byte* const to = s.memory.host();
         const backend::Contents* const written = &s.contents;
         const auto bytes = static_cast<double>((range.end - range.begin) * element);
-        passes.add({.count = s.elements,
-                    .range = range,
-                    .occupied = *s.occupied,
-                    .work = bytes * backend::work_of_byte,
-                    .written = {&written, 1},
-                    .read_elsewhere = {}},
-                   [=](std::int64_t begin, std::int64_t end) {
-                       std::memset(to + begin * element, 0,
-                                   static_cast<std::size_t>((end - begin) * element));
-                   });
+        deferred.add({.count = s.elements,
+                      .range = range,
+                      .occupied = *s.occupied,
+                      .work = bytes * backend::work_of_byte,
+                      .written = {&written, 1},
+                      .read_elsewhere = {}},
+                     [=](std::int64_t begin, std::int64_t end) {
+                         std::memset(to + begin * element, 0,
+                                     static_cast<std::size_t>((end - begin) * element));
+                     });
     }
     changed();
     know({});

@@ -27,7 +27,7 @@ class Memory;
 class StateHash;
 class ThreadPool;
 namespace backend {
-class Passes;
+class DeferredWork;
 struct Binding;
 struct Contents;
 struct Occupied;
@@ -133,7 +133,7 @@ public:
     void wrote_on_device() const;  // a launch there did
     void changed() const;          // a new version, by means that see to the memory themselves
     const std::uint64_t* version_counter() const;
-    void clear(backend::Passes& passes) const;  // when those run
+    void clear(backend::DeferredWork& deferred) const;  // when those run
     backend::Occupied& occupied() const;
     const backend::Contents& contents() const;
     // What whoever wrote last knows of it, until it is written again. Nothing is known of memory

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/backend/single_block_use.hpp"
 #include "engine/ir/kernel.hpp"
 
@@ -39,8 +40,8 @@ struct DeviceOptions {
     WholeProgramUse whole_program = WholeProgramUse::automatic;
     // On a CUDA device, of what runs as a graph.
     backend::SingleBlockUse single_block = backend::SingleBlockUse::automatic;
-    bool fuse = true;  // roll-outs join adjacent launches (fusion.hpp): never changes a bit
-    int ordinal = 0;   // of the CUDA device
+    PassSet passes = {};  // all that there are: they never change a bit
+    int ordinal = 0;      // of the CUDA device
     // Further ones, that the members of an ensemble are spread over (sim/ensemble.hpp).
     std::vector<int> others = {};
     // On a CUDA device sums at dynamic indices are made by atomic additions of floating-point

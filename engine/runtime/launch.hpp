@@ -183,8 +183,9 @@ public:
 
     // ---- for who runs programs; the types are internal, and not installed ----
     // run(). `copies` are made before it changes anything. What only goes over elements may be left
-    // to `passes`. Neither on a CUDA device.
-    void run(std::span<const backend::Copy> copies, backend::Passes* passes = nullptr) const;
+    // to `deferred`. Neither on a CUDA device.
+    void run(std::span<const backend::Copy> copies,
+             backend::DeferredWork* deferred = nullptr) const;
     // For who runs the kernel on the host by other means than run(): what it is bound to, what
     // run() clears afterwards, whether it adds up sums that share an array, and what to say once it
     // has run.

@@ -8,8 +8,8 @@
 #include "engine/ad/differentiate.hpp"
 #include "engine/backend/copy_elements.hpp"
 #include "engine/backend/cuda_context.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/backend/launch_error.hpp"
-#include "engine/backend/passes.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch_state.hpp"
@@ -263,15 +263,17 @@ Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
 void Launch::Replay::run() const { run(std::span<const backend::Copy>()); }
 
-void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes* passes) const {
+void Launch::Replay::run(std::span<const backend::Copy> copies,
+                         backend::DeferredWork* deferred) const {
     Bound& b = *bound_;
     backend::cuda::Context::Lock held;
     if (b.cuda) held = b.cuda->lock();
     std::optional<backend::cuda::Context::Following> following;
     if (b.stream) following.emplace(*b.cuda, b.stream.get());
-    if (passes != nullptr && !(b.executable->takes_passes() && b.aliases.empty()))
-        std::exchange(passes, nullptr)->run();
-    if (!b.executable->takes_passes()) backend::copy_out(std::exchange(copies, {}), b.options.pool);
+    if (deferred != nullptr && !(b.executable->takes_deferred_work() && b.aliases.empty()))
+        std::exchange(deferred, nullptr)->run();
+    if (!b.executable->takes_deferred_work())
+        backend::copy_out(std::exchange(copies, {}), b.options.pool);
     if (!b.old_values.empty() && b.items > 0) b.check_old_values();
     for (const auto& [binding, version] : b.versions) binding->version = *version;
     try {
@@ -281,7 +283,7 @@ void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes*
             b.find_memory();
         backend::RunOptions options = b.options;
         options.copies = copies;
-        options.passes = passes;
+        options.deferred = deferred;
         b.learned.clear();
         options.learned = &b.learned;
         b.executable->run(b.bindings.data(), b.items, options);
@@ -303,7 +305,7 @@ void Launch::Replay::run(std::span<const backend::Copy> copies, backend::Passes*
     for (const backend::Learned& l : b.learned)
         b.arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
     for (const Array& a : b.cleared)
-        passes != nullptr ? a.clear(*passes) : a.clear(b.cuda ? nullptr : b.options.pool);
+        deferred != nullptr ? a.clear(*deferred) : a.clear(b.cuda ? nullptr : b.options.pool);
     if (!b.aliases.empty()) b.add_aliases();
 }
 

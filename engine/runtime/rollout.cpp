@@ -19,7 +19,7 @@ namespace hindcast {
 Rollout::Work::Work(std::shared_ptr<Device> device, Parts parts)
     : device_(std::move(device)), parts_(std::move(parts)) {
     if (!device_) throw Error("a roll-out needs a device");
-    passes_ = std::make_unique<backend::Passes>(device_->run_options().pool);
+    deferred_ = std::make_unique<backend::DeferredWork>(device_->run_options().pool);
     if (parts_.steps < 0)
         throw Error("a roll-out of " + std::to_string(parts_.steps) + " steps is not possible");
     for (const auto& [t, program] : parts_.events)
@@ -46,10 +46,11 @@ Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
         // A checked run, and the interpreter, which is the definition, go launch by launch.
         const DeviceOptions& options = device_->options();
-        const bool fuse =
-            options.fuse && options.kind != DeviceKind::interpreter && !options.checked;
+        PassSet on = options.passes;
+        if (options.kind == DeviceKind::interpreter || options.checked)
+            on = on.without(Pass::fusion).without(Pass::rotation);
         auto schedule = make_schedule(parts_.prologue, parts_.step, parts_.steps, parts_.events,
-                                      mode, backward, horizon_, fuse);
+                                      mode, backward, horizon_, on);
         schedule->each_call([&](const Call& call) {
             const Launch& launch = call.forward.launch();
             if (launch.device()->cuda() != device_->cuda())
@@ -59,7 +60,7 @@ Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
                     .remedy("move the launch to the roll-out's device");
         });
         entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
-        if (fuse && mode == RolloutMode::first && !device_->cuda())
+        if (on.has(Pass::rotation) && mode == RolloutMode::first && !device_->cuda())
             entry->seam = Seam::make(*entry->schedule, counter_);
         // Functions of steps read what a seam does not keep.
         if (entry->seam && backward && may_compile_back(*entry)) entry->seam.reset();
@@ -129,13 +130,13 @@ std::string Rollout::Work::whole_program_report() const {
 
 void Rollout::Work::set_counter(std::int64_t step) const {
     if (!counter_) return;
-    if (passes_->reads_elsewhere(counter_.contents())) passes_->run();
+    if (deferred_->reads_elsewhere(counter_.contents())) deferred_->run();
     counter_.store(static_cast<std::int32_t>(step));
 }
 
 void Rollout::Work::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
                         std::span<const backend::Copy> copies) {
-    if (!profiling_) return replay.run(copies, puts_off_ ? passes_.get() : nullptr);
+    if (!profiling_) return replay.run(copies, deferring_ ? deferred_.get() : nullptr);
     const auto start = std::chrono::steady_clock::now();
     replay.run(copies);
     device_->synchronize();
@@ -150,7 +151,7 @@ void Rollout::Work::run(std::span<Call> calls, const Moment* record, bool again)
         const bool runs = !again || call.recomputed;
         std::span<const backend::Copy> copies;
         if (record != nullptr && !call.saves.empty()) {
-            passes_->run();
+            deferred_->run();
             if (runs && !device_->cuda())
                 copies = Schedule::copies(call, *record, *device_, room);
             else
@@ -164,8 +165,8 @@ void Rollout::Work::run(std::span<Call> calls, const Moment* record, bool again)
         if (!runs) continue;
         run(call.forward, call.forward_seconds, call.forward_runs, copies);
         if (record != nullptr)
-            for (SparseHistory* r : call.results) r->save(record->step, *passes_);
-        if (!puts_off_) passes_->run();
+            for (SparseHistory* r : call.results) r->save(record->step, *deferred_);
+        if (!deferring_) deferred_->run();
     }
 }
 

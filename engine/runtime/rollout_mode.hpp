@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/runtime/graph_runs.hpp"
 #include "engine/runtime/recording.hpp"
 #include "engine/runtime/rollout_work.hpp"
@@ -12,19 +12,19 @@
 
 namespace hindcast {
 
-// While one is there, launches leave to passes what they may; whoever looks at arrays by other
+// While one is there, launches defer what they may; whoever looks at arrays by other
 // means runs these before. Not while launches are timed.
-class Rollout::Work::PutsOff {
+class Rollout::Work::Deferring {
 public:
-    explicit PutsOff(Work& rollout) : rollout_(rollout) {
-        rollout_.puts_off_ = rollout_.may_put_off();
+    explicit Deferring(Work& rollout) : rollout_(rollout) {
+        rollout_.deferring_ = rollout_.may_defer();
     }
-    ~PutsOff() {
-        rollout_.passes_->run();
-        rollout_.puts_off_ = false;
+    ~Deferring() {
+        rollout_.deferred_->run();
+        rollout_.deferring_ = false;
     }
-    PutsOff(const PutsOff&) = delete;
-    PutsOff& operator=(const PutsOff&) = delete;
+    Deferring(const Deferring&) = delete;
+    Deferring& operator=(const Deferring&) = delete;
 
 private:
     Work& rollout_;

@@ -29,7 +29,7 @@ void Rollout::Work::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t 
         }
         run(seam.inner(), moment, again);
         if (!rotates || t + 1 == to) {
-            passes_->run();
+            deferred_->run();
             if (record && ahead) seam.save_late(at, *device_);
             run({&seam.last(), 1}, moment, again);
             ahead = false;
@@ -39,8 +39,8 @@ void Rollout::Work::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t 
         ahead = true;
         if (!record) continue;
         seam.note(t + 1, false);
-        for (SparseHistory* r : seam.first().results) r->save(next.step, *passes_);
-        passes_->run();
+        for (SparseHistory* r : seam.first().results) r->save(next.step, *deferred_);
+        deferred_->run();
         if (seam.holds(t + 1) || !seam.first().made_again || seam.first().holds_results(next.step))
             continue;
         // It will be made again from what was not stored.
@@ -83,12 +83,12 @@ void Rollout::Work::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to
 void Rollout::Work::need_dropped(Mode& m, std::int64_t t, std::int64_t window) {
     Seam& seam = *m.seam;
     if (seam.holds(t)) return;
-    passes_->run();
+    deferred_->run();
     std::vector<std::pair<Array, Array>> kept;
     for (const Array& a : seam.last().writes) kept.emplace_back(a, a.clone());
     set_counter(t - 1);
     make_again(m.schedule->step, {t - 1 - window, 0});
-    passes_->run();
+    deferred_->run();
     seam.keep(t, {t - window, 0}, *device_);
     for (const auto& [array, copy] : kept) array.copy_from(copy);
     set_counter(t);

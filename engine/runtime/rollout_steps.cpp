@@ -47,12 +47,14 @@ bool Rollout::Work::may_compile_back(Mode& m) const {
 // ---------------------------------------------------------------- ranges of steps
 
 // Not while launches are timed, one by one.
-bool Rollout::Work::may_put_off() const { return !profiling_ && !device_->cuda(); }
+bool Rollout::Work::may_defer() const {
+    return !profiling_ && !device_->cuda() && device_->options().passes.has(Pass::deferral);
+}
 
 // Whether several steps are run at once where nothing is to be done between them. What a step has
 // put off then runs with the next one.
 bool Rollout::Work::goes_in_ranges(const Mode& m, const StepFunctions* functions) const {
-    return functions != nullptr || m.seam || may_put_off();
+    return functions != nullptr || m.seam || may_defer();
 }
 
 // The end of the range from `from` to `to` at most that has no event before its end.
@@ -92,7 +94,7 @@ void Rollout::Work::run_steps(Mode& m, StepFunctions* functions, StepFunctions::
             for (std::int64_t t = from; t < to; ++t) m.seam->note(t, true);
         return;
     }
-    const PutsOff putting_off(*this);
+    const Deferring deferring(*this);
     const bool timed = functions != nullptr && functions->wants_time(kind);
     const double start = timed ? CompiledWay::now() : 0;
     Calls& step = m.schedule->step;
@@ -117,7 +119,7 @@ void Rollout::Work::run_steps(Mode& m, StepFunctions* functions, StepFunctions::
             if (record && m.seam) m.seam->note(t, true);
         }
     }
-    passes_->run();
+    deferred_->run();
     if (timed) functions->took(kind, to - from, CompiledWay::now() - start);
 }
 
@@ -149,8 +151,8 @@ void Rollout::Work::make_again(Calls& step, const Moment& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
         if (call.holds_results(at.step)) {
-            for (const SparseHistory* r : call.results) r->restore(at.step, *passes_);
-            if (!puts_off_) passes_->run();
+            for (const SparseHistory* r : call.results) r->restore(at.step, *deferred_);
+            if (!deferring_) deferred_->run();
             continue;
         }
         for (const Restore& r : call.restores_again)

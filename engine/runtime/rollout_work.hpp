@@ -95,7 +95,7 @@ private:
     bool may_compile_back(Mode& m) const;
     void run_steps(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window);
-    bool may_put_off() const;
+    bool may_defer() const;
     bool goes_in_ranges(const Mode& m, const StepFunctions* functions) const;
     bool rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const;
     void run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t from, std::int64_t to,
@@ -108,7 +108,7 @@ private:
     void run_range(Mode& m, StepFunctions* functions, StepFunctions::Kind kind, std::int64_t from,
                    std::int64_t to, std::int64_t window, bool with_events);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
-    class PutsOff;
+    class Deferring;
     void make_again(Calls& step, const Moment& at);
     void run_back(std::span<Call> calls, const Moment& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
@@ -146,8 +146,8 @@ private:
     Parts parts_;
     Array counter_;
     bool profiling_ = false;
-    std::unique_ptr<backend::Passes> passes_;  // on the threads of the device
-    bool puts_off_ = false;                    // what launches leave to them
+    std::unique_ptr<backend::DeferredWork> deferred_;  // on the threads of the device
+    bool deferring_ = false;                           // what launches leave to them
     MemoryLimit limit_;
     std::optional<std::pair<std::int64_t, std::int64_t>> forced_;
     std::int64_t horizon_ = 0;

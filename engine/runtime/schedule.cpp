@@ -33,7 +33,7 @@ bool writes_between(const Calls& calls, std::size_t begin, std::size_t end, cons
 
 class Planner {
 public:
-    explicit Planner(Schedule& schedule) : s_(schedule) {}
+    Planner(Schedule& schedule, const PassSet& on) : s_(schedule), on_(on) {}
     void plan();
 
 private:
@@ -49,6 +49,7 @@ private:
     History* at_step_start(const Array& array);
 
     Schedule& s_;
+    const PassSet& on_;
     Arrays made_again_;
 };
 
@@ -110,7 +111,8 @@ void Planner::find_made_again(const Arrays& by_events) {
         const auto is_sum = [](const ir::Parameter& p) { return p.access == ir::Access::sum; };
         // By way of the host it would cost more than it saves.
         const bool on_host = !call.forward.launch().device()->cuda();
-        if (on_host && std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
+        if (on_.has(Pass::sparse_history) && on_host &&
+            std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
             for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
                 const ir::Access access = kernel.parameters[p].access;
                 if (!call.forward.arrays()[p] ||
@@ -396,7 +398,7 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
                                         RolloutMode mode, bool backward, std::int64_t horizon,
-                                        bool fuse) {
+                                        const PassSet& on) {
     auto fresh = std::make_unique<Schedule>();
     Schedule& s = *fresh;
     s.steps = steps;
@@ -422,7 +424,9 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
     };
     s.prologue = calls(prologue.launches());
     s.step = calls(step.launches());
-    for (Call& call : s.step) call.made_again = backward && call.forward.launch().made_again();
+    for (Call& call : s.step)
+        call.made_again =
+            backward && on.has(Pass::rematerialization) && call.forward.launch().made_again();
     // The same launches make the same program; that before the first step stands by itself.
     std::map<std::vector<const void*>, EventProgram*> known;
     for (const auto& [t, program] : events) {
@@ -450,12 +454,12 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         }
     });
     if (backward) {
-        Planner(s).plan();
+        Planner(s, on).plan();
         find_what_is_recomputed(s);
         find_derivatives(s);
         s.demand = demand_of(s);
     }
-    if (fuse) {
+    if (on.has(Pass::fusion)) {
         fuse_calls(s.prologue, backward);
         fuse_calls(s.step, backward);
         for (EventProgram& program : s.event_programs) fuse_calls(program.calls, backward);

@@ -214,13 +214,13 @@ private:
 };
 
 // The schedule of a program in a mode. Without `backward` it has no adjoints, keeps nothing and
-// allocates no gradient. `horizon`: backward goes over so many last steps; 0: over all. `fuse`:
-// adjacent launches are joined (fusion.hpp).
+// allocates no gradient. `horizon`: backward goes over so many last steps; 0: over all. `on`: of
+// fusion, rematerialization and sparse histories those that may be used.
 std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& step,
                                         std::int64_t steps,
                                         const std::map<std::int64_t, Program>& events,
                                         RolloutMode mode, bool backward, std::int64_t horizon = 0,
-                                        bool fuse = false);
+                                        const PassSet& on = PassSet::none());
 
 // Whether an array, or another that shares its memory, is among these; some may be empty.
 bool contains(const std::vector<Array>& list, const Array& array);

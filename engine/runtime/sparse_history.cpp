@@ -12,8 +12,8 @@
 
 namespace hindcast {
 
+using backend::DeferredWork;
 using backend::Occupied;
-using backend::Passes;
 
 namespace {
 
@@ -46,8 +46,8 @@ SparseHistory::SparseHistory(Array array)
                       ? static_cast<std::int64_t>(ir::size_of(array_.type())) * array_.components()
                       : line;
     units_ = by_elements_ ? array_.elements() : (bytes_ + line - 1) / line;
-    blocks_ = (units_ + Passes::block - 1) / Passes::block;
-    block_lines_ = Passes::block * unit_bytes_ / line;
+    blocks_ = (units_ + DeferredWork::block - 1) / DeferredWork::block;
+    block_lines_ = DeferredWork::block * unit_bytes_ / line;
     block_words_ = 1 + (block_lines_ + bits - 1) / bits;
     room_ = ((bytes_ + line - 1) / line + 3) / 4;
 }
@@ -87,12 +87,13 @@ SparseHistory::Slot SparseHistory::slot(std::int64_t number) const {
 // ---------------------------------------------------------------- blocks
 
 Occupied SparseHistory::blocks_of(const Occupied& units) const {
-    return {units.begin / Passes::block, (units.end + Passes::block - 1) / Passes::block};
+    return {units.begin / DeferredWork::block,
+            (units.end + DeferredWork::block - 1) / DeferredWork::block};
 }
 
 Occupied SparseHistory::units_of(const Occupied& blocks) const {
     if (blocks.begin >= blocks.end) return {};
-    return {blocks.begin * Passes::block, std::min(blocks.end * Passes::block, units_)};
+    return {blocks.begin * DeferredWork::block, std::min(blocks.end * DeferredWork::block, units_)};
 }
 
 // Those with what is not zero, as far as it is known; all, if nothing is.
@@ -115,7 +116,7 @@ Occupied SparseHistory::filled(std::int64_t number) const {
     return blocks;
 }
 
-Passes::Pass SparseHistory::pass(const Occupied& blocks) const {
+DeferredWork::Loop SparseHistory::loop_over(const Occupied& blocks) const {
     const Occupied range = units_of(blocks);
     const auto bytes = static_cast<double>((range.end - range.begin) * unit_bytes_);
     return {.count = units_,
@@ -186,14 +187,15 @@ void SparseHistory::save_part(std::int64_t number, std::int64_t begin, std::int6
     }
 }
 
-void SparseHistory::save(std::int64_t slot, Passes& passes) {
+void SparseHistory::save(std::int64_t slot, DeferredWork& deferred) {
     const Occupied busy = busy_blocks();
     const backend::Contents& contents = array_.contents();
     const bool known = contents.is_idle() && by_elements_;
     kept_[static_cast<std::size_t>(slot)] = {
         true, busy, known ? contents.busy.columns : Occupied::Columns{}, 0};
-    passes.add(pass(busy),
-               [this, slot](std::int64_t begin, std::int64_t end) { save_part(slot, begin, end); });
+    deferred.add(loop_over(busy), [this, slot](std::int64_t begin, std::int64_t end) {
+        save_part(slot, begin, end);
+    });
 }
 
 // ---------------------------------------------------------------- restoring
@@ -259,15 +261,15 @@ void SparseHistory::restore_part(std::int64_t number, std::int64_t begin, std::i
     clear(behind, all.end);
 }
 
-void SparseHistory::restore(std::int64_t slot, Passes& passes) const {
+void SparseHistory::restore(std::int64_t slot, DeferredWork& deferred) const {
     const Occupied blocks = filled(slot);
     Occupied units = units_of(blocks);
     units.columns = kept_[static_cast<std::size_t>(slot)].columns;
     if (by_elements_ && units.end > 0) array_.occupied() = units;
-    Passes::Pass all = pass(hull(busy_blocks(), blocks));
+    DeferredWork::Loop all = loop_over(hull(busy_blocks(), blocks));
     const backend::Contents* const written = &array_.contents();
     all.written = {&written, 1};
-    passes.add(all, [this, slot](std::int64_t begin, std::int64_t end) {
+    deferred.add(all, [this, slot](std::int64_t begin, std::int64_t end) {
         restore_part(slot, begin, end);
     });
     array_.touch();

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/runtime/array.hpp"
 
@@ -29,17 +29,17 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    // What the array is once the passes before have run; the slot is filled, and may be asked and
+    // What the array is once the loops deferred before have run; the slot is filled, and may be asked and
     // restored, once this one has.
-    void save(std::int64_t slot, backend::Passes& passes);
+    void save(std::int64_t slot, backend::DeferredWork& deferred);
     bool holds(std::int64_t slot) const;
-    // The array is what it was, when the passes have run; only if the slot holds it.
-    void restore(std::int64_t slot, backend::Passes& passes) const;
+    // The array is what it was, when those have run; only if the slot holds it.
+    void restore(std::int64_t slot, backend::DeferredWork& deferred) const;
 
 private:
     static constexpr std::int64_t line = 64, bits = 32;  // bytes of a line; lines of a word
 
-    // The array is cut into blocks of Passes::block units: elements or, where those do not lie one
+    // The array is cut into blocks of DeferredWork::block units: elements or, where those do not lie one
     // behind the other, lines. A slot: for each block that may hold something, where its lines that
     // are not zero begin, and a bit for each of its lines; then these lines, block by block in the
     // order in which threads came to them. A block that found no room has none.
@@ -64,7 +64,7 @@ private:
     void save_part(std::int64_t number, std::int64_t begin, std::int64_t end);
     void fetch_before(std::int64_t number, const backend::Occupied& blocks) const;
     void restore_part(std::int64_t number, std::int64_t begin, std::int64_t end) const;
-    backend::Passes::Pass pass(const backend::Occupied& blocks) const;
+    backend::DeferredWork::Loop loop_over(const backend::Occupied& blocks) const;
 
     Array array_;
     bool by_elements_;

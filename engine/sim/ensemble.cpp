@@ -92,7 +92,7 @@ void Ensemble::make_batch(Way& way, bool gradient) {
     if (simulation_.rollout().starts_at_horizon()) throw Error("its runs begin at a horizon");
     if (gradient) check_gradients(simulation_);
     way.schedule = make_schedule(model.prologue(), model.step_program(), simulation_.steps(),
-                                 model.events(), RolloutMode::first, gradient, 0, device.fuse);
+                                 model.events(), RolloutMode::first, gradient, 0, device.passes);
     Schedule& s = *way.schedule;
     const int lanes = std::max(backend::cpu_width(simulation_.options().precision), device.width);
     const std::int64_t limit = simulation_.rollout().memory_limit();

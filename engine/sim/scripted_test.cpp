@@ -74,8 +74,9 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
         if (test.go_on && !test.go_on()) throw TestStopped();
         const Bits bits = bits_on(device, script, precision, registry, test, checkpoints);
         if (!first) first = bits;
+        const std::string left_out = device.passes.left_out();
         const std::string name = Device(device).describe() +
-                                 (device.fuse ? "" : ", without fusion") +
+                                 (left_out.empty() ? "" : ", without " + left_out) +
                                  (checkpoints ? ", recomputed from checkpoints" : "");
         if (bits.hash != first->hash)
             findings.add(fmt::format("{}: expected the state hash {} of one thread, found {}", name,
@@ -91,9 +92,11 @@ void check_determinism(const TestScript& script, ir::Precision precision, const 
     };
     for (const DeviceOptions& device : devices) compare(device, false);
     compare(devices[1], true);
-    DeviceOptions unfused = devices[1];
-    unfused.fuse = false;
-    compare(unfused, false);
+    for (const PassSet& on : {PassSet().without(Pass::fusion), PassSet::none()}) {
+        DeviceOptions without = devices[1];
+        without.passes = on;
+        compare(without, false);
+    }
 }
 
 }  // namespace

@@ -119,6 +119,8 @@ Result run(std::uint64_t seed, const DeviceOptions& options, Precision precision
     return result;
 }
 
+PassSet fused(bool fuse) { return fuse ? PassSet() : PassSet().without(Pass::fusion); }
+
 }  // namespace
 
 TEST_CASE("fusion: random programs have the bits of their launches one by one") {
@@ -133,7 +135,7 @@ TEST_CASE("fusion: random programs have the bits of their launches one by one") 
                               .width = seed % 5 == 0 ? 1 : 0,
                               .whole_program = WholeProgramUse::never};
         const Result with = run(seed, options, precision, items, segment);
-        options.fuse = false;
+        options.passes = fused(false);
         const Result without = run(seed, options, precision, items, segment);
         CHECK(with.state == without.state);
         CHECK(with.gradients == without.gradients);
@@ -164,9 +166,9 @@ TEST_CASE("fusion: random programs on a CUDA device, as graphs too") {
         for (const WholeProgramUse use : {WholeProgramUse::never, WholeProgramUse::automatic})
             for (const bool fuse : {true, false}) {
                 CAPTURE(fuse);
-                const Result found =
-                    run(seed, {.kind = DeviceKind::cuda, .whole_program = use, .fuse = fuse},
-                        precision, items, segment);
+                const Result found = run(
+                    seed, {.kind = DeviceKind::cuda, .whole_program = use, .passes = fused(fuse)},
+                    precision, items, segment);
                 CHECK(found.state == defined.state);
                 CHECK(found.gradients == defined.gradients);
                 CHECK(found.products == defined.products);
@@ -183,7 +185,7 @@ TEST_CASE("fusion: as one function, too") {
         CAPTURE(seed);
         DeviceOptions options{.threads = 1, .whole_program = WholeProgramUse::always};
         const Result with = run(seed, options, Precision::f32, 9, 0);
-        options.fuse = false;
+        options.passes = fused(false);
         const Result without = run(seed, options, Precision::f32, 9, 0);
         CHECK(with.state == without.state);
         CHECK(with.gradients == without.gradients);
@@ -193,8 +195,8 @@ TEST_CASE("fusion: as one function, too") {
 TEST_CASE("fusion: many launches become several kernels, none of which grows with their number") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     const auto run_many = [](bool fuse) {
-        const auto device = std::make_shared<Device>(
-            DeviceOptions{.threads = 1, .whole_program = WholeProgramUse::never, .fuse = fuse});
+        const auto device = std::make_shared<Device>(DeviceOptions{
+            .threads = 1, .whole_program = WholeProgramUse::never, .passes = fused(fuse)});
         std::vector<Array> arrays;
         for (int k = 0; k < 3; ++k) {
             arrays.emplace_back(ir::Type::f64, std::vector<std::int64_t>{5, 2});

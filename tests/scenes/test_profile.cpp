@@ -42,8 +42,8 @@ TEST_CASE("profile: the launches of a step before and after fusion, and how runs
     CHECK(has(net.out, "fusion: the 4 launches of a step run as 2\n") == joins);
     CHECK(has(net.out, "velocity decay + velocity update + position update") == joins);
     CHECK(has(net.out, "whole program: none, since every step is looked at"));
-    const Finished apart =
-        run({"run", scene("hanging_net"), "--steps", "2", "--profile", "--no-fuse"}, folder);
+    const Finished apart = run(
+        {"run", scene("hanging_net"), "--steps", "2", "--profile", "--without", "fusion"}, folder);
     CHECK_FALSE(has(apart.out, "fusion:"));
     CHECK_FALSE(has(apart.out, " + "));
     const auto hash = [](const std::string& out) {

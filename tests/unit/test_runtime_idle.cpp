@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/launch.hpp"
@@ -63,9 +63,9 @@ struct Chain {
             mass.set_value(k, 0, static_cast<double>(k % 13) - 4.5);
         }
     }
-    void run(backend::Passes* passes = nullptr) const {
+    void run(backend::DeferredWork* deferred = nullptr) const {
         value.gradient().fill(0.75);
-        for (const Launch::Replay& r : replays) r.run({}, passes);
+        for (const Launch::Replay& r : replays) r.run({}, deferred);
     }
     // Every bit of every array, one vector for each.
     std::vector<std::vector<unsigned char>> bits() const {
@@ -218,7 +218,7 @@ TEST_CASE("idle items: in the rows of a grid, columns without points") {
                });
     if (!test::has_cpu_device()) HINDCAST_SKIP("there is no compiler for the processor");
     for (const int threads : {1, 2})
-        for (const bool puts_off : {false, true}) {
+        for (const bool deferring : {false, true}) {
             ThreadPool pool(threads);
             const Chain ours(std::make_shared<Device>(DeviceOptions{.threads = threads}), spread),
                 theirs(test::interpreter_device(), spread);
@@ -234,9 +234,9 @@ TEST_CASE("idle items: in the rows of a grid, columns without points") {
                         c->mass.set_value(k, 0, static_cast<double>(k % 13) - 4.5);
                     }
                 for (int n = 0; n < 2; ++n) {
-                    backend::Passes passes(&pool);
-                    ours.run(puts_off ? &passes : nullptr);
-                    passes.run();
+                    backend::DeferredWork deferred(&pool);
+                    ours.run(deferring ? &deferred : nullptr);
+                    deferred.run();
                     theirs.run();
                     const auto a = ours.bits(), b = theirs.bits();
                     for (std::size_t k = 0; k < a.size(); ++k) {
@@ -252,12 +252,12 @@ TEST_CASE("idle items: in the rows of a grid, columns without points") {
             CHECK(busy.columns.period == row);
             CHECK(busy.columns.begin == 20);
             CHECK(busy.columns.end == 37);
-            // What stands beside is left alone where passes go over columns, and only there.
-            if (puts_off) {
+            // What stands beside is left alone where deferred go over columns, and only there.
+            if (deferring) {
                 behind_the_back(ours.u, 20 * row + 80, 0) = 77;
-                backend::Passes passes(&pool);
-                ours.run(&passes);
-                passes.run();
+                backend::DeferredWork deferred(&pool);
+                ours.run(&deferred);
+                deferred.run();
                 CHECK(ours.u.value(20 * row + 80, 0) == 77);
                 behind_the_back(ours.u, 20 * row + 80, 0) = 0.25;
             }

@@ -19,13 +19,13 @@ std::vector<unsigned char> bytes_of(const Array& array) {
 }
 
 void save(SparseHistory& history, std::int64_t slot, ThreadPool* pool = nullptr) {
-    backend::Passes passes(pool);
-    history.save(slot, passes);
+    backend::DeferredWork deferred(pool);
+    history.save(slot, deferred);
 }
 
 void restore(const SparseHistory& history, std::int64_t slot, ThreadPool* pool = nullptr) {
-    backend::Passes passes(pool);
-    history.restore(slot, passes);
+    backend::DeferredWork deferred(pool);
+    history.restore(slot, deferred);
 }
 
 }  // namespace

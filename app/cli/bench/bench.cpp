@@ -125,18 +125,13 @@ void print_row(const BenchResult& r, const BenchOptions& options) {
 
 }  // namespace
 
-int bench(const std::vector<std::string>& workloads, const BenchOptions& options, bool json) {
+int bench(const std::vector<const Workload*>& workloads, const BenchOptions& options, bool json) {
     const Device device(options.device);
-    std::vector<const Workload*> chosen;
-    for (const std::string& name : workloads) chosen.push_back(&find_workload(name));
-    if (workloads.empty())
-        for (const Workload& workload : bench_workloads())
-            if (workload.by_default) chosen.push_back(&workload);
     if (!json)
         fmt::print("{:<16} {:>10} {:>12} {:>18} {:>10}  {}\n", "workload", "size", "forward",
                    "forward+backward", "compile", device.describe());
     if (!json) fmt::print("{}", order_line(device, 8));
-    for (const Workload* workload : chosen) {
+    for (const Workload* workload : workloads) {
         forget_peak();
         for (const BenchResult& r : workload->run(options)) {
             if (json)
@@ -155,7 +150,7 @@ Command add_bench(CLI::App& app) {
         std::string precision = "f32";
         int repeats = 5;
         std::int64_t most_springs = 10000000;
-        bool json = false, cold = false;
+        bool json = false, cold = false, each_pass = false;
         MachineOptions machine;
     };
     CLI::App* command =
@@ -178,6 +173,9 @@ Command add_bench(CLI::App& app) {
     command->add_flag("--json", options->json, "One JSON object a line");
     command->add_flag("--cold", options->cold,
                       "Compile everything: neither read nor fill the cache of compiled code");
+    command->add_flag("--each-pass", options->each_pass,
+                      "Instead: how much longer each workload takes without each optional pass "
+                      "(see --without)");
     options->machine.add_to(*command);
     command->footer(
         "Times are the fastest of the repeats. tests/bench/compare sets them against other "
@@ -190,7 +188,14 @@ Command add_bench(CLI::App& app) {
                     options->precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
                 bench_options.repeats = options->repeats;
                 bench_options.most_springs = options->most_springs;
-                return bench(options->workloads, bench_options, options->json);
+                std::vector<const Workload*> chosen;
+                for (const std::string& name : options->workloads)
+                    chosen.push_back(&find_workload(name));
+                if (chosen.empty())
+                    for (const Workload& workload : bench_workloads())
+                        if (workload.by_default) chosen.push_back(&workload);
+                return (options->each_pass ? bench_each_pass : bench)(chosen, bench_options,
+                                                                      options->json);
             }};
 }
 

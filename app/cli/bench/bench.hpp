@@ -94,6 +94,9 @@ double triad_bandwidth(const BenchOptions& options, double bytes);
 inline constexpr double memory_triad_bytes = 3.0 * 64 * 1024 * 1024;  // larger than any cache
 
 // The command: prints a table, or one JSON object a line.
-int bench(const std::vector<std::string>& workloads, const BenchOptions& options, bool json);
+int bench(const std::vector<const Workload*>& workloads, const BenchOptions& options, bool json);
+// Each workload without each optional pass in turn. Throws Error where a bit is another one.
+int bench_each_pass(const std::vector<const Workload*>& workloads, const BenchOptions& options,
+                    bool json);
 
 }  // namespace hindcast::cli

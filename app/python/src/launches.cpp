@@ -238,15 +238,19 @@ void bind_devices(nb::module_& m) {
              "Returns when all launches have run; raises their errors.");
     m.def(
         "device",
-        [](const std::string& name, int threads, bool checked) {
+        [](const std::string& name, int threads, bool checked, const std::string& without) {
             require_own_process();
-            DeviceOptions options{.threads = threads, .checked = checked};
+            DeviceOptions options{
+                .threads = threads, .checked = checked, .passes = PassSet::without(without)};
             choose_device(options, name);
             return std::make_shared<Device>(options);
         },
-        "name"_a = "cpu", "threads"_a = 0, "checked"_a = false,
+        "name"_a = "cpu", "threads"_a = 0, "checked"_a = false, "without"_a = "",
         "'cpu' (compiled), 'interpreter' (slow, checks every index), 'cuda', 'cuda:1' or 'auto'.\n"
-        "threads: 0 takes all; checked: indices and values that are not finite raise.");
+        "threads: 0 takes all; checked: indices and values that are not finite raise. without: "
+        "optional\n"
+        "passes that are left out, with commas between, or 'all': the same bits, slower (hindcast\n"
+        "run --help lists them).");
 }
 
 void bind_launches(nb::module_& m) {

@@ -1,22 +1,23 @@
-// Passes over the elements of arrays, put off until they can run together.
+// Loops over the elements of arrays that wait until they can run together.
 //
-// Between two launches over points there are many short passes over the same grid: sums become
-// numbers, what is not zero goes into a history, a launch turns momentum into velocities. Each for
-// itself costs a handover between threads, and what one of them leaves in a core's cache the next
-// one fetches from there. Passes that touch only their own elements can run one behind the other
-// over one part of the elements at a time, cut once for all.
+// Between two launches over points there are many short loops over the same grid: sums become
+// numbers, nonzero lines go into a history, a launch turns momentum into velocities. Each of them
+// alone costs a handover between threads, and fetches again what the one before left in another
+// core's cache. Loops that touch only their own elements can run one behind the other over one part
+// of the elements at a time, cut once for all.
 //
-//     Passes passes(pool);
-//     passes.add({.count = n, .range = {0, n}, .work = 2.0 * n}, body);    // body(begin, end)
-//     passes.run();                                                        // or the destructor
+//     DeferredWork deferred(pool);
+//     deferred.add({.count = n, .range = {0, n}, .work = 2.0 * n}, body);    // body(begin, end)
+//     deferred.run();                                                        // or the destructor
 //
-// Who adds a pass states what it writes, and what it reads at other elements than its own; add()
-// runs what is there first if the two do not go together. Whoever else reads or writes the memory
-// of such an array runs them before. Bodies do not throw. No bit depends on what is put off.
+// A loop states what it writes, and what it reads at other elements than its own. add() first runs
+// the loops that wait if the new one does not go together with them. All other code that reads or
+// writes the memory of such an array runs them before. Bodies do not throw. Deferral changes no
+// bit.
 //
-// The first pass may read arrays at elements near its own, as springs do between neighbours. Those
-// that follow and write such an array go so far behind it (`reach`) that nobody reads what they
-// have written. At a border between two tasks they are done by who comes to its end last.
+// The first loop may read arrays at elements near its own, as springs do between neighbours. Later
+// loops that write such an array stay so far behind it (`reach`) that it never reads what they have
+// written. At a border between two tasks the task that gets there last does their work.
 #pragma once
 
 #include <array>
@@ -32,32 +33,32 @@
 
 namespace hindcast::backend {
 
-class Passes {
+class DeferredWork {
 public:
     // Parts begin at multiples of so many elements.
     static constexpr std::int64_t block = 64;
     using List = std::span<const Contents* const>;  // of arrays
 
-    explicit Passes(ThreadPool* pool = nullptr);
-    ~Passes() { run(); }
-    Passes(const Passes&) = delete;
-    Passes& operator=(const Passes&) = delete;
+    explicit DeferredWork(ThreadPool* pool = nullptr);
+    ~DeferredWork() { run(); }
+    DeferredWork(const DeferredWork&) = delete;
+    DeferredWork& operator=(const DeferredWork&) = delete;
 
-    struct Pass {
+    struct Loop {
         std::int64_t count = 0;  // elements of each of its arrays
         Occupied range;          // to go over; its begin is rounded down to a whole block, and
                                  // what its columns leave out to whole vectors
         Occupied occupied;       // how it is best cut (executable.hpp)
         double work = 0;         // operations
         List written, read_elsewhere;
-        // Read at elements e - reach ... e + reach by element e; only the first pass has such.
+        // Read at elements e - reach ... e + reach by element e; only the first loop has such.
         List read_near = {};
         std::int64_t reach = 0;
     };
     // A small callable without a destructor; what it refers to must stay until run(). At once if
     // it names more arrays than can be remembered.
     template <class Body>
-    void add(const Pass& pass, const Body& body) {
+    void add(const Loop& loop, const Body& body) {
         static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
                       alignof(Body) <= 8);
         Entry entry;
@@ -65,10 +66,10 @@ public:
         entry.body = [](const void* closure, std::int64_t begin, std::int64_t end) {
             (*static_cast<const Body*>(closure))(begin, end);
         };
-        put(pass, entry);
+        put(loop, entry);
     }
-    // body(pool), on the calling thread, once all passes that are there have run: what needs all
-    // that one of them has written. It counts to that pass, which is the last one added.
+    // body(pool), on the calling thread, once all loops that wait have run: work that needs all
+    // that one of them has written. It belongs to that loop, the last one added.
     template <class Body>
     void then(const Body& body) {
         static_assert(std::is_trivially_copyable_v<Body> && sizeof(Body) <= closure_bytes &&
@@ -80,14 +81,14 @@ public:
         };
     }
     void run();
-    // Runs what is there if such a pass may not follow it.
-    void make_way(const Pass& pass) {
-        if (!may_follow(pass)) run();
+    // Runs the loops that wait if this one may not follow them.
+    void make_way(const Loop& loop) {
+        if (!may_follow(loop)) run();
     }
     bool empty() const { return size_ == 0; }
     // Another one after each run(), and never one that others have had.
     std::uint64_t number() const { return number_; }
-    // Whether one that is put off reads an array at other elements than its own.
+    // Whether a loop that waits reads an array at other elements than its own.
     bool reads_elsewhere(const Contents& array) const;
 
 private:
@@ -116,10 +117,10 @@ private:
     static std::int64_t lag_of(std::int64_t reach) { return (reach + block - 1) / block * block; }
     // What lies around the borders of a task is not more than the task.
     static std::int64_t least_task(std::int64_t lag) { return 2 * lag + block; }
-    bool may_follow(const Pass& pass) const;
+    bool may_follow(const Loop& loop) const;
     bool may_lag() const;
-    bool can_remember(const Pass& pass) const;
-    void put(const Pass& pass, const Entry& entry);
+    bool can_remember(const Loop& loop) const;
+    void put(const Loop& loop, const Entry& entry);
     void run_entries(std::size_t from, std::size_t to, std::int64_t begin, std::int64_t end) const;
     void walk(std::int64_t begin, std::int64_t end, bool first, bool last) const;
     void run_lagging(ThreadPool* pool);
@@ -136,7 +137,7 @@ private:
     std::int64_t border_count_ = 0;
     void (*then_)(const void* closure, ThreadPool* pool) = nullptr;
     alignas(8) std::byte then_closure_[closure_bytes];
-    std::int64_t count_ = 0;  // of the passes that are there
+    std::int64_t count_ = 0;  // of the loops that wait
     Occupied range_, occupied_;
     double work_ = 0;
     Arrays written_, read_elsewhere_, read_near_;

@@ -1,4 +1,4 @@
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@ namespace hindcast::backend {
 
 namespace {
 
-bool have_one_in_common(Passes::List a, Passes::List b) {
+bool have_one_in_common(DeferredWork::List a, DeferredWork::List b) {
     return std::any_of(a.begin(), a.end(), [&](const Contents* array) {
         return std::find(b.begin(), b.end(), array) != b.end();
     });
@@ -22,62 +22,62 @@ std::uint64_t next_number() {
     return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// As many elements at a time as stay in a core's cache from one pass to the next.
-constexpr std::int64_t chunk = 64 * Passes::block;
+// As many elements at a time as stay in a core's cache from one loop to the next.
+constexpr std::int64_t chunk = 64 * DeferredWork::block;
 
 }  // namespace
 
-Passes::Passes(ThreadPool* pool) : pool_(pool), number_(next_number()) {}
+DeferredWork::DeferredWork(ThreadPool* pool) : pool_(pool), number_(next_number()) {}
 
-bool Passes::reads_elsewhere(const Contents& array) const {
+bool DeferredWork::reads_elsewhere(const Contents& array) const {
     const Contents* const one = &array;
     return have_one_in_common({&one, 1}, read_elsewhere_.all()) ||
            have_one_in_common({&one, 1}, read_near_.all());
 }
 
-bool Passes::can_remember(const Pass& pass) const {
-    return written_.has_room(pass.written.size()) &&
-           read_elsewhere_.has_room(pass.read_elsewhere.size());
+bool DeferredWork::can_remember(const Loop& loop) const {
+    return written_.has_room(loop.written.size()) &&
+           read_elsewhere_.has_room(loop.read_elsewhere.size());
 }
 
 // Each thread can have a task that is longer than what lies around its borders.
-bool Passes::may_lag() const {
+bool DeferredWork::may_lag() const {
     return pool_ == nullptr || count_ >= least_task(lag_of(reach_)) * pool_->threads();
 }
 
-bool Passes::may_follow(const Pass& pass) const {
-    return pass.count == count_ && size_ < most && can_remember(pass) && pass.read_near.empty() &&
-           !have_one_in_common(written_.all(), pass.read_elsewhere) &&
-           !have_one_in_common(read_elsewhere_.all(), pass.written) &&
-           (may_lag() || !have_one_in_common(read_near_.all(), pass.written));
+bool DeferredWork::may_follow(const Loop& loop) const {
+    return loop.count == count_ && size_ < most && can_remember(loop) && loop.read_near.empty() &&
+           !have_one_in_common(written_.all(), loop.read_elsewhere) &&
+           !have_one_in_common(read_elsewhere_.all(), loop.written) &&
+           (may_lag() || !have_one_in_common(read_near_.all(), loop.written));
 }
 
-void Passes::put(const Pass& pass, const Entry& entry) {
-    if (pass.range.begin >= pass.range.end) return;
-    make_way(pass);
-    const Occupied range{pass.range.begin / block * block, pass.range.end, pass.range.columns};
-    count_ = pass.count;
+void DeferredWork::put(const Loop& loop, const Entry& entry) {
+    if (loop.range.begin >= loop.range.end) return;
+    make_way(loop);
+    const Occupied range{loop.range.begin / block * block, loop.range.end, loop.range.columns};
+    count_ = loop.count;
     range_ = hull(range_, range);
-    if (occupied_.begin >= occupied_.end) occupied_ = pass.occupied;
-    work_ += pass.work;
+    if (occupied_.begin >= occupied_.end) occupied_ = loop.occupied;
+    work_ += loop.work;
     if (lag_ == 0) {
-        if (have_one_in_common(read_near_.all(), pass.written))
+        if (have_one_in_common(read_near_.all(), loop.written))
             lag_ = lag_of(reach_);
         else
             prompt_ = size_ + 1;
     }
     entries_[size_] = entry;
     entries_[size_++].range = range;
-    if (!can_remember(pass) || !read_near_.has_room(pass.read_near.size())) return run();
-    written_.add(pass.written);
-    read_elsewhere_.add(pass.read_elsewhere);
-    read_near_.add(pass.read_near);
-    reach_ = std::max(reach_, pass.reach);
+    if (!can_remember(loop) || !read_near_.has_room(loop.read_near.size())) return run();
+    written_.add(loop.written);
+    read_elsewhere_.add(loop.read_elsewhere);
+    read_near_.add(loop.read_near);
+    reach_ = std::max(reach_, loop.reach);
 }
 
 // Entries from .. to-1 over a part of the elements.
-void Passes::run_entries(std::size_t from, std::size_t to, std::int64_t begin,
-                         std::int64_t end) const {
+void DeferredWork::run_entries(std::size_t from, std::size_t to, std::int64_t begin,
+                               std::int64_t end) const {
     for (std::size_t k = from; k < to; ++k) {
         const Entry& e = entries_[k];
         e.range.each(begin, end, cpu::most_lanes,
@@ -87,7 +87,7 @@ void Passes::run_entries(std::size_t from, std::size_t to, std::int64_t begin,
 
 // Elements begin .. end-1, of which the entries that lag leave out what lies around borders to
 // other tasks.
-void Passes::walk(std::int64_t begin, std::int64_t end, bool first, bool last) const {
+void DeferredWork::walk(std::int64_t begin, std::int64_t end, bool first, bool last) const {
     for (std::size_t k = 0; k < size_; ++k) __builtin_prefetch(&entries_[k]);
     std::int64_t done = first ? begin : begin + lag_;
     for (std::int64_t at = begin; at < end; at += chunk) {
@@ -100,7 +100,7 @@ void Passes::walk(std::int64_t begin, std::int64_t end, bool first, bool last) c
     }
 }
 
-void Passes::run_lagging(ThreadPool* pool) {
+void DeferredWork::run_lagging(ThreadPool* pool) {
     const Cut cut(pool, range_.end, block, {}, least_task(lag_));
     const std::int64_t tasks = cut.tasks();
     if (border_count_ < tasks) {
@@ -125,7 +125,7 @@ void Passes::run_lagging(ThreadPool* pool) {
         pool->run(static_cast<int>(tasks), run);
 }
 
-void Passes::run() {
+void DeferredWork::run() {
     if (size_ == 0) return;
     const FloatEnvironment environment;
     ThreadPool* const pool = threads_for(work_, pool_);

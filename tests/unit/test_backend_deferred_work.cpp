@@ -1,4 +1,4 @@
-// Passes over elements that are put off: each element sees them in their order, none twice, and
+// DeferredWork over elements that are put off: each element sees them in their order, none twice, and
 // what may not wait does not.
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/backend/passes.hpp"
+#include "engine/backend/deferred_work.hpp"
 #include "engine/base/thread_pool.hpp"
 
 using namespace hindcast;
@@ -14,15 +14,15 @@ using namespace hindcast::backend;
 
 namespace {
 
-Passes::Pass over(std::int64_t count, Occupied range, double work = 1e9) {
-    Passes::Pass pass;
-    pass.count = count;
-    pass.range = range;
-    pass.work = work;
-    return pass;
+DeferredWork::Loop over(std::int64_t count, Occupied range, double work = 1e9) {
+    DeferredWork::Loop loop;
+    loop.count = count;
+    loop.range = range;
+    loop.work = work;
+    return loop;
 }
 
-// value = value * 3 + step: says which passes an element has seen, in which order.
+// value = value * 3 + step: says which deferred an element has seen, in which order.
 struct Step {
     std::int64_t* values;
     std::int64_t step;
@@ -33,42 +33,42 @@ struct Step {
 
 }  // namespace
 
-TEST_CASE("passes: every element sees those of its range, one after the other") {
+TEST_CASE("deferred: every element sees those of its range, one after the other") {
     for (const int threads : {1, 2, 5})
         for (const std::int64_t count : {1, 64, 1000, 5000})
             for (const double work : {1.0, 1e9}) {
                 ThreadPool pool(threads);
                 std::vector<std::int64_t> values(static_cast<std::size_t>(count), 1);
                 std::vector<std::int64_t> expected = values;
-                Passes passes(&pool);
+                DeferredWork deferred(&pool);
                 // Begins are multiples of a block; one is over nothing.
                 const Occupied ranges[] = {
                     {0, count}, {count / 128 * 64, count}, {0, 0}, {64, count * 2 / 3}};
                 for (std::int64_t step = 0; step < 4; ++step) {
                     const Occupied& range = ranges[step];
-                    Passes::Pass pass = over(count, range, work);
-                    pass.occupied = {count / 3, count / 2};  // only how it is cut
-                    passes.add(pass, Step{values.data(), step});
+                    DeferredWork::Loop loop = over(count, range, work);
+                    loop.occupied = {count / 3, count / 2};  // only how it is cut
+                    deferred.add(loop, Step{values.data(), step});
                     for (std::int64_t k = range.begin; k < range.end; ++k) {
                         std::int64_t& value = expected[static_cast<std::size_t>(k)];
                         value = value * 3 + step;
                     }
                 }
                 CHECK(values == std::vector<std::int64_t>(values.size(), 1));  // not yet
-                CHECK(!passes.empty());
-                passes.run();
-                CHECK(passes.empty());
+                CHECK(!deferred.empty());
+                deferred.run();
+                CHECK(deferred.empty());
                 CHECK(values == expected);
-                passes.run();  // nothing is left
+                deferred.run();  // nothing is left
                 CHECK(values == expected);
             }
 }
 
-TEST_CASE("passes: one that does not begin with a block covers the block") {
+TEST_CASE("deferred: one that does not begin with a block covers the block") {
     std::vector<std::int64_t> values(200, 1);
     {
-        Passes passes;
-        passes.add(over(200, {100, 130}), Step{values.data(), 1});
+        DeferredWork deferred;
+        deferred.add(over(200, {100, 130}), Step{values.data(), 1});
     }  // the end of its life runs it
     for (std::int64_t k = 0; k < 200; ++k)
         CHECK(values[static_cast<std::size_t>(k)] == (k >= 64 && k < 130 ? 4 : 1));
@@ -132,17 +132,17 @@ TEST_CASE("occupied: a hull has the columns of both, or all") {
     CHECK(hull({}, c).columns.period == 60);
 }
 
-TEST_CASE("passes: of rows only the columns that are asked for") {
+TEST_CASE("deferred: of rows only the columns that are asked for") {
     for (const int threads : {1, 3}) {
         ThreadPool pool(threads);
         constexpr std::int64_t count = 128 * 200;
         std::vector<std::int64_t> values(count, 1);
-        Passes passes(&pool);
+        DeferredWork deferred(&pool);
         Occupied left{0, count, {128, 16, 32}}, right{128 * 20, 128 * 100, {128, 24, 60}};
-        passes.add(over(count, left), Step{values.data(), 1});
-        passes.add(over(count, {0, count}), Step{values.data(), 2});
-        passes.add(over(count, right), Step{values.data(), 3});
-        passes.run();
+        deferred.add(over(count, left), Step{values.data(), 1});
+        deferred.add(over(count, {0, count}), Step{values.data(), 2});
+        deferred.add(over(count, right), Step{values.data(), 3});
+        deferred.run();
         for (std::int64_t k = 0; k < count; ++k) {
             std::int64_t expected = 1;
             const std::int64_t column = k % 128, row = k / 128;
@@ -154,7 +154,7 @@ TEST_CASE("passes: of rows only the columns that are asked for") {
     }
 }
 
-TEST_CASE("passes: who writes what the first one reads nearby stays behind it") {
+TEST_CASE("deferred: who writes what the first one reads nearby stays behind it") {
     const Contents near;
     const Contents* const pn = &near;
     struct Arrays {
@@ -191,34 +191,34 @@ TEST_CASE("passes: who writes what the first one reads nearby stays behind it") 
                     for (const std::int64_t f : a.f) a.total += f;
                 };
                 ThreadPool pool(threads);
-                Passes passes(&pool);
+                DeferredWork deferred(&pool);
                 for (int step = 0; step < 5; ++step) {
-                    Passes::Pass first = over(count, {0, count}), second = first;
+                    DeferredWork::Loop first = over(count, {0, count}), second = first;
                     first.read_near = {&pn, 1};
                     first.reach = reach;
                     second.written = {&pn, 1};
-                    passes.add(first, [&is, &neighbours](std::int64_t begin, std::int64_t end) {
+                    deferred.add(first, [&is, &neighbours](std::int64_t begin, std::int64_t end) {
                         for (std::int64_t k = begin; k < end; ++k) neighbours(is, k);
                     });
-                    CHECK(passes.reads_elsewhere(near));
-                    passes.then([&is, &sum](ThreadPool*) { sum(is); });
-                    const std::uint64_t number = passes.number();
-                    passes.add(second, [&is, &advance](std::int64_t begin, std::int64_t end) {
+                    CHECK(deferred.reads_elsewhere(near));
+                    deferred.then([&is, &sum](ThreadPool*) { sum(is); });
+                    const std::uint64_t number = deferred.number();
+                    deferred.add(second, [&is, &advance](std::int64_t begin, std::int64_t end) {
                         for (std::int64_t k = begin; k < end; ++k) advance(is, k);
                     });
                     // Together, where each thread can have a task of more than its borders.
                     const std::int64_t around = 2 * ((reach + 63) / 64 * 64) + 64;
-                    CHECK((passes.number() == number) == (count >= around * threads));
-                    passes.add(over(count, {0, count}),
-                               [&is, &note](std::int64_t begin, std::int64_t end) {
-                                   for (std::int64_t k = begin; k < end; ++k) note(is, k);
-                               });
+                    CHECK((deferred.number() == number) == (count >= around * threads));
+                    deferred.add(over(count, {0, count}),
+                                 [&is, &note](std::int64_t begin, std::int64_t end) {
+                                     for (std::int64_t k = begin; k < end; ++k) note(is, k);
+                                 });
                     for (std::int64_t k = 0; k < count; ++k) neighbours(expected, k);
                     sum(expected);
                     for (std::int64_t k = 0; k < count; ++k) advance(expected, k);
                     for (std::int64_t k = 0; k < count; ++k) note(expected, k);
                 }
-                passes.run();
+                deferred.run();
                 CHECK(is.x == expected.x);
                 CHECK(is.f == expected.f);
                 CHECK(is.y == expected.y);
@@ -226,67 +226,67 @@ TEST_CASE("passes: who writes what the first one reads nearby stays behind it") 
             }
 }
 
-TEST_CASE("passes: what comes then does not wait where nothing waits") {
+TEST_CASE("deferred: what comes then does not wait where nothing waits") {
     int calls = 0;
-    Passes passes;
-    passes.then([&calls](ThreadPool*) { ++calls; });
+    DeferredWork deferred;
+    deferred.then([&calls](ThreadPool*) { ++calls; });
     CHECK(calls == 1);
-    passes.add(over(100, {0, 100}), [](std::int64_t, std::int64_t) {});
-    passes.then([&calls](ThreadPool*) { ++calls; });
+    deferred.add(over(100, {0, 100}), [](std::int64_t, std::int64_t) {});
+    deferred.then([&calls](ThreadPool*) { ++calls; });
     CHECK(calls == 1);
-    passes.run();
+    deferred.run();
     CHECK(calls == 2);
-    passes.run();
+    deferred.run();
     CHECK(calls == 2);
 }
 
-TEST_CASE("passes: what does not go together runs one after the other") {
+TEST_CASE("deferred: what does not go together runs one after the other") {
     std::vector<std::int64_t> few(100, 1), many(200, 1);
     const std::int64_t* const first = &few.front();
     const Contents a, b;
     const Contents* const pa = &a;
     const Contents* const pb = &b;
     const auto writes = [](const Contents* const& array) {
-        Passes::Pass pass = over(100, {0, 100});
-        pass.written = {&array, 1};
-        return pass;
+        DeferredWork::Loop loop = over(100, {0, 100});
+        loop.written = {&array, 1};
+        return loop;
     };
     const auto reads = [](const Contents* const& array) {
-        Passes::Pass pass = over(100, {0, 100});
-        pass.read_elsewhere = {&array, 1};
-        return pass;
+        DeferredWork::Loop loop = over(100, {0, 100});
+        loop.read_elsewhere = {&array, 1};
+        return loop;
     };
-    Passes passes;
+    DeferredWork deferred;
     SUBCASE("other elements") {
-        passes.add(over(100, {0, 100}), Step{few.data(), 1});
-        passes.add(over(200, {0, 200}), Step{many.data(), 1});
+        deferred.add(over(100, {0, 100}), Step{few.data(), 1});
+        deferred.add(over(200, {0, 200}), Step{many.data(), 1});
         CHECK(*first == 4);
         CHECK(many.front() == 1);
     }
     SUBCASE("one reads elsewhere what another has written") {
-        passes.add(writes(pa), Step{few.data(), 1});
-        passes.add(reads(pb), Step{few.data(), 2});
+        deferred.add(writes(pa), Step{few.data(), 1});
+        deferred.add(reads(pb), Step{few.data(), 2});
         CHECK(*first == 1);
-        CHECK(passes.reads_elsewhere(b));
-        CHECK(!passes.reads_elsewhere(a));
-        passes.add(reads(pa), Step{few.data(), 3});
+        CHECK(deferred.reads_elsewhere(b));
+        CHECK(!deferred.reads_elsewhere(a));
+        deferred.add(reads(pa), Step{few.data(), 3});
         CHECK(*first == (1 * 3 + 1) * 3 + 2);
-        CHECK(passes.reads_elsewhere(a));
+        CHECK(deferred.reads_elsewhere(a));
     }
     SUBCASE("one writes what another reads elsewhere") {
-        passes.add(reads(pa), Step{few.data(), 1});
-        passes.make_way(writes(pa));
+        deferred.add(reads(pa), Step{few.data(), 1});
+        deferred.make_way(writes(pa));
         CHECK(*first == 4);
-        CHECK(passes.empty());
+        CHECK(deferred.empty());
     }
     SUBCASE("there is no end of them") {
         std::int64_t expected = 1;
         for (std::int64_t step = 0; step < 30; ++step) {
-            passes.add(over(100, {0, 100}), Step{few.data(), step % 3});
+            deferred.add(over(100, {0, 100}), Step{few.data(), step % 3});
             expected = expected * 3 + step % 3;
         }
-        passes.run();
+        deferred.run();
         CHECK(*first == expected);
     }
-    passes.run();
+    deferred.run();
 }

@@ -13,10 +13,10 @@
 //     y.gradient().fill(1);
 //     launch.adjoint().run();                                // x.gradient() has been added to
 //
-// Kernels and launches: lang/kernel.hpp, runtime/launch.hpp; several in a row: runtime/tape.hpp, over
-// time: runtime/rollout.hpp. Memory of other libraries, of the host or of a CUDA device: Array::over
-// and its like, interop/strided.hpp, interop/dlpack.hpp, runtime/stream.hpp. Scenes:
-// sim/simulation.hpp, sim/scene_function.hpp, sim/optimization.hpp; a physics module of one's own:
+// Kernels and launches: lang/kernel.hpp, runtime/launch/launch.hpp; several in a row: runtime/program/tape.hpp, over
+// time: runtime/rollout/rollout.hpp. Memory of other libraries, of the host or of a CUDA device: Array::over
+// and its like, interop/strided.hpp, interop/dlpack.hpp, runtime/device/stream.hpp. Scenes:
+// sim/simulation.hpp, sim/functions/scene_function.hpp, sim/optimization/optimization.hpp; a physics module of one's own:
 // model/registry.hpp.
 //
 // This header and what it includes is all that is installed.
@@ -29,13 +29,13 @@
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/quaternion.hpp"
 #include "engine/model/registry.hpp"
-#include "engine/runtime/array.hpp"
-#include "engine/runtime/device.hpp"
-#include "engine/runtime/launch.hpp"
-#include "engine/runtime/rollout.hpp"
-#include "engine/runtime/stream.hpp"
-#include "engine/runtime/tape.hpp"
-#include "engine/sim/optimization.hpp"
-#include "engine/sim/scene.hpp"
-#include "engine/sim/scene_function.hpp"
+#include "engine/runtime/array/array.hpp"
+#include "engine/runtime/device/device.hpp"
+#include "engine/runtime/device/stream.hpp"
+#include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/program/tape.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
+#include "engine/sim/functions/scene_function.hpp"
+#include "engine/sim/optimization/optimization.hpp"
+#include "engine/sim/scene/scene.hpp"
 #include "engine/sim/simulation.hpp"

@@ -14,10 +14,10 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/base/hash.hpp"
-#include "engine/sim/ensemble.hpp"
+#include "engine/sim/ensembles/ensemble.hpp"
+#include "engine/sim/ensembles/sweep.hpp"
 #include "engine/sim/non_finite.hpp"
-#include "engine/sim/results.hpp"
-#include "engine/sim/sweep.hpp"
+#include "engine/sim/results/results.hpp"
 
 namespace hindcast::cli {
 

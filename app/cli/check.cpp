@@ -1,4 +1,4 @@
-// hindcast check SCENE: is the gradient right? Prints the tables of sim/gradient_check.hpp.
+// hindcast check SCENE: is the gradient right? Prints the tables of sim/gradients/gradient_check.hpp.
 #include <fmt/format.h>
 
 #include <memory>
@@ -10,8 +10,8 @@
 #include "app/cli/progress.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
-#include "engine/sim/adjoint_norms.hpp"
-#include "engine/sim/gradient_check.hpp"
+#include "engine/sim/gradients/adjoint_norms.hpp"
+#include "engine/sim/gradients/gradient_check.hpp"
 
 namespace hindcast::cli {
 

@@ -13,10 +13,10 @@
 #include "engine/base/log.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
-#include "engine/sim/adjoint_norms.hpp"
-#include "engine/sim/results.hpp"
-#include "engine/sim/scene_check.hpp"
-#include "engine/sim/set_value.hpp"
+#include "engine/sim/gradients/adjoint_norms.hpp"
+#include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/scene_check.hpp"
+#include "engine/sim/scene/set_value.hpp"
 
 namespace hindcast::cli {
 

@@ -8,16 +8,16 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/info_vulkan.hpp"
-#include "engine/backend/cpu.hpp"
-#include "engine/backend/cuda_driver.hpp"
+#include "engine/backend/cpu/cpu.hpp"
+#include "engine/backend/cuda/driver.hpp"
+#include "engine/backend/cuda/nvrtc.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/backend/kernel_text.hpp"
-#include "engine/backend/llvm.hpp"
-#include "engine/backend/nvrtc.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
-#include "engine/sim/scene_check.hpp"
-#include "engine/sim/schema.hpp"
+#include "engine/sim/scene/scene_check.hpp"
+#include "engine/sim/scene/schema.hpp"
 
 namespace hindcast::cli {
 

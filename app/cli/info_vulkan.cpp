@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/render/exchange.hpp"
-#include "app/render/vulkan_context.hpp"
+#include "app/render/device/exchange.hpp"
+#include "app/render/device/vulkan_context.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::cli {

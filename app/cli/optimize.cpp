@@ -16,10 +16,10 @@
 #include "engine/base/files.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
-#include "engine/sim/adjoint_norms.hpp"
-#include "engine/sim/gradient_files.hpp"
-#include "engine/sim/multi_start.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/gradients/adjoint_norms.hpp"
+#include "engine/sim/gradients/gradient_files.hpp"
+#include "engine/sim/optimization/multi_start.hpp"
+#include "engine/sim/results/results.hpp"
 
 namespace hindcast::cli {
 

@@ -15,10 +15,10 @@
 #include "app/cli/progress.hpp"
 #include "app/cli/render_labels.hpp"
 #include "app/picture/scene_view.hpp"
-#include "app/render/png.hpp"
-#include "app/render/video.hpp"
-#include "app/render/vulkan_context.hpp"
-#include "app/session/camera_path.hpp"
+#include "app/render/device/vulkan_context.hpp"
+#include "app/render/output/png.hpp"
+#include "app/render/output/video.hpp"
+#include "app/session/document/camera_path.hpp"
 
 namespace hindcast::cli {
 

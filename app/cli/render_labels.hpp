@@ -1,5 +1,5 @@
 // What `hindcast render` writes onto its pictures: names, colour bar, time stamp; drawn by what
-// draws them in the window (gui/labels.hpp).
+// draws them in the window (gui/draw/labels.hpp).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/sheet.hpp"
+#include "app/gui/draw/sheet.hpp"
 #include "app/session/snapshot.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/document.hpp"

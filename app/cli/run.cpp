@@ -13,7 +13,7 @@
 #include "app/cli/progress.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/sim/non_finite.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/results/results.hpp"
 
 namespace hindcast::cli {
 

@@ -1,4 +1,4 @@
-// hindcast test PATH...: the scripted tests of scenes; see sim/scripted_test.hpp for their format.
+// hindcast test PATH...: the scripted tests of scenes; see sim/scripted/scripted_test.hpp for their format.
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "engine/base/hash.hpp"
-#include "engine/sim/scripted_test.hpp"
+#include "engine/sim/scripted/scripted_test.hpp"
 
 namespace hindcast::cli {
 

@@ -8,8 +8,8 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
-#include "app/gui/app.hpp"
-#include "app/render/png.hpp"
+#include "app/gui/window/app.hpp"
+#include "app/render/output/png.hpp"
 #include "engine/base/hash.hpp"
 
 namespace hindcast::cli {

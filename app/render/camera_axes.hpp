@@ -1,7 +1,7 @@
 // The camera's own axes, of length 1.
 #pragma once
 
-#include "app/render/stage.hpp"
+#include "app/exchange/stage.hpp"
 
 namespace hindcast::render {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "app/render/stage.hpp"
+#include "app/exchange/stage.hpp"
 
 namespace hindcast::render {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "app/exchange/stage.hpp"
 #include "app/render/shader_data.hpp"
-#include "app/render/stage.hpp"
 
 namespace hindcast::render {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <tuple>
 
+#include "app/render/device/vulkan.hpp"
 #include "app/render/draw_list.hpp"
-#include "app/render/vulkan.hpp"
 
 namespace hindcast::render {
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "app/render/stage.hpp"
-#include "app/render/transport.hpp"
+#include "app/exchange/stage.hpp"
+#include "app/exchange/transport.hpp"
 
 namespace hindcast::render {
 

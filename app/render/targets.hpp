@@ -7,7 +7,7 @@
 //   distance, open, calm   at half the size: how far away, how open to the sky, without its noise
 #pragma once
 
-#include "app/render/memory.hpp"
+#include "app/render/device/memory.hpp"
 #include "app/render/pipelines.hpp"
 
 namespace hindcast::render {

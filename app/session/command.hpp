@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/render/transport.hpp"
+#include "app/exchange/transport.hpp"
 #include "engine/document/document.hpp"
-#include "engine/runtime/launch_text.hpp"
+#include "engine/runtime/launch/launch_text.hpp"
 
 namespace hindcast::session {
 

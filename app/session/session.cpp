@@ -6,9 +6,9 @@
 #include <mutex>
 #include <thread>
 
-#include "app/session/front.hpp"
-#include "app/session/runner.hpp"
-#include "engine/backend/cuda_context.hpp"
+#include "app/session/threads/front.hpp"
+#include "app/session/threads/runner.hpp"
+#include "engine/backend/cuda/context.hpp"
 
 namespace hindcast::session {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/render/stage.hpp"
+#include "app/exchange/stage.hpp"
 #include "app/session/command.hpp"
 #include "engine/base/error.hpp"
 #include "engine/document/document.hpp"
@@ -102,7 +102,8 @@ struct CheckRow {
     std::string name;
     double gradient = 0, difference = 0, error = 0;  // error: relative, as `hindcast check` has it
     bool passed = false;
-    std::string verdict;  // "ok", "a kink", "not smooth" ... (engine/sim/slope_verdict.hpp)
+    std::string
+        verdict;  // "ok", "a kink", "not smooth" ... (engine/sim/gradients/slope_verdict.hpp)
 };
 
 // A pull by hand that goes on.

@@ -46,7 +46,7 @@ inline constexpr int reduce_lanes = 16;
 // Where an array was last added to in fixed point: elements begin .. end-1, where points met the
 // grid, say; what lies outside is mostly idle. Work on all elements is cut so that each thread gets
 // an equal part of these, and finds in its cache what it has there. No bit depends on it.
-struct Occupied {
+struct ActiveRange {
     // Of these elements only those with begin <= element % period < end; all, if period is 0. The
     // elements of a grid stand row by row, and points touch a part of each.
     struct Columns {
@@ -56,7 +56,7 @@ struct Occupied {
     Columns columns{};
 
     // As counted from an element, with all columns.
-    Occupied from(std::int64_t first) const {
+    ActiveRange from(std::int64_t first) const {
         return {std::max(begin - first, std::int64_t{0}), end - first};
     }
     // Calls body(begin, end) for what of it is among elements `from` .. to-1, in rising order;
@@ -67,25 +67,25 @@ struct Occupied {
 
 // What is known of an array. At the version `known`, its elements outside of busy.begin ..
 // busy.end-1 are idle: all their bits are zero or, if `by` is not 0, they are what a kernel makes
-// of zeros (cpu_idle.hpp has the number).
-struct Contents {
+// of zeros (unchanged_items.hpp has the number).
+struct ArrayFacts {
     std::uint64_t version = 0, known = 0, by = 0;  // known = version: of what it holds now
-    Occupied busy;
+    ActiveRange busy;
 
     bool is_idle(std::uint64_t number = 0) const { return known == version && by == number; }
 };
 // What a launch has found out of the array that one of its parameters is bound to.
-struct Learned {
+struct FactUpdate {
     int parameter = 0;
-    Occupied busy;
+    ActiveRange busy;
     std::uint64_t by = 0;
 };
 
 // The elements in one or the other, and those between.
-inline Occupied hull(const Occupied& a, const Occupied& b) {
+inline ActiveRange hull(const ActiveRange& a, const ActiveRange& b) {
     if (a.begin >= a.end) return b;
     if (b.begin >= b.end) return a;
-    Occupied both{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+    ActiveRange both{std::min(a.begin, b.begin), std::max(a.end, b.end)};
     if (a.columns.period == b.columns.period)
         both.columns = {a.columns.period, std::min(a.columns.begin, b.columns.begin),
                         std::max(a.columns.end, b.columns.end)};
@@ -93,8 +93,8 @@ inline Occupied hull(const Occupied& a, const Occupied& b) {
 }
 
 template <class Body>
-void Occupied::each(std::int64_t from, std::int64_t to, std::int64_t block,
-                    const Body& body) const {
+void ActiveRange::each(std::int64_t from, std::int64_t to, std::int64_t block,
+                       const Body& body) const {
     from = std::max(from, begin);
     to = std::min(to, end);
     if (from >= to) return;
@@ -131,8 +131,8 @@ struct Binding {
     // readable_behind() (base/aligned.hpp) bytes behind the last element may be read.
     bool padded = false;
     bool kept = false;  // values of long ago, which no cache holds any more
-    Occupied* occupied = nullptr;
-    const Contents* contents = nullptr;  // of the array, if that is what `data` belongs to
+    ActiveRange* occupied = nullptr;
+    const ArrayFacts* contents = nullptr;  // of the array, if that is what `data` belongs to
     // Value parameters: data points to `components` scalars, f64 for real parameters, else the
     // parameter's own type. Reduce parameters: data points to `components` f64.
 
@@ -190,7 +190,7 @@ struct RunOptions {
     std::span<const Copy> copies = {};
     DeferredWork* deferred = nullptr;
     // Gets what is known of the arrays afterwards; nullptr: launches leave nothing out.
-    std::vector<Learned>* learned = nullptr;
+    std::vector<FactUpdate>* learned = nullptr;
 };
 
 // A kernel ready to run. Immutable apart from caches of index structures; one thread calls run() at

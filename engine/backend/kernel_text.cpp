@@ -1,8 +1,8 @@
 #include "engine/backend/kernel_text.hpp"
 
-#include "engine/backend/cpu.hpp"
-#include "engine/backend/cpu_pipeline.hpp"
-#include "engine/backend/cuda_emit.hpp"
+#include "engine/backend/cpu/cpu.hpp"
+#include "engine/backend/cpu/pipeline.hpp"
+#include "engine/backend/cuda/emit.hpp"
 
 namespace hindcast::backend {
 

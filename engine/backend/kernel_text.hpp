@@ -22,7 +22,7 @@ enum class KernelText : std::uint8_t {
 std::string kernel_text(const ir::Kernel& kernel, KernelText what,
                         const CompileOptions& options = {});
 
-// What the CPU back end makes of a kernel over C-contiguous arrays, step by step (cpu_pipeline.hpp).
+// What the CPU back end makes of a kernel over C-contiguous arrays, step by step (pipeline.hpp).
 // Throws Error as above.
 struct KernelStage {
     std::string name;

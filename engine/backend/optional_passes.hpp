@@ -17,7 +17,7 @@
 namespace hindcast {
 
 enum class Pass : std::uint8_t {
-    // Of a kernel's code on the CPU, in the order in which they are applied (cpu_pipeline.hpp).
+    // Of a kernel's code on the CPU, in the order in which they are applied (pipeline.hpp).
     per_target,
     shifts,
     symmetry,

@@ -5,7 +5,7 @@
 
 namespace hindcast::backend {
 
-// Whether it runs as one kernel of a single block instead: never changes a bit (cuda_block.hpp).
+// Whether it runs as one kernel of a single block instead: never changes a bit (block.hpp).
 enum class SingleBlockUse : std::uint8_t { automatic, always, never };
 
 }  // namespace hindcast::backend

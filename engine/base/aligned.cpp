@@ -7,10 +7,14 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "engine/base/error.hpp"
+#include "engine/base/log.hpp"
 
 namespace hindcast {
 
@@ -68,6 +72,52 @@ void unmap_guarded(void* block, std::size_t bytes) {
     munmap(first - page, round_up(bytes + readable_behind(), page) + 2 * page);
 }
 
+// Linux gives a process 65530 mappings, and a guarded block takes up to three.
+constexpr int most_guarded = 15000;
+struct Guarded {
+    std::mutex mutex;
+    int count = 0;
+    std::unordered_set<void*> ordinary;  // blocks beyond
+};
+Guarded& guarded() {
+    static auto* const all = new Guarded;  // blocks are freed until the program ends
+    return *all;
+}
+
+void* allocate_ordinary(std::size_t bytes) {
+    const std::size_t alignment = bytes >= page_block ? page : memory_alignment;
+    const std::size_t rounded = round_up(bytes + readable_behind(), alignment);
+    void* const block = std::aligned_alloc(alignment, rounded);
+    if (block != nullptr) std::memset(block, 0, rounded);
+    return block;
+}
+
+void* allocate_guarded(std::size_t bytes) {
+    Guarded& g = guarded();
+    const std::lock_guard lock(g.mutex);
+    if (g.count < most_guarded) {
+        void* const block = map_guarded(bytes);
+        if (block != nullptr) ++g.count;
+        return block;
+    }
+    void* const block = allocate_ordinary(bytes);
+    if (block == nullptr) return nullptr;
+    static bool is_said = false;
+    if (!std::exchange(is_said, true))
+        log_warning("guard pages: there are {} blocks at a time; further ones have none",
+                    most_guarded);
+    g.ordinary.insert(block);
+    return block;
+}
+
+void free_guarded(void* block, std::size_t bytes) {
+    Guarded& g = guarded();
+    const std::lock_guard lock(g.mutex);
+    if (g.ordinary.erase(block) > 0) return std::free(block);
+    unmap_guarded(block, bytes);
+    --g.count;
+}
+
 // Whole huge pages, beginning at one, and a page behind them: maps one huge page more and gives
 // back what stands over.
 void* map_large(std::size_t bytes) {
@@ -120,14 +170,11 @@ void* allocate_aligned(std::size_t bytes) {
     if (bytes > largest_block) fail(bytes);
     void* block = nullptr;
     if (guard_pages() != GuardPages::none) {
-        block = map_guarded(bytes);
+        block = allocate_guarded(bytes);
     } else if (bytes >= large_block) {
         block = map_large(round_up(bytes, huge_page));
     } else {
-        const std::size_t alignment = bytes >= page_block ? page : memory_alignment;
-        const std::size_t rounded = round_up(bytes + readable_behind(), alignment);
-        block = std::aligned_alloc(alignment, rounded);
-        if (block != nullptr) std::memset(block, 0, rounded);
+        block = allocate_ordinary(bytes);
     }
     if (block == nullptr) fail(bytes);
     count_memory(bytes);
@@ -140,7 +187,7 @@ void free_aligned(void* block, std::size_t bytes) noexcept {
     if (block == nullptr) return;
     // The first allocation has read the environment, so that nothing is thrown here.
     if (guard_pages() != GuardPages::none) {
-        unmap_guarded(block, bytes);
+        free_guarded(block, bytes);
     } else if (bytes >= large_block) {
         munmap(block, round_up(bytes, huge_page) + page);
     } else {

@@ -7,7 +7,9 @@
 //
 // With HINDCAST_GUARD_PAGES=front or =end in the environment every block lies flush against a page
 // that nothing may touch: begins right behind one, or ends right before one. An access outside of a
-// block then ends the program at once. This is slow, and meant for tests.
+// block then ends the program at once. This is slow, and meant for tests. Each such block takes
+// mappings of the system's, which are limited: a warning says when there are so many blocks at a
+// time that further ones lie in ordinary memory.
 #pragma once
 
 #include <cstddef>

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "engine/backend/cuda_context.hpp"
+#include "engine/backend/cuda/context.hpp"
 #include "engine/base/error.hpp"
-#include "engine/runtime/memory.hpp"
+#include "engine/runtime/array/memory.hpp"
 
 namespace hindcast::interop {
 

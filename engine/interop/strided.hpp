@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/runtime/array.hpp"
+#include "engine/runtime/array/array.hpp"
 
 namespace hindcast::interop {
 

@@ -110,6 +110,13 @@ Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
         case OpCode::div:
             if (is_integer_constant(b, 1)) return a;
             break;
+        case OpCode::rem:
+            // Items are not negative: the remainder of one by a power of two is its last bits.
+            if (op(a).code == OpCode::item && is_constant(b))
+                if (const std::int64_t n = integer_of(op(b).bits, type);
+                    n > 0 && (n & (n - 1)) == 0)
+                    return emit(OpCode::bit_and, type, a, integer(n - 1, type));
+            break;
         case OpCode::min:
         case OpCode::max:
             if (a == b) return a;

@@ -6,7 +6,7 @@
 //   evaluate.hpp       what the op computes: used for constant folding and by the interpreter
 //   ../ad/rules.cpp    its derivative: contribution(operand, seed), linear in the seed, serves
 //                      forward and reverse mode
-// Two tests walk over the table and fail for a row without either (tests/unit/test_ir_evaluate.cpp,
+// Two tests walk over the table and fail for a row without either (tests/unit/ir/test_evaluate.cpp,
 // tests/gradient/test_rules.cpp). In LLVM texts T is the (vector) type and 0 1 2 are the operands.
 // An op with an empty LLVM text is expanded into other ops by the lowering (../lang/lowering.hpp)
 // before a back end sees it, or each back end handles it itself (classes memory, effect and

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/runtime/array.hpp"
+#include "engine/runtime/array/array.hpp"
 
 namespace hindcast::model {
 

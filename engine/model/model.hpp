@@ -18,7 +18,7 @@
 #include "engine/document/values.hpp"
 #include "engine/model/drawing.hpp"
 #include "engine/model/registry.hpp"
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/program/program.hpp"
 
 namespace hindcast::model {
 
@@ -235,7 +235,7 @@ private:
     std::vector<MadeFrom> made_from_;
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
-    Array step_counter_ = Rollout::make_step_counter();
+    Array step_counter_{ir::Type::i32, {1}};  // Rollout::set_step_counter()
     std::vector<Drawing> drawings_;
     std::vector<Energy> energies_;
     std::vector<Term> terms_;

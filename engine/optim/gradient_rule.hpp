@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/optim/update_rule.hpp"
-#include "engine/runtime/sequence.hpp"
+#include "engine/runtime/program/sequence.hpp"
 
 namespace hindcast::optim {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/optim/update_rule.hpp"
-#include "engine/runtime/launch.hpp"
+#include "engine/runtime/launch/launch.hpp"
 
 namespace hindcast::optim {
 

@@ -17,7 +17,7 @@
 
 #include "engine/document/node.hpp"
 #include "engine/optim/settings.hpp"
-#include "engine/runtime/device.hpp"
+#include "engine/runtime/device/device.hpp"
 
 namespace hindcast::optim {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "engine/backend/cpu.hpp"
-#include "engine/backend/interpreter.hpp"
+#include "engine/backend/cpu/cpu.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/base/error.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/sim/simulation.hpp"

@@ -6,11 +6,11 @@
 #include <functional>
 #include <optional>
 
-#include "engine/backend/interpreter.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/document/text.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/lang/lowering.hpp"
-#include "engine/sim/adjoint_norms.hpp"
+#include "engine/sim/gradients/adjoint_norms.hpp"
 
 namespace hindcast {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
-#include "engine/sim/path.hpp"
+#include "engine/sim/scene/path.hpp"
 
 namespace hindcast {
 

@@ -7,7 +7,7 @@
 
 #include "engine/base/hash.hpp"
 #include "engine/document/read.hpp"
-#include "engine/sim/results_folder.hpp"
+#include "engine/sim/results/results_folder.hpp"
 #include "engine/sim/variation.hpp"
 
 namespace hindcast {

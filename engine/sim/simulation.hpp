@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "engine/base/hash.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "engine/sim/parameters.hpp"
-#include "engine/sim/scene.hpp"
+#include "engine/sim/scene/scene.hpp"
 
 namespace hindcast {
 

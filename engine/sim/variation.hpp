@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/runtime/program.hpp"
+#include "engine/runtime/program/program.hpp"
 
 namespace hindcast {
 

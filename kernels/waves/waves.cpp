@@ -49,10 +49,7 @@ struct Form {
 };
 
 // j of node (i, j), element i * columns + j.
-Int column_of(const Int& element, std::int64_t columns) {
-    if ((columns & (columns - 1)) == 0) return element & (columns - 1);  // much cheaper than %
-    return element % columns;
-}
+Int column_of(const Int& element, std::int64_t columns) { return element % columns; }
 
 Bool is_inside(const Int& element, const Int& column, const Form& form) {
     return column > 0 && column < form.columns - 1 && element >= form.columns &&

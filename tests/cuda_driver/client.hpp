@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/cuda_driver.hpp"
+#include "engine/backend/cuda/driver.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <map>
 
-#include "engine/backend/cuda_driver.hpp"
+#include "engine/backend/cuda/driver.hpp"
 
 namespace software_cuda {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/backend/llvm.hpp"
-#include "engine/sim/ensemble.hpp"
-#include "engine/sim/gradient_check.hpp"
+#include "engine/backend/jit/llvm.hpp"
+#include "engine/sim/ensembles/ensemble.hpp"
+#include "engine/sim/gradients/gradient_check.hpp"
 #include "tests/support/all_modules.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
 

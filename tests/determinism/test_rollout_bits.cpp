@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
 

@@ -1,8 +1,8 @@
-// Steps that are joined to their neighbours (runtime/seam.hpp) have the bits of the launches one by
+// Steps that are joined to their neighbours (runtime/schedule/step_rotation.hpp) have the bits of the launches one by
 // one, and of the interpreter, which joins nothing; whatever ends a range of such steps.
 #include <doctest/doctest.h>
 
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
 

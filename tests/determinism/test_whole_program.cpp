@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/allocations.hpp"

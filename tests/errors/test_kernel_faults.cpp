@@ -7,9 +7,9 @@
 #include <string>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/interpreter.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/lang/kernel.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

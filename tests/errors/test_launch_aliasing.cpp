@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/launch.hpp"
+#include "engine/runtime/launch/launch.hpp"
 #include "tests/support/devices.hpp"
 
 using namespace hindcast;

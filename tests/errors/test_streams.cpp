@@ -12,7 +12,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/results/results.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"

@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/interpreter.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/lang/kernel.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

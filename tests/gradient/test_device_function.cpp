@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/runtime/memory.hpp"
-#include "engine/sim/device_function.hpp"
+#include "engine/runtime/array/memory.hpp"
+#include "engine/sim/functions/device_function.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/error_message.hpp"
 #include "tests/support/foreign_memory.hpp"

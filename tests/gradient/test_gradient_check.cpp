@@ -6,7 +6,7 @@
 
 #include "engine/ad/grad.hpp"
 #include "engine/model/model.hpp"
-#include "engine/sim/gradient_check.hpp"
+#include "engine/sim/gradients/gradient_check.hpp"
 #include "tests/support/devices.hpp"
 
 using namespace hindcast;

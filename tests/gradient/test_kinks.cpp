@@ -9,10 +9,10 @@
 #include <limits>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/cpu.hpp"
+#include "engine/backend/cpu/cpu.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/support/devices.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

@@ -10,7 +10,7 @@
 #include "engine/ad/differentiate.hpp"
 #include "engine/ad/grad.hpp"
 #include "engine/lang/kernel.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

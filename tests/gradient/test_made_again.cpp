@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 
 using namespace hindcast;

@@ -1,4 +1,4 @@
-// Random kernels (tests/support/random_kernel.hpp): derivatives through the generic checker, grad()
+// Random kernels (tests/support/kernels/random_kernel.hpp): derivatives through the generic checker, grad()
 // inside kernels against derivatives of the whole kernel, and the bits that an adjoint recomputes.
 // HINDCAST_FULL=1 runs 40 000.
 #include <doctest/doctest.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "engine/ad/differentiate.hpp"
-#include "tests/support/random_kernel.hpp"
+#include "tests/support/kernels/random_kernel.hpp"
 
 using namespace hindcast;
 using test::same_bits;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 

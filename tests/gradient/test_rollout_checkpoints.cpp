@@ -8,7 +8,7 @@
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"

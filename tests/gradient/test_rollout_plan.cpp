@@ -6,8 +6,8 @@
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
-#include "engine/runtime/rollout.hpp"
-#include "engine/runtime/tape.hpp"
+#include "engine/runtime/program/tape.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"

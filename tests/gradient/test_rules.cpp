@@ -13,7 +13,7 @@
 #include "engine/ad/grad.hpp"
 #include "engine/ad/rules.hpp"
 #include "engine/lang/kernel.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/sim/scene_function.hpp"
+#include "engine/sim/functions/scene_function.hpp"
 #include "tests/physics/module_scene.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 #include "tests/support/paths.hpp"
 
 using namespace hindcast;

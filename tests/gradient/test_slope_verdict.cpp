@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "engine/sim/slope_verdict.hpp"
+#include "engine/sim/gradients/slope_verdict.hpp"
 
 using namespace hindcast;
 

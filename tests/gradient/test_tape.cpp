@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/tape.hpp"
+#include "engine/runtime/program/tape.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 
 using namespace hindcast;
 using namespace hindcast::lang;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/tape.hpp"
+#include "engine/runtime/program/tape.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/error_message.hpp"

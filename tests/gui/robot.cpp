@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "app/render/png.hpp"
+#include "app/render/output/png.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/paths.hpp"

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/app.hpp"
+#include "app/gui/window/app.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace hindcast::test {

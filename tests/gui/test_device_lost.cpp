@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "app/gui/app.hpp"
-#include "app/gui/window.hpp"
+#include "app/gui/window/app.hpp"
+#include "app/gui/window/window.hpp"
 #include "engine/model/registry.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/paths.hpp"

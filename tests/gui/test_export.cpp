@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/render/png.hpp"
+#include "app/render/output/png.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "app/gui/figure.hpp"
+#include "app/gui/draw/figure.hpp"
 
 using namespace hindcast::gui;
 using Numbers = std::vector<double>;

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "app/gui/widgets.hpp"
+#include "app/gui/draw/widgets.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"

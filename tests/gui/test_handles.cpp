@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "app/gui/handles.hpp"
-#include "app/gui/picking.hpp"
-#include "app/gui/widgets.hpp"
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/handles.hpp"
+#include "app/gui/input/picking.hpp"
 #include "tests/support/all_modules.hpp"
 
 using namespace hindcast;

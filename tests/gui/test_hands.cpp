@@ -6,7 +6,7 @@
 
 #include <imgui_internal.h>
 
-#include "app/gui/window.hpp"
+#include "app/gui/window/window.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/skip.hpp"
 

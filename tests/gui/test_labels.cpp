@@ -2,8 +2,8 @@
 // stand.
 #include <doctest/doctest.h>
 
-#include "app/gui/labels.hpp"
-#include "app/gui/sheet.hpp"
+#include "app/gui/draw/labels.hpp"
+#include "app/gui/draw/sheet.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/render/gallery.hpp"
 #include "tests/render/golden.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/gui/process_log.hpp"
+#include "app/gui/work/process_log.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 

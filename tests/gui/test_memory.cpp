@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "app/gui/process_memory.hpp"
+#include "app/gui/work/process_memory.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/support/memory_in_use.hpp"
 #include "tests/support/skip.hpp"

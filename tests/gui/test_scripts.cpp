@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "app/gui/window.hpp"
+#include "app/gui/window/window.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"

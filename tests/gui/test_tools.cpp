@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/gui/window.hpp"
+#include "app/gui/window/window.hpp"
 #include "engine/base/files.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/support/environment.hpp"

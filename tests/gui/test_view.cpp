@@ -9,7 +9,7 @@
 
 #include <imgui_internal.h>
 
-#include "app/gui/widgets.hpp"
+#include "app/gui/draw/widgets.hpp"
 #include "tests/gui/scripts.hpp"
 
 using namespace hindcast;

@@ -27,14 +27,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/cpu.hpp"
-#include "engine/backend/interpreter.hpp"
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/cpu/cpu.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/evaluate.hpp"
-#include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
+#include "tests/support/kernels/cuda_kernel.hpp"
 
 namespace hindcast::test {
 
@@ -115,7 +115,7 @@ public:
     }
     const ir::Kernel& kernel() const { return kernel_; }
 
-    // Contents of all arrays after a run, in logical order.
+    // ArrayFacts of all arrays after a run, in logical order.
     std::vector<std::vector<ir::Bits>> run(backend::Executable& executable,
                                            ThreadPool* pool = nullptr) const {
         std::vector<std::vector<std::byte>> memory(arrays_.size());

@@ -3,16 +3,16 @@
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/cpu.hpp"
-#include "engine/backend/fixed_point.hpp"
-#include "engine/backend/interpreter.hpp"
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/cpu/cpu.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
+#include "engine/backend/jit/llvm.hpp"
+#include "engine/backend/plan/fixed_point.hpp"
 #include "engine/ir/batch.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/support/batch_places.hpp"
-#include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
-#include "tests/support/random_kernel.hpp"
+#include "tests/support/kernels/cuda_kernel.hpp"
+#include "tests/support/kernels/random_kernel.hpp"
 
 namespace hindcast::test {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <limits>
 
-#include "engine/backend/batch.hpp"
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/cpu/program/batch.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/support/skip.hpp"

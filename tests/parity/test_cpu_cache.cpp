@@ -9,9 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/backend/code_cache.hpp"
-#include "engine/backend/machine_code.hpp"
-#include "engine/backend/object_code.hpp"
+#include "engine/backend/jit/code_cache.hpp"
+#include "engine/backend/jit/machine_code.hpp"
+#include "engine/backend/jit/object_code.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "engine/lang/kernel.hpp"

@@ -1,11 +1,11 @@
-// Accumulation by gathering (engine/backend/gather.hpp): the bits of the definition, for groups of
+// Accumulation by gathering (engine/backend/plan/inverse_index.hpp): the bits of the definition, for groups of
 // targets and those that stand alone.
 #include <doctest/doctest.h>
 
-#include "engine/backend/pull.hpp"
+#include "engine/backend/cpu/per_target/target_loop.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"
-#include "engine/runtime/launch.hpp"
+#include "engine/runtime/launch/launch.hpp"
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/support/skip.hpp"
 
@@ -60,11 +60,10 @@ void check(const KernelDef& definition, const std::vector<std::int64_t>& counts)
     for (const Precision precision : {Precision::f32, Precision::f64}) {
         const ir::Kernel k = definition.trace(precision);
         const ir::Kernel lowered = lang::lower(k, lang::Lowering::all);
-        const auto plan =
-            backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4},
-                                    {backend::fixed_point_parameters(k)});
-        CHECK(backend::cpu::find_pulled(plan).groups.empty());
-        CHECK(plan.summation[2] == backend::cpu::Summation::gathered);
+        const auto plan = backend::make_plan(lowered, backend::usual_form(lowered), {.width = 4},
+                                             {backend::fixed_point_parameters(k)});
+        CHECK(backend::cpu::split_per_target(plan).groups.empty());
+        CHECK(plan.summation[2] == backend::Summation::gathered);
         for (const std::int64_t targets : counts)
             for (const char* kind : {"any", "one of them", "few"}) {
                 CAPTURE(k.name);

@@ -1,4 +1,4 @@
-// Kernels that look the same from both ends (engine/backend/mirror.hpp): which they are, and that
+// Kernels that look the same from both ends (engine/backend/cpu/per_target/symmetry.hpp): which they are, and that
 // taking the target for the first end leaves every bit, the signs of zeros too.
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 
 #include "engine/ad/differentiate.hpp"
 #include "engine/ad/grad.hpp"
-#include "engine/backend/mirror.hpp"
-#include "engine/backend/pull.hpp"
+#include "engine/backend/cpu/per_target/symmetry.hpp"
+#include "engine/backend/cpu/per_target/target_loop.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"
 #include "tests/parity/cpu_harness.hpp"
@@ -23,10 +23,9 @@ namespace {
 
 bool mirrored(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    const auto plan =
-        backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4},
-                                {backend::fixed_point_parameters(kernel)});
-    const backend::cpu::Pulled pulled = backend::cpu::find_pulled(plan);
+    const auto plan = backend::make_plan(lowered, backend::usual_form(lowered), {.width = 4},
+                                         {backend::fixed_point_parameters(kernel)});
+    const backend::cpu::PerTarget pulled = backend::cpu::split_per_target(plan);
     REQUIRE(pulled.groups.size() == 1);
     return backend::cpu::is_mirrored(plan, pulled.groups[0]);
 }

@@ -1,9 +1,9 @@
-// Accumulation by pulling (engine/backend/pull.hpp): the bits of the definition, whichever way a
+// Accumulation by pulling (engine/backend/cpu/per_target/target_loop.hpp): the bits of the definition, whichever way a
 // launch goes, and that the kernels meant to be pulled are.
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/pull.hpp"
+#include "engine/backend/cpu/per_target/target_loop.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"
 #include "tests/parity/cpu_harness.hpp"
@@ -34,12 +34,12 @@ struct Parts {
 };
 Parts parts_of(const ir::Kernel& kernel) {
     const ir::Kernel lowered = lang::lower(kernel, lang::Lowering::all);
-    const auto plan =
-        backend::cpu::make_plan(lowered, backend::cpu::usual_form(lowered), {.width = 4},
-                                {backend::fixed_point_parameters(kernel)});
-    const backend::cpu::Pulled pulled = backend::cpu::find_pulled(plan);
-    const bool shifted = !pulled.groups.empty() &&
-                         backend::cpu::Pull(plan, pulled.groups[0], true, pulled.reduced).shifted();
+    const auto plan = backend::make_plan(lowered, backend::usual_form(lowered), {.width = 4},
+                                         {backend::fixed_point_parameters(kernel)});
+    const backend::cpu::PerTarget pulled = backend::cpu::split_per_target(plan);
+    const bool shifted =
+        !pulled.groups.empty() &&
+        backend::cpu::TargetLoop(plan, pulled.groups[0], true, pulled.reduced).shifted();
     return {pulled.groups.size(), pulled.reduced.size(), pulled.has_rest, shifted};
 }
 

@@ -1,11 +1,11 @@
-// Zero guards (engine/backend/zero_guards.hpp): which can be left out. What then happens to a
+// Zero guards (engine/backend/cpu/per_target/zero_guards.hpp): which can be left out. What then happens to a
 // launch is tested where it is done (test_cpu_mirror.cpp).
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/zero_guards.hpp"
+#include "engine/backend/cpu/per_target/zero_guards.hpp"
 #include "engine/ir/clone.hpp"
 #include "engine/lang/kernel.hpp"
 #include "engine/lang/lowering.hpp"

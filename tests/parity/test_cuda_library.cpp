@@ -11,12 +11,12 @@
 #include <map>
 #include <sstream>
 
-#include "engine/backend/cuda_context.hpp"
-#include "engine/backend/cuda_emit.hpp"
-#include "engine/backend/cuda_phases.hpp"
+#include "engine/backend/cuda/context.hpp"
+#include "engine/backend/cuda/emit.hpp"
+#include "engine/backend/cuda/phases.hpp"
 #include "engine/base/error.hpp"
 #include "engine/optim/gradient_rule.hpp"
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/scenes.hpp"

@@ -12,25 +12,25 @@
 #include <set>
 
 #include "engine/ad/differentiate.hpp"
-#include "engine/backend/code_cache.hpp"
-#include "engine/backend/cuda_block.hpp"
-#include "engine/backend/cuda_context.hpp"
-#include "engine/backend/cuda_emit.hpp"
-#include "engine/backend/cuda_phases.hpp"
-#include "engine/backend/cuda_prelude.hpp"
-#include "engine/backend/interpreter.hpp"
-#include "engine/backend/nvrtc.hpp"
+#include "engine/backend/cuda/block.hpp"
+#include "engine/backend/cuda/context.hpp"
+#include "engine/backend/cuda/emit.hpp"
+#include "engine/backend/cuda/nvrtc.hpp"
+#include "engine/backend/cuda/phases.hpp"
+#include "engine/backend/cuda/prelude.hpp"
+#include "engine/backend/interpreter/interpreter.hpp"
+#include "engine/backend/jit/code_cache.hpp"
 #include "engine/base/error.hpp"
 #include "engine/lang/kernel.hpp"
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/batch_places.hpp"
-#include "tests/support/cuda_kernel.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/kernels/cuda_kernel.hpp"
+#include "tests/support/kernels/random_kernel.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
-#include "tests/support/random_kernel.hpp"
 #include "tests/support/scenes.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/system_nvrtc.hpp"
@@ -173,7 +173,7 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
                 // The interpreter is slow, under a sanitizer very.
                 if (replay.launch().items() > (test::has_cpu_device() ? 20000 : 100)) continue;
                 // Launches of one kernel over as many items are one case.
-                const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
+                const backend::Plan plan = backend::cuda::plan_for(replay.kernel());
                 if (!seen.emplace(backend::cuda::emit(plan, "kernel").item, replay.launch().items())
                          .second)
                     continue;
@@ -227,7 +227,7 @@ TEST_CASE("CUDA text: NVRTC makes programs of one block of small scenes, for two
             if (replay.direction() != Direction::forward &&
                 replay.direction() != Direction::adjoint)
                 continue;
-            const backend::cpu::Plan plan = backend::cuda::plan_for(replay.kernel());
+            const backend::Plan plan = backend::cuda::plan_for(replay.kernel());
             const std::string text = backend::cuda::emit(plan, "kernel").item;
             if (functions.contains(text)) continue;
             const std::string own = "kernel_" + std::to_string(functions.size());

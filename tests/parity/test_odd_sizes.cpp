@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"

@@ -11,7 +11,7 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/read.hpp"
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
 

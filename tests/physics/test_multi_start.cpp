@@ -5,10 +5,10 @@
 #include <cmath>
 #include <filesystem>
 
-#include "engine/backend/llvm.hpp"
-#include "engine/sim/multi_start.hpp"
+#include "engine/backend/jit/llvm.hpp"
+#include "engine/sim/optimization/multi_start.hpp"
 #include "tests/support/all_modules.hpp"
-#include "tests/support/kernel_harness.hpp"
+#include "tests/support/kernels/kernel_harness.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/skip.hpp"
 

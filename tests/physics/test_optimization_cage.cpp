@@ -9,7 +9,7 @@
 
 #include "engine/base/log.hpp"
 #include "engine/document/document.hpp"
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/paths.hpp"
 

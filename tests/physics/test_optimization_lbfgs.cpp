@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/llvm.hpp"
+#include "engine/backend/jit/llvm.hpp"
 #include "engine/base/random.hpp"
 #include "engine/document/document.hpp"
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/skip.hpp"
 

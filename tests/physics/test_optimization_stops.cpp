@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/document/document.hpp"
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 
 using namespace hindcast;
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "app/render/png.hpp"
+#include "app/render/output/png.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/paths.hpp"
 

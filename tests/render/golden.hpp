@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "app/render/stage.hpp"
-#include "app/render/vulkan_context.hpp"
+#include "app/exchange/stage.hpp"
+#include "app/render/device/vulkan_context.hpp"
 
 namespace hindcast::test {
 

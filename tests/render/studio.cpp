@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "app/render/png.hpp"
+#include "app/render/output/png.hpp"
 
 namespace hindcast::test {
 

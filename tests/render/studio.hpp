@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "app/render/device/vulkan_context.hpp"
 #include "app/render/renderer.hpp"
-#include "app/render/vulkan_context.hpp"
 
 namespace hindcast::test {
 

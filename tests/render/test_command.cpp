@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/render/png.hpp"
-#include "app/render/vulkan_context.hpp"
+#include "app/render/device/vulkan_context.hpp"
+#include "app/render/output/png.hpp"
 #include "engine/document/document.hpp"
 #include "tests/render/studio.hpp"
 #include "tests/support/environment.hpp"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "app/render/png.hpp"
-#include "app/render/video.hpp"
+#include "app/render/output/png.hpp"
+#include "app/render/output/video.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"
 #include "tests/render/studio.hpp"

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine/base/files.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/results/results.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"

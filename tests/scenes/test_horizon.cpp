@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "engine/base/error.hpp"
-#include "engine/sim/gradient_check.hpp"
+#include "engine/sim/gradients/gradient_check.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/program.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/runtime/schedule.hpp"
-#include "engine/sim/adjoint_norms.hpp"
+#include "engine/runtime/schedule/schedule.hpp"
+#include "engine/sim/gradients/adjoint_norms.hpp"
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;

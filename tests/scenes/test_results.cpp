@@ -12,7 +12,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/document/npy.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/results/results.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"

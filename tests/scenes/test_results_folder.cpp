@@ -15,7 +15,7 @@
 #include "engine/document/document.hpp"
 #include "engine/document/npy.hpp"
 #include "engine/document/read.hpp"
-#include "engine/sim/results.hpp"
+#include "engine/sim/results/results.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -9,7 +9,7 @@
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
 #include "engine/model/model.hpp"
-#include "engine/sim/schema.hpp"
+#include "engine/sim/scene/schema.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/json_schema.hpp"
 #include "tests/support/paths.hpp"

@@ -7,7 +7,7 @@
 
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"
-#include "engine/sim/scripted_test.hpp"
+#include "engine/sim/scripted/scripted_test.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/program.hpp"

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "engine/sim/results.hpp"
-#include "engine/sim/set_value.hpp"
-#include "engine/sim/sweep.hpp"
+#include "engine/sim/ensembles/sweep.hpp"
+#include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/set_value.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/error_message.hpp"
 #include "tests/support/temporary_folder.hpp"

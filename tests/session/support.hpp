@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/editor.hpp"
+#include "app/session/document/editor.hpp"
 #include "app/session/session.hpp"
 #include "engine/base/aligned.hpp"
 #include "tests/support/all_modules.hpp"

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "app/session/adding.hpp"
-#include "engine/sim/optimization.hpp"
+#include "app/session/document/adding.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/session/world.hpp"
+#include "app/session/frames/world.hpp"
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/sim/optimization.hpp"
+#include "engine/sim/optimization/optimization.hpp"
 #include "tests/session/support.hpp"
 
 using namespace hindcast;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "app/session/hand.hpp"
+#include "app/session/threads/hand.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 

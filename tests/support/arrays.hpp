@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/runtime/array.hpp"
+#include "engine/runtime/array/array.hpp"
 
 namespace hindcast::test {
 

@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/cuda_driver.hpp"
-#include "engine/backend/llvm.hpp"
-#include "engine/backend/nvrtc.hpp"
-#include "engine/runtime/device.hpp"
+#include "engine/backend/cuda/driver.hpp"
+#include "engine/backend/cuda/nvrtc.hpp"
+#include "engine/backend/jit/llvm.hpp"
+#include "engine/runtime/device/device.hpp"
 
 namespace hindcast::test {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/backend/cuda_context.hpp"
+#include "engine/backend/cuda/context.hpp"
 #include "tests/support/software_cuda.hpp"
 
 namespace hindcast::test {

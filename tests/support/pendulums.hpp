@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/runtime/rollout.hpp"
+#include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/arrays.hpp"
 
 namespace hindcast::test {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/backend/nvrtc.hpp"
+#include "engine/backend/cuda/nvrtc.hpp"
 
 namespace hindcast::test {
 

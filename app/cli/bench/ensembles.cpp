@@ -15,7 +15,7 @@
 #include <memory>
 
 #include "app/cli/bench/bench.hpp"
-#include "engine/sim/ensemble.hpp"
+#include "engine/sim/ensembles/ensemble.hpp"
 
 namespace hindcast::cli {
 

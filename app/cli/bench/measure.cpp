@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "app/cli/bench/bench.hpp"
-#include "engine/backend/cuda_context.hpp"
-#include "engine/sim/descent.hpp"
+#include "engine/backend/cuda/context.hpp"
+#include "engine/sim/optimization/descent.hpp"
 
 namespace hindcast::cli {
 

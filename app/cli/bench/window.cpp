@@ -23,7 +23,7 @@
 
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/command.hpp"
-#include "app/gui/app.hpp"
+#include "app/gui/window/app.hpp"
 
 namespace hindcast::cli {
 

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <utility>
 
+#include "app/gui/input/picking.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/picking.hpp"
-#include "engine/sim/schema.hpp"
+#include "engine/sim/scene/schema.hpp"
 
 namespace hindcast::gui {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "app/gui/gestures.hpp"
+#include "app/gui/input/gestures.hpp"
 
 namespace hindcast::gui {
 

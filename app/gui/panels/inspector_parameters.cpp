@@ -10,7 +10,7 @@
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "engine/document/text.hpp"
-#include "engine/sim/path.hpp"
+#include "engine/sim/scene/path.hpp"
 
 namespace hindcast::gui {
 

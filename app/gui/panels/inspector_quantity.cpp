@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/gestures.hpp"
+#include "app/gui/input/gestures.hpp"
+#include "app/gui/input/picking.hpp"
 #include "app/gui/panels/inspector_fields.hpp"
-#include "app/gui/picking.hpp"
 #include "engine/document/values.hpp"
 
 namespace hindcast::gui {

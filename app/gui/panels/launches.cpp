@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/text_view.hpp"
 
 namespace hindcast::gui {
 

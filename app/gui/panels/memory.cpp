@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/shell.hpp"
-#include "engine/runtime/memory.hpp"
+#include "app/gui/window/shell.hpp"
+#include "engine/runtime/array/memory.hpp"
 
 namespace hindcast::gui {
 

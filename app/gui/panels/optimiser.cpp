@@ -9,7 +9,7 @@
 
 #include "app/gui/panels/inspector_fields.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "engine/sim/schema.hpp"
+#include "engine/sim/scene/schema.hpp"
 
 namespace hindcast::gui {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "app/gui/actions.hpp"
-#include "app/gui/picture.hpp"
-#include "app/gui/widgets.hpp"
-#include "app/gui/workspace.hpp"
+#include "app/gui/draw/picture.hpp"
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/input/actions.hpp"
+#include "app/gui/work/workspace.hpp"
 
 namespace hindcast::gui {
 

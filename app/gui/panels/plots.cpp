@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/gui/figure.hpp"
+#include "app/gui/draw/figure.hpp"
+#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
-#include "app/gui/sheet.hpp"
-#include "app/gui/text_view.hpp"
-#include "app/render/png.hpp"
+#include "app/render/output/png.hpp"
 #include "engine/base/files.hpp"
 
 namespace hindcast::gui {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/labels.hpp"
+#include "app/gui/draw/labels.hpp"
 
 namespace hindcast::gui {
 

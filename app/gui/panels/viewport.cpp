@@ -9,13 +9,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/gui/gestures.hpp"
-#include "app/gui/handles.hpp"
-#include "app/gui/labels.hpp"
+#include "app/gui/draw/labels.hpp"
+#include "app/gui/input/gestures.hpp"
+#include "app/gui/input/handles.hpp"
+#include "app/gui/input/picking.hpp"
+#include "app/gui/input/pulling.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/gui/panels/view_controls.hpp"
-#include "app/gui/picking.hpp"
-#include "app/gui/pulling.hpp"
 
 namespace hindcast::gui {
 

@@ -10,7 +10,7 @@
 
 #include "engine/base/hash.hpp"
 #include "engine/interop/strided.hpp"
-#include "engine/runtime/launch.hpp"
+#include "engine/runtime/launch/launch.hpp"
 
 namespace hindcast::python {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/python/src/bindings.hpp"
-#include "app/python/src/scenes.hpp"
+#include "app/python/src/scenes/scenes.hpp"
 
 namespace hindcast::python {
 

@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-#include "app/python/src/devices.hpp"
-#include "app/python/src/kernels.hpp"
+#include "app/python/src/arrays/devices.hpp"
+#include "app/python/src/kernels/kernels.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/version.hpp"
 

@@ -1,0 +1,354 @@
+#include "app/gui/draw/widgets.hpp"
+#include "app/gui/work/workspace.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+
+namespace hindcast::gui {
+
+namespace {
+
+Look the_look;  // of the one frame that is being drawn
+
+// The field that is being typed into.
+struct Typing {
+    ImGuiID id = 0;
+    std::string text, fault;
+    bool fresh = false;
+};
+Typing typing;
+
+// The field that is being dragged. It shows where the mouse has brought it: the value that the
+// caller shows may come from a simulation that is not there yet.
+struct Dragging {
+    ImGuiID id = 0;
+    double place = 0;  // in and out of the drag: not rounded, of a logarithmic field its logarithm
+    bool moved = false;
+};
+Dragging dragging;
+
+}  // namespace
+
+const Look& look() { return the_look; }
+void set_look(const Theme* theme) { the_look.theme = theme; }
+float px(float length) { return std::floor(length * the_look.scale() + 0.5F); }
+
+float right_edge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
+
+void tip(const std::string& text) {
+    if (text.empty() ||
+        !ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
+        return;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(ImGui::GetFontSize() * 24);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+void quiet_text(const std::string& text) {
+    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopStyleColor();
+}
+
+void wrapped_text(const std::string& text, const ImVec4& colour) {
+    ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+}
+
+void heading(const char* text) {
+    ImGui::Spacing();
+    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::TextUnformatted(text);
+    ImGui::PopFont();
+}
+
+void cut_text(const std::string& text, float width) {
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    if (size.x <= width) {
+        ImGui::TextUnformatted(text.c_str());
+        return;
+    }
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    at.y += ImGui::GetCurrentWindow()->DC.CurrLineTextBaseOffset;  // where text would stand
+    ImGui::Dummy({width, size.y});
+    ImGui::RenderTextEllipsis(ImGui::GetWindowDrawList(), at, {at.x + width, at.y + size.y},
+                              at.x + width, text.c_str(), nullptr, &size);
+    tip(text);
+}
+
+void table_headers(std::span<const char* const> helps) {
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers, ImGui::TableGetHeaderRowHeight());
+    for (int column = 0; column < ImGui::TableGetColumnCount(); ++column) {
+        if (!ImGui::TableSetColumnIndex(column)) continue;
+        ImGui::PushID(column);
+        ImGui::TableHeader(ImGui::TableGetColumnName(column));
+        tip(static_cast<std::size_t>(column) < helps.size()
+                ? helps[static_cast<std::size_t>(column)]
+                : "");
+        ImGui::PopID();
+    }
+}
+
+bool icon_button(const char* id, const char* icon, const std::string& tooltip, bool enabled,
+                 bool pressed) {
+    const float side = ImGui::GetFrameHeight();
+    ImGui::BeginDisabled(!enabled);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, ImGui::GetStyle().FramePadding.y});
+    ImGui::PushStyleColor(ImGuiCol_Button, pressed ? ImGui::GetStyleColorVec4(ImGuiCol_HeaderActive)
+                                                   : ImVec4(0, 0, 0, 0));
+    const bool clicked =
+        ImGui::Button(fmt::format("{}##{}", icon, id).c_str(), {side + px(4), side});
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar();
+    ImGui::EndDisabled();
+    tip(tooltip);
+    return clicked;
+}
+
+bool text_button(const char* icon, const std::string& label, const std::string& tooltip,
+                 bool enabled, bool strong, float width) {
+    ImGui::BeginDisabled(!enabled);
+    if (strong) {
+        ImVec4 accent = look().palette().accent;
+        ImGui::PushStyleColor(ImGuiCol_Button, accent);
+        accent.w = 0.85F;
+        ImGui::PushStyleColor(ImGuiCol_ButtonHovered, accent);
+        ImGui::PushStyleColor(ImGuiCol_ButtonActive, accent);
+        ImGui::PushStyleColor(ImGuiCol_Text, look().theme->dark() ? ImVec4(0.05F, 0.07F, 0.1F, 1)
+                                                                  : ImVec4(1, 1, 1, 1));
+    }
+    const std::string text =
+        icon != nullptr ? fmt::format("{} {}###{}", icon, label, label) : label;
+    const bool clicked = ImGui::Button(text.c_str(), {width, 0});
+    if (strong) ImGui::PopStyleColor(4);
+    ImGui::EndDisabled();
+    tip(tooltip);
+    return clicked;
+}
+
+void empty_state(const char* icon, const std::string& text, const std::string& hint) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float width = std::min(room.x - px(8), px(300));
+    const float lines = ImGui::CalcTextSize(hint.c_str(), nullptr, false, width).y;
+    const float height = ImGui::GetTextLineHeight() * 3.4F + lines;
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + std::max((room.y - height) * 0.42F, px(4)));
+    const auto centred = [&](const char* words) {
+        const float w = ImGui::CalcTextSize(words, nullptr, false, width).x;
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max((room.x - w) / 2, 0.0F));
+    };
+    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushFont(nullptr, font_size * 1.7F);
+    centred(icon);
+    ImGui::TextUnformatted(icon);
+    ImGui::PopFont();
+    ImGui::PopStyleColor();
+    centred(text.c_str());
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    centred(hint.c_str());
+    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::TextUnformatted(hint.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopTextWrapPos();
+}
+
+namespace {
+
+Edited type_into(const char* id, NumberField& field) {
+    Edited result = Edited::no;
+    if (typing.fresh) ImGui::SetKeyboardFocusHere();
+    const bool faulty = !typing.fault.empty();
+    if (faulty) {
+        ImGui::PushStyleColor(ImGuiCol_Border, look().palette().bad);
+        ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
+    }
+    const bool entered = ImGui::InputText(
+        id, &typing.text, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    if (faulty) {
+        ImGui::PopStyleVar();
+        ImGui::PopStyleColor();
+        ImGui::SetItemTooltip("%s", typing.fault.c_str());
+    }
+    const bool left = !typing.fresh && ImGui::IsItemDeactivated();
+    typing.fresh = false;
+    const bool cancelled = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+    if (entered || (left && !cancelled)) {
+        try {
+            double value = session::number_of_input(typing.text, field.unit);
+            if (field.whole) value = std::round(value);
+            if (value < field.low || value > field.high)
+                throw Error(fmt::format("{} is not between {} and {}", number_text(value),
+                                        number_text(field.low), number_text(field.high)))
+                    .remedy("write a number in this range");
+            result = value != field.value ? Edited::done : Edited::no;
+            field.value = value;
+            typing = {};
+        } catch (const Error& error) {
+            typing.fault = error.what();
+            if (entered)
+                typing.fresh = true;  // it stays open, with the fault as its tooltip
+            else
+                typing = {};
+        }
+    } else if (left) {
+        typing = {};
+    }
+    return result;
+}
+
+}  // namespace
+
+Edited number_field(const char* id, NumberField& field) {
+    const float width = field.width > 0 ? field.width : ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(width);
+    const ImGuiID own = ImGui::GetID(id);
+    if (typing.id == own) return type_into(id, field);
+
+    const bool logarithmic = field.logarithmic;
+    const auto on_drag = [&](double x) { return logarithmic ? std::log10(x) : x; };
+    const auto value_at = [&](double place) {
+        const double value = logarithmic ? std::pow(10, place) : place;
+        return field.whole ? std::round(value) : value;
+    };
+    const bool goes_on = dragging.id == own && ImGui::GetActiveID() == own;
+    if (goes_on && dragging.moved) field.value = value_at(dragging.place);
+    const std::string shown =
+        !field.shown.empty() ? field.shown
+        : field.mixed        ? "-"
+        : field.whole        ? fmt::format("{:.0f}", field.value)
+                      : number_text(field.value, 6) + (field.unit.empty() ? "" : " " + field.unit);
+    // ImGui formats with printf: what is shown is literal text.
+    std::string format;
+    for (const char c : shown) format += c == '%' ? std::string("%%") : std::string(1, c);
+    double dragged =
+        goes_on ? dragging.place : on_drag(std::clamp(field.value, field.low, field.high));
+    const double low_end = on_drag(field.low), high_end = on_drag(field.high);
+    const bool bounded = std::isfinite(low_end) && std::isfinite(high_end);
+    const double reach = bounded            ? (high_end - low_end) / 300
+                         : field.value != 0 ? std::abs(field.value) / 200
+                                            : 0.01;
+    const auto speed = static_cast<float>(field.whole ? std::max(reach, 0.1) : reach);
+    const bool moved = ImGui::DragScalar(
+        id, ImGuiDataType_Double, &dragged, speed, &low_end, &high_end, format.c_str(),
+        ImGuiSliderFlags_NoInput | ImGuiSliderFlags_NoRoundToFormat | ImGuiSliderFlags_AlwaysClamp);
+    // The drag marks a bounded value by how far it is along its range.
+    if (bounded && high_end > low_end && !field.mixed) {
+        const auto part =
+            static_cast<float>(std::clamp((dragged - low_end) / (high_end - low_end), 0.0, 1.0));
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        ImVec4 colour = look().palette().accent;
+        colour.w = 0.7F;
+        ImGui::GetWindowDrawList()->AddRectFilled({low.x, high.y - px(2)},
+                                                  {low.x + (high.x - low.x) * part, high.y},
+                                                  ImGui::GetColorU32(colour), px(1));
+    }
+    if (ImGui::IsItemActivated()) dragging = {own, dragged};
+    const bool changed = moved && value_at(dragged) != field.value;
+    if (moved) dragging.place = dragged;
+    dragging.moved |= changed;
+    const bool ended = ImGui::IsItemDeactivated();
+    if (ended && !dragging.moved &&
+        ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
+        typing = {own,
+                  field.whole ? fmt::format("{:.0f}", field.value) : fmt::format("{}", field.value),
+                  "", true};
+    }
+    const bool was_dragged = ended && dragging.moved;
+    if (changed) field.value = value_at(dragged);
+    std::string help = field.tooltip;
+    if (!help.empty()) help += "\n\n";
+    help += "Drag sideways, or click and type";
+    help += field.unit.empty() ? " a number or an expression."
+                               : fmt::format("; {} unless another unit is typed.", field.unit);
+    const bool above_zero = field.low == std::numeric_limits<double>::min();
+    if (std::isfinite(field.low) && std::isfinite(field.high))
+        help += fmt::format("\nFrom {} to {}.", above_zero ? "above 0" : number_text(field.low),
+                            number_text(field.high));
+    else if (std::isfinite(field.low))
+        help += above_zero ? "\nGreater than 0." : "\nAt least " + number_text(field.low) + ".";
+    else if (std::isfinite(field.high))
+        help += "\nAt most " + number_text(field.high) + ".";
+    tip(help);
+    if (changed) return Edited::dragging;
+    return was_dragged ? Edited::done : Edited::no;
+}
+
+bool choice(const char* id, const std::vector<std::string>& words, std::string& chosen,
+            const std::string& tooltip, float width, const char* none) {
+    bool changed = false;
+    const float own = width > 0 ? width : ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(own);
+    const char* preview = chosen.empty() ? (none != nullptr ? none : "choose") : chosen.c_str();
+    if (ImGui::BeginCombo(id, preview)) {
+        if (none != nullptr && ImGui::Selectable(none, chosen.empty())) {
+            chosen.clear();
+            changed = true;
+        }
+        for (const std::string& word : words)
+            if (ImGui::Selectable(word.c_str(), word == chosen) && word != chosen) {
+                chosen = word;
+                changed = true;
+            }
+        ImGui::EndCombo();
+    }
+    const bool cut = ImGui::CalcTextSize(chosen.c_str()).x >
+                     own - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().FramePadding.x;
+    tip(cut ? chosen + "\n" + tooltip : tooltip);
+    return changed;
+}
+
+bool search_field(const char* id, std::string& text, const char* hint) {
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    const bool changed =
+        ImGui::InputTextWithHint(id, hint, &text, ImGuiInputTextFlags_EscapeClearsAll);
+    tip("Shows only what has these words in it");
+    return changed;
+}
+
+bool matches(const std::string& text, const std::string& search) {
+    const auto lower = [](std::string s) {
+        std::ranges::transform(s, s.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        return s;
+    };
+    const std::string whole = lower(text);
+    std::istringstream words(lower(search));
+    std::string word;
+    while (words >> word)
+        if (whole.find(word) == std::string::npos) return false;
+    return true;
+}
+
+std::optional<double> plain_number(const document::Node& node) {
+    if (node.is_integer()) return static_cast<double>(node.integer());
+    if (node.is_real()) return node.real();
+    if (node.is_string()) {
+        const std::size_t slash = node.string().find('/');
+        if (slash == std::string::npos) return std::nullopt;
+        char* end = nullptr;
+        const double top = std::strtod(node.string().c_str(), &end);
+        if (end != node.string().c_str() + slash) return std::nullopt;
+        const double bottom = std::strtod(node.string().c_str() + slash + 1, &end);
+        if (*end != '\0' || bottom == 0) return std::nullopt;
+        return top / bottom;
+    }
+    return std::nullopt;
+}
+
+}  // namespace hindcast::gui

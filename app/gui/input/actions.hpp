@@ -1,0 +1,63 @@
+// Everything that the user can do, in one table: its name, key, menu, help, when it is possible and
+// what it does. Menus, the toolbar, the command palette, the help page and the dispatch of keys all
+// read this table and nothing else. What the mouse does is in gestures.hpp.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/gui/work/workspace.hpp"
+
+namespace hindcast::gui {
+
+struct Action {
+    std::string id;    // "play"
+    std::string menu;  // "Simulation"; "View/Look from": in a group of the menu
+    const char* icon = nullptr;
+    std::string name;
+    ImGuiKeyChord key = 0;
+    std::string help;
+    std::function<bool(const Workspace&)> enabled;  // none: always
+    std::function<void(Workspace&)> run;
+    std::function<bool(const Workspace&)> checked;  // none: no tick
+    bool repeats = false;                           // while its key is held
+    bool starts_group = false;                      // a line above it in its menu
+
+    // In the menu, or in a group of it.
+    bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
+};
+
+std::vector<Action> all_actions();     // actions_table.cpp
+std::vector<Action> camera_actions();  // camera_keys.cpp: those of the camera path
+std::vector<Action> side_actions();    // camera_sides.cpp: from where the camera looks
+
+class Actions {
+public:
+    Actions();
+    const std::vector<Action>& all() const { return all_; }
+    const Action& operator[](const std::string& id) const;
+    void add(Action action) { all_.push_back(std::move(action)); }
+
+    // Runs it if it is possible now. False if not.
+    bool run(const std::string& id, Workspace& work) const;
+    // The keys that were pressed, unless something takes text.
+    void dispatch(Workspace& work) const;
+
+    // `after` may add more behind the item of an action.
+    void draw_menu(const char* menu, Workspace& work,
+                   const std::function<void(const std::string& id)>& after = {}) const;
+    // A square button for the toolbar; its tooltip is name, key and help.
+    void button(const std::string& id, Workspace& work) const;
+
+    static std::string key_name(ImGuiKeyChord key);
+
+private:
+    std::vector<Action> all_;
+};
+
+inline constexpr const char* menus[] = {"File", "Edit", "View", "Simulation", "Optimise", "Help"};
+
+}  // namespace hindcast::gui

@@ -1,0 +1,61 @@
+// What of the selected object the gizmo can take hold of: a place in the scene file, such as the
+// target of an objective, the positions of a body, the plane of a collider. Pure functions of the
+// document, so that they can be tested without a window.
+//
+// Which fields are places is read off the registry's rows: vectors in metres. Special cases are
+// planes, a normal and an offset, and solids that start at rest, where their mesh is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/exchange/stage.hpp"
+#include "engine/document/document.hpp"
+#include "engine/model/registry.hpp"
+
+namespace hindcast::gui {
+
+// Column-major, as ImGuizmo takes it.
+using Matrix = std::array<float, 16>;
+Matrix translation(const render::Vec3& by);
+render::Vec3 transform(const Matrix& matrix, const render::Vec3& place);
+render::Vec3 rotate(const Matrix& matrix, const render::Vec3& direction);
+
+struct Handle {
+    enum class Kind {
+        place,   // one vector
+        places,  // a list of vectors, moved together
+        origin,  // of a grid
+        box,     // corners "min" and "max" of a generator or a mesh
+        plane    // normal and offset of the object
+    };
+    Kind kind = Kind::place;
+    std::string pointer;  // of the value; of the object for planes
+    std::string key;      // "target"
+    render::Vec3 centre{};
+    bool turns = false;      // rotation changes something
+    std::string along = {};  // a box in which a body's points are fixed: it moves with them; or ""
+};
+
+struct Handles {
+    std::vector<Handle> all;
+    // Why the object cannot be moved, or turned: "its positions are written as a formula, ...".
+    // Empty where it can, and of what is no object of the scene.
+    std::string not_moved, not_turned;
+};
+// For "/objective/0" and so on. A part that is a point of a body, or a place of a force or an
+// objective, chooses one vector of a list; without one, all of them are taken.
+Handles handles_of(const document::Document& scene, const Registry& registry,
+                   const std::string& object, const render::Element& part, int dimension);
+
+// The values after the change `by` (translation and rotation in the world), each with its pointer.
+struct Change {
+    std::string pointer;
+    document::Node value;
+};
+std::vector<Change> moved(const document::Document& scene, const Handle& handle, const Matrix& by,
+                          int dimension);
+
+}  // namespace hindcast::gui

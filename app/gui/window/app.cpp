@@ -1,0 +1,422 @@
+#include "app/gui/window/app.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <ImGuizmo.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "app/gui/work/process_log.hpp"
+#include "app/gui/work/process_memory.hpp"
+#include "app/render/output/png.hpp"
+#include "engine/base/log.hpp"
+
+namespace hindcast::gui {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr double frame_seconds = 1.0 / 60;
+constexpr double idle_seconds = 0.25;  // between looks at files; between frames while it settles
+constexpr double settling_seconds = Workspace::autosave_interval + 1;  // after the last news
+
+// A chord pressed and released within one slow frame: ImGui would see the key without its
+// modifier. What comes after the key is kept for the next frame.
+ImVector<ImGuiInputEvent> take_late_releases() {
+    ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+    ImVector<ImGuiInputEvent> late;
+    bool pressed = false;
+    for (int k = 0; k < queue.Size; ++k) {
+        const ImGuiInputEvent& event = queue[k];
+        if (event.Type != ImGuiInputEventType_Key) continue;
+        const bool modifier = (event.Key.Key & ImGuiMod_Mask_) != 0;
+        if (!modifier) {
+            pressed |= event.Key.Down && !ImGui::IsLRModKey(event.Key.Key);
+        } else if (pressed && !event.Key.Down) {
+            for (int j = k; j < queue.Size; ++j) late.push_back(queue[j]);
+            queue.resize(k);
+            break;
+        }
+    }
+    return late;
+}
+
+}  // namespace
+
+struct App::Gui {
+    Gui() : imgui(ImGui::CreateContext()), plot(ImPlot::CreateContext()) {}
+    ~Gui() {
+        ImPlot::DestroyContext(plot);
+        ImGui::DestroyContext(imgui);
+    }
+    ImGuiContext* imgui;
+    ImPlotContext* plot;
+};
+
+fs::path user_state_folder() {
+    if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
+        return fs::path(state) / "hindcast";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+        return fs::path(home) / ".local/state/hindcast";
+    return fs::temp_directory_path() / "hindcast";
+}
+
+App::App(const Registry& registry, AppOptions options, Window* window)
+    : options_(std::move(options)),
+      window_(window),
+      session_(std::make_unique<session::Session>(registry, options_.session)) {
+    if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
+    session::Session* session = session_.get();
+    work_ = std::make_unique<Workspace>(
+        registry,
+        Link{[session](session::Command command) { session->send(std::move(command)); },
+             [session] { return session->snapshot(); }},
+        options_.state_folder, options_.galleries);
+    start(window);
+    if (window != nullptr) session_->on_change([] { Window::wake(); });
+}
+
+App::App(const Registry& registry, AppOptions options, Window* window, Link link)
+    : options_(std::move(options)), window_(window) {
+    if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
+    work_ = std::make_unique<Workspace>(registry, std::move(link), options_.state_folder,
+                                        options_.galleries);
+    start(window);
+}
+
+void App::start(Window* window) {
+    IMGUI_CHECKVERSION();
+    gui_ = std::make_unique<Gui>();
+    ImGuizmo::SetImGuiContext(gui_->imgui);
+    ImGuiIO& io = ImGui::GetIO();
+    io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+    io.ConfigWindowsMoveFromTitleBarOnly = true;
+    io.ConfigDockingAlwaysTabBar = true;
+    io.ConfigInputTextCursorBlink = false;  // a field that waits for text needs no frames
+    layout_file_ = (options_.state_folder / "layout.ini").string();
+    io.IniFilename = layout_file_.c_str();
+    io.LogFilename = nullptr;
+
+    if (window == nullptr) {
+        io.BackendPlatformName = "hindcast without a screen";
+        io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+    }
+    work_->log = std::make_shared<ProcessLog>();
+    theme_ = std::make_unique<Theme>();
+    shell_ = std::make_unique<Shell>();
+    open_device();
+    if (vulkan_->facts().software && !work_->settings_are_kept) {
+        // The processor draws, and has a simulation to compute besides.
+        work_->settings.samples = 1;
+        work_->settings.ambient_occlusion = false;
+    }
+    settled_ = Clock::now() + std::chrono::seconds(1);  // the layout finds its place
+    work_->show_tour = options_.tour && !work_->settings.tour_done;
+}
+
+void App::open_device() {
+    Window* const window = window_;
+    render::ContextOptions vulkan =
+        window != nullptr ? window->context_options() : render::ContextOptions{};
+    vulkan.validation = options_.validation;
+    if (const auto& solver = options_.session.simulation.device)
+        vulkan.uuid = session::cuda_uuid(*solver);
+    vulkan.on_message = options_.on_message;
+    vulkan_ = std::make_unique<render::VulkanContext>(std::move(vulkan));
+    int width = options_.width, height = options_.height;
+    if (window != nullptr) {
+        window->connect(*vulkan_);
+        window->on_drop = [this](const std::vector<fs::path>& files) {
+            if (!files.empty()) work_->open(files.front());
+        };
+        width = std::max(window->width(), 1);
+        height = std::max(window->height(), 1);
+    }
+    canvas_ = std::make_unique<Canvas>(*vulkan_, width, height);
+    picture_ = std::make_unique<Picture>(*canvas_, options_.transport);
+    shell_->gallery().set_canvas(*canvas_);
+    work_->measured.device = vulkan_->facts().name;
+}
+
+// Whatever was made with the device goes; the simulation keeps the memory that it may still write
+// to until it has a new exchange.
+void App::close_device() {
+    if (!vulkan_) return;
+    if (picture_) {
+        Context context{*work_, actions_, *picture_};
+        shell_->exporter().abandon(context);
+    }
+    picture_.reset();
+    canvas_.reset();
+    if (window_ != nullptr) window_->disconnect();
+    vulkan_.reset();
+}
+
+void App::recover(const Error& loss) {
+    constexpr std::int64_t soon = 600;  // frames: ten seconds or more
+    const bool again = frames_since_loss_ >= 0 && frames_since_loss_ < soon;
+    frames_since_loss_ = 0;
+    const auto give_up = [&](const Error& error) {
+        std::string saved = "nothing was unsaved";
+        if (work_->has_scene() && work_->editor().leave_autosave()) {
+            saved = "unsaved edits are in the autosave, which the next start offers";
+        }
+        return Error(std::string("the graphics device is lost and cannot be had back: ") +
+                     error.what())
+            .remedy(saved +
+                    "; update the graphics driver, or choose another device with "
+                    "HINDCAST_VULKAN_DEVICE");
+    };
+    if (again) throw give_up(loss);
+    work_->send(session::ShowOn{});
+    try {
+        close_device();
+        open_device();
+    } catch (const Error& error) {
+        throw give_up(error);
+    }
+    log_warning("{}; it was opened again", loss.what());
+    work_->tell({.kind = Notice::Kind::error,
+                 .text = "The graphics device was lost, and has been opened again",
+                 .detail = "The scene, its edits and the simulation are as they were.",
+                 .until = 0,
+                 .button = {},
+                 .action = {}});
+}
+
+App::~App() {
+    // The simulation first: it writes into the renderer's memory.
+    session_.reset();
+    if (vulkan_ && !vulkan_->lost()) vulkan_->wait_idle();
+    shell_.reset();
+    picture_.reset();
+    canvas_.reset();
+    if (window_ != nullptr && vulkan_) window_->disconnect();
+    vulkan_.reset();
+}
+
+void App::resize(int width, int height) {
+    options_.width = width;
+    options_.height = height;
+}
+
+void App::rescale(double content_scale) { options_.content_scale = content_scale; }
+
+// What moves is drawn sixty times a second; otherwise the window sleeps until something happens.
+bool App::moves() const {
+    const session::Snapshot& now = work_->now();
+    return now.playing || now.activity == session::Activity::optimising ||
+           now.activity == session::Activity::building ||
+           now.activity == session::Activity::simulating || work_->is_opening() ||
+           work_->adding() != nullptr || (picture_ && picture_->expects()) ||
+           shell_->exporter().is_running();
+}
+
+bool App::wants_frame() {
+    // Until tooltips, fading messages and autosaves have had their time.
+    if (Clock::now() < settled_) return true;
+    if (!ImGui::GetCurrentContext()->InputEventsQueue.empty()) return true;
+    if (window_ != nullptr &&
+        (window_->take_damage() || window_->closed() || window_->width() != canvas_->width() ||
+         window_->height() != canvas_->height() || window_->content_scale() != content_scale_))
+        return true;
+    if (options_.interrupted && options_.interrupted()) return true;
+    const bool passing = std::ranges::any_of(work_->notices(),
+                                             [](const Notice& notice) { return notice.until > 0; });
+    const std::uint64_t told = work_->told();
+    const bool asked = work_->question().has_value();
+    work_->update();
+    return passing || work_->now().serial != seen_ || work_->told() != told ||
+           work_->question().has_value() != asked || work_->log->serial() != shown_log_ ||
+           work_->quit() || moves() || picture_->is_behind();
+}
+
+void App::run() {
+    Clock::time_point next = Clock::now();
+    while (frame()) {
+        next = std::max(next + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(frame_seconds)),
+                        Clock::now());
+        if (window_ == nullptr) continue;
+        window_->poll();
+        // Events that wake the window are taken up at the next frame's time, not before.
+        for (;;) {
+            const double left = std::chrono::duration<double>(next - Clock::now()).count();
+            if (left <= 0) break;
+            window_->wait(left);
+        }
+        if (lively_ > 0 || !ImGui::GetCurrentContext()->InputEventsQueue.empty() || moves())
+            continue;
+        do window_->wait(idle_seconds);
+        while (!wants_frame());
+    }
+}
+
+bool App::frame() {
+    try {
+        if (frames_since_loss_ >= 0) ++frames_since_loss_;
+        if (options_.interrupted && options_.interrupted())
+            work_->end_without_asking(window_ != nullptr && !window_->has_area());
+        return draw_frame();
+    } catch (const Error& error) {
+        if (!vulkan_->lost()) throw;
+        // In the middle of a panel, perhaps: what ImGui has open is closed.
+        if (ImGui::GetCurrentContext()->WithinFrameScope) {
+            ImGuiIO& io = ImGui::GetIO();
+            const bool asserts = io.ConfigErrorRecoveryEnableAssert,
+                       logs = io.ConfigErrorRecoveryEnableDebugLog,
+                       tips = io.ConfigErrorRecoveryEnableTooltip;
+            io.ConfigErrorRecoveryEnableAssert = io.ConfigErrorRecoveryEnableDebugLog =
+                io.ConfigErrorRecoveryEnableTooltip = false;
+            ImGui::ErrorRecoveryTryToRecoverState(
+                &ImGui::GetCurrentContext()->StackSizesInNewFrame);
+            ImGui::EndFrame();
+            io.ConfigErrorRecoveryEnableAssert = asserts;
+            io.ConfigErrorRecoveryEnableDebugLog = logs;
+            io.ConfigErrorRecoveryEnableTooltip = tips;
+        }
+        recover(error);
+    }
+    return !work_->quit();
+}
+
+bool App::draw_frame() {
+    const Clock::time_point begin = Clock::now();
+    ImGuiIO& io = ImGui::GetIO();
+    if (window_ != nullptr) {
+        if (!window_->has_area()) {
+            window_->wait(idle_seconds);
+            return !work_->quit();
+        }
+        canvas_->resize(window_->width(), window_->height());
+        canvas_->new_frame();
+        window_->new_frame();
+        if (window_->closed()) {
+            window_->keep_open();
+            work_->request_quit();
+        }
+    } else {
+        canvas_->resize(options_.width, options_.height);
+        canvas_->new_frame();
+        io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
+        io.DeltaTime = static_cast<float>(frame_seconds);
+    }
+    const bool events = !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+    if (before_panels) before_panels();
+    // The window may have come to a monitor of another scale.
+    const double scale = window_ != nullptr ? window_->content_scale() : options_.content_scale;
+    if (work_->settings_changed || scale != content_scale_) {
+        work_->settings_changed = false;
+        content_scale_ = scale;
+        theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * scale));
+        set_look(theme_.get());
+        work_->settings.set(work_->view);
+    }
+    const ImVector<ImGuiInputEvent> late = take_late_releases();
+    ImGui::NewFrame();
+    for (const ImGuiInputEvent& event : late)
+        ImGui::GetCurrentContext()->InputEventsQueue.push_back(event);
+    ImGuizmo::BeginFrame();
+    draw();
+    ImGui::Render();
+    ImDrawData* data = ImGui::GetDrawData();
+    if (shell_->exporter().takes_frame()) {
+        canvas_->draw(*data);
+        Context context{*work_, actions_, *picture_};
+        shell_->exporter().take_frame(context, canvas_->read());
+    } else if (window_ != nullptr) {
+        window_->show(*canvas_, *data);
+    } else {
+        canvas_->draw(*data);
+    }
+    if (after_show) after_show();
+    take_screenshot();
+
+    Workspace::Measured& measured = work_->measured;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    measured.frame_seconds += 0.1 * (seconds - measured.frame_seconds);
+    measured.longest = std::max(seconds, measured.longest * 0.99);
+    const bool news = work_->now().serial != seen_;
+    seen_ = work_->now().serial;
+    shown_log_ = work_->log->serial();
+    bool held = ImGui::IsAnyMouseDown();
+    for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END && !held; ++key)
+        held = ImGui::IsKeyDown(static_cast<ImGuiKey>(key));
+    if (events || !late.empty() || news || held) {
+        lively_ = 12;
+        settled_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                      std::chrono::duration<double>(settling_seconds));
+    } else {
+        lively_ = std::max(lively_ - 1, 0);
+    }
+    return !work_->quit();
+}
+
+void App::draw() {
+    work_->update();
+    measure_memory();
+    work_->follow_camera_path();
+    picture_->connect(*work_);
+    actions_.dispatch(*work_);
+    Context context{*work_, actions_, *picture_};
+    shell_->exporter().advance(context);
+    shell_->draw(context);
+    if (window_ != nullptr) {
+        const std::string title = work_->heading() +
+                                  (work_->has_scene() && work_->editor().unsaved() ? " *" : "") +
+                                  " - Hindcast";
+        if (title != shown_title_) window_->set_title(shown_title_ = title);
+    }
+}
+
+// Once a second is enough.
+void App::measure_memory() {
+    const Clock::time_point now = Clock::now();
+    if (memory_measured_ && now - *memory_measured_ < std::chrono::seconds(1)) return;
+    memory_measured_ = now;
+    Workspace::Measured& measured = work_->measured;
+    measured.resident_bytes = resident_bytes();
+    if (measured.most_bytes == 0) measured.most_bytes = most_bytes();
+    measured.device_bytes =
+        vulkan_->facts().software ? 0 : static_cast<std::int64_t>(vulkan_->counters().live_bytes);
+    const bool large = is_large(measured.resident_bytes, measured.most_bytes);
+    if (large && !std::exchange(large_, true))
+        work_->tell({.kind = Notice::Kind::error,
+                     .text = fmt::format("Hindcast has {} of the {} of memory that there are",
+                                         bytes_text(static_cast<double>(measured.resident_bytes)),
+                                         bytes_text(static_cast<double>(measured.most_bytes))),
+                     .detail = "Save what is unsaved. A smaller scene, or \"memory\" of its "
+                               "gradients, takes less.",
+                     .until = 0,
+                     .button = {},
+                     .action = {}});
+    if (!large) large_ = false;
+}
+
+render::Image App::screenshot() { return canvas_->read(); }
+
+void App::take_screenshot() {
+    const std::optional<fs::path> wanted = std::exchange(work_->screenshot, std::nullopt);
+    if (!wanted) return;
+    fs::path file = *wanted;
+    try {
+        if (file.empty()) {
+            const fs::path folder = work_->output_folder();
+            for (int k = 1; file.empty() || fs::exists(file); ++k)
+                file = folder / fmt::format("{}_{}.png", work_->file_stem(), k);
+        }
+        render::write_png(file, screenshot());
+        work_->tell("Saved " + file.string(), Notice::Kind::success);
+    } catch (const std::exception& error) {
+        work_->fail(error);
+    }
+}
+
+}  // namespace hindcast::gui

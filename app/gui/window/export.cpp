@@ -1,0 +1,493 @@
+// Pictures and films of time or of iterations. One picture is made for each frame of the window, so
+// that the window stays usable and the export can be cancelled. A picture is the view alone, at a
+// size of its own, or the whole window with its panels: then one more frame is drawn without this
+// dialog, which the screen does not show.
+#include "app/gui/window/export.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "app/gui/draw/labels.hpp"
+#include "app/gui/draw/sheet.hpp"
+#include "app/render/output/png.hpp"
+#include "app/render/output/video.hpp"
+
+namespace hindcast::gui {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* only_view = "the view";
+constexpr const char* whole_window = "the whole window";
+constexpr const char* iterations = "iterations";
+
+}  // namespace
+
+// What was chosen, and how far it is.
+struct Exporter::Plan {
+    std::string kind = "PNG sequence", axis = "simulated time", part = only_view;
+    bool labels = true, along_path = true;
+    int width = 1280, height = 720, frames_per_second = 30;
+    double speed = 0;  // simulated seconds per second of the film; 0: what suits the duration
+    std::string folder;
+    fs::path scene;  // that the speed was chosen for
+    // While it runs:
+    bool running = false;
+    std::int64_t next = 0, count = 0, asked = -1;
+    std::vector<std::int64_t> positions;
+    double asked_at = 0;
+    fs::path target;  // a folder of pictures, or the film
+    std::unique_ptr<render::Video> film;
+    std::int64_t before = 0, iteration_before = -1;
+    render::Camera camera_before;
+    bool capturing = false;  // this frame of the window is a picture of the export
+    bool ending = false;     // all pictures are made; ffmpeg is at the film
+    double ending_since = 0;
+    std::unique_ptr<Sheet> sheet;
+};
+
+namespace {
+
+using Plan = Exporter::Plan;
+
+double speed_of(const Plan& plan, const Workspace& work) {
+    return plan.speed > 0 ? plan.speed : session::fitting_speed(work.duration());
+}
+
+// As `hindcast render` counts them.
+std::int64_t pictures_of_time(const Plan& plan, const Workspace& work) {
+    return 1 + static_cast<std::int64_t>(std::floor(
+                   work.duration() / speed_of(plan, work) * plan.frames_per_second + 1e-9));
+}
+
+// The iterations that there are pictures of.
+std::vector<std::int64_t> shown_iterations(const Workspace& work) {
+    const session::Snapshot& now = work.now();
+    std::vector<std::int64_t> all;
+    if (now.history)
+        for (const session::IterationInfo& row : *now.history)
+            if (row.can_show && row.build == now.shown_build) all.push_back(row.iteration);
+    return all;
+}
+
+// The steps or iterations that the pictures are of.
+std::vector<std::int64_t> positions_of(const Plan& plan, const Workspace& work) {
+    if (plan.axis == iterations) return shown_iterations(work);
+    const session::Snapshot& now = work.now();
+    const std::int64_t count = pictures_of_time(plan, work);
+    const double speed = speed_of(plan, work);
+    std::vector<std::int64_t> all;
+    for (std::int64_t k = 0; k < count; ++k) {
+        const double time = static_cast<double>(k) / plan.frames_per_second * speed;
+        all.push_back(std::min<std::int64_t>(
+            std::llround(time / std::max(now.step_seconds, 1e-300)), now.steps));
+    }
+    return all;
+}
+
+bool takes_window(const Plan& plan) { return plan.part == whole_window; }
+
+// The film is made when its first picture's size is known.
+void add(Plan& plan, const render::Image& image) {
+    if (plan.kind == "One picture") {
+        render::write_png(plan.target, image);
+    } else if (plan.kind == "PNG sequence") {
+        render::write_png(plan.target / fmt::format("{:05}.png", plan.next), image);
+    } else {
+        if (!plan.film)
+            plan.film = std::make_unique<render::Video>(plan.target, image.width, image.height,
+                                                        plan.frames_per_second);
+        plan.film->offer(image);
+    }
+    ++plan.next;
+}
+
+bool is_film(const Plan& plan) { return plan.kind == "MP4" || plan.kind == "GIF"; }
+
+// The pictures of an earlier sequence in a folder.
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const fs::directory_entry& item : fs::directory_iterator(folder, error)) {
+        const std::string name = item.path().stem().string();
+        if (item.path().extension() == ".png" && name.size() == 5 &&
+            name.find_first_not_of("0123456789") == std::string::npos)
+            found.push_back(item.path());
+    }
+    return found;
+}
+
+bool is_there_already(const Plan& plan, const fs::path& target) {
+    std::error_code error;
+    return plan.kind == "PNG sequence" ? !pictures_in(target).empty() : fs::exists(target, error);
+}
+
+void begin(Plan& plan, Workspace& work) {
+    const session::Snapshot& now = work.now();
+    try {
+        fs::create_directories(plan.kind == "PNG sequence" ? plan.target : fs::path(plan.folder));
+        if (plan.kind == "PNG sequence")  // more than the new ones would stay among them
+            for (const fs::path& old : pictures_in(plan.target)) fs::remove(old);
+    } catch (const std::exception& error) {
+        work.fail(error);
+        return;
+    }
+    plan.running = true;
+    plan.next = 0;
+    plan.asked = -1;
+    plan.before = now.step;
+    plan.camera_before = work.view.camera;
+    work.follow_path = false;
+    if (plan.kind == "One picture") {
+        plan.count = 1;
+        return;  // of what is shown
+    }
+    plan.iteration_before = now.shown_iteration;
+    plan.positions = positions_of(plan, work);
+    plan.count = static_cast<std::int64_t>(plan.positions.size());
+    if (plan.count == 0) {
+        plan.running = false;
+        work.fail(Error("there are no iterations to make pictures of").remedy("optimise first"));
+        return;
+    }
+    work.play(false);
+}
+
+void start(Plan& plan, Workspace& work) {
+    const std::string ending = plan.kind == "MP4"           ? ".mp4"
+                               : plan.kind == "GIF"         ? ".gif"
+                               : plan.kind == "One picture" ? ".png"
+                                                            : "_frames";
+    if (work.is_bundled(plan.folder)) {
+        work.fail(Error("the folder of the bundled scenes is not written to: " + plan.folder)
+                      .remedy("choose another folder"));
+        return;
+    }
+    plan.target = fs::path(plan.folder) / (work.file_stem() + ending);
+    if (!is_there_already(plan, plan.target)) {
+        begin(plan, work);
+        return;
+    }
+    fs::path other = plan.target;
+    for (int k = 2; is_there_already(plan, other); ++k)
+        other = fs::path(plan.folder) / fmt::format("{}_{}{}", work.file_stem(), k, ending);
+    work.ask({"Replace what is there?",
+              plan.target.filename().string() + " is there already.",
+              plan.target.string(),
+              {{"Keep both", "Writes " + other.filename().string() + " beside it",
+                [&plan, &work, other] {
+                    plan.target = other;
+                    begin(plan, work);
+                }},
+               {"Replace", "Writes over it", [&plan, &work] { begin(plan, work); }},
+               {"Cancel", "Nothing is written", [] {}}}});
+}
+
+// All pictures are made, or none is wanted any more: the window is the user's again.
+void give_back(Plan& plan, Workspace& work) {
+    plan.capturing = false;
+    plan.sheet.reset();
+    work.view.camera = plan.camera_before;
+    if (plan.kind == "One picture") return;
+    if (plan.axis == iterations && plan.iteration_before >= 0)
+        work.send(session::ShowIteration{plan.iteration_before});
+    work.send(session::Seek{plan.before});
+}
+
+void stop(Plan& plan, Workspace& work) {
+    if (!plan.ending) give_back(plan, work);
+    plan.running = plan.ending = false;
+}
+
+void finish(Plan& plan, Context& context, bool whole) {
+    Workspace& work = context.work;
+    stop(plan, work);
+    if (!whole) {
+        plan.film.reset();
+        work.tell(is_film(plan) ? std::string("Export cancelled")
+                                : fmt::format("Export cancelled; {} pictures are in {}", plan.next,
+                                              plan.target.string()));
+        return;
+    }
+    plan.film.reset();
+    work.tell("Exported " + plan.target.string(), Notice::Kind::success);
+}
+
+void fail(Plan& plan, Context& context, const std::exception& error) {
+    stop(plan, context.work);
+    plan.film.reset();
+    context.work.fail(error);
+}
+
+// Whether the moment that the next picture is of is shown; asks for it.
+bool is_there(Plan& plan, Context& context) {
+    if (plan.kind == "One picture") return true;
+    Workspace& work = context.work;
+    const std::int64_t wanted = plan.positions[static_cast<std::size_t>(plan.next)];
+    const bool time = plan.axis != iterations;
+    if (plan.asked != wanted) {
+        plan.asked = wanted;
+        plan.asked_at = ImGui::GetTime();
+        if (time)
+            work.send(session::Seek{wanted});
+        else
+            work.send(session::ShowIteration{wanted});
+        return false;
+    }
+    // Of a long run every n-th frame is kept: the last one before the moment is shown.
+    const session::Snapshot& now = work.now();
+    const std::int64_t step = time ? wanted : plan.before;
+    const render::Frame* frame = context.picture.frame();
+    if (frame != nullptr && frame->step <= step && step - frame->step < now.frame_every &&
+        (time || frame->iteration == wanted))
+        return true;
+    constexpr double patience = 20;  // s, while nothing is computed
+    if (now.activity != session::Activity::idle) plan.asked_at = ImGui::GetTime();
+    if (ImGui::GetTime() > plan.asked_at + patience)
+        throw Error(
+            fmt::format("the picture of {} {} did not come", time ? "step" : "iteration", wanted))
+            .remedy(now.error ? now.error->what() : "simulate to the end first");
+    return false;
+}
+
+// Along iterations the whole path is gone during the film.
+void move_camera(Plan& plan, Workspace& work) {
+    const session::CameraPath& path = work.camera_path();
+    if (!plan.along_path || path.empty()) return;
+    double time = work.shown_time();
+    if (plan.kind != "One picture" && plan.axis == iterations) {
+        const double first = path.keys().front().time, last = path.keys().back().time;
+        time = first + (last - first) * static_cast<double>(plan.next) /
+                           static_cast<double>(std::max<std::int64_t>(plan.count - 1, 1));
+    }
+    work.view.camera = path.at(time);
+}
+
+render::Image picture_of_view(Plan& plan, Context& context) {
+    Workspace& work = context.work;
+    render::View view = work.view;
+    view.width = plan.width;
+    view.height = plan.height;
+    const bool any = work.show_labels || work.show_time || !work.colour.empty();
+    if (!plan.labels || !any) return context.picture.image(view);
+    if (!plan.sheet)
+        plan.sheet =
+            std::make_unique<Sheet>(context.picture.vulkan(), work.settings.dark,
+                                    Sheet::scale_for(plan.height) * work.settings.font_scale);
+    const render::Stage* const stage = context.picture.stage();
+    return plan.sheet->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
+        if (work.show_labels && stage != nullptr)
+            draw_names(
+                at, view.width, view.height, view.camera,
+                names_in(context.picture.renderer(), *stage, work.document(), work.registry()));
+        if (!work.colour.empty())
+            draw_colour_bar(at, view.width, view.height,
+                            {colour_title(work.now().colours, work.colour),
+                             view.range ? *view.range : context.picture.colour_range(), view.map});
+        if (const render::Frame* frame = context.picture.frame();
+            work.show_time && frame != nullptr)
+            draw_time(at, view.height, time_text(frame->time, frame->iteration, work.duration()));
+    });
+}
+
+// "91 pictures, 3.03 s"
+std::string extent_text(const Plan& plan, const Workspace& work) {
+    const auto count = plan.axis == iterations
+                           ? static_cast<std::int64_t>(shown_iterations(work).size())
+                           : pictures_of_time(plan, work);
+    return fmt::format("{} picture{}, {}", count, count == 1 ? "" : "s",
+                       duration_text(static_cast<double>(count) / plan.frames_per_second));
+}
+
+// One picture, as soon as the moment that it is of has arrived.
+void make_next(Plan& plan, Context& context) {
+    constexpr double patience = 0.008;  // s: half a frame
+    try {
+        if (plan.ending) {
+            if (plan.film->complete()) finish(plan, context, true);
+            return;
+        }
+        // ffmpeg may still be at the picture before.
+        if (plan.film && !plan.film->take(patience)) return;
+        if (plan.next >= plan.count) {
+            if (!plan.film) {
+                finish(plan, context, true);
+                return;
+            }
+            plan.film->end();
+            give_back(plan, context.work);
+            plan.ending = true;
+            plan.ending_since = ImGui::GetTime();
+            return;
+        }
+        if (!is_there(plan, context)) return;
+        move_camera(plan, context.work);
+        if (takes_window(plan))
+            plan.capturing = true;  // the frame that is drawn now
+        else
+            add(plan, picture_of_view(plan, context));
+    } catch (const std::exception& error) {
+        fail(plan, context, error);
+    }
+}
+
+}  // namespace
+
+Exporter::Exporter() : plan_(std::make_unique<Plan>()) {}
+Exporter::~Exporter() = default;
+
+void Exporter::advance(Context& context) {
+    if (plan_->running) make_next(*plan_, context);
+}
+
+void Exporter::abandon(Context& context) {
+    if (!plan_->running) return;
+    fail(*plan_, context, Error("the export has ended: the graphics device was lost"));
+}
+
+bool Exporter::is_running() const { return plan_->running; }
+
+bool Exporter::takes_frame() const { return plan_->capturing; }
+
+void Exporter::take_frame(Context& context, const render::Image& image) {
+    plan_->capturing = false;
+    try {
+        add(*plan_, image);
+    } catch (const std::exception& error) {
+        fail(*plan_, context, error);
+    }
+}
+
+void Exporter::draw(Context& context) {
+    Plan& plan = *plan_;
+    Workspace& work = context.work;
+    if ((!work.show_export && !plan.running) || plan.capturing) return;
+    if (plan.folder.empty())
+        plan.folder =
+            ((work.is_bundled(fs::current_path()) ? work.output_folder() : fs::current_path()) /
+             "out")
+                .string();
+    if (plan.scene != work.editor().file()) {
+        plan.scene = work.editor().file();
+        plan.speed = 0;
+    }
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing,
+                            {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({px(400), 0});
+    ImGui::Begin("Export", plan.running ? nullptr : &work.show_export,
+                 ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoCollapse |
+                     ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings);
+    const auto label = [](const char* text) {
+        ImGui::AlignTextToFramePadding();
+        quiet_text(text);
+        ImGui::SameLine(px(110));
+    };
+    const bool was_running = plan.running;
+    ImGui::BeginDisabled(was_running);
+    label("What");
+    choice("##kind", {"PNG sequence", "MP4", "GIF", "One picture"}, plan.kind,
+           "Films are made by ffmpeg from the pictures");
+    if (plan.kind != "One picture") {
+        label("Along");
+        choice("##axis", {"simulated time", iterations}, plan.axis,
+               "Which of the two axes the film runs along");
+        label("Pictures/s");
+        NumberField rate{.value = static_cast<double>(plan.frames_per_second),
+                         .unit = "",
+                         .low = 1,
+                         .high = 240,
+                         .width = 0,
+                         .whole = true,
+                         .tooltip = "Pictures for each second of the film",
+                         .mixed = false};
+        if (number_field("##rate", rate) != Edited::no)
+            plan.frames_per_second = static_cast<int>(rate.value);
+        ImGui::BeginDisabled(plan.axis == iterations);
+        label("Speed");
+        NumberField speed{.value = speed_of(plan, work),
+                          .unit = "",
+                          .low = 1e-5,
+                          .high = 1e3,
+                          .width = 0,
+                          .tooltip =
+                              "Simulated seconds for each second of the film; what lasts "
+                              "less than a second is slowed down unless another speed is "
+                              "given",
+                          .mixed = false,
+                          .logarithmic = true,
+                          .shown = number_text(speed_of(plan, work), 3) + "x"};
+        if (number_field("##speed", speed) != Edited::no) plan.speed = speed.value;
+        ImGui::EndDisabled();
+        label("");
+        quiet_text(extent_text(plan, work));
+    }
+    label("Of");
+    choice("##part", {only_view, whole_window}, plan.part,
+           "The picture of the scene at a size of its own, or the window with all its panels as "
+           "large as it is");
+    ImGui::BeginDisabled(takes_window(plan));
+    label("Size");
+    std::string size = fmt::format("{} x {}", plan.width, plan.height);
+    if (choice("##size", {"640 x 360", "1280 x 720", "1920 x 1080", "3840 x 2160", "1080 x 1080"},
+               size, "Pixels")) {
+        const std::size_t cross = size.find(" x ");
+        plan.width = std::stoi(size.substr(0, cross));
+        plan.height = std::stoi(size.substr(cross + 3));
+    }
+    label("");
+    ImGui::Checkbox("Labels", &plan.labels);
+    tip("Names, colour bar and time stamp where the view shows them");
+    ImGui::EndDisabled();
+    label("");
+    ImGui::BeginDisabled(work.camera_path().empty());
+    ImGui::Checkbox("Along the camera path", &plan.along_path);
+    tip(work.camera_path().empty()
+            ? "The scene has no camera path: set keys with K at moments of the timeline"
+            : "The camera moves along its keys; along iterations the whole path is gone once");
+    ImGui::EndDisabled();
+    label("Folder");
+    ImGui::SetNextItemWidth(-FLT_MIN);
+    ImGui::InputText("##folder", &plan.folder);
+    tip("Where the files go; it is made if it does not exist");
+    ImGui::EndDisabled();
+    ImGui::Spacing();
+    if (plan.running) {
+        if (plan.ending) {  // how much is left only ffmpeg knows
+            ImGui::ProgressBar(static_cast<float>(-0.5 * ImGui::GetTime()), {-px(96), 0},
+                               fmt::format("ffmpeg writes the film, {:.0f} s",
+                                           ImGui::GetTime() - plan.ending_since)
+                                   .c_str());
+        } else {
+            ImGui::ProgressBar(
+                plan.count > 0 ? static_cast<float>(plan.next) / static_cast<float>(plan.count) : 0,
+                {-px(96), 0}, fmt::format("{} of {}", plan.next, plan.count).c_str());
+        }
+        ImGui::SameLine();
+        if (text_button(nullptr, "Cancel",
+                        is_film(plan) ? "Stops; nothing of the film is left"
+                                      : "Stops; the pictures so far are kept",
+                        true, false, px(88)))
+            finish(plan, context, false);
+    } else {
+        if (text_button(icon::export_out, "Export", "Makes the files", true, true, px(110))) {
+            start(plan, work);
+        }
+        ImGui::SameLine();
+        const bool escape = ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) &&
+                            ImGui::IsKeyPressed(ImGuiKey_Escape, false) &&
+                            !ImGui::GetIO().WantTextInput;
+        if (text_button(nullptr, "Close", "Closes this (Escape)", true, false, px(88)) || escape)
+            work.show_export = false;
+    }
+    ImGui::End();
+}
+
+}  // namespace hindcast::gui

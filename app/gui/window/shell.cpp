@@ -1,0 +1,338 @@
+#include "app/gui/window/shell.hpp"
+
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+namespace hindcast::gui {
+
+Shell::Shell() : gallery_(std::make_unique<Gallery>()) {
+    for (auto make : {make_viewport, make_scene_file, make_scene_tree, make_optimiser,
+                      make_objective, make_inspector, make_plots, make_gradient_check,
+                      make_landscape, make_launches, make_memory, make_log})
+        panels_.push_back(make());
+}
+
+Shell::~Shell() = default;
+
+void Shell::draw(Context& context) {
+    Workspace& work = context.work;
+    close_by_escape();
+    draw_menu_bar(context);
+    draw_toolbar(context);
+    draw_status_bar(context);
+    if (work.has_scene() && !work.show_gallery) draw_timeline(context);
+    draw_dock_space(context);
+    draw_panels(context);
+    dialog_.draw(work);
+    draw_settings(work);
+    draw_help(context);
+    exporter_.draw(context);
+    draw_palette(context);
+    draw_tour(context);
+    draw_question(context);
+    draw_notices(work);
+    first_ = false;
+}
+
+// Escape closes the menus that are open, all levels of them. Text that is being typed takes the
+// key first; questions and dialogs answer it themselves.
+void Shell::close_by_escape() {
+    if (!ImGui::IsKeyPressed(ImGuiKey_Escape, false) || ImGui::GetIO().WantTextInput) return;
+    const ImVector<ImGuiPopupData>& open = ImGui::GetCurrentContext()->OpenPopupStack;
+    int level = open.Size;
+    const auto is_menu = [](const ImGuiWindow* popup) {
+        return popup == nullptr || (popup->Flags & ImGuiWindowFlags_Modal) == 0;
+    };
+    while (level > 0 && is_menu(open[level - 1].Window)) --level;
+    if (level < open.Size) ImGui::ClosePopupToLevel(level, true);
+}
+
+void Shell::draw_recent_menu(Workspace& work) {
+    const std::vector<std::filesystem::path> recent = work.editor().recent();
+    if (!ImGui::BeginMenu("Open recent", !recent.empty())) return;
+    constexpr std::size_t most = 12;
+    for (std::size_t k = 0; k < recent.size() && k < most; ++k) {
+        const std::string label = recent[k].filename().string() + "##" + std::to_string(k);
+        if (ImGui::MenuItem(label.c_str())) work.open(recent[k]);
+        tip(recent[k].string());
+    }
+    ImGui::EndMenu();
+}
+
+void Shell::draw_menu_bar(Context& context) {
+    Workspace& work = context.work;
+    if (!ImGui::BeginMainMenuBar()) return;
+    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::TextColored(look().palette().accent, "Hindcast");
+    ImGui::PopFont();
+    for (const char* menu : menus) {
+        if (!ImGui::BeginMenu(menu)) continue;
+        if (std::string(menu) == "View" && ImGui::BeginMenu("Panels")) {
+            for (auto& panel : panels_) {
+                ImGui::MenuItem(panel->title().c_str(), nullptr, panel->open());
+                tip(panel->help());
+            }
+            ImGui::EndMenu();
+        }
+        context.actions.draw_menu(menu, work, [&](const std::string& id) {
+            if (id == "open") draw_recent_menu(work);
+        });
+        ImGui::EndMenu();
+    }
+    // What is open, in the middle; a dot says that it is not saved.
+    if (work.has_scene()) {
+        std::string text = work.heading();
+        const std::filesystem::path& file = work.editor().file();
+        const bool unsaved = work.editor().unsaved();
+        const float width = ImGui::CalcTextSize(text.c_str()).x;
+        const float at = (ImGui::GetWindowWidth() - width) / 2;
+        if (at > ImGui::GetCursorPosX() + px(20)) ImGui::SetCursorPosX(at);
+        ImGui::TextUnformatted(text.c_str());
+        tip(file.empty() ? "This scene has no file yet; Ctrl+S asks for one"
+            : work.is_example()
+                ? file.string() + "\nAn example: it stays as it is, Ctrl+S asks for another file"
+                : file.string());
+        if (unsaved) {
+            ImGui::SameLine(0, px(6));
+            ImGui::TextColored(look().palette().warn, "unsaved");
+            tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
+        }
+        if (work.has_unaccepted()) {
+            ImGui::SameLine(0, px(6));
+            ImGui::TextColored(look().palette().warn, "not accepted");
+            tip("The optimisation has found values that are not in the scene; Ctrl+Enter writes "
+                "them into it, Ctrl+S then saves it");
+        }
+    }
+    ImGui::EndMainMenuBar();
+}
+
+namespace {
+
+void gap() {
+    ImGui::SameLine(0, px(10));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ImGui::GetFrameHeight();
+    ImGui::GetWindowDrawList()->AddLine({at.x, at.y + px(3)}, {at.x, at.y + height - px(3)},
+                                        ImGui::GetColorU32(ImGuiCol_Separator));
+    ImGui::Dummy({px(1), height});
+    ImGui::SameLine(0, px(10));
+}
+
+constexpr ImGuiWindowFlags bar_flags =
+    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking;
+
+}  // namespace
+
+void Shell::draw_toolbar(Context& context) {
+    Workspace& work = context.work;
+    Actions& actions = context.actions;
+    const float height = ImGui::GetFrameHeight() + 2 * px(6);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(8), px(6)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    const bool open = ImGui::BeginViewportSideBar("##toolbar", ImGui::GetMainViewport(),
+                                                  ImGuiDir_Up, height, bar_flags);
+    ImGui::PopStyleVar(3);
+    if (open) {
+        const auto row = [&](std::initializer_list<const char*> ids) {
+            bool first = true;
+            for (const char* id : ids) {
+                if (!first) ImGui::SameLine(0, px(2));
+                first = false;
+                actions.button(id, work);
+            }
+        };
+        row({"gallery", "open", "save"});
+        gap();
+        row({"undo", "redo"});
+        gap();
+        row({"look_tool", "move_tool", "rotate_tool", "frame"});
+        gap();
+        // The one thing that the program is for has words.
+        const Action& optimise = actions["optimise"];
+        const bool can = optimise.enabled(work), runs = work.is_optimising();
+        if (text_button(runs ? icon::pause : icon::bolt, runs ? "Pause optimising" : "Optimise",
+                        fmt::format("{} ({})\n{}", optimise.name, Actions::key_name(optimise.key),
+                                    optimise.help),
+                        can, can && !runs))
+            optimise.run(work);
+        ImGui::SameLine(0, px(2));
+        row({"iterate", "stop", "accept", "revert"});
+        // What is going on, in words, and how far it is.
+        const session::Snapshot& now = work.now();
+        if (!now.activity_text.empty() && now.activity != session::Activity::idle &&
+            now.activity != session::Activity::empty) {
+            gap();
+            if (now.progress >= 0) {
+                ImGui::ProgressBar(static_cast<float>(now.progress), {px(110), 0}, "");
+                tip(fmt::format("{:.0f} % done", now.progress * 100));
+                ImGui::SameLine();
+            }
+            ImGui::AlignTextToFramePadding();
+            cut_text(now.activity_text, ImGui::GetContentRegionAvail().x - px(40));
+        }
+        const float side = ImGui::GetFrameHeight() + px(4);
+        ImGui::SameLine(ImGui::GetWindowWidth() - 2 * side - px(10));
+        row({"palette", "help"});
+    }
+    ImGui::End();
+}
+
+// The scene's text goes to the right half of the view's place, or behind the view. False: again at
+// the next frame.
+bool Shell::place_text(Workspace& work, bool beside) const {
+    const auto window = [&](const char* title) {
+        const auto panel =
+            std::ranges::find_if(panels_, [&](const auto& p) { return p->title() == title; });
+        *(*panel)->open() = true;
+        return ImGui::FindWindowByName((*panel)->label().c_str());
+    };
+    ImGuiWindow *view = window("View"), *text = window("Scene file");
+    if (view == nullptr || view->DockNode == nullptr || text == nullptr || !text->WasActive)
+        return false;
+    ImGuiContext* const context = ImGui::GetCurrentContext();
+    if (!beside && text->DockNode == view->DockNode) return true;
+    if (text->DockNode != nullptr) {  // that takes a frame, in which places may join
+        ImGui::DockContextQueueUndockWindow(context, text);
+        return false;
+    }
+    ImGui::DockContextQueueDock(context, view->DockNode->HostWindow, view->DockNode, text,
+                                beside ? ImGuiDir_Right : ImGuiDir_None, 0.46F, false);
+    if (!beside) work.focus_panel = "View";
+    return true;
+}
+
+void Shell::default_layout(unsigned dock, bool text_beside) const {
+    const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
+    ImGui::DockBuilderRemoveNode(dock);
+    ImGui::DockBuilderAddNode(dock, ImGuiDockNodeFlags_DockSpace);
+    ImGui::DockBuilderSetNodeSize(dock, size);
+    const float left_share = std::clamp(px(262) / size.x, 0.1F, 0.3F);
+    const float right_share = std::clamp(px(326) / (size.x - px(262)), 0.1F, 0.4F);
+    ImGuiID centre = dock, left = 0, right = 0, left_bottom = 0, bottom = 0;
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Left, left_share, &left, &centre);
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, right_share, &right, &centre);
+    ImGui::DockBuilderSplitNode(centre, ImGuiDir_Down, 0.36F, &bottom, &centre);
+    ImGui::DockBuilderSplitNode(left, ImGuiDir_Down, 0.50F, &left_bottom, &left);
+    ImGuiID text = centre;
+    if (text_beside) ImGui::DockBuilderSplitNode(centre, ImGuiDir_Right, 0.46F, &text, &centre);
+    // The first panel of each place is in front; panels are closed by their tabs alone.
+    std::vector<ImGuiID> begun;
+    for (const auto& panel : panels_) {
+        const ImGuiID node = panel->place() == Place::left_top      ? left
+                             : panel->place() == Place::left_bottom ? left_bottom
+                             : panel->place() == Place::bottom      ? bottom
+                             : panel->place() == Place::right       ? right
+                             : panel->title() == "Scene file"       ? text
+                                                                    : centre;
+        ImGui::DockBuilderDockWindow(panel->label().c_str(), node);
+        if (std::ranges::find(begun, node) != begun.end()) continue;
+        begun.push_back(node);
+        ImGuiDockNode* place = ImGui::DockBuilderGetNode(node);
+        place->SelectedTabId = ImHashStr("#TAB", 0, ImHashStr(panel->label().c_str()));
+        place->SetLocalFlags(place->LocalFlags | ImGuiDockNodeFlags_NoCloseButton |
+                             ImGuiDockNodeFlags_NoWindowMenuButton);
+    }
+    ImGui::DockBuilderFinish(dock);
+}
+
+// A file that does not load, where no scene has the window: its text instead of the gallery.
+void Shell::draw_text_alone(Context& context) {
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
+    ImGui::BeginChild("text alone", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
+    const std::optional<std::filesystem::path>& file = context.work.mended;
+    heading(((file ? file->filename().string() : "The file") + " does not load").c_str());
+    quiet_text("Put it right here: Apply writes the file and opens it.");
+    ImGui::Spacing();
+    for (auto& panel : panels_)
+        if (panel->title() == "Scene file") panel->draw(context);
+    ImGui::EndChild();
+}
+
+void Shell::draw_dock_space(Context& context) {
+    Workspace& work = context.work;
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport->WorkPos);
+    ImGui::SetNextWindowSize(viewport->WorkSize);
+    ImGui::SetNextWindowViewport(viewport->ID);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::Begin("##dock", nullptr,
+                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                     ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoDocking |
+                     ImGuiWindowFlags_NoSavedSettings);
+    ImGui::PopStyleVar(3);
+    const ImGuiID dock = ImGui::GetID("dock");
+    const bool gallery = !work.has_scene() || work.show_gallery;
+    if (gallery && work.mends_another()) {
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+        draw_text_alone(context);
+    } else if (gallery || work.hide_panels) {
+        // The layout stays as it is while something else is shown.
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_KeepAliveOnly);
+        if (gallery)
+            gallery_->draw(work, context.picture, *gallery_->canvas());
+        else
+            for (auto& panel : panels_)
+                if (panel->title() == "View") panel->draw(context);
+    } else {
+        const ImGuiDockNode* node = ImGui::DockBuilderGetNode(dock);
+        if (work.reset_layout || node == nullptr || !node->IsSplitNode()) {
+            work.reset_layout = false;
+            for (auto& panel : panels_) *panel->open() = true;
+            default_layout(dock, work.settings.text_beside);
+            work.text_beside_changed = false;
+        }
+        if (work.text_beside_changed)
+            work.text_beside_changed = !place_text(work, work.settings.text_beside);
+        ImGui::DockSpace(dock, {0, 0}, ImGuiDockNodeFlags_NoWindowMenuButton);
+    }
+    ImGui::End();
+}
+
+void Shell::draw_panels(Context& context) {
+    constexpr ImGuiWindowFlags panel_flags =
+        ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoFocusOnAppearing;
+    Workspace& work = context.work;
+    if (!work.has_scene()) return;
+    const bool kept = work.show_gallery || work.hide_panels;
+    const std::string focus = kept ? "" : std::exchange(work.focus_panel, "");
+    for (auto& panel : panels_) {
+        const bool viewport = panel->title() == "View";
+        // A tab that is not begun would go, and another one come to the front.
+        if (kept) {
+            const ImGuiWindow* const window = ImGui::FindWindowByName(panel->label().c_str());
+            if (window == nullptr || window->DockNode == nullptr || !*panel->open()) continue;
+            ImGui::Begin(panel->label().c_str(), nullptr, panel_flags);
+            ImGui::End();
+            continue;
+        }
+        if (focus == panel->title()) *panel->open() = true;
+        if (!*panel->open()) continue;
+        if (!panel->padded()) ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+        ImGui::SetNextWindowSize({px(420), px(320)}, ImGuiCond_FirstUseEver);
+        if (focus == panel->title()) ImGui::SetNextWindowFocus();
+        const bool visible =
+            ImGui::Begin(panel->label().c_str(), viewport ? nullptr : panel->open(), panel_flags);
+        if (!panel->padded()) ImGui::PopStyleVar();
+        // The tab says what the panel is for.
+        if (const ImGuiWindow* window = ImGui::GetCurrentWindow();
+            window->DockIsActive && window->DC.DockTabItemStatusFlags != 0) {
+            if ((window->DC.DockTabItemStatusFlags & ImGuiItemStatusFlags_HoveredRect) != 0 &&
+                ImGui::IsMouseHoveringRect(window->DC.DockTabItemRect.Min,
+                                           window->DC.DockTabItemRect.Max, false) &&
+                GImGui->HoverItemDelayTimer > 0.4F)
+                ImGui::SetTooltip("%s", panel->help().c_str());
+        }
+        if (visible) panel->draw(context);
+        ImGui::End();
+    }
+}
+
+}  // namespace hindcast::gui

@@ -1,0 +1,276 @@
+// The two axes of what is shown: simulated time, and the iteration of the optimisation. Both can be
+// scrubbed at any moment; the bar under each slider says what is computed.
+#include <fmt/format.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gui/draw/labels.hpp"
+#include "app/gui/window/shell.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+constexpr float speed_width = 64;
+
+struct Mark {
+    double at;  // 0 .. 1
+    ImVec4 colour;
+};
+
+// A slider over whole numbers with what is there already shown in its track. True while moved.
+bool scrub(const char* id, std::int64_t& value, std::int64_t first, std::int64_t last,
+           double computed, const std::vector<Mark>& marks, const std::string& tooltip) {
+    const float height = ImGui::GetFrameHeight(), width = ImGui::GetContentRegionAvail().x;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::InvisibleButton(id, {std::max(width, px(20)), height});
+    const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+    const float inset = px(7), reach = std::max(width - 2 * inset, 1.0F);
+    bool moved = false;
+    if (active && last > first) {
+        const double part = std::clamp(
+            static_cast<double>((ImGui::GetIO().MousePos.x - at.x - inset) / reach), 0.0, 1.0);
+        const std::int64_t wanted =
+            first +
+            static_cast<std::int64_t>(std::llround(part * static_cast<double>(last - first)));
+        moved = wanted != value;
+        value = wanted;
+    }
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Palette& colours = look().palette();
+    const float middle = std::floor(at.y + height / 2), thick = px(4);
+    const auto x_of = [&](double part) { return at.x + inset + reach * static_cast<float>(part); };
+    list->AddRectFilled({x_of(0), middle - thick / 2}, {x_of(1), middle + thick / 2},
+                        ImGui::GetColorU32(ImGuiCol_FrameBgActive), thick / 2);
+    ImVec4 there = colours.accent;
+    there.w = 0.45F;
+    if (computed > 0)
+        list->AddRectFilled({x_of(0), middle - thick / 2},
+                            {x_of(std::min(computed, 1.0)), middle + thick / 2},
+                            ImGui::GetColorU32(there), thick / 2);
+    for (const Mark& mark : marks)
+        list->AddLine({x_of(mark.at), middle - px(7)}, {x_of(mark.at), middle + px(7)},
+                      ImGui::GetColorU32(mark.colour), px(2));
+    const double part =
+        last > first ? static_cast<double>(value - first) / static_cast<double>(last - first) : 0;
+    const float knob = active ? px(8) : hovered ? px(7.5F) : px(6.5F);
+    list->AddCircleFilled({x_of(std::clamp(part, 0.0, 1.0)), middle}, knob,
+                          ImGui::GetColorU32(colours.accent));
+    tip(tooltip);
+    return moved;
+}
+
+// What a value was set to stays shown until the simulation's thread has taken it up.
+struct Held {
+    std::int64_t value = 0;
+    double until = 0;
+    std::int64_t show(std::int64_t newest) const {
+        return ImGui::GetTime() < until ? value : newest;
+    }
+    void set(std::int64_t wanted) {
+        value = wanted;
+        until = ImGui::GetTime() + 0.25;
+    }
+};
+
+std::string speed_text(double speed) {
+    return speed == 0 ? "fastest" : number_text(speed, 3) + "x";
+}
+
+// Simulated seconds for each second: any number, and those that are wanted most.
+void speed(Workspace& work) {
+    const session::Snapshot& now = work.now();
+    const auto lasts = [&](double at) {
+        return now.steps > 0 ? "\nThe scene lasts " + duration_text(work.duration() / at) : "";
+    };
+    const double asked = work.speed();
+    NumberField field{
+        .value = asked == 0 ? 1 : asked,
+        .low = 1e-5,
+        .high = 1e3,
+        .width = px(speed_width),
+        .tooltip = fmt::format("Speed: simulated seconds for each second of yours{}\nMeasured: {}x",
+                               asked == 0 ? "" : lasts(asked), number_text(now.speed_measured, 3)),
+        .logarithmic = true,
+        .shown = speed_text(asked)};
+    if (const Edited edited = number_field("##speed", field); edited != Edited::no) {
+        // Dragged, to three digits.
+        const double digits = std::pow(10, std::floor(std::log10(field.value)) - 2);
+        work.set_speed(edited == Edited::dragging ? std::round(field.value / digits) * digits
+                                                  : field.value);
+    }
+    ImGui::SameLine(0, 0);
+    if (ImGui::BeginCombo("##speeds", "", ImGuiComboFlags_NoPreview)) {
+        const double fitting = session::fitting_speed(work.duration());
+        std::vector<double> all{0.1, 0.25, 0.5, 1, 2, 4};
+        if (std::ranges::find(all, fitting) == all.end())
+            all.insert(std::ranges::upper_bound(all, fitting), fitting);
+        all.push_back(0);
+        for (const double s : all) {
+            if (ImGui::Selectable(s == 0 ? "as fast as possible" : speed_text(s).c_str(),
+                                  s == asked))
+                work.set_speed(s);
+            tip(s == 0 ? "Shows what is computed as it comes; a complete run passes in a second at "
+                         "most, and never slower than in real time"
+                       : "Simulated seconds for each second of yours" + lasts(s));
+        }
+        ImGui::EndCombo();
+    }
+    tip("Speeds to choose from");
+}
+
+void time_axis(Context& context, float label_width) {
+    Workspace& work = context.work;
+    const session::Snapshot& now = work.now();
+    for (const char* id : {"home", "step_back", "play", "step", "end"}) {
+        context.actions.button(id, work);
+        ImGui::SameLine(0, px(2));
+    }
+    if (icon_button("loop", icon::repeat, "Loop\nPlaying begins again at the end", true,
+                    work.looping)) {
+        work.looping = !work.looping;
+        work.send(session::Repeat{work.looping});
+    }
+    ImGui::SameLine(0, px(2));
+    context.actions.button("camera_key", work);
+    ImGui::SameLine(0, px(6));
+    speed(work);
+    ImGui::SameLine();
+
+    static Held held;
+    const bool between = !now.playing && now.step != now.step_asked;
+    std::int64_t step = std::min(held.show(now.playing ? now.step : now.step_asked), now.steps);
+    const double seconds = static_cast<double>(step) * now.step_seconds;
+    // A step that is not kept is computed; until then the one before it stands in the picture.
+    const std::string text =
+        between ? fmt::format("step {}, coming: {}", now.step, now.step_asked)
+                : fmt::format("{}  |  step {} of {}", moment_text(seconds, work.duration()), step,
+                              now.steps);
+    const float slider = ImGui::GetContentRegionAvail().x - label_width - px(10);
+    ImGui::BeginChild("##time", {slider, ImGui::GetFrameHeight()}, 0,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+    const double computed =
+        now.steps > 0 ? static_cast<double>(now.steps_computed) / static_cast<double>(now.steps)
+                      : 0;
+    std::vector<Mark> keys;
+    const double end = work.duration();
+    for (const session::CameraKey& key : work.camera_path().keys())
+        if (end > 0 && key.time <= end) keys.push_back({key.time / end, look().palette().warn});
+    if (scrub("time slider", step, 0, now.steps, computed, keys,
+              fmt::format("Simulated time\nDrag to any moment. Computed up to {}.{}",
+                          moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
+                                      work.duration()),
+                          keys.empty() ? "" : "\nYellow: keys of the camera path."))) {
+        held.set(step);
+        if (now.playing) work.play(false);
+        work.send(session::Seek{step});
+    }
+    ImGui::EndChild();
+    ImGui::SameLine(0, px(10));
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(text.c_str());
+}
+
+void iteration_axis(Context& context, float label_width, float slider_left) {
+    Workspace& work = context.work;
+    const session::Snapshot& now = work.now();
+    for (const char* id : {"ghost", "branch", "accept"}) {
+        context.actions.button(id, work);
+        ImGui::SameLine(0, px(2));
+    }
+    ImGui::AlignTextToFramePadding();
+    ImGui::SameLine(0, px(8));
+    ImGui::TextUnformatted("Iteration");
+    tip("The second axis: every iteration of the optimisation in this session can be shown again, "
+        "also those from before an edit of the scene");
+    ImGui::SameLine(slider_left);
+    const bool any = now.history && !now.history->empty();
+    const float width = ImGui::GetContentRegionAvail().x - label_width - px(10);
+    if (!any) {
+        ImGui::AlignTextToFramePadding();
+        quiet_text(now.present_parameters().empty()
+                       ? "Nothing to optimise yet: lock a quantity of the inspector into the "
+                         "optimisation"
+                       : "No iterations yet: press O to optimise");
+        return;
+    }
+    const auto& history = *now.history;
+    const std::int64_t first = history.front().iteration, last = history.back().iteration;
+    const std::int64_t planned = std::max(last, now.iterations_planned);
+    static Held held;
+    std::int64_t shown = held.show(now.shown_iteration < 0 ? last : now.shown_iteration);
+    // What is shown is of no iteration.
+    const bool none = now.shown_iteration < 0 && !work.is_optimising() && held.show(-1) < 0;
+    std::vector<Mark> marks;
+    const auto part = [&](std::int64_t i) {
+        return planned > first
+                   ? static_cast<double>(i - first) / static_cast<double>(planned - first)
+                   : 0;
+    };
+    for (std::size_t k = 1; k < history.size(); ++k)
+        if (history[k].build != history[k - 1].build)
+            marks.push_back({part(history[k].iteration), look().palette().quiet});
+    const bool edited = !marks.empty();
+    if (now.best_iteration >= 0) marks.push_back({part(now.best_iteration), look().palette().good});
+    if (now.ghost_iteration >= 0)
+        marks.push_back({part(now.ghost_iteration), look().palette().ghost});
+    ImGui::BeginChild("##iterations", {width, ImGui::GetFrameHeight()}, 0,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
+    if (scrub("iteration slider", shown, first, planned, part(last), marks,
+              fmt::format("Iteration of the optimisation\nDrag to look at an earlier one.{}{}",
+                          now.best_iteration >= 0
+                              ? fmt::format(" Best: {} (green).", now.best_iteration)
+                              : "",
+                          edited ? "\nGrey: from there on of an edited scene. Iterations before "
+                                   "an edit are shown as the scene was then."
+                                 : ""))) {
+        shown = std::min(shown, last);
+        held.set(shown);
+        work.send(session::ShowIteration{shown == last && work.is_optimising()
+                                             ? std::nullopt
+                                             : std::optional<std::int64_t>(shown)});
+    }
+    ImGui::EndChild();
+    ImGui::SameLine(0, px(10));
+    const auto row = std::ranges::find(history, shown, &session::IterationInfo::iteration);
+    ImGui::AlignTextToFramePadding();
+    if (none)
+        ImGui::TextUnformatted(
+            fmt::format("{}  |  loss {}", no_iteration_word(now), number_text(now.loss, 4))
+                .c_str());
+    else
+        ImGui::TextUnformatted(
+            fmt::format("{} of {}  |  loss {}", shown, planned,
+                        number_text(row != history.end() ? row->loss : now.loss, 4))
+                .c_str());
+    if (none) tip(no_iteration_text(now));
+}
+
+}  // namespace
+
+void draw_timeline(Context& context) {
+    const float row = ImGui::GetFrameHeight();
+    const float height = 2 * row + 2 * px(7) + px(5);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(8), px(7)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(8), px(5)});
+    const bool open = ImGui::BeginViewportSideBar(
+        "##timeline", ImGui::GetMainViewport(), ImGuiDir_Down, height,
+        ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoSavedSettings |
+            ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar(3);
+    if (open) {
+        const float label = ImGui::CalcTextSize("888.888 ms  |  step 888888 of 888888").x;
+        const float left =
+            px(8) + 7 * (row + px(4)) + 6 * px(2) + px(6) + px(speed_width) + row + px(8);
+        time_axis(context, label);
+        iteration_axis(context, label, left);
+    }
+    ImGui::PopStyleVar();
+    ImGui::End();
+}
+
+}  // namespace hindcast::gui

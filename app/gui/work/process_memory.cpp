@@ -1,0 +1,50 @@
+#include "app/gui/work/process_memory.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace hindcast::gui {
+
+namespace fs = std::filesystem;
+
+std::int64_t resident_bytes() {
+    std::int64_t all = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t most_bytes(const fs::path& root) {
+    std::int64_t most = 0;
+    const auto at_most = [&](std::int64_t bytes) {
+        if (bytes > 0) most = most > 0 ? std::min(most, bytes) : bytes;
+    };
+    std::ifstream machine(root / "proc/meminfo");
+    for (std::string key, unit; machine >> key;) {
+        std::int64_t kib = 0;
+        if (!(machine >> kib)) break;
+        std::getline(machine, unit);
+        if (key == "MemTotal:") at_most(kib * 1024);
+    }
+    // "0::/user.slice/session": the group, or in a container its root. "max" is no limit.
+    std::string group;
+    for (std::ifstream groups(root / "proc/self/cgroup"); std::getline(groups, group);)
+        if (group.starts_with("0::/")) break;
+    fs::path place = group.starts_with("0::/") ? fs::path(group.substr(4)) : fs::path();
+    for (;;) {  // each group has the limits of those around it
+        std::int64_t bytes = 0;
+        if (std::ifstream limit(root / "sys/fs/cgroup" / place / "memory.max"); limit >> bytes)
+            at_most(bytes);
+        if (place.empty()) return most;
+        place = place.parent_path();
+    }
+}
+
+bool is_large(std::int64_t resident, std::int64_t most) {
+    return most > 0 &&
+           static_cast<double>(resident) > large_share_of_memory * static_cast<double>(most);
+}
+
+}  // namespace hindcast::gui

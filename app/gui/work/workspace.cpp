@@ -1,0 +1,473 @@
+#include "app/gui/work/workspace.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/gui/work/process_log.hpp"
+#include "engine/base/files.hpp"
+#include "engine/document/text.hpp"
+
+namespace hindcast::gui {
+
+namespace {
+
+namespace fs = std::filesystem;
+using document::Document;
+using document::Node;
+
+constexpr const char* about_simulation = "the simulation";  // Notice::about
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+    if (!std::isfinite(seconds)) return "-";
+    if (seconds >= 100) return fmt::format("{:.0f} s", seconds);
+    if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
+    if (seconds >= 1e-5 || seconds <= 0) return fmt::format("{:.0f} us", seconds * 1e6);
+    return fmt::format("{:.0f} ns", seconds * 1e9);
+}
+
+std::string bytes_text(double bytes) {
+    static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    while (bytes >= 1000 && unit < 4) {
+        bytes /= 1024;
+        ++unit;
+    }
+    return unit == 0 ? fmt::format("{:.0f} B", bytes)
+                     : fmt::format("{:.3g} {}", bytes, units[unit]);
+}
+
+std::string number_text(double value, int digits) {
+    if (std::isnan(value)) return "-";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return fmt::format("{:.{}g}", value + 0.0, digits);  // no "-0"
+}
+
+std::string no_iteration_word(const session::Snapshot& now) {
+    if (now.history && !now.history->empty() && now.history->back().epoch != now.epoch)
+        return "edited";
+    return now.unaccepted ? "changed" : "as written";
+}
+
+std::string no_iteration_text(const session::Snapshot& now) {
+    const std::string word = no_iteration_word(now);
+    if (word == "edited")
+        return fmt::format(
+            "The scene was edited after iteration {}: this is its loss as it is now.",
+            now.history->back().iteration);
+    return word == "changed" ? "With parameters that are of no iteration."
+                             : "With the parameters as they are written in the scene.";
+}
+
+Workspace::Workspace(const Registry& registry, Link link, fs::path state_folder,
+                     std::vector<fs::path> galleries)
+    : registry_(registry),
+      link_(std::move(link)),
+      state_folder_(std::move(state_folder)),
+      galleries_(std::move(galleries)),
+      editor_(std::make_unique<session::Editor>(registry)),
+      snapshot_(link_.snapshot()) {
+    std::error_code ignored;
+    fs::create_directories(state_folder_, ignored);
+    editor_->keep_in(state_folder_);
+    load_settings();
+}
+
+const Document& Workspace::document() const {
+    static const Document empty;
+    return editor_->document() ? *editor_->document() : empty;
+}
+
+// ---- once a frame -------------------------------------------------------------------------------
+
+void Workspace::update() {
+    snapshot_ = link_.snapshot();
+    if (speed_ == now().speed_asked) speed_.reset();
+    if (now().error && now().error != shown_error_) after_accept_ = {};
+    finish_opening();
+    if (now().trails != trails_) {
+        trails_ = now().trails;
+        view.trail_lines.clear();
+        if (trails_) view.trail_lines = *trails_;
+    }
+    take_answer();
+    take_pulled();
+    take_added();
+    apply();
+    go_on_ending();
+    watch_files();
+    // What failed in the simulation is said once; the panels show it as long as it is so.
+    if (!opening_ && now().error && now().error != shown_error_) {
+        Notice notice;
+        notice.kind = Notice::Kind::error;
+        notice.text = now().error->happened();
+        // Where it happened and what to do; what has been said is not said twice.
+        notice.detail = now().error->what();
+        if (notice.detail.starts_with(notice.text)) notice.detail = now().error->what_to_do();
+        if (now().error->place().line > 0) {
+            notice.button = "Show in the file";
+            notice.action = [this] { focus_panel = "Scene file"; };
+        }
+        notice.until = ImGui::GetTime() + 3 * notice_seconds;
+        notice.about = about_simulation;
+        show_notice(std::move(notice));  // the session has put it into the log
+    }
+    if (!now().error && shown_error_) mended_now(about_simulation);
+    shown_error_ = now().error;
+    std::erase_if(notices_,
+                  [](const Notice& n) { return n.until > 0 && n.until < ImGui::GetTime(); });
+}
+
+void Workspace::apply() {
+    if (opening_ || !editor_->has_scene() || editor_->revision() == sent_revision_) return;
+    sent_revision_ = editor_->revision();
+    send(session::Apply{editor_->document(), ++number_, editor_->file(), false});
+    if (std::exchange(accepted_waits_, false)) accepted_in_ = number_;
+    if (const auto branch = std::exchange(branch_to_, std::nullopt)) {
+        send(session::Branch{*branch});
+        optimise(session::Optimise::What::start);
+    }
+}
+
+void Workspace::take_answer() {
+    if (!now().answer || now().answer_to == answered_ || now().answer_to != accept_number_) return;
+    answered_ = now().answer_to;
+    const std::string name = now().answer_name.empty() ? "Accept parameters" : now().answer_name;
+    const auto branch = std::exchange(branch_asked_, std::nullopt);
+    const std::function<void()> next = std::exchange(after_accept_, {});
+    const std::uint64_t before = editor_->revision();
+    if (!edit([&](session::Editor& e) { e.replace(*now().answer, name); })) return;
+    if (branch) branch_to_ = branch;  // once the scene is sent
+    accepted_waits_ = !branch && editor_->revision() != before;
+    if (next) {
+        next();
+        return;
+    }
+    tell(branch ? name + ": the scene is as it was then. Ctrl+Z brings the newer one back."
+                : name + ": written into the scene. Ctrl+S saves it, Ctrl+Z takes it back." +
+                      better_text(),
+         Notice::Kind::success);
+}
+
+// What is shown was accepted, though another iteration has found more.
+std::string Workspace::better_text() const {
+    const session::IterationInfo* const best = best_row();
+    if (best == nullptr || best->iteration == now().shown_iteration || !(best->loss < now().loss))
+        return "";
+    return fmt::format(" Iteration {} is better: its loss is {}, not {}.", best->iteration,
+                       number_text(best->loss, 4), number_text(now().loss, 4));
+}
+
+const session::IterationInfo* Workspace::best_row() const {
+    if (!now().history) return nullptr;
+    const auto row =
+        std::ranges::find(*now().history, now().best_iteration, &session::IterationInfo::iteration);
+    return row == now().history->end() ? nullptr : &*row;
+}
+
+void Workspace::take_pulled() {
+    const auto& pulled = now().pulled;
+    if (!pulled || pulled->number == pulled_ || pulled->number != grab_number_) return;
+    pulled_ = pulled->number;
+    std::string pointer;
+    if (edit([&](session::Editor& e) {
+            pointer = e.append(model::Section::forces, pulled->force, pulled->name);
+        }))
+        tell(fmt::format("{}: the path of the hand is the force {} of the scene now. Ctrl+Z takes "
+                         "it back.",
+                         pulled->name, name_at(pointer)),
+             Notice::Kind::success);
+}
+
+void Workspace::take_added() {
+    if (!adding_) return;
+    if (!adding_->is_for(*editor_)) {  // another scene is open
+        adding_.reset();
+        return;
+    }
+    if (!adding_->ready()) return;
+    std::string pointer;
+    edit([&](session::Editor& e) { pointer = adding_->finish(e); });
+    if (adding_->ready()) adding_.reset();  // else it goes on, with the scene as it is now
+    if (!pointer.empty()) select({pointer, -1, ""});
+}
+
+void Workspace::watch_files() {
+    if (!editor_->has_scene() || opening_) return;
+    try {
+        const session::Editor::FileNews news = editor_->look_at_file();
+        const std::string file = editor_->file().string();
+        if (news == session::Editor::FileNews::gone)
+            tell({.kind = Notice::Kind::error,
+                  .text = editor_->file().filename().string() + " is no longer there",
+                  .detail = file + " was deleted, moved or renamed elsewhere. The scene is still "
+                                   "here, unsaved; saving writes the file anew.",
+                  .until = 0,
+                  .button = {},
+                  .action = {},
+                  .about = file});
+        if (news == session::Editor::FileNews::changed) {
+            mended_now(file);
+            if (!editor_->unsaved()) {
+                reload(false);
+            } else {
+                Notice notice;
+                notice.text = editor_->file().filename().string() + " was changed elsewhere";
+                notice.detail = "You have unsaved changes here. Reloading can be undone.";
+                notice.button = "Reload";
+                notice.action = [this] { reload(false); };
+                tell(std::move(notice));
+            }
+        }
+        if (ImGui::GetTime() > next_autosave_) {
+            next_autosave_ = ImGui::GetTime() + autosave_interval;
+            editor_->autosave();
+        }
+    } catch (const Error& error) {
+        fail(error);
+    }
+}
+
+// ---- edits --------------------------------------------------------------------------------------
+
+bool Workspace::edit(const std::function<void(session::Editor&)>& change) {
+    try {
+        change(*editor_);
+        return true;
+    } catch (const Error& error) {
+        fail(error);
+        return false;
+    }
+}
+
+bool Workspace::set(const std::string& pointer, Node value, const std::string& name,
+                    const std::string& merge) {
+    return edit([&](session::Editor& e) { e.set(pointer, std::move(value), name, merge); });
+}
+
+void Workspace::add(model::Section section, const std::string& type) {
+    edit([&](session::Editor& e) {
+        adding_.reset();
+        adding_ = std::make_unique<session::Adding>(e, registry_, section, type);
+    });
+}
+
+// ---- simulation ---------------------------------------------------------------------------------
+
+void Workspace::play(bool on) { send(session::Play{on}); }
+
+void Workspace::set_speed(double seconds_per_second) {
+    speed_ = seconds_per_second;
+    send(session::SetSpeed{seconds_per_second});
+}
+
+void Workspace::optimise(session::Optimise::What what) { send(session::Optimise{what}); }
+
+void Workspace::accept() { accept_and({}); }
+
+void Workspace::accept_and(std::function<void()> next, bool newest) {
+    branch_asked_.reset();
+    after_accept_ = std::move(next);
+    send(session::Accept{++accept_number_, newest});
+}
+
+void Workspace::accept_and_save(std::function<void()> next) {
+    if (is_optimising()) tell("Accepting at the end of this iteration");
+    accept_and(
+        next ? std::move(next) : [this] { save_as_it_is(); }, now().shows_older_scene());
+}
+
+void Workspace::branch(std::int64_t iteration) {
+    after_accept_ = {};
+    branch_asked_ = iteration;
+    send(session::Branch{iteration, ++accept_number_});
+    if (!now().shows_older_scene()) optimise(session::Optimise::What::start);
+}
+
+std::uint64_t Workspace::grab(std::vector<std::int64_t> points, const render::Vec3& place) {
+    send(session::Grab{++grab_number_, std::move(points), place});
+    return grab_number_;
+}
+
+void Workspace::colour_by(const std::string& field) {
+    const auto shown = std::ranges::find(now().colours, field, &session::ShownField::name);
+    const bool both_signs = shown != now().colours.end() && shown->gradient && !shown->length;
+    colour = field;
+    view.symmetric = both_signs;
+    view.map = both_signs ? render::ColourMap::coolwarm : render::ColourMap::viridis;
+    view.range.reset();
+    look();
+}
+
+void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }
+
+// ---- messages -----------------------------------------------------------------------------------
+
+void Workspace::tell(Notice notice) {
+    if (log && notice.kind == Notice::Kind::error) {
+        const bool both = !notice.detail.empty() && notice.detail != notice.text;
+        log->add(session::LogLine::Level::error,
+                 both ? notice.text + ": " + notice.detail : notice.text);
+    }
+    show_notice(std::move(notice));
+}
+
+void Workspace::show_notice(Notice notice) {
+    ++told_;
+    // The same again replaces the old one: a fault in a slider's range is not said sixty times.
+    std::erase_if(notices_, [&](const Notice& n) { return n.text == notice.text; });
+    notices_.push_back(std::move(notice));
+    while (notices_.size() > 4) notices_.pop_front();
+}
+
+void Workspace::tell(const std::string& text, Notice::Kind kind) {
+    Notice notice;
+    notice.kind = kind;
+    notice.text = text;
+    notice.until = ImGui::GetTime() + notice_seconds;
+    tell(std::move(notice));
+}
+
+void Workspace::fail(const std::exception& error) {
+    Notice notice;
+    notice.kind = Notice::Kind::error;
+    notice.text = error.what();
+    notice.until = ImGui::GetTime() + 3 * notice_seconds;
+    tell(std::move(notice));
+}
+
+void Workspace::mended_now(const std::string& about) {
+    std::erase_if(notices_, [&](const Notice& n) { return n.about == about; });
+}
+
+// ---- selection ----------------------------------------------------------------------------------
+
+std::string Workspace::name_at(const std::string& pointer) const {
+    return object_name(document(), pointer);
+}
+
+std::string object_name(const Document& document, const std::string& pointer) {
+    const Node* node = document.find(pointer);
+    if (node == nullptr) return "";
+    if (const Node* name = node->find("name"); name != nullptr && name->is_string())
+        return name->string();
+    // What has no name is called by its type and its place among those of the type.
+    const Node* type = node->find("type");
+    if (type == nullptr || !type->is_string() || node->parent() == nullptr) return "";
+    int number = 0;
+    for (std::size_t k = 0; k < node->parent()->size(); ++k) {
+        const Node& other = node->parent()->item(k);
+        const Node* other_type = other.find("type");
+        if (other.find("name") == nullptr && other_type != nullptr && other_type->is_string() &&
+            other_type->string() == type->string())
+            ++number;
+        if (&other == node) break;
+    }
+    return fmt::format("{}_{}", type->string(), number);
+}
+
+std::string Workspace::pointer_of(const std::string& name) const {
+    for (const model::Section section : model::all_sections) {
+        const std::string head = std::string("/") + model::name_of(section);
+        const Node* list = document().find(head);
+        if (list == nullptr) continue;
+        for (std::size_t k = 0; k < list->size(); ++k) {
+            std::string pointer = fmt::format("{}/{}", head, k);
+            if (name_at(pointer) == name) return pointer;
+        }
+    }
+    return "";
+}
+
+// ---- view ---------------------------------------------------------------------------------------
+
+void Workspace::reset_camera(double aspect) {
+    if (!now().stage) return;
+    render::Stage seen;
+    seen.dimension = is_flat() ? 2 : 3;  // a field's heights are looked at from the side
+    seen.up = now().stage->up;
+    seen.low = now().stage->low;
+    seen.high = now().stage->high;
+    view.camera = render::default_camera(seen, aspect);
+    const auto vector = [&](const char* pointer, render::Vec3& place) {
+        const Node* node = document().find(pointer);
+        if (node == nullptr || !node->is_array() || node->size() != 3) return;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const Node& n = node->item(k);
+            if (n.is_integer() || n.is_real())
+                place[k] = n.is_integer() ? static_cast<double>(n.integer()) : n.real();
+        }
+    };
+    if (now().stage->dimension == 3) {
+        vector("/view/camera/eye", view.camera.eye);
+        vector("/view/camera/target", view.camera.target);
+    }
+    camera_is_set = true;
+}
+
+// ---- settings -----------------------------------------------------------------------------------
+
+void Settings::set(render::View& view) const {
+    view.dark = dark;
+    view.shadows = shadows;
+    view.ambient_occlusion = ambient_occlusion;
+    view.floor = floor;
+    view.samples = samples;
+    const auto grey = [](float r, float g, float b) { return render::Colour{r, g, b, 1}; };
+    view.background_top = dark ? grey(0.17F, 0.185F, 0.21F) : grey(0.93F, 0.945F, 0.96F);
+    view.background_bottom = dark ? grey(0.09F, 0.097F, 0.11F) : grey(0.80F, 0.825F, 0.85F);
+}
+
+void Workspace::load_settings() {
+    try {
+        const fs::path file = state_folder_ / "settings.json";
+        if (!fs::exists(file)) return;
+        settings_are_kept = true;
+        const Document kept = Document::load(file);
+        const auto flag = [&](const char* pointer, bool& value) {
+            if (const Node* n = kept.find(pointer); n != nullptr && n->is_boolean())
+                value = n->boolean();
+        };
+        flag("/dark", settings.dark);
+        flag("/tour_done", settings.tour_done);
+        flag("/shadows", settings.shadows);
+        flag("/ambient_occlusion", settings.ambient_occlusion);
+        flag("/floor", settings.floor);
+        flag("/text_beside", settings.text_beside);
+        if (const Node* n = kept.find("/font_scale"); n != nullptr && n->is_real())
+            settings.font_scale = std::clamp(n->real(), 0.6, 3.0);
+        if (const Node* n = kept.find("/folder"); n != nullptr && n->is_string())
+            settings.folder = n->string();
+        if (const Node* n = kept.find("/samples"); n != nullptr && n->is_integer())
+            settings.samples = n->integer() == 1 ? 1 : 4;
+    } catch (const Error&) {
+        settings = {};  // a broken file must not keep the window from opening
+    }
+}
+
+void Workspace::save_settings() {
+    settings_changed = true;
+    try {
+        Document kept;
+        kept.set("/dark", settings.dark);
+        kept.set("/font_scale", settings.font_scale);
+        kept.set("/tour_done", settings.tour_done);
+        kept.set("/shadows", settings.shadows);
+        kept.set("/ambient_occlusion", settings.ambient_occlusion);
+        kept.set("/floor", settings.floor);
+        kept.set("/samples", settings.samples);
+        kept.set("/text_beside", settings.text_beside);
+        kept.set("/folder", settings.folder);
+        kept.save(state_folder_ / "settings.json");
+    } catch (const Error& error) {
+        fail(error);
+    }
+}
+
+}  // namespace hindcast::gui

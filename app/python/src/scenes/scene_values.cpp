@@ -1,0 +1,335 @@
+// The values of a scene by path: read, set, saved.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/python/src/scenes/scenes.hpp"
+#include "engine/document/document.hpp"
+#include "engine/document/text.hpp"
+#include "engine/document/values.hpp"
+#include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/set_value.hpp"
+
+namespace hindcast::python {
+
+using document::Node;
+using model::Quantity;
+
+const Registry& all_modules() {
+    static const Registry* const all = [] {
+        auto* made = new Registry;
+        register_all_modules(*made);
+        return made;
+    }();
+    return *all;
+}
+
+namespace {
+
+Path parsed(const std::string& text) {
+    try {
+        return Path::parse(text);
+    } catch (const Error& error) {
+        ArgumentFault fault("path: " + error.happened());
+        fault.remedy(error.what_to_do());
+        throw fault;
+    }
+}
+
+Shape shape_of(const Quantity& q) {
+    Shape shape;
+    if (!q.shared) shape.push_back(q.count);
+    if (q.components > 1) shape.push_back(q.components);
+    return shape;
+}
+
+std::vector<double> rows_of(const Quantity& q) {
+    if (!q.shared) return q.values;
+    std::vector<double> rows;
+    for (std::int64_t e = 0; e < q.count; ++e)
+        rows.insert(rows.end(), q.values.begin(), q.values.end());
+    return rows;
+}
+
+}  // namespace
+
+void check_number(const Quantity& q, std::size_t entry, double value, bool single) {
+    const auto at = [&] {
+        const std::size_t n = static_cast<std::size_t>(q.components);
+        std::string name = q.path;
+        if (!q.shared) name += fmt::format("[{}]", entry / n);
+        if (n > 1) name += fmt::format(".{}", "xyz"[entry % n]);
+        return name;
+    };
+    if (!std::isfinite(value) || !q.range.contains(value)) {
+        ArgumentFault fault(fmt::format("value: {} cannot be {}", at(), number_text(value)));
+        fault.remedy("give " + q.range.describe());
+        throw fault;
+    }
+    const auto rounded = static_cast<float>(value);
+    if (single &&
+        (!std::isfinite(rounded) || (rounded == 0 && value != 0 && !q.range.contains(0)))) {
+        ArgumentFault fault(
+            fmt::format("value: {} = {} does not fit f32", at(), number_text(value)));
+        fault.remedy("load the scene with precision=\"f64\"");
+        throw fault;
+    }
+}
+
+// ---------------------------------------------------------------- making
+
+SceneRuns::SceneRuns(Scene scene, SimulationOptions options)
+    : registry_(all_modules()), scene_(scene), options_(std::move(options)) {
+    build(std::move(scene));
+}
+
+void SceneRuns::build(Scene scene) {
+    auto made = std::make_shared<Made>();
+    made->simulation = std::make_unique<Simulation>(scene, registry_, options_);
+    base_ = std::move(made);
+    scene_ = std::move(scene);
+    changed_.clear();
+    sets_.clear();
+    last_.reset();
+}
+
+// The scene with the values as they stand written into it.
+Scene SceneRuns::written() const {
+    Scene scene = scene_;
+    base_->simulation->parameters().fetch_values();
+    for (const std::string& path : changed_) {
+        const Quantity& q = *model().find_quantity(path);
+        scene.set(path,
+                  document::to_line(document::written_form(q.values, q.components, q.shared)));
+    }
+    return scene;
+}
+
+// Which values are one per element does not depend on what the scene's own parameters say of them.
+Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& paths) const {
+    for (const auto& [path, wanted] : Parameters::per_element(scene_.document().root())) {
+        const Quantity* q = model().find_quantity(path);
+        if (q != nullptr && !q->shared)
+            scene.set(path,
+                      document::to_line(document::written_form(q->values, q->components, false)));
+    }
+    Node list = Node::array();
+    for (const std::string& path : paths) list.push_back(Node::object({{"path", path}}));
+    scene.document().set("/parameters", std::move(list));
+    return scene;
+}
+
+// ---------------------------------------------------------------- paths
+
+std::optional<SceneRuns::Leaf> SceneRuns::find(model::Model& model, const std::string& path) const {
+    const Path p = parsed(path);
+    Quantity* const q = model.find_quantity(p.base());
+    if (q == nullptr) return {};
+    if (p.element && *p.element >= q->count)
+        throw ArgumentFault(fmt::format("path: '{}' has {} elements, no element {}", q->path,
+                                        q->count, *p.element));
+    if (p.component && *p.component >= q->components)
+        throw ArgumentFault(fmt::format("path: '{}' has {} component{}, no .{}", q->path,
+                                        q->components, q->components == 1 ? "" : "s",
+                                        "xyz"[*p.component]));
+    Leaf leaf{.path = path, .shape = {}, .quantity = q, .entries = {}};
+    if (!q->shared && !p.element) leaf.shape.push_back(q->count);
+    if (q->components > 1 && !p.component) leaf.shape.push_back(q->components);
+    const auto components = static_cast<std::size_t>(q->components);
+    const std::size_t first = p.element && !q->shared ? static_cast<std::size_t>(*p.element) : 0,
+                      rows = p.element ? 1 : static_cast<std::size_t>(q->rows());
+    for (std::size_t e = first; e < first + rows; ++e)
+        for (std::size_t c = 0; c < components; ++c)
+            if (!p.component || static_cast<std::size_t>(*p.component) == c)
+                leaf.entries.push_back(e * components + c);
+    return leaf;
+}
+
+ArgumentFault SceneRuns::unknown(const std::string& path, const std::string& argument) const {
+    std::vector<std::string_view> known;
+    for (const auto& [name, q] : model().quantities()) known.push_back(name);
+    ArgumentFault fault(fmt::format("{}: the scene has no number at '{}'", argument, path));
+    std::string hint = document::suggestion(parsed(path).base(), known, "there are");
+    if (hint.find('?') != std::string::npos)
+        hint += "; there are " + document::listed(std::span<const std::string_view>(known));
+    fault.remedy(hint);
+    return fault;
+}
+
+std::optional<SceneRuns::Value> SceneRuns::value(const std::string& path) {
+    const std::optional<Leaf> leaf = find(model(), path);
+    if (!leaf) return {};
+    base_->simulation->parameters().fetch_values();
+    Value value{leaf->shape, {}};
+    value.numbers.reserve(leaf->entries.size());
+    for (const std::size_t e : leaf->entries) value.numbers.push_back(leaf->quantity->values[e]);
+    return value;
+}
+
+std::string SceneRuns::json(const std::string& path) const {
+    parsed(path);
+    if (const Node* const node = scene_.find(path)) return document::to_line(*node);
+    throw unknown(path, "path");
+}
+
+void SceneRuns::require_idle() const {
+    if (optimizing_)
+        throw Error("the simulation is being optimised: its callback may only read values")
+            .remedy("change it, or run it, when optimize() has returned");
+}
+
+void SceneRuns::set(const std::string& path, std::span<const double> numbers) {
+    require_idle();
+    const std::optional<Leaf> leaf = find(model(), path);
+    if (!leaf) throw unknown(path, "path");
+    Quantity& q = *leaf->quantity;
+    if (numbers.size() != leaf->entries.size())
+        throw ArgumentFault(fmt::format("value: '{}' is {} number{}, and {} are given", path,
+                                        leaf->entries.size(), leaf->entries.size() == 1 ? "" : "s",
+                                        numbers.size()));
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+        check_number(q, leaf->entries[k], numbers[k], options_.precision == ir::Precision::f32);
+    if (q.shared && parsed(path).element && q.count > 1) {
+        make_per_element(q.path);
+        return set(path, numbers);
+    }
+    base_->simulation->parameters().fetch_values();
+    for (std::size_t k = 0; k < numbers.size(); ++k) q.values[leaf->entries[k]] = numbers[k];
+    q.upload();
+    changed_.insert(q.path);
+}
+
+void SceneRuns::make_per_element(const std::string& path) {
+    require_idle();
+    Quantity* const q = model().find_quantity(parsed(path).base());
+    if (q == nullptr) throw unknown(path, "path");
+    if (!q->shared) return;
+    Scene scene = written();
+    scene.set(q->path,
+              document::to_line(document::written_form(rows_of(*q), q->components, false)));
+    build(std::move(scene));
+}
+
+void SceneRuns::set_json(const std::string& path, const std::string& json) {
+    require_idle();
+    Scene scene = written();
+    set_value(scene, registry_, options_, path, json);
+    SimulationOptions options = options_;
+    if (path == "time.steps") options.steps = -1;
+    std::swap(options, options_);
+    try {
+        build(std::move(scene));
+    } catch (...) {
+        std::swap(options, options_);
+        throw;
+    }
+}
+
+std::vector<SceneRuns::Described> SceneRuns::paths() const {
+    std::vector<Described> list;
+    for (const auto& [path, q] : model().quantities())
+        list.push_back({.path = path,
+                        .unit = q->unit,
+                        .shape = shape_of(*q),
+                        .count = q->count,
+                        .shared = q->shared,
+                        .differentiable = q->may_optimize});
+    return list;
+}
+
+std::vector<std::string> SceneRuns::parameters() const {
+    std::vector<std::string> list;
+    for (const Parameter& p : base_->simulation->parameters().list())
+        if (std::ranges::find(list, p.path) == list.end()) list.push_back(p.path);
+    return list;
+}
+
+// ---------------------------------------------------------------- sets of paths
+
+// Whether the scene's own parameters are these numbers and no others.
+bool SceneRuns::is_base(const Set& set) const {
+    std::set<std::pair<const Quantity*, std::size_t>> own, wanted;
+    for (const Parameter& p : base_->simulation->parameters().list())
+        for (const std::size_t e : p.entries) own.insert({p.quantity, e});
+    for (const Leaf& leaf : set.leaves) {
+        if (leaf.quantity->shared && parsed(leaf.path).element) return false;
+        for (const std::size_t e : leaf.entries) wanted.insert({leaf.quantity, e});
+    }
+    return own == wanted;
+}
+
+SceneRuns::Set& SceneRuns::set_of(const std::vector<std::string>& paths) {
+    require_idle();
+    if (paths.empty()) {
+        ArgumentFault fault("paths: no path is given");
+        fault.remedy("name what is to be differentiated; sim.paths() lists what there is");
+        throw fault;
+    }
+    const auto resolve = [&](Simulation& simulation) {
+        std::vector<Leaf> leaves;
+        std::set<std::pair<const Quantity*, std::size_t>> taken;
+        for (const std::string& path : paths) {
+            std::optional<Leaf> leaf = find(simulation.model(), path);
+            if (!leaf) throw unknown(path, "paths");
+            if (!leaf->quantity->may_optimize) {
+                ArgumentFault fault(fmt::format("paths: '{}' has no gradient{}", path,
+                                                leaf->quantity->no_gradient));
+                fault.remedy(leaf->quantity->remedy.empty()
+                                 ? "sim.paths() says what is differentiable"
+                                 : leaf->quantity->remedy);
+                throw fault;
+            }
+            // Elements of a value for all are told apart once it is one per element.
+            if (!leaf->quantity->shared || !parsed(path).element)
+                for (const std::size_t e : leaf->entries)
+                    if (!taken.insert({leaf->quantity, e}).second)
+                        throw ArgumentFault(
+                            fmt::format("paths: '{}' names what another path names too", path));
+            leaves.push_back(std::move(*leaf));
+        }
+        return leaves;
+    };
+    auto found = std::ranges::find(sets_, paths, &Set::paths);
+    if (found == sets_.end()) {
+        Set set{.paths = paths, .made = base_, .leaves = resolve(*base_->simulation), .size = 0};
+        if (!is_base(set)) {
+            set.made = std::make_shared<Made>();
+            set.made->simulation =
+                std::make_unique<Simulation>(with_parameters(scene_, paths), registry_, options_);
+            set.leaves = resolve(*set.made->simulation);
+        }
+        for (const Leaf& leaf : set.leaves) set.size += leaf.entries.size();
+        sets_.push_front(std::move(set));
+        if (sets_.size() > most_sets) sets_.pop_back();
+    } else {
+        sets_.splice(sets_.begin(), sets_, found);
+    }
+    Set& set = sets_.front();
+    if (set.made == base_) return set;
+    Simulation &to = *set.made->simulation, &from = *base_->simulation;
+    from.parameters().fetch_values();
+    for (const auto& [path, q] : from.model().quantities()) {
+        Quantity& mine = *to.model().find_quantity(path);
+        if (mine.shared == q->shared ? mine.values == q->values : mine.values == rows_of(*q))
+            continue;
+        mine.values = mine.shared ? q->values : rows_of(*q);
+        mine.upload();
+    }
+    return set;
+}
+
+void SceneRuns::assign(Set& set, std::span<const double> values) {
+    if (values.size() != set.size)
+        throw Error(fmt::format("{} values are given for {} numbers", values.size(), set.size));
+    set.made->simulation->parameters().fetch_values();
+    std::size_t k = 0;
+    for (const Leaf& leaf : set.leaves) {
+        for (const std::size_t e : leaf.entries) leaf.quantity->values[e] = values[k++];
+        leaf.quantity->upload();
+    }
+}
+
+}  // namespace hindcast::python

@@ -1,0 +1,356 @@
+// Parameters of the optimisation and their groups. A number of the scene belongs to at most one
+// parameter, a parameter to exactly one group: "group", or else its own path.
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "app/session/document/editor_state.hpp"
+#include "engine/document/text.hpp"
+#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/scene.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+using document::Document;
+using document::Node;
+
+constexpr const char* axes[] = {"x", "y", "z"};
+
+const Node* list_of(const Document& document) { return document.root().find("parameters"); }
+
+std::string text_of(const Node& node, const char* key) {
+    const Node* const text = node.find(key);
+    return text != nullptr && text->is_string() ? text->string() : "";
+}
+
+std::string pointer_to(std::size_t parameter) { return "/parameters/" + std::to_string(parameter); }
+
+// Of /parameters/3: 3.
+std::size_t place_in_list(const std::string& parameter) {
+    const auto place = document::pointer_index(document::split_pointer(parameter)[1]);
+    if (!place) throw Error("there is no parameter of the scene at " + parameter);
+    return *place;
+}
+
+std::string pointer_to_group(const std::string& name) {
+    return "/optimizer/groups/" + document::pointer_token(name);
+}
+
+std::string group_of(const Node& parameter) {
+    const std::string group = text_of(parameter, "group");
+    return group.empty() ? text_of(parameter, "path") : group;
+}
+
+const Node& parameter_at(const Document& document, const std::string& pointer) {
+    const std::vector<std::string> tokens = document::split_pointer(pointer);
+    const Node* const node = document.find(pointer);
+    if (tokens.size() != 2 || tokens[0] != "parameters" || node == nullptr || !node->is_object())
+        throw Error("there is no parameter of the scene at " + pointer)
+            .remedy("name one as /parameters/0 does");
+    return *node;
+}
+
+// Which numbers of a quantity a parameter has: of which elements, and which components of them.
+struct Cover {
+    std::string base;
+    std::set<std::int64_t> elements;  // empty: all
+    std::set<int> components;         // empty: all
+
+    bool meets(const Cover& other) const {
+        const auto common = [](const auto& a, const auto& b) {
+            return a.empty() || b.empty() ||
+                   std::any_of(a.begin(), a.end(), [&](const auto& x) { return b.contains(x); });
+        };
+        return base == other.base && common(elements, other.elements) &&
+               common(components, other.components);
+    }
+};
+
+// Of a parameter that the engine may still refuse: what is not understood counts as all.
+Cover cover_of(const Node& parameter) {
+    Cover cover;
+    const std::string text = text_of(parameter, "path");
+    try {
+        const Path path = Path::parse(text);
+        cover.base = path.base();
+        if (path.element) cover.elements.insert(*path.element);
+        if (path.component) cover.components.insert(*path.component);
+    } catch (const Error&) {
+        cover.base = text;
+    }
+    const Node* const select = parameter.find("select");
+    const Node* const indices = select != nullptr ? select->find("indices") : nullptr;
+    for (std::size_t k = 0; indices != nullptr && k < indices->size(); ++k)
+        if (indices->item(k).is_integer()) cover.elements.insert(indices->item(k).integer());
+    const Node* const components = parameter.find("components");
+    for (std::size_t k = 0; components != nullptr && k < components->size(); ++k)
+        for (int c = 0; c < 3; ++c)
+            if (components->item(k).is_string() && components->item(k).string() == axes[c])
+                cover.components.insert(c);
+    return cover;
+}
+
+void need_unclaimed(const Document& document, const Cover& cover, const std::string& path,
+                    std::size_t except) {
+    const Node* const list = list_of(document);
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (k != except && cover_of(list->item(k)).meets(cover))
+            throw Error("'" + path + "' is optimised already: a number belongs to one parameter")
+                .remedy("restrict the parameter that is there by \"components\" or \"select\"");
+}
+
+// The optimiser's groups, made if they are not there.
+Node& made_groups(Document& document) {
+    if (document.find("/optimizer") == nullptr)  // what holds without one
+        document.set("/optimizer", Node::object({{"type", "lbfgs"}}));
+    if (document.find("/optimizer/groups") == nullptr)
+        document.set("/optimizer/groups", Node::object());
+    return *document.root().find("optimizer")->find("groups");
+}
+
+const Node* factors_of(const Document& document) {
+    const Node* const factors = document.find("/optimizer/groups");
+    return factors != nullptr && factors->is_object() ? factors : nullptr;
+}
+
+bool has_factor(const Document& document, const std::string& group) {
+    const Node* const factors = factors_of(document);
+    return factors != nullptr && factors->find(group) != nullptr;
+}
+
+void erase_factor(Document& document, const std::string& group) {
+    if (!has_factor(document, group)) return;
+    const bool others = factors_of(document)->size() > 1;
+    document.erase(others ? pointer_to_group(group) : "/optimizer/groups");
+}
+
+void rename_factor(Document& document, const std::string& old, const std::string& fresh) {
+    if (!has_factor(document, old)) return;
+    const Node* const factors = factors_of(document);
+    Node changed = Node::object();
+    for (std::size_t k = 0; k < factors->size(); ++k)
+        changed.set(factors->key(k) == old ? fresh : factors->key(k), factors->item(k));
+    document.set("/optimizer/groups", std::move(changed));
+}
+
+void write_group(Document& document, const std::string& pointer, const std::string& group) {
+    Node& parameter = document.set(pointer, Node(parameter_at(document, pointer)));
+    if (group.empty() || group == text_of(parameter, "path"))
+        parameter.erase("group");
+    else
+        parameter.set("group", Node(group));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- for the editor's other files
+
+std::set<std::string> groups_of_parameters(const Document& document) {
+    std::set<std::string> names;
+    const Node* const list = list_of(document);
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        names.insert(group_of(list->item(k)));
+    return names;
+}
+
+void drop_unused_groups(Document& document, const std::set<std::string>& before) {
+    const std::set<std::string> after = groups_of_parameters(document);
+    for (const std::string& name : before)
+        if (!after.contains(name)) erase_factor(document, name);
+}
+
+void remove_parameters(Document& document, const std::vector<std::string>& pointers) {
+    const std::set<std::string> groups = groups_of_parameters(document);
+    std::vector<std::size_t> places;
+    for (const std::string& pointer : pointers) {
+        parameter_at(document, pointer);
+        places.push_back(place_in_list(pointer));
+    }
+    std::ranges::sort(places, std::greater());
+    for (const std::size_t k : places) document.erase(pointer_to(k));
+    drop_unused_groups(document, groups);
+}
+
+std::string duplicate_parameter(Document& document, const std::string& pointer) {
+    const Node& parameter = parameter_at(document, pointer);
+    const Cover own = cover_of(parameter);
+    std::set<int> rest;
+    if (!own.components.empty())
+        for (int c = 0; c < Scene::of(document, {}).dimension(); ++c) rest.insert(c);
+    const Node* const list = list_of(document);
+    for (std::size_t k = 0; k < list->size(); ++k) {
+        Cover other = cover_of(list->item(k));
+        const std::set<int> taken = std::exchange(other.components, {});
+        if (!other.meets({own.base, own.elements, {}})) continue;
+        if (taken.empty()) rest.clear();
+        for (const int c : taken) rest.erase(c);
+    }
+    if (rest.empty())
+        throw Error("every number of '" + text_of(parameter, "path") +
+                    "' belongs to a parameter, and to one only: a copy would have none")
+            .remedy("restrict it by \"components\" first; its copy then has the others");
+    Node copy = parameter;
+    const Path path = Path::parse(text_of(parameter, "path"));
+    copy.set("path", Node(path.element ? path.base() + "[" + std::to_string(*path.element) + "]"
+                                       : path.base()));
+    if (copy.find("group") == nullptr && group_of(parameter) != text_of(copy, "path"))
+        copy.set("group", Node(group_of(parameter)));
+    Node components = Node::array();
+    for (const int c : rest) components.push_back(Node(axes[c]));
+    copy.set("components", std::move(components));
+    const std::size_t place = place_in_list(pointer) + 1;
+    if (place < list->size())
+        document.insert(pointer_to(place), std::move(copy));
+    else
+        document.set("/parameters/-", std::move(copy));
+    return pointer_to(place);
+}
+
+// ---------------------------------------------------------------- parameters
+
+std::vector<std::string> Editor::parameters_of(const std::string& path) const {
+    std::vector<std::string> pointers;
+    const Node* const list = list_of(need(document_));
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (text_of(list->item(k), "path") == path || cover_of(list->item(k)).base == path)
+            pointers.push_back(pointer_to(k));
+    return pointers;
+}
+
+bool Editor::is_optimised(const std::string& path) const { return !parameters_of(path).empty(); }
+
+void Editor::set_optimised(const std::string& path, bool on) {
+    Path::parse(path);
+    const std::vector<std::string> there = parameters_of(path);
+    if (!there.empty() == on) return;
+    if (on) {
+        add_parameter(path);
+        return;
+    }
+    Document changed = need(document_);
+    remove_parameters(changed, there);
+    replace(std::move(changed), "Do not optimise " + path);
+}
+
+std::string Editor::add_parameter(const std::string& path) {
+    Path::parse(path);
+    Document changed = need(document_);
+    const Node fresh = Node::object({{"path", path}});
+    if (list_of(changed) == nullptr) changed.set("/parameters", Node::array());
+    const std::size_t count = list_of(changed)->size();
+    need_unclaimed(changed, cover_of(fresh), path, count);
+    changed.set("/parameters/-", fresh);
+    replace(std::move(changed), "Optimise " + path);
+    return pointer_to(count);
+}
+
+void Editor::set_parameter_path(const std::string& pointer, const std::string& path) {
+    Path::parse(path);
+    Document changed = need(document_);
+    const std::string old = text_of(parameter_at(changed, pointer), "path");
+    if (old == path) return;
+    const std::set<std::string> groups = groups_of_parameters(changed);
+    changed.set(pointer + "/path", Node(path));
+    need_unclaimed(changed, cover_of(changed.at(pointer)), path, place_in_list(pointer));
+    // A factor by the old path is one by the new path, unless another parameter has it too.
+    const std::set<std::string> after = groups_of_parameters(changed);
+    if (!after.contains(old) && !groups.contains(path) && after.contains(path))
+        rename_factor(changed, old, path);
+    drop_unused_groups(changed, groups);
+    replace(std::move(changed), "Path of a parameter");
+}
+
+// ---------------------------------------------------------------- groups
+
+std::vector<Editor::Group> Editor::groups() const {
+    const Document& document = need(document_);
+    const Node* const list = list_of(document);
+    const Node* const factors = factors_of(document);
+    std::vector<Group> groups;
+    const auto at = [&](const std::string& name) -> Group& {
+        const auto found = std::ranges::find(groups, name, &Group::name);
+        if (found != groups.end()) return *found;
+        groups.push_back({name, pointer_to_group(name), std::nullopt, {}});
+        return groups.back();
+    };
+    std::set<std::string> named;
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (const std::string name = text_of(list->item(k), "group"); !name.empty())
+            named.insert(name);
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (const std::string name = group_of(list->item(k));
+            named.contains(name) || has_factor(document, name))
+            at(name).parameters.push_back(pointer_to(k));
+    for (std::size_t k = 0; factors != nullptr && k < factors->size(); ++k) {
+        Group& group = at(factors->key(k));
+        const Node* const rate = factors->item(k).find("rate");
+        if (rate == nullptr) continue;
+        if (rate->is_integer()) group.rate = static_cast<double>(rate->integer());
+        if (rate->is_real()) group.rate = rate->real();
+        if (rate->is_string()) group.rate = document::parse_fraction(rate->string());
+    }
+    return groups;
+}
+
+std::string Editor::add_group(const std::string& parameter) {
+    Document changed = need(document_);
+    parameter_at(changed, parameter);
+    const std::set<std::string> before = groups_of_parameters(changed);
+    std::string name = "group";
+    const auto taken = [&] { return before.contains(name) || has_factor(changed, name); };
+    for (int number = 2; taken(); ++number) name = "group_" + std::to_string(number);
+    write_group(changed, parameter, name);
+    made_groups(changed).set(name, Node::object({{"rate", 1}}));
+    drop_unused_groups(changed, before);
+    replace(std::move(changed), "Add " + name);
+    return pointer_to_group(name);
+}
+
+void Editor::set_group(const std::string& parameter, const std::string& group) {
+    Document changed = need(document_);
+    const std::set<std::string> before = groups_of_parameters(changed);
+    write_group(changed, parameter, group);
+    drop_unused_groups(changed, before);
+    const std::string name = "Group of " + text_of(changed.at(parameter), "path");
+    replace(std::move(changed), name);
+}
+
+std::string Editor::rename_group(const std::string& name, const std::string& fresh) {
+    if (fresh == name) return pointer_to_group(name);
+    if (fresh.empty()) throw Error("a group needs a name");
+    Document changed = need(document_);
+    if (groups_of_parameters(changed).contains(fresh) || has_factor(changed, fresh))
+        throw Error("there is a group '" + fresh + "'")
+            .remedy("choose another name, or put the parameters into that group");
+    const Node* const list = list_of(changed);
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (group_of(list->item(k)) == name) write_group(changed, pointer_to(k), fresh);
+    rename_factor(changed, name, fresh);
+    replace(std::move(changed), "Rename " + name + " to " + fresh);
+    return pointer_to_group(fresh);
+}
+
+void Editor::set_group_rate(const std::string& name, double rate, const std::string& merge) {
+    if (has_factor(need(document_), name)) {
+        set(pointer_to_group(name) + "/rate", Node(rate), "Rate of " + name, merge);
+        return;
+    }
+    Document changed = need(document_);
+    made_groups(changed).set(name, Node::object({{"rate", rate}}));
+    replace(std::move(changed), "Rate of " + name);
+    state_->merge = merge;
+}
+
+void Editor::remove_group(const std::string& name) {
+    Document changed = need(document_);
+    const Node* const list = list_of(changed);
+    for (std::size_t k = 0; list != nullptr && k < list->size(); ++k)
+        if (text_of(list->item(k), "group") == name) write_group(changed, pointer_to(k), "");
+    erase_factor(changed, name);
+    replace(std::move(changed), "Delete " + name);
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,86 @@
+#include "app/session/frames/frame_keeper.hpp"
+
+#include <algorithm>
+
+namespace hindcast::session {
+
+void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, std::int64_t held) {
+    names_ = std::move(names);
+    arrays_.clear();
+    for (const std::string& name : *names_) arrays_.push_back(model.array(name));
+    position_ = which_ = ways_ = Array();
+    watch_energies(model);
+    if (points == 0 || std::find(names_->begin(), names_->end(), "position") == names_->end())
+        return;
+    position_ = model.array("position");
+    const std::int64_t count = std::min(points, most_ways);
+    std::vector<std::int64_t> which;
+    for (std::int64_t k = 0; k < count; ++k) which.push_back(k * points / count);
+    held_ = held >= 0;
+    if (held_) which.push_back(held);
+    const auto gathered = static_cast<std::int64_t>(which.size());
+    which_ = Array(ir::Type::i32, {gathered});
+    which_.assign_integers(which);
+    ways_ = Array(position_.type(), {gathered, position_.components()});
+}
+
+void FrameKeeper::watch_energies(model::Model& model) {
+    if (model_ == &model) return;
+    model_ = &model;
+    energy_names_.clear();
+    energies_.clear();
+    Program program;
+    for (const model::Energy& energy : model.energies()) {
+        energy_names_.push_back(energy.owner.empty() ? energy.name
+                                                     : energy.name + " of " + energy.owner);
+        energies_.emplace_back(ir::Type::f64, std::vector<std::int64_t>{1});
+        energy.add(model, 1, energies_.back(), program);
+    }
+    add_energies_ = program.launches();
+}
+
+void FrameKeeper::let_go() {
+    names_ = nullptr;
+    arrays_.clear();
+    position_ = which_ = ways_ = Array();
+    model_ = nullptr;
+    energy_names_.clear();
+    energies_.clear();
+    add_energies_.clear();
+}
+
+FramePointer FrameKeeper::keep(std::int64_t step) {
+    KeptFrame frame;
+    frame.step = step;
+    frame.names = names_;
+    for (const Array& array : arrays_) frame.arrays.push_back(array.clone());
+    for (const Array& energy : energies_) energy.fill(0);
+    for (const Launch& launch : add_energies_) launch.forward().run();
+    if (which_) kernels_.gather(position_, which_, ways_);
+    for (const Array& energy : energies_) frame.energies.push_back(energy.value(0));
+    if (which_) {
+        const std::vector<double> places = ways_.to_doubles();
+        const auto dimension = static_cast<std::size_t>(ways_.components());
+        frame.ways.resize(places.size() / dimension);
+        for (std::size_t k = 0; k < places.size(); ++k)
+            frame.ways[k / dimension][k % dimension] = places[k];
+        if (held_) {
+            frame.held = frame.ways.back();
+            frame.ways.pop_back();
+        }
+    }
+    return graveyard_ ? Graveyard::keep(graveyard_, std::move(frame))
+                      : std::make_shared<const KeptFrame>(std::move(frame));
+}
+
+FramePointer FrameKeeper::keep(std::int64_t step, Names names,
+                               const std::vector<Array>& arrays) const {
+    KeptFrame frame;
+    frame.step = step;
+    frame.names = std::move(names);
+    for (const Array& array : arrays) frame.arrays.push_back(array.clone());
+    return graveyard_ ? Graveyard::keep(graveyard_, std::move(frame))
+                      : std::make_shared<const KeptFrame>(std::move(frame));
+}
+
+}  // namespace hindcast::session

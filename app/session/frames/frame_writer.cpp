@@ -1,0 +1,328 @@
+#include "app/session/frames/frame_writer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/backend/cuda/context.hpp"
+#include "engine/base/log.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+constexpr double hidden = std::numeric_limits<double>::quiet_NaN();
+
+ir::Type type_of(const render::Stage& stage) {
+    return stage.real == render::RealType::f32 ? ir::Type::f32 : ir::Type::f64;
+}
+
+std::vector<std::int64_t> shape_of(const render::Channel& channel) {
+    if (channel.components == 1) return {channel.elements};
+    return {channel.elements, channel.components};
+}
+
+}  // namespace
+
+class ChannelWriter {
+public:
+    ChannelWriter(FrameWriter& writer, const Moment& moment, const std::vector<Array>& channels)
+        : w_(writer),
+          kernels_(writer.kernels_),
+          m_(moment),
+          channels_(channels),
+          plan_(moment.world->plan) {}
+
+    void write() {
+        if (plan_.position >= 0) {
+            put(kept(m_.frame, "position"), channel(plan_.position), hidden);
+            put(kept(m_.ghost, "position"), channel(plan_.ghost), hidden);
+            const auto arrows = m_.world->arrow_sources.find(m_.look.arrows);
+            const bool any = arrows != m_.world->arrow_sources.end();
+            put(any ? array_of(arrows->second) : nullptr, channel(plan_.arrows), 0);
+        }
+        const auto found = m_.world->colour_sources.find(m_.look.colour);
+        const Source* const colour =
+            found == m_.world->colour_sources.end() ? nullptr : &found->second;
+        for (const FieldChannel& field : plan_.fields) {
+            const bool other = colour != nullptr && colour->of == Source::Of::field &&
+                               colour->array == field.array;
+            const bool of_host = other && (colour->kind == Source::Kind::quantity ||
+                                           colour->kind == Source::Kind::quantity_gradient);
+            if (of_host) {
+                paint(*colour, {field.channel});
+                continue;
+            }
+            const Array* const from = other ? array_of(*colour) : nullptr;
+            put(from != nullptr ? from : kept(m_.frame, field.array), channel(field.channel), 0);
+        }
+        colours(colour);
+    }
+
+private:
+    const Array& channel(int c) const { return channels_[static_cast<std::size_t>(c)]; }
+
+    static const Array* kept(const FramePointer& frame, const std::string& array) {
+        return frame == nullptr ? nullptr : frame->find(array);
+    }
+    const Array* array_of(const Source& source) const {
+        return kept(source.kind == Source::Kind::array_gradient ? m_.adjoint : m_.frame,
+                    source.array);
+    }
+
+    // What was not kept is `otherwise`.
+    void put(const Array* from, const Array& to, double otherwise) const {
+        if (from != nullptr && from->size() == to.size())
+            kernels_.copy(*from, to);
+        else
+            kernels_.fill(to, otherwise);
+    }
+
+    void colours(const Source* source) const {
+        const auto paints = [&](Source::Kind kind) {
+            return source != nullptr && source->kind == kind && source->of != Source::Of::field;
+        };
+        if (paints(Source::Kind::quantity) || paints(Source::Kind::quantity_gradient)) {
+            std::vector<int> channels;
+            if (plan_.colour >= 0) channels.push_back(plan_.colour);
+            for (const SegmentChannel& s : plan_.segments) channels.push_back(s.channel);
+            paint(*source, channels);
+        } else if (paints(Source::Kind::array) || paints(Source::Kind::array_gradient)) {
+            const Array* const from = plan_.colour < 0 ? nullptr : array_of(*source);
+            if (from == nullptr || from->elements() != plan_.points) return hide_all();
+            kernels_.magnitude(*from, channel(plan_.colour));
+            for (const SegmentChannel& s : plan_.segments)  // between the colours of their ends
+                kernels_.middle(channel(plan_.colour), ends_of(s), channel(s.channel));
+        } else {
+            hide_all();
+        }
+    }
+
+    void hide_all() const {
+        if (plan_.colour >= 0) kernels_.fill(channel(plan_.colour), hidden);
+        for (const SegmentChannel& s : plan_.segments) kernels_.fill(channel(s.channel), hidden);
+    }
+
+    const Array& ends_of(const SegmentChannel& s) const {
+        if (w_.ends_of_ != plan_.stage) {
+            w_.ends_.clear();
+            w_.ends_of_ = plan_.stage;
+        }
+        Array& ends = w_.ends_[s.channel];
+        if (ends) return ends;
+        const std::vector<std::uint32_t>& indices =
+            plan_.stage->things[static_cast<std::size_t>(s.thing)].indices;
+        ends = Array(ir::Type::i32, {static_cast<std::int64_t>(indices.size() / 2), 2});
+        ends.assign_integers(std::vector<std::int64_t>(indices.begin(), indices.end()));
+        return ends;
+    }
+
+    // ---- numbers of the host: one per element of the quantity's owner ----
+
+    void paint(const Source& source, const std::vector<int>& channels) const {
+        FrameWriter::Painted& p = w_.painted_;
+        const Trajectory& t = *m_.trajectory;
+        const bool gradient = source.kind == Source::Kind::quantity_gradient;
+        if (p.world != m_.world || p.quantity != source.quantity || p.gradient != gradient ||
+            p.parameters != t.parameters || p.gradients != m_.gradient || p.base != t.base ||
+            p.channels.empty()) {
+            p = {m_.world, source.quantity, gradient, t.parameters, m_.gradient, t.base, {}};
+            for (const int c : channels) p.channels[c] = Array();
+            const std::vector<double> numbers = magnitudes(source, gradient);
+            for (auto& [c, array] : p.channels) {
+                std::vector<double> values(static_cast<std::size_t>(channel(c).size()), hidden);
+                if (place(source, numbers, c, values))
+                    array = Array::from(values, channel(c).type(), channel(c).shape());
+            }
+        }
+        for (const auto& [c, array] : p.channels) put(array ? &array : nullptr, channel(c), hidden);
+    }
+
+    std::vector<double> magnitudes(const Source& source, bool gradient) const {
+        std::vector<double> values =
+            gradient ? m_.world->gradient_of(source.quantity, m_.gradient)
+                     : m_.world->values_of(source.quantity, *m_.trajectory->base,
+                                           m_.trajectory->parameters);
+        const auto components =
+            static_cast<std::size_t>(m_.world->quantities[source.quantity].info.components);
+        if (components == 1) return values;
+        std::vector<double> lengths(values.size() / std::max<std::size_t>(components, 1));
+        for (std::size_t k = 0; k < lengths.size(); ++k) {
+            double sum = 0;
+            for (std::size_t c = 0; c < components; ++c)
+                sum += values[k * components + c] * values[k * components + c];
+            lengths[k] = std::sqrt(sum);
+        }
+        return lengths;
+    }
+
+    // Whether the numbers are shown in this channel, and then which.
+    bool place(const Source& source, const std::vector<double>& numbers, int c,
+               std::vector<double>& values) const {
+        if (numbers.empty()) return false;
+        const std::string& owner = m_.world->quantities[source.quantity].owner;
+        if (source.of == Source::Of::range && c == plan_.colour) {
+            std::copy(numbers.begin(), numbers.end(), values.begin() + source.first);
+            return true;
+        }
+        if (source.of == Source::Of::field) {
+            if (values.size() != numbers.size()) return false;
+            values = numbers;
+            return true;
+        }
+        if (source.of == Source::Of::segments) {
+            const bool of_owner = std::any_of(
+                plan_.segments.begin(), plan_.segments.end(),
+                [&](const SegmentChannel& s) { return s.channel == c && s.owner == owner; });
+            if (!of_owner || values.size() != numbers.size()) return false;
+            values = numbers;
+            return true;
+        }
+        if (source.of != Source::Of::surface || c != plan_.colour) return false;
+        for (const render::Thing& t : plan_.stage->things)
+            if (!t.ghost && t.name == owner && t.kind == render::Thing::Kind::surface)
+                surface(t, numbers, values);
+        return true;
+    }
+
+    // A corner has the mean of the triangles around it.
+    static void surface(const render::Thing& t, const std::vector<double>& numbers,
+                        std::vector<double>& values) {
+        std::vector<double> sums(values.size(), 0.0);
+        std::vector<int> counts(values.size(), 0);
+        for (std::size_t k = 0; k < t.indices.size(); ++k) {
+            sums[t.indices[k]] += numbers[t.cell_of(k / 3)];
+            ++counts[t.indices[k]];
+        }
+        for (std::size_t p = 0; p < sums.size(); ++p)
+            if (counts[p] > 0) values[p] = sums[p] / counts[p];
+    }
+
+    FrameWriter& w_;
+    FrameKernels& kernels_;
+    const Moment& m_;
+    const std::vector<Array>& channels_;
+    const StagePlan& plan_;
+};
+
+render::Frame FrameJob::frame() const {
+    render::Frame f;
+    f.step = moment.frame->step;
+    f.iteration = trajectory->iteration;
+    f.time = static_cast<double>(f.step) * world->step_seconds;
+    f.arrows = moment.look.arrows;
+    f.numbers = world->thing_numbers(*base, parameters, f.time);
+    const std::vector<render::Thing>& things = world->plan.stage->things;
+    if (moment.look.arrows.empty())  // none are drawn
+        for (std::size_t k = 0; k < things.size(); ++k)
+            if (things[k].kind == render::Thing::Kind::arrows) f.numbers[k] = {0};
+    return f;
+}
+
+FrameWriter::FrameWriter(std::shared_ptr<Device> device) : kernels_(std::move(device)) {}
+
+FrameWriter::~FrameWriter() = default;
+
+void FrameWriter::let_go() {
+    kernels_.forget();
+    for (auto& arrays : arrays_) arrays.clear();
+    semaphore_ = nullptr;
+    tried_ = false;
+    painted_ = {};
+    ends_.clear();
+    ends_of_ = nullptr;
+    exchange_ = nullptr;
+}
+
+void FrameWriter::connect(const std::shared_ptr<render::Exchange>& exchange) {
+    if (exchange_ == exchange) return;
+    let_go();
+    const bool exported = exchange->kind() == render::TransportKind::exported;
+    const Device& device = *kernels_.device();
+    if (exported && !device.cuda())
+        throw Error("frames are to go to memory of a CUDA device, but the solver is on another one")
+            .remedy("choose another --transport, or --device cuda");
+    exchange_ = exchange;
+}
+
+// Arrays over the slot's memory.
+const std::vector<Array>& FrameWriter::slot(int slot) {
+    std::vector<Array>& arrays = arrays_[static_cast<std::size_t>(slot)];
+    if (!arrays.empty()) return arrays;
+    const render::Stage& stage = exchange_->stage();
+    const std::vector<render::SharedMemory>& memory = exchange_->slot(slot);
+    if (memory.size() != stage.channels.size())
+        throw Error("internal: frames go to memory of another stage");
+    const Device& device = *kernels_.device();
+    std::vector<Array> made;
+    for (std::size_t c = 0; c < memory.size(); ++c) {
+        const render::Channel& channel = stage.channels[c];
+        const std::size_t bytes = channel.bytes(stage.real);
+        const render::SharedMemory& m = memory[c];
+        if (exchange_->kind() == render::TransportKind::exported) {
+            if (m.device_uuid != device.cuda()->info().uuid)
+                throw Error("frames are to go to memory of another GPU than the solver's")
+                    .remedy("choose another --transport, or the --device cuda:N that draws");
+            made.push_back(Array::over(device.cuda(), {m.descriptor, m.exported_bytes, m.offset},
+                                       type_of(stage), shape_of(channel)));
+        } else if (m.host == nullptr || m.bytes < bytes) {
+            throw Error("internal: there is no memory for the channel " + channel.name);
+        } else {
+            made.push_back(
+                Array::over(std::span(m.host, bytes), m.alive, type_of(stage), shape_of(channel)));
+        }
+    }
+    arrays = std::move(made);
+    return arrays;
+}
+
+bool FrameWriter::raises() {
+    if (std::exchange(tried_, true)) return semaphore_ != nullptr;
+    const int shared = exchange_->semaphore();
+    if (shared < 0) return false;
+    const Device& device = *kernels_.device();
+    try {
+        auto semaphore = std::make_unique<backend::cuda::Semaphore>(device.cuda(), shared);
+        const std::uint64_t value = exchange_->next_value();
+        semaphore->raise(value);
+        device.synchronize();
+        if (exchange_->raised() == value) semaphore_ = std::move(semaphore);
+    } catch (const Error& error) {
+        log_warning("{}; frames wait for the device instead", error.what());
+        return false;
+    }
+    if (!semaphore_)
+        log_warning(
+            "Vulkan does not see that CUDA raises its semaphore; frames wait for the device "
+            "instead");
+    return semaphore_ != nullptr;
+}
+
+void FrameWriter::write(const FrameJob& job) {
+    connect(job.exchange);
+    const render::Stage& stage = job.exchange->stage();
+    const StagePlan& plan = job.moment.world->plan;
+    if (stage.channels.size() != plan.stage->channels.size() || stage.real != plan.stage->real)
+        throw Error("internal: frames go to memory of another stage");
+    render::Frame frame = job.frame();
+    if (job.exchange->full()) {
+        kernels_.device()->synchronize();
+        job.exchange->settle();
+    }
+    frame.slot = job.exchange->begin();
+    const std::vector<Array>& channels = slot(frame.slot);
+    ChannelWriter(*this, job.moment, channels).write();
+    if (raises()) {
+        frame.ready = job.exchange->next_value();
+        semaphore_->raise(frame.ready);
+    } else {
+        kernels_.device()->synchronize();
+    }
+    if (job.exchange->kind() != render::TransportKind::exported)
+        for (const Array& channel : channels)
+            if (channel.size() > 0) channel.data();  // of the host, from wherever it was made
+    job.exchange->publish(std::move(frame));
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,330 @@
+#include "app/session/frames/stage_maker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace hindcast::session {
+
+namespace {
+
+using model::Section;
+using render::Channel;
+using render::Colour;
+using render::Stage;
+using render::Thing;
+using Kind = render::Thing::Kind;
+
+// Apart for the colour-blind as well (after Okabe and Ito 2008), a little paler: bodies; and
+// forces, which are drawn among them.
+constexpr Colour body_colours[] = {{0.36F, 0.65F, 0.90F, 1}, {0.93F, 0.68F, 0.27F, 1},
+                                   {0.30F, 0.72F, 0.58F, 1}, {0.86F, 0.55F, 0.73F, 1},
+                                   {0.94F, 0.88F, 0.42F, 1}, {0.85F, 0.47F, 0.28F, 1}};
+constexpr Colour force_colours[] = {{0.62F, 0.65F, 0.70F, 1}, {0.56F, 0.62F, 0.58F, 1}};
+constexpr Colour collider_colour{0.45F, 0.47F, 0.52F, 1};
+constexpr Colour wanted_colour{0.95F, 0.32F, 0.34F, 1};
+constexpr Colour frame_colour{0.55F, 0.57F, 0.60F, 1};
+constexpr float ghost_alpha = 0.25F;
+
+struct Box {
+    render::Vec3 low, high;
+    bool empty = true;
+    void add(const double* place, int dimension) {
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double x = k < static_cast<std::size_t>(dimension) ? place[k] : 0;
+            low[k] = empty ? x : std::min(low[k], x);
+            high[k] = empty ? x : std::max(high[k], x);
+        }
+        empty = false;
+    }
+    double diagonal() const {
+        double sum = 0;
+        for (std::size_t k = 0; k < 3 && !empty; ++k)
+            sum += (high[k] - low[k]) * (high[k] - low[k]);
+        return std::sqrt(sum);
+    }
+};
+
+// How near neighbours start to each other: the median over some of the points. 0 if there is one.
+double spacing_of(const double* places, std::size_t count, int dimension) {
+    const auto d = static_cast<std::size_t>(dimension);
+    const std::size_t sampled = std::min<std::size_t>(count, count > 100'000 ? 32 : 128);
+    std::vector<double> nearest;
+    for (std::size_t s = 0; s < sampled; ++s) {
+        const double* p = places + s * (count / sampled) * d;
+        double best = std::numeric_limits<double>::infinity();
+        for (std::size_t q = 0; q < count; ++q) {
+            double sum = 0;
+            for (std::size_t k = 0; k < d; ++k) {
+                const double difference = places[q * d + k] - p[k];
+                sum += difference * difference;
+            }
+            if (sum > 0 && sum < best) best = sum;
+        }
+        if (std::isfinite(best)) nearest.push_back(std::sqrt(best));
+    }
+    if (nearest.empty()) return 0;
+    const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+    std::nth_element(nearest.begin(), middle, nearest.end());
+    return *middle;
+}
+
+class Maker {
+public:
+    explicit Maker(Simulation& simulation)
+        : simulation_(simulation), model_(simulation.model()), stage_(std::make_shared<Stage>()) {}
+
+    StagePlan make() {
+        Stage& stage = *stage_;
+        stage.dimension = model_.dimension();
+        stage.real = simulation_.options().precision == ir::Precision::f32 ? render::RealType::f32
+                                                                           : render::RealType::f64;
+        if (const document::Node* up = simulation_.scene().document().root().find("up"))
+            stage.up = up->string() == "y" ? 'y' : 'z';
+        plan_.points = model_.point_count();
+        measure_points();
+        if (plan_.points > 0) {
+            plan_.position = channel("position", plan_.points, stage.dimension);
+            plan_.ghost = channel("ghost position", plan_.points, stage.dimension);
+            plan_.colour = channel("point colour", plan_.points, 1);
+            plan_.arrows = channel("arrows", plan_.points, stage.dimension);
+        }
+        colour_owners();
+        for (const model::Drawing& drawing : model_.drawings()) {
+            owner_ = drawing.owner;
+            std::visit([this](const auto& shape) { add(shape); }, drawing.shape);
+        }
+        if (plan_.points > 0) {
+            Thing& arrows = thing(Kind::arrows, "arrows");
+            arrows.places = plan_.position;
+            arrows.values = plan_.arrows;
+            arrows.count = plan_.points;
+            arrows.colour = wanted_colour;
+        }
+        add_ghosts();
+        stage.low = box_.low;
+        stage.high = box_.high;
+        plan_.stage = stage_;
+        return std::move(plan_);
+    }
+
+private:
+    int channel(const std::string& name, std::int64_t elements, int components) {
+        stage_->channels.push_back(Channel{name, elements, components});
+        return static_cast<int>(stage_->channels.size()) - 1;
+    }
+
+    Thing& thing(Kind kind, const std::string& name) {
+        plan_.numbers.emplace_back();
+        Thing& t = stage_->things.emplace_back();
+        t.kind = kind;
+        t.name = name;
+        const auto found = colours_.find(name);
+        if (found != colours_.end()) t.colour = found->second;
+        return t;
+    }
+
+    void measure_points() {
+        const std::vector<double>& x = model_.initial_points();
+        const int d = model_.dimension();
+        for (std::size_t k = 0; k + static_cast<std::size_t>(d) <= x.size();
+             k += static_cast<std::size_t>(d))
+            box_.add(&x[k], d);
+        radius_ = radius_of(0, plan_.points);
+    }
+
+    double radius_of(std::int64_t first, std::int64_t count) const {
+        const std::vector<double>& x = model_.initial_points();
+        const auto d = static_cast<std::size_t>(model_.dimension());
+        constexpr double alone = 0.05;
+        if (static_cast<std::size_t>(first + count) * d > x.size() || count == 0) return alone;
+        const double spacing = spacing_of(x.data() + static_cast<std::size_t>(first) * d,
+                                          static_cast<std::size_t>(count), model_.dimension());
+        const double extent = box_.diagonal();
+        if (extent <= 0) return alone;
+        if (spacing <= 0) return 0.02 * extent;
+        return std::min(0.45 * spacing, 0.02 * extent);
+    }
+
+    void colour_owners() {
+        std::map<Section, std::size_t> counts;
+        for (const Scene::Object& object : simulation_.scene().objects()) {
+            const std::size_t k = counts[object.section]++;
+            Colour colour = frame_colour;
+            if (object.section == Section::bodies)
+                colour = body_colours[k % std::size(body_colours)];
+            else if (object.section == Section::forces)
+                colour = force_colours[k % std::size(force_colours)];
+            else if (object.section == Section::colliders)
+                colour = collider_colour;
+            else if (object.section == Section::objective)
+                colour = wanted_colour;
+            colours_[object.name] = colour;
+        }
+    }
+
+    void add(const model::DrawnPoints& shape) {
+        Thing& t = thing(Kind::points, owner_);
+        t.places = plan_.position;
+        t.values = plan_.colour;
+        t.first = shape.first;
+        t.count = shape.count;
+        t.radius = shape.radius > 0 ? shape.radius : radius_of(shape.first, shape.count);
+        // One that is written may be optimised.
+        const model::Quantity* const radius = model_.find_quantity(owner_ + ".radius");
+        if (shape.radius > 0 && radius != nullptr) plan_.numbers.back().quantities = {radius->path};
+    }
+
+    void add(const model::DrawnSegments& shape) {
+        const int number = static_cast<int>(stage_->things.size());
+        Thing& t = thing(Kind::segments, owner_);
+        t.places = plan_.position;
+        t.indices = shape.ends;
+        t.radius = 0.25 * radius_;
+        t.values = channel(owner_ + " colour", static_cast<std::int64_t>(shape.ends.size() / 2), 1);
+        plan_.segments.push_back({t.values, number, owner_});
+    }
+
+    void add(const model::DrawnSurface& shape) {
+        Thing& t = thing(Kind::surface, owner_);
+        t.places = plan_.position;
+        t.values = plan_.colour;
+        t.values_per_point = true;
+        t.indices = shape.corners;
+        t.element_of = shape.element_of;
+    }
+
+    void add(const model::DrawnField& shape) {
+        std::string name;
+        for (const auto& [array, published] : model_.arrays())
+            if (published.array.same_memory(shape.values)) name = array;
+        if (name.empty()) return;
+        Thing& t = thing(Kind::field, owner_);
+        t.rows = shape.rows;
+        t.columns = shape.columns;
+        t.spacing = shape.spacing;
+        t.values = channel(name, shape.rows * shape.columns, 1);
+        plan_.fields.push_back({t.values, name});
+        const double corner[] = {static_cast<double>(shape.rows - 1) * shape.spacing,
+                                 static_cast<double>(shape.columns - 1) * shape.spacing, 0};
+        const double origin[] = {0, 0, 0};
+        box_.add(origin, 2);
+        box_.add(corner, 2);
+    }
+
+    void add(const model::DrawnHalfSpace& shape) {
+        thing(Kind::half_space, owner_);
+        plan_.numbers.back().quantities = {shape.normal->path, shape.offset->path};
+        if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
+    }
+
+    void add(const model::DrawnBall& shape) {
+        thing(Kind::ball, owner_);
+        plan_.numbers.back().quantities = {shape.center->path, shape.radius->path};
+        if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
+        const double radius = shape.radius->values.empty() ? 0 : shape.radius->values.front();
+        for (const double sign : {-1.0, 1.0}) {
+            std::vector<double> corner = shape.center->values;
+            for (double& x : corner) x += sign * radius;
+            if (static_cast<int>(corner.size()) >= model_.dimension())
+                box_.add(corner.data(), model_.dimension());
+        }
+    }
+
+    void add(const model::DrawnFrame& shape) {
+        thing(Kind::box_edges, owner_);
+        std::vector<double>& numbers = plan_.numbers.back().constant;
+        for (const std::vector<double>* corner : {&shape.low, &shape.high}) {
+            std::vector<double> place = *corner;
+            place.resize(3, 0.0);
+            box_.add(place.data(), model_.dimension());
+            numbers.insert(numbers.end(), place.begin(), place.end());
+        }
+    }
+
+    void add(const model::DrawnTargets& shape) {
+        thing(Kind::markers, owner_);
+        plan_.numbers.back().quantities = {shape.places->path};
+        const auto d = static_cast<std::size_t>(model_.dimension());
+        const std::vector<double>& places = shape.places->values;
+        if (static_cast<std::size_t>(shape.places->components) != d) return;
+        for (std::size_t k = 0; k + d <= places.size(); k += d)
+            box_.add(&places[k], model_.dimension());
+    }
+
+    // What moves once more, pale, at the places of another iteration.
+    void add_ghosts() {
+        const std::size_t count = stage_->things.size();
+        for (std::size_t k = 0; k < count; ++k) {
+            const Thing& original = stage_->things[k];
+            if (original.places < 0 || original.places != plan_.position ||
+                original.kind == Kind::arrows)
+                continue;
+            Thing ghost = original;
+            ghost.ghost = true;
+            ghost.places = plan_.ghost;
+            ghost.values = -1;
+            ghost.colour[3] = ghost_alpha;
+            stage_->things.push_back(std::move(ghost));
+            plan_.numbers.emplace_back();
+        }
+    }
+
+    Simulation& simulation_;
+    model::Model& model_;
+    std::shared_ptr<Stage> stage_;
+    StagePlan plan_;
+    Box box_;
+    double radius_ = 0;
+    std::map<std::string, Colour> colours_;
+    std::string owner_;
+};
+
+bool same(const Channel& a, const Channel& b) {
+    return a.name == b.name && a.elements == b.elements && a.components == b.components;
+}
+
+bool same(const Thing& a, const Thing& b) {
+    return a.kind == b.kind && a.name == b.name && a.places == b.places && a.values == b.values &&
+           a.ghost == b.ghost && a.first == b.first && a.count == b.count &&
+           std::fabs(a.radius - b.radius) <= 0.5 * std::max(a.radius, b.radius) &&
+           a.indices == b.indices && a.element_of == b.element_of &&
+           a.values_per_point == b.values_per_point && a.rows == b.rows && a.columns == b.columns &&
+           a.spacing == b.spacing && a.colour == b.colour;
+}
+
+template <class T>
+bool all_same(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const T& x, const T& y) { return same(x, y); });
+}
+
+}  // namespace
+
+StagePlan make_stage(Simulation& simulation) { return Maker(simulation).make(); }
+
+bool same_layout(const Stage& a, const Stage& b) {
+    return a.dimension == b.dimension && a.real == b.real && a.up == b.up &&
+           all_same(a.channels, b.channels) && all_same(a.things, b.things);
+}
+
+bool ghost_fits(const Stage& shown, const Stage& ghost) {
+    const auto places = [](const Stage& stage) {
+        return std::ranges::find(stage.channels, std::string("ghost position"), &Channel::name);
+    };
+    const auto moving = [](const Stage& stage) {
+        std::vector<const Thing*> things;
+        for (const Thing& t : stage.things)
+            if (t.ghost) things.push_back(&t);
+        return things;
+    };
+    const auto a = places(shown), b = places(ghost);
+    return a != shown.channels.end() && b != ghost.channels.end() && same(*a, *b) &&
+           std::ranges::equal(moving(shown), moving(ghost), [](const Thing* x, const Thing* y) {
+               return x->kind == y->kind && x->name == y->name && x->first == y->first &&
+                      x->count == y->count && x->indices == y->indices;
+           });
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,372 @@
+#include "app/session/frames/world.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "app/session/frames/force_adjoint.hpp"
+#include "app/session/frames/frame_kernels.hpp"
+#include "app/session/session.hpp"
+#include "app/session/threads/prober.hpp"
+#include "engine/sim/results/results.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+constexpr std::size_t most_values_shown = 4096;
+
+void add_quantities(World& world, Simulation& simulation) {
+    for (const auto& [path, q] : simulation.model().quantities()) {
+        world.quantity_of[path] = world.quantities.size();
+        QuantityMeta& meta = world.quantities.emplace_back();
+        meta.info.path = path;
+        meta.info.unit = q->unit;
+        meta.info.scene_pointer = q->scene_pointer;
+        meta.info.rows = q->rows();
+        meta.info.components = q->components;
+        meta.info.may_optimise = q->may_optimize;
+        meta.info.low = q->range.low;
+        meta.info.high = q->range.high;
+        meta.info.shared = q->shared;
+        meta.count = q->count;
+        const std::size_t dot = path.find('.');
+        meta.owner = dot == std::string::npos ? "" : path.substr(0, dot);
+    }
+}
+
+void add_parameters(World& world, Simulation& simulation) {
+    std::size_t first = 0;
+    for (const Parameter& p : simulation.parameters().list()) {
+        const std::size_t q = world.quantity_of.at(p.quantity->path);
+        world.quantities[q].info.optimised = true;
+        ParameterInfo info;
+        info.path = p.path;
+        info.unit = p.quantity->unit;
+        info.group = p.group;
+        info.low = p.low;
+        info.high = p.high;
+        info.log_scale = p.log_scale;
+        info.names = p.names;
+        info.first = first;
+        info.count = p.entries.size();
+        world.parameters.push_back(std::move(info));
+        world.places.push_back({q, first, p.entries});
+        first += p.entries.size();
+    }
+    world.parameter_count = first;
+}
+
+// What can be shown as colour or arrow, and where it comes from.
+class Shown {
+public:
+    Shown(World& world, Simulation& simulation) : world_(world), model_(simulation.model()) {}
+
+    void find() {
+        for (const auto& [name, published] : model_.arrays()) {
+            const Array& array = published.array;
+            if (!ir::is_real(array.type())) continue;
+            const std::size_t scalar = ir::size_of(array.type());
+            world_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
+            if (!is_of_points(array)) continue;
+            if (name == "velocity")
+                colour("speed", "m/s", array_source(name));
+            else if (name != "position" && name != "inverse_mass")
+                colour(name,
+                       name == "force"  ? "N"
+                       : name == "mass" ? "kg"
+                                        : "",
+                       array_source(name));
+            const bool vector = array.components() == model_.dimension();
+            if (vector && (name == "velocity" || name == "force"))
+                arrow(name, name == "force" ? "N" : "m/s", array_source(name));
+        }
+        for (const char* name : {"position", "velocity"})
+            if (world_.plan.points > 0 && model_.has_array(name))
+                world_.recorded.emplace_back(name);
+        for (const FieldChannel& field : world_.plan.fields) world_.recorded.push_back(field.array);
+        for (std::size_t q = 0; q < world_.quantities.size(); ++q) add_quantity(q, false);
+        if (world_.has_objective && world_.has_parameters) add_gradients();
+    }
+
+private:
+    // Whether it has a number, vector or matrix for each point.
+    bool is_of_points(const Array& array) const {
+        return world_.plan.points > 0 && array.elements() == world_.plan.points &&
+               FrameKernels::takes(array);
+    }
+
+    static Source array_source(const std::string& name) {
+        Source s;
+        s.array = name;
+        return s;
+    }
+    static Source gradient_source(const std::string& name, Source::Of of) {
+        Source s;
+        s.kind = Source::Kind::array_gradient;
+        s.array = name;
+        s.of = of;
+        return s;
+    }
+    void colour(const std::string& name, const std::string& unit, const Source& source,
+                bool length = false) {
+        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient, length});
+        world_.colour_sources[name] = source;
+    }
+    void arrow(const std::string& name, const std::string& unit, const Source& source) {
+        world_.arrows.push_back({name, unit, source.kind >= Source::Kind::array_gradient});
+        world_.arrow_sources[name] = source;
+    }
+
+    // A number for each element of something that is drawn.
+    void add_quantity(std::size_t k, bool gradient) {
+        const QuantityMeta& q = world_.quantities[k];
+        if (q.info.shared || q.count == 0) return;
+        Source source;
+        source.kind = gradient ? Source::Kind::quantity_gradient : Source::Kind::quantity;
+        source.quantity = k;
+        bool found = false;
+        for (const render::Thing& t : world_.plan.stage->things) {
+            if (t.ghost || t.name != q.owner) continue;
+            const auto triangles = static_cast<std::int64_t>(t.indices.size() / 3);
+            if (t.kind == render::Thing::Kind::points && t.count == q.count) {
+                source.of = Source::Of::range;
+                source.first = t.first;
+                source.count = t.count;
+            } else if (t.kind == render::Thing::Kind::segments &&
+                       static_cast<std::int64_t>(t.indices.size() / 2) == q.count) {
+                source.of = Source::Of::segments;
+            } else if (t.kind == render::Thing::Kind::surface &&
+                       (t.element_of.empty()
+                            ? triangles == q.count
+                            : *std::max_element(t.element_of.begin(), t.element_of.end()) <
+                                  static_cast<std::uint64_t>(q.count))) {
+                source.of = Source::Of::surface;
+            } else {
+                continue;
+            }
+            found = true;
+            break;
+        }
+        // A number for each node of the only field: its first values, or what it is to become.
+        if (!found && q.info.components == 1 && world_.plan.fields.size() == 1) {
+            const FieldChannel& field = world_.plan.fields.front();
+            const render::Channel& channel =
+                world_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
+            if (channel.elements * channel.components == q.count) {
+                source.of = Source::Of::field;
+                source.array = field.array;
+                found = true;
+            }
+        }
+        if (!found) return;
+        if (gradient)
+            colour(q.info.path + " gradient", "1/(" + q.info.unit + ")", source,
+                   q.info.components > 1);
+        else
+            colour(q.info.path, q.info.unit, source);
+    }
+
+    void add_gradients() {
+        if (world_.plan.points > 0)
+            for (const auto& [name, unit] :
+                 {std::pair{"position", "1/m"}, std::pair{"velocity", "s/m"}}) {
+                if (!model_.has_array(name)) continue;
+                const Source source = gradient_source(name, Source::Of::points);
+                colour(std::string(name) + " gradient", unit, source, true);
+                arrow(std::string(name) + " gradient", unit, source);
+            }
+        for (const auto& [name, published] : model_.arrays()) {
+            if (published.state && is_of_points(published.array) && name != "position" &&
+                name != "velocity")
+                colour(name + " gradient", "", gradient_source(name, Source::Of::points),
+                       published.array.components() > 1);
+        }
+        if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
+            const Source source = gradient_source("force", Source::Of::points);
+            colour("force gradient", "1/N", source, true);
+            arrow("force gradient", "1/N", source);
+        }
+        for (const FieldChannel& field : world_.plan.fields)
+            colour(field.array + " gradient", "", gradient_source(field.array, Source::Of::field));
+        std::set<std::size_t> optimised;
+        for (const ParameterPlace& place : world_.places) optimised.insert(place.quantity);
+        for (const std::size_t q : optimised) add_quantity(q, true);
+    }
+
+    World& world_;
+    model::Model& model_;
+};
+
+}  // namespace
+
+std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms) {
+    std::vector<TermInfo> list;
+    for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
+    return list;
+}
+
+std::shared_ptr<World> make_world(Simulation& simulation) {
+    auto world = std::make_shared<World>();
+    world->plan = make_stage(simulation);
+    const Scene& scene = simulation.scene();
+    world->name = scene.name();
+    world->device = simulation.options().device->describe();
+    world->cuda_uuid = cuda_uuid(*simulation.options().device);
+    world->precision = name_of(simulation.options().precision);
+    world->f64 = simulation.options().precision == ir::Precision::f64;
+    world->substeps = std::max<std::int64_t>(simulation.model().options().substeps, 1);
+    world->step_seconds = scene.step();
+    world->steps = simulation.steps() / world->substeps;
+    world->has_objective = !simulation.model().terms().empty();
+    world->terms = term_infos(simulation.terms());
+    for (TermInfo& term : world->terms) term.value = std::numeric_limits<double>::quiet_NaN();
+    world->has_parameters = simulation.parameters().size() > 0;
+    add_quantities(*world, simulation);
+    add_parameters(*world, simulation);
+    Shown(*world, simulation).find();
+    return world;
+}
+
+bool same_shape(const World& a, const World& b) {
+    const auto same_quantity = [](const QuantityMeta& x, const QuantityMeta& y) {
+        return x.info.path == y.info.path && x.info.scene_pointer == y.info.scene_pointer &&
+               x.info.rows == y.info.rows && x.info.components == y.info.components &&
+               x.info.shared == y.info.shared && x.count == y.count;
+    };
+    const auto same_parameter = [](const ParameterInfo& x, const ParameterInfo& y) {
+        return x.names == y.names && x.low == y.low && x.high == y.high &&
+               x.log_scale == y.log_scale;
+    };
+    return a.step_seconds == b.step_seconds && a.steps == b.steps && a.substeps == b.substeps &&
+           a.recorded == b.recorded && a.array_bytes == b.array_bytes &&
+           std::ranges::equal(a.quantities, b.quantities, same_quantity) &&
+           std::ranges::equal(a.parameters, b.parameters, same_parameter) &&
+           same_layout(*a.plan.stage, *b.plan.stage);
+}
+
+std::int64_t same_moment(std::int64_t step, double step_seconds, const World& world) {
+    if (step_seconds > 0 && step_seconds != world.step_seconds)
+        step = std::llround(static_cast<double>(step) * step_seconds / world.step_seconds);
+    return std::clamp<std::int64_t>(step, 0, world.steps);
+}
+
+std::int64_t World::bytes() const {
+    std::size_t sum = sizeof(World);
+    for (const render::Thing& t : plan.stage->things)
+        sum += sizeof(t) + t.indices.size() * sizeof(t.indices[0]) +
+               t.element_of.size() * sizeof(t.element_of[0]);
+    for (const QuantityMeta& q : quantities)
+        sum += sizeof(q) + q.info.path.size() + q.info.scene_pointer.size();
+    for (const ParameterPlace& p : places) sum += sizeof(p) + p.entries.size() * sizeof(p.first);
+    for (const ParameterInfo& p : parameters)
+        for (const std::string& entry : p.names) sum += sizeof(std::string) + entry.size();
+    return static_cast<std::int64_t>(sum);
+}
+
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point) {
+    const Array* const position = frame.find("position");
+    if (position == nullptr || point < 0 || point >= t.world->plan.points)
+        throw Error("internal: the place of a point is not kept");
+    render::Vec3 place{};
+    for (int c = 0; c < t.world->plan.stage->dimension; ++c)
+        place[static_cast<std::size_t>(c)] = position->value(point, c);
+    return place;
+}
+
+std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation) {
+    auto all = std::make_shared<std::vector<Numbers>>();
+    for (const auto& [path, q] : simulation.model().quantities())
+        all->push_back(std::make_shared<const std::vector<double>>(q->values));
+    return all;
+}
+
+std::vector<double> World::values_of(std::size_t quantity, const std::vector<Numbers>& base,
+                                     const Numbers& at) const {
+    std::vector<double> values = *base[quantity];
+    if (at)
+        for (const ParameterPlace& p : places) {
+            if (p.quantity != quantity) continue;
+            for (std::size_t k = 0; k < p.entries.size(); ++k)
+                values[p.entries[k]] = (*at)[p.first + k];
+        }
+    return values;
+}
+
+std::vector<double> World::gradient_of(std::size_t quantity, const Numbers& gradient) const {
+    std::vector<double> values;
+    if (!gradient || gradient->size() != parameter_count) return values;
+    for (const ParameterPlace& p : places) {
+        if (p.quantity != quantity) continue;
+        const QuantityInfo& info = quantities[quantity].info;
+        values.resize(static_cast<std::size_t>(info.rows * info.components), 0.0);
+        for (std::size_t k = 0; k < p.entries.size(); ++k)
+            values[p.entries[k]] = (*gradient)[p.first + k];
+    }
+    return values;
+}
+
+std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe* probe) const {
+    std::vector<QuantityInfo> infos;
+    for (std::size_t q = 0; q < quantities.size(); ++q) {
+        QuantityInfo info = quantities[q].info;
+        info.values = values_of(q, *t.base, t.parameters);
+        info.gradient = gradient_of(q, t.gradient);
+        if (probe != nullptr && info.gradient.empty())
+            if (const auto found = probe->gradients.find(q); found != probe->gradients.end())
+                info.gradient = found->second;
+        if (!info.values.empty()) {
+            const auto [low, high] = std::ranges::minmax(info.values);
+            info.least = low;
+            info.most = high;
+        }
+        double square = 0;
+        for (const double g : info.gradient) square += g * g;
+        info.gradient_norm = std::sqrt(square);
+        if (info.values.size() > most_values_shown) info.values.resize(most_values_shown);
+        if (info.gradient.size() > most_values_shown) info.gradient.resize(most_values_shown);
+        infos.push_back(std::move(info));
+    }
+    return infos;
+}
+
+std::vector<std::vector<double>> World::thing_numbers(const std::vector<Numbers>& base,
+                                                      const Numbers& at, double time) const {
+    std::vector<std::vector<double>> all;
+    using Kind = render::Thing::Kind;
+    const auto dimension = static_cast<std::size_t>(plan.stage->dimension);
+    for (std::size_t k = 0; k < plan.stage->things.size(); ++k) {
+        const ThingNumbers& from = plan.numbers[k];
+        std::vector<double>& numbers = all.emplace_back(from.constant);
+        const Kind kind = plan.stage->things[k].kind;
+        for (const std::string& path : from.quantities) {
+            const std::size_t q = quantity_of.at(path);
+            std::vector<double> values = values_of(q, base, at);
+            if (quantities[q].info.components == 1) {
+                numbers.push_back(values.empty() ? 0 : values.front());
+                continue;
+            }
+            if (kind == Kind::half_space) {  // of length 1
+                double sum = 0;
+                for (const double x : values) sum += x * x;
+                if (sum > 0)
+                    for (double& x : values) x /= std::sqrt(sum);
+            }
+            for (std::size_t row = 0; row < values.size(); row += dimension)
+                for (std::size_t c = 0; c < 3; ++c)
+                    numbers.push_back(c < dimension ? values[row + c] : 0.0);
+        }
+        if (from.velocity.empty()) continue;
+        const std::vector<double> u = values_of(quantity_of.at(from.velocity), base, at);
+        for (std::size_t c = 0; c < dimension && c < u.size(); ++c) {
+            if (kind == Kind::half_space)  // normal, offset: along the normal
+                numbers[3] += numbers[c] * u[c] * time;
+            else
+                numbers[c] += u[c] * time;
+        }
+    }
+    return all;
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,38 @@
+#include "app/session/threads/background.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace hindcast::session {
+
+void Background::start(std::function<void()> work,
+                       std::function<void(const std::optional<Error>&)> ended) {
+    cancel();
+    thread_ = std::thread([work = std::move(work), ended = std::move(ended)] {
+        std::optional<Error> failure;
+        try {
+            work();
+        } catch (const Error& error) {
+            failure = error;
+        } catch (const std::exception& error) {  // of the standard library: memory, threads
+            failure = Error(std::string("internal: ") + error.what());
+        }
+        ended(failure);
+    });
+}
+
+void Background::cancel() {
+    cancelled_ = true;
+    if (thread_.joinable()) thread_.join();
+    cancelled_ = false;
+}
+
+SimulationOptions in_background(SimulationOptions options) {
+    DeviceOptions device = options.device->options();
+    if (device.kind == DeviceKind::cuda) device = {};
+    device.threads = 1;
+    options.device = std::make_shared<Device>(device);
+    return options;
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,156 @@
+// Fixed-point accumulation at run time: integer sums of every thread, their scale, and the pass
+// that adds them to the targets.
+//
+// Emitted code adds integers to `FixedState::sums`, [element][slot], and notes the largest term and
+// the elements touched. Sums are private to a thread where that pays, else (more than
+// private_elements elements per term) all threads add to one array by atomic instructions: the same
+// bits. Only touched elements are summed, and cleared while that is done, so that all sums are zero
+// between launches.
+//
+// The scale depends on the largest term, which is known after the run: a launch runs with the scale
+// of the one before, and once more if its own is another. What a second run would find changed is
+// put back before it (rerun_backup.hpp), or the kernel is measured before (FixedPlan::measure) where that
+// costs less. Terms that are not finite
+// go the long way round: a run with the scale 1 finds the largest finite one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/backend/plan/plan.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast {
+class ThreadPool;
+}
+
+namespace hindcast::backend {
+class DeferredWork;
+}
+
+namespace hindcast::backend::cpu {
+
+// Sums are private to a thread up to so many elements of the target per term of the launch.
+inline constexpr double private_elements = 4;
+
+// Slots of one limb of an element: its groups of up to four components, padded. f64 has two limbs.
+int fixed_slots(int components);
+inline int fixed_limbs(ir::Type type) { return type == ir::Type::f64 ? 2 : 1; }
+// Where lane l of W stands among the terms of a group of n (padded) components, in elements.
+int fixed_position(int lane, int width, int n, ir::Type type);
+
+// One parameter's sums on one thread. The emitted code knows the offsets. What the caller says and
+// what the thread notes have cache lines of their own, and are written only when they change: a
+// line that another core has written takes as long to come as a hundred additions.
+struct alignas(64) FixedState {
+    std::int64_t* sums = nullptr;
+    double factor[2] = {1, 1};  // multiplied one after the other: their product may overflow
+    double low_factor = 1;      // for what is cut off
+    std::int64_t shared = 0;    // others add to the same sums
+    // Called for W items whose terms are not all finite: takes those out, [row][group][position].
+    void (*sort_out)(FixedState*, void* terms, const std::int64_t* elements, std::uint64_t lanes,
+                     std::int32_t group) = nullptr;
+    const Plan* plan = nullptr;
+
+    // What the caller looks at is one line.
+    alignas(64) std::uint64_t largest = 0;  // bits of the largest |term|, all terms being finite
+    std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
+    std::int64_t terms = 0;                         // counted
+    double largest_finite = 0;                      // of the terms that sort_out saw, scaled
+    std::uint64_t run = 0;                          // FixedSums::run() that this was noted of
+    // The lowest and highest element % period touched, if period is not 0: see ActiveRange::Columns.
+    std::int32_t period = 0, leftmost = INT32_MAX, rightmost = -1;
+    bool non_finite = false;
+    struct Found {
+        std::int64_t element;
+        int component;
+        unsigned kind;
+    };
+    std::vector<Found> found;
+
+    void forget(std::uint64_t next) {
+        largest = 0;
+        lowest = INT64_MAX;
+        highest = -1;
+        period = 0;
+        leftmost = INT32_MAX;
+        rightmost = -1;
+        terms = 0;
+        largest_finite = 0;
+        non_finite = false;
+        found.clear();
+        run = next;
+    }
+};
+
+// How the scales that a run has used stand to its terms.
+enum class Scales : std::uint8_t {
+    right,
+    changed,  // they are right now: clear and run again
+    unknown   // there are terms that are not finite: measure
+};
+
+class FixedSums {
+public:
+    explicit FixedSums(const Plan& plan);
+    bool empty() const { return targets_.empty(); }
+
+    // Before a launch: room for the sums.
+    void prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    // What follows is a run in which terms keep their value: check() then sets the right scales.
+    void start_measuring();
+    Scales check(std::int64_t items);
+    // Whether one of them was another.
+    bool copy_scales(const FixedSums& measured);
+    // Adds the totals to the targets, and clears the sums: in deferred loops that run before the next
+    // prepare(). `learned`: as in RunOptions.
+    void add(const Binding* bindings, DeferredWork& deferred,
+             std::vector<FactUpdate>* learned = nullptr);
+    // Clears the sums and what was noted.
+    void clear();
+
+    // What one thread has.
+    struct alignas(64) Slot {
+        std::vector<FixedState> states;  // per fixed parameter
+        std::vector<AlignedBuffer<std::int64_t>> sums;
+        alignas(64) std::atomic<bool> taken{false};
+    };
+    // The number of the run that prepare() or clear() has begun. Who runs tasks gets it from the
+    // caller.
+    std::uint64_t run() const { return run_; }
+    // For task `task` of `tasks`, until release().
+    Slot* acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run);
+    static void release(Slot* slot);
+
+private:
+    struct Target {  // per fixed parameter
+        int symbol = -1, components = 0, slots = 0, stride = 0;
+        ir::Type type = ir::Type::f32;
+        bool defines = false;  // Sum, and no other parameter has this buffer
+        bool shared = false;
+        FixedScale scale;
+        // Of the sums that are to be added: where they go, and which there are.
+        Binding to;
+        struct Source {
+            std::int64_t* sums = nullptr;
+            ActiveRange touched;
+        };
+        std::vector<Source> sources;
+    };
+    FixedState* noted(std::size_t slot, std::size_t k) const;
+    void apply_scale(std::size_t k);
+    std::vector<FixedState::Found> take_non_finite(std::size_t k);
+    ActiveRange find_sources(std::size_t k);
+    void add_range(std::size_t k, std::int64_t begin, std::int64_t end);
+
+    const Plan& plan_;
+    std::vector<Target> targets_;
+    std::vector<std::unique_ptr<Slot>> slots_;
+    std::size_t used_ = 0;  // slots of this launch
+    bool measuring_ = false;
+    alignas(64) std::uint64_t run_ = 0;  // threads that run tasks do not look at it
+};
+
+}  // namespace hindcast::backend::cpu

@@ -1,0 +1,274 @@
+#include "engine/backend/cpu/launch/per_target_launch.hpp"
+
+#include <algorithm>
+
+#include "engine/backend/cpu/launch/deferred_work.hpp"
+#include "engine/backend/plan/copy_elements.hpp"
+#include "engine/backend/plan/work_split.hpp"
+#include "engine/base/thread_pool.hpp"
+#include "engine/ir/memory_type.hpp"
+
+namespace hindcast::backend::cpu {
+
+namespace {
+
+// Values that change before every launch are not worth copying into the order of the entries.
+constexpr int most_copies = 8;
+static constexpr std::int64_t block = 64;  // ranges begin at multiples of it
+static_assert(block % most_lanes == 0);
+
+// A shifted part of a launch. Its kernel has no sums.
+struct Stencil {
+    const TargetLoop& pull;
+    CompiledKernel &all, &inner;
+    const Binding* bindings;
+
+    void run(std::int64_t begin, std::int64_t end) const {
+        const auto [first, last] = pull.inside();
+        const std::int64_t a = std::clamp(first, begin, end), b = std::clamp(last, a, end);
+        Context context;
+        if (begin < a) all.run_range(bindings, begin, a, context);
+        if (a < b) inner.run_range(bindings, a, b, context);
+        if (b < end) all.run_range(bindings, b, end, context);
+    }
+};
+
+// The rest goes over the items that the targets have just read from the cache: it follows a few
+// blocks behind them. Items with targets in two tasks are done when those are. False: tasks are
+// too short for that, and nothing was done.
+bool run_followed(const Stencil& stencil, CompiledKernel& rest, const Binding* bindings,
+                  std::int64_t items, ThreadPool* pool) {
+    constexpr std::int64_t stride = 32 * block;  // of the targets, between two parts of the rest
+    const std::int64_t targets = stencil.pull.targets();
+    const std::int64_t nearest = stencil.pull.reach().first, farthest = stencil.pull.reach().second;
+    if (stencil.inner.is_short(targets)) pool = nullptr;
+    const Cut cut(pool, targets, block);
+    if (cut.tasks() > 1 &&
+        targets / cut.tasks() < 2 * (farthest - nearest + std::int64_t{3} * block))
+        return false;
+    const auto blocks = [&](std::int64_t item) {
+        return std::clamp<std::int64_t>(item & -block, 0, items);
+    };
+    // Items below have no target from this one on; items from there on have none below it.
+    const auto done_below = [&](std::int64_t target) {
+        return target == targets ? items : blocks(target - farthest);
+    };
+    const auto free_from = [&](std::int64_t target) {
+        return target == 0 ? 0 : blocks(target - nearest + block - 1);
+    };
+    const auto run_rest = [&](std::int64_t begin, std::int64_t end) {
+        Context context;
+        if (begin < end) rest.run_range(bindings, begin, end, context);
+    };
+    const auto run_task = [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t item = free_from(begin);
+        for (std::int64_t target = begin; target < end; target += stride) {
+            const std::int64_t next = std::min(target + stride, end);
+            stencil.run(target, next);
+            const std::int64_t done = std::max(item, done_below(next));
+            run_rest(item, done);
+            item = done;
+        }
+    };
+    split(pool, cut, run_task);
+    if (cut.tasks() > 1)
+        pool->run(static_cast<int>(cut.tasks() - 1), [&](int task) {
+            const std::int64_t border = cut.begin(task + 1);
+            run_rest(done_below(border), free_from(border));
+        });
+    return true;
+}
+
+}  // namespace
+
+FixedPlan none_fixed(const ir::Kernel& kernel) {
+    return {std::vector<FixedPoint>(kernel.parameters.size())};
+}
+
+FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
+    FixedPlan fixed{plan.fixed};
+    fixed.parameters.resize(rest.parameters.size());
+    return fixed;
+}
+
+void PerTargetLaunch::Part::compile(const CompileOptions& with) {
+    options = with;
+    code = std::make_unique<CompiledKernels>(pull->kernel(), options, none_fixed(pull->kernel()));
+    if (pull->shifted())
+        inner =
+            std::make_unique<CompiledKernels>(pull->inner(), options, none_fixed(pull->inner()));
+}
+
+std::pair<CompiledKernel*, CompiledKernel*> PerTargetLaunch::Part::variants(
+    const Binding* bindings) const {
+    const std::int64_t targets = pull->targets();
+    return {&code->variant(bindings, targets, pull.get()),
+            inner ? &inner->variant(bindings, targets, pull.get()) : nullptr};
+}
+
+void PerTargetLaunch::Part::gather(const Plan& plan) {
+    pull = std::make_unique<TargetLoop>(plan, group, false, reduced);
+    compile(options);
+}
+
+PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& pulled,
+                                 const CompileOptions& options)
+    : plan_(plan),
+      rest_(pulled.rest, options, fixed_for(pulled.rest, plan)),
+      has_rest_(pulled.has_rest) {
+    for (const std::vector<int>& group : pulled.groups) {
+        Part part;
+        part.group = group;
+        if (parts_.empty()) part.reduced = pulled.reduced;
+        part.pull = std::make_unique<TargetLoop>(plan_, group, true, part.reduced);
+        part.compile(options);
+        parts_.push_back(std::move(part));
+    }
+    if (!has_rest_ || parts_.size() != 1 || !parts_.front().pull->shifted()) return;
+    const std::vector<int>& group = pulled.groups.front();
+    rest_may_follow_ = true;
+    for (const ir::Region& region : pulled.rest.regions)
+        for (const ir::Value v : region.ops) {
+            const ir::Op& op = pulled.rest.op(v);
+            if (ir::info(op.code).op_class != ir::OpClass::structure)
+                rest_may_follow_ &= std::find(group.begin(), group.end(), op.symbol) == group.end();
+        }
+}
+
+void PerTargetLaunch::prepare(const Binding* bindings, std::int64_t items) {
+    for (Part& part : parts_)
+        if (const auto& bound = part.pull->bind(bindings, items, false); !bound.empty())
+            part.variants(bound.data());
+    if (has_rest_) rest_.variant(bind_rest(bindings), items);
+}
+
+bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const RunOptions& options) {
+    // What waits may be of this launch, or write what tables are made from.
+    if (options.deferred != nullptr) options.deferred->run();
+    ThreadPool* const pool = options.pool;
+    bool possible = true;
+    for (Part& part : parts_) {
+        if (part.pull->copied() > most_copies) part.gather(plan_);
+        part.bound = &part.pull->bind(bindings, items, true);
+        possible &= !part.bound->empty();
+    }
+    if (!possible) return false;
+    copy_out(options.copies, pool);
+    if (is_one_loop()) {
+        DeferredWork now(pool);
+        effects_.clear();
+        const bool waits = options.deferred != nullptr && find_effects(bindings);
+        run_targets(bindings, items, waits ? *options.deferred : now);
+        return true;
+    }
+    CompiledKernel* rest = nullptr;
+    if (has_rest_) {
+        bindings = bind_rest(bindings);
+        rest = &rest_.variant(bindings, items);
+    }
+    for (Part& part : parts_) {
+        const Binding* const bound = part.bound->data();
+        const auto [all, inner] = part.variants(bound);
+        if (inner == nullptr) {
+            all->run(bound, part.pull->targets(), {pool});
+            continue;
+        }
+        const Stencil stencil{*part.pull, *all, *inner, bound};
+        if (rest_may_follow_ && plan_.passes.has(Pass::trailing_rest) && rest->is_plain() &&
+            run_followed(stencil, *rest, bindings, items, pool))
+            return true;
+        ThreadPool* const threads = inner->is_short(part.pull->targets()) ? nullptr : pool;
+        split(threads, Cut(threads, part.pull->targets(), block),
+              [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
+    }
+    if (rest != nullptr) rest->run(bindings, items, {pool});
+    return true;
+}
+
+// Of what is left only sums over all items can wait until the targets are done.
+bool PerTargetLaunch::is_one_loop() const {
+    const Part& part = parts_.front();
+    return parts_.size() == 1 && !part.pull->shifted() && (!has_rest_ || !part.reduced.empty());
+}
+
+// What the loop over targets works with; false: this is not known, and nothing is said.
+bool PerTargetLaunch::find_effects(const Binding* bindings) {
+    const Part& part = parts_.front();
+    Effects& e = effects_;
+    const auto is_target = [&](int symbol) {
+        return std::find(part.group.begin(), part.group.end(), symbol) != part.group.end();
+    };
+    for (int symbol = 0; symbol < static_cast<int>(plan_.kernel.parameters.size()); ++symbol) {
+        const Binding& b = bindings[symbol];
+        const ir::Access access = plan_.kernel.parameter(symbol).access;
+        if (b.data == nullptr) continue;
+        if (ir::only_reads(access)) {  // what stands for no array does not change
+            if (b.contents == nullptr) continue;
+            (part.pull->reads_near(symbol) ? e.read_near : e.read_elsewhere).push_back(b.contents);
+        } else if ((is_target(symbol) || access == ir::Access::reduce) && b.contents != nullptr) {
+            e.written.push_back(b.contents);
+        } else {
+            e.clear();
+            return false;
+        }
+    }
+    return true;
+}
+
+// The loop over targets as the first of the deferred ones, and the sums over all items.
+void PerTargetLaunch::run_targets(const Binding* bindings, std::int64_t items,
+                                  DeferredWork& deferred) {
+    const Part& part = parts_.front();
+    const TargetLoop& pull = *part.pull;
+    DeferredLaunch& p = deferred_launch_;
+    p.targets = part.variants(part.bound->data()).first;
+    p.items = items;
+    p.rest = has_rest_ ? &rest_.variant(bind_rest(bindings), items) : nullptr;
+    p.chunks = has_rest_ ? pull.chunks() : nullptr;
+    if (p.chunks != nullptr) p.rest->start_totals(items);
+    const std::int64_t targets = pull.targets();
+    deferred.add({.count = targets,
+                  .range = {0, targets},
+                  .occupied = {},
+                  .work = p.targets->work_of(targets),
+                  .written = effects_.written,
+                  .read_elsewhere = effects_.read_elsewhere,
+                  .read_near = effects_.read_near,
+                  .reach = pull.distance()},
+                 [this](std::int64_t begin, std::int64_t end) { run_range(begin, end); });
+    if (p.chunks != nullptr)
+        deferred.then([this](ThreadPool*) {
+            for (const std::int64_t chunk : deferred_launch_.chunks->far()) run_chunk(chunk);
+            deferred_launch_.rest->add_totals(bindings_.data(), deferred_launch_.items);
+        });
+    else if (p.rest != nullptr)
+        deferred.then([this](ThreadPool* pool) {
+            deferred_launch_.rest->run(bindings_.data(), deferred_launch_.items, {pool});
+        });
+}
+
+// Of the targets, and the sums of which it has the last terms.
+void PerTargetLaunch::run_range(std::int64_t begin, std::int64_t end) {
+    Context context;
+    deferred_launch_.targets->run_range(parts_.front().bound->data(), begin, end, context);
+    if (deferred_launch_.chunks == nullptr) return;
+    deferred_launch_.chunks->done(begin, end, [this](std::int64_t chunk) { run_chunk(chunk); });
+}
+
+// Of the sums over the items.
+void PerTargetLaunch::run_chunk(std::int64_t chunk) {
+    const std::int64_t begin = chunk * reduce_chunk;
+    Context context;
+    deferred_launch_.rest->run_range(
+        bindings_.data(), begin, std::min(begin + reduce_chunk, deferred_launch_.items), context);
+}
+
+const Binding* PerTargetLaunch::bind_rest(const Binding* bindings) {
+    const std::size_t reduced = parts_.front().reduced.size();
+    if (reduced == 0) return bindings;
+    bindings_.assign(bindings, bindings + plan_.kernel.parameters.size());
+    for (std::size_t k = 0; k < reduced; ++k) bindings_.push_back(parts_.front().pull->terms(k));
+    return bindings_.data();
+}
+
+}  // namespace hindcast::backend::cpu

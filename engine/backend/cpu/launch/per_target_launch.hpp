@@ -1,0 +1,79 @@
+// The pulled form of a kernel (target_loop.hpp) and how a launch runs it: the loops over targets, and what
+// is left for the items.
+//
+// Where a loop over targets reads neighbours, it can wait for launches over the same elements that
+// follow it (passes.hpp): forces between particles and what these do to each of them take one walk
+// over the particles.
+//
+// After a stencil the rest runs a few blocks behind the targets, over elements that these have just
+// read, so that they come from the cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/backend/cpu/launch/compiled_kernel.hpp"
+
+namespace hindcast::backend::cpu {
+
+FixedPlan none_fixed(const ir::Kernel& kernel);
+// What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
+FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan);
+
+class PerTargetLaunch {
+public:
+    PerTargetLaunch(const Plan& plan, const PerTarget& pulled, const CompileOptions& options);
+
+    void prepare(const Binding* bindings, std::int64_t items);
+    // False: this launch cannot be pulled, and nothing was done but what waited.
+    bool run(const Binding* bindings, std::int64_t items, const RunOptions& options);
+
+private:
+    struct Part {
+        std::vector<int> group;
+        std::vector<ir::Value> reduced;
+        std::unique_ptr<TargetLoop> pull;
+        std::unique_ptr<CompiledKernels> code, inner;  // inner: if shifted
+        CompileOptions options;
+        const std::vector<Binding>* bound = nullptr;
+
+        void compile(const CompileOptions& with);
+        std::pair<CompiledKernel*, CompiledKernel*> variants(const Binding* bindings) const;
+        // From now on without copies of what items read.
+        void gather(const Plan& plan);
+    };
+    bool is_one_loop() const;
+    bool find_effects(const Binding* bindings);
+    void run_targets(const Binding* bindings, std::int64_t items, DeferredWork& deferred);
+    void run_range(std::int64_t begin, std::int64_t end);
+    void run_chunk(std::int64_t chunk);
+    // With the terms that the first part stored.
+    const Binding* bind_rest(const Binding* bindings);
+
+    Plan plan_;
+    std::vector<Part> parts_;
+    CompiledKernels rest_;
+    bool has_rest_;
+    bool rest_may_follow_ = false;   // a stencil: it reads nothing that is pulled
+    std::vector<Binding> bindings_;  // of the rest
+    struct Effects {                 // of the loop over targets; empty: it is not to wait
+        std::vector<const ArrayFacts*> written, read_near, read_elsewhere;
+
+        void clear() {
+            written.clear();
+            read_near.clear();
+            read_elsewhere.clear();
+        }
+    };
+    Effects effects_;
+    struct DeferredLaunch {  // what a launch that waits is about
+        CompiledKernel *targets = nullptr, *rest = nullptr;
+        const ChunkCompletion* chunks = nullptr;  // of the rest, if they follow the targets
+        std::int64_t items = 0;
+    };
+    DeferredLaunch deferred_launch_;
+};
+
+}  // namespace hindcast::backend::cpu

@@ -1,0 +1,35 @@
+// Copies of what a launch reads and then changes: with them it can be run once more.
+//
+// Sums in fixed point need it (fixed_sums.hpp): that the scale was wrong is known after the run.
+// Where the copies would cost more than running the kernel without its effects, that is done first
+// instead (FixedPlan::measure).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/backend/plan/copy_elements.hpp"
+#include "engine/backend/plan/plan.hpp"
+#include "engine/base/aligned.hpp"
+
+namespace hindcast::backend::cpu {
+
+class RerunBackup {
+public:
+    explicit RerunBackup(const Plan& plan);
+
+    // Whether copies cost less than a run.
+    bool pays(const Binding* bindings, std::int64_t items) const;
+    // What has to be copied before a run, so that it can be undone, beside what the run copies
+    // anyway.
+    std::span<const Copy> copies(const Binding* bindings, std::span<const Copy> made_anyway);
+    // With the bindings of the last copies(), when all have been made.
+    void restore(ThreadPool* pool) const { copy_back(copies_, pool); }
+
+private:
+    const Plan& plan_;
+    std::vector<Copy> copies_;  // of each changed parameter; the last ones are made anyway
+    std::vector<AlignedBuffer<std::byte>> blocks_;
+};
+
+}  // namespace hindcast::backend::cpu

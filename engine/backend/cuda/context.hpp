@@ -1,0 +1,456 @@
+// A CUDA device at work: its memory, its streams, the functions loaded into it.
+//
+// Work is put on streams and runs later. What the host does with memory (upload, download, clear,
+// copy) is put on the context's own stream and comes after everything that was put on any stream
+// before, and before everything that is put on any stream afterwards; only launches on streams of
+// one's own run side by side, and are ordered by events. An error of the driver names what was
+// asked for. Errors of launches show when the host waits: download() and synchronize().
+//
+// Threads may share a context: each of its functions, and each launch of a kernel, is done before
+// another thread's begins, and what is noted for a graph is noted by one thread. A fault is told to
+// whoever waits first. Everything that was made by a context keeps it.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/backend/cuda/block.hpp"
+#include "engine/backend/cuda/driver.hpp"
+#include "engine/backend/cuda/prelude.hpp"
+#include "engine/backend/cuda/tuner.hpp"
+#include "engine/backend/executable.hpp"
+#include "engine/backend/single_block_use.hpp"
+
+namespace hindcast::backend::cuda {
+
+class Context;
+
+// A stream of a context, destroyed when nobody holds it any more.
+class Stream {
+public:
+    explicit Stream(std::shared_ptr<Context> context);
+    // One that someone else has made, and `alive` keeps: a stream of that device, or 1 (the legacy
+    // default stream) or 2 (that of each thread). It is touched only while work is put there.
+    Stream(std::shared_ptr<Context> context, StreamHandle theirs, std::shared_ptr<void> alive);
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    StreamHandle handle() const { return handle_; }
+    const std::shared_ptr<Context>& context() const { return context_; }
+
+    bool is_own() const { return is_own_; }
+
+private:
+    std::shared_ptr<Context> context_;
+    StreamHandle handle_ = nullptr;
+    bool is_own_ = true;
+    std::shared_ptr<void> alive_;
+    friend class Context;
+    EventHandle done_ = nullptr;  // of someone else's: behind what was put there last
+    mutable bool is_used_ = false;
+};
+
+// A point in the work of a stream.
+class Event {
+public:
+    Event(std::shared_ptr<Context> context, StreamHandle stream);  // recorded there
+    ~Event();
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    bool done() const;
+    void hold_back(StreamHandle stream) const;  // what is put there from now on runs after it
+
+private:
+    std::shared_ptr<Context> context_;
+    EventHandle handle_ = nullptr;
+};
+
+// Memory of a device that Vulkan exported: an opaque file descriptor, which stays its owner's, and
+// a part of what lies behind it.
+struct Exported {
+    int descriptor = -1;
+    std::size_t bytes = 0;   // of the whole memory
+    std::size_t offset = 0;  // of the part
+};
+
+// A part of the device's memory; what it holds at first is undefined.
+class Block {
+public:
+    Block() = default;
+    Block(std::shared_ptr<Context> context, std::size_t bytes);
+    // Memory that Vulkan has too. Throws Error where it cannot be had.
+    Block(std::shared_ptr<Context> context, const Exported& from, std::size_t bytes);
+    // Memory that something else owns, and frees.
+    Block(std::shared_ptr<Context> context, Address theirs, std::size_t bytes);
+    ~Block();
+    Block(Block&& other) noexcept { *this = std::move(other); }
+    Block& operator=(Block&& other) noexcept;
+    Address address() const { return address_; }
+    void* data() const { return std::bit_cast<void*>(address_); }  // of the device
+    std::size_t size() const { return size_; }
+
+private:
+    std::shared_ptr<Context> context_;
+    Address address_ = 0;
+    std::size_t size_ = 0;
+    ExternalMemory external_ = nullptr;  // what it is a part of
+    bool is_own_ = true;
+};
+
+// A timeline semaphore that Vulkan exported as an opaque file descriptor, which stays its owner's.
+class Semaphore {
+public:
+    // Throws Error where it cannot be had.
+    Semaphore(std::shared_ptr<Context> context, int descriptor);
+    ~Semaphore();  // waits for the device
+    Semaphore(const Semaphore&) = delete;
+    Semaphore& operator=(const Semaphore&) = delete;
+    // When everything is done that was put on any stream so far. `value`: greater than ever before.
+    void raise(std::uint64_t value);
+
+private:
+    std::shared_ptr<Context> context_;
+    ExternalSemaphore handle_ = nullptr;
+};
+
+// What errors say of something that was put on a stream: a function and the launch that it is for,
+// or what a graph holds, each once.
+struct Work {
+    const std::string* function = nullptr;
+    std::shared_ptr<const LaunchWords> words = {};
+    std::shared_ptr<const std::vector<Work>> graph = {};
+    bool operator==(const Work&) const = default;
+};
+
+// A captured sequence of work that one call puts on the context's stream again: as a graph, or as a
+// program of one block (block.hpp).
+class Graph {
+public:
+    Graph() = default;
+    ~Graph();
+    Graph(Graph&& other) noexcept { *this = std::move(other); }
+    Graph& operator=(Graph&& other) noexcept;
+    explicit operator bool() const { return handle_ != nullptr; }
+    std::size_t nodes() const { return nodes_; }
+    bool runs_as_block() const { return block_ && block_->runs_as_program(); }  // the last time
+    // "a graph of 12 nodes", "one block of 32 threads (...)".
+    std::string report() const;
+
+private:
+    friend class Context;
+    std::shared_ptr<Context> context_;
+    std::shared_ptr<SingleBlock> block_;
+    GraphExecHandle handle_ = nullptr;
+    std::size_t nodes_ = 0;
+    std::vector<int> watches_;  // see Context::fault_may_come()
+    std::shared_ptr<const std::vector<Work>> work_;
+    std::vector<std::shared_ptr<const void>> kept_;
+};
+
+// A function of the device; without a handle until Context::make_code().
+struct Function {
+    std::string name;
+    std::string item_name = {}, item_text = {};  // what does one item; phases have the text
+    std::string text = {};                       // of what is tuned
+    FunctionHandle handle = nullptr;
+    int threads = 0, blocks = 0;  // by occupancy: of a block, and as many as run at once
+    std::unique_ptr<Tuner> tuner = {};
+    std::unique_ptr<Function> strided = {};  // once it is tried
+};
+
+// What a launch hands to a function, by address.
+class Arguments {
+public:
+    template <class... T>
+    explicit Arguments(const T&... values)
+        : list_{const_cast<void*>(static_cast<const void*>(&values))...},
+          bytes_{sizeof(T)...},
+          count_(sizeof...(T)) {}
+    ArgumentView view() { return {list_, bytes_, count_}; }
+
+private:
+    void* list_[16];
+    std::uint8_t bytes_[16];
+    std::size_t count_;
+};
+// Items and elements are counted by an int there. Throws Error.
+int item_count(std::int64_t count);
+
+class Context : public std::enable_shared_from_this<Context> {
+public:
+    // Throws Error: no driver, no NVRTC, no such device, or no memory.
+    static std::shared_ptr<Context> open(int ordinal);
+    static constexpr std::size_t most_watches = std::size_t{1} << 14;
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    // Calls of several threads run one after the other; who makes several that belong together holds
+    // this. Nothing is called meanwhile that may wait for another thread.
+    // Another library's context that is current on the thread is so again afterwards.
+    class Lock {
+    public:
+        Lock() = default;
+        explicit Lock(const Context& context);
+        Lock(const Context& context, std::adopt_lock_t how) : held_(context.mutex_, how) {}
+        ~Lock();
+        Lock(Lock&& other) noexcept { *this = std::move(other); }
+        Lock& operator=(Lock&& other) noexcept {
+            std::swap(held_, other.held_);
+            std::swap(theirs_, other.theirs_);
+            return *this;
+        }
+        void keep() { held_.release(); }  // until it is adopted
+
+    private:
+        std::unique_lock<std::recursive_mutex> held_;
+        ContextHandle theirs_ = nullptr;
+    };
+    Lock lock() const { return Lock(*this); }
+
+    int ordinal() const { return ordinal_; }
+    const DeviceInfo& info() const {
+        return cuda_info().devices[static_cast<std::size_t>(ordinal_)];
+    }
+    StreamHandle stream() const { return stream_; }  // the context's own
+
+    // --- memory ---
+    std::int64_t free_memory() const;  // bytes
+    // `from` may change after the call.
+    void upload(Address to, const void* from, std::size_t bytes);
+    // Waits. Throws what launches have failed with.
+    void download(void* to, Address from, std::size_t bytes);
+    void copy(Address to, Address from, std::size_t bytes);
+    void clear(Address to, std::size_t bytes);
+    void fill(Address to, std::uint32_t value, std::size_t count);
+    // All components of all elements; scalars of 4 or 8 bytes.
+    void fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits);
+    // The same as a launch.
+    void put_fill(const Binding& to, int components, std::size_t scalar_bytes, std::uint64_t bits,
+                  StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {});
+    // Sets `flag` to 1 if a scalar is not finite; else leaves it alone. f32 or f64 by their size.
+    void find_not_finite(Address values, std::size_t scalar_bytes, std::size_t count, Address flag);
+    // to += from, f32 or f64 by their size.
+    void add(Address to, Address from, std::size_t scalar_bytes, std::size_t count);
+    // f32 as f64, and f64 as f32 (rounded to nearest).
+    void widen(Address to, Address from, std::size_t count) { convert("widen", to, from, count); }
+    void narrow(Address to, Address from, std::size_t count) { convert("narrow", to, from, count); }
+
+    // The allocation that an address is in, as far as the driver knows it.
+    struct Place {
+        int ordinal = 0;  // of the device
+        Address begin = 0;
+        std::size_t bytes = 0;
+    };
+    std::optional<Place> place_of(Address address) const;
+
+    // --- streams of others ---
+    // What is put on any stream here from now on runs after what is on theirs; and the other way
+    // round.
+    void wait_for(StreamHandle theirs);
+    void let_wait(StreamHandle theirs);
+    // The context's own, after all that was put on any stream here.
+    StreamHandle ready_stream() {
+        join_others();
+        return stream_;
+    }
+    bool is_captured(StreamHandle theirs) const;  // by whoever owns it
+    // Where launches go that have no stream of their own: the one that is followed, if any.
+    StreamHandle launch_stream() const {
+        if (captured_ != nullptr) return captured_;
+        return followed_ != nullptr ? followed_ : stream_;
+    }
+    // Whether what is put now goes into a graph of another library.
+    bool follows_capture() const { return captured_ != nullptr; }
+    // While it lives, work is put on a stream of another library: in order with the work of the
+    // host; or, where its owner captures it, that of the host goes there, too: nothing can be made,
+    // allocated, copied from the host or waited for meanwhile, which is an Error that says so.
+    class Following {
+    public:
+        Following(Context& context, const Stream* stream);
+        ~Following();
+        Following(const Following&) = delete;
+        Following& operator=(const Following&) = delete;
+
+    private:
+        Lock lock_;
+        Context& context_;
+        const Stream* stream_ = nullptr;  // of another library, and not captured
+        StreamHandle captured_before_, followed_before_;
+    };
+
+    // While it lives, launches on a stream that is captured may have their code and memory made,
+    // and what the host does there is done at once, on the context's own stream: afterwards the
+    // same launches can be captured for good. What was captured is of no use.
+    class Rehearsal {
+    public:
+        explicit Rehearsal(Context& context) : lock_(context.lock()), context_(context) {
+            context.rehearsing_ = true;
+        }
+        ~Rehearsal() { context_.rehearsing_ = false; }
+        Rehearsal(const Rehearsal&) = delete;
+        Rehearsal& operator=(const Rehearsal&) = delete;
+
+    private:
+        Lock lock_;
+        Context& context_;
+    };
+
+    // --- work ---
+    // `words` are for errors. `uses`: the memory that it works with; empty: any.
+    void launch(const Function& function, std::int64_t items, const ArgumentView& arguments,
+                StreamHandle stream, const std::shared_ptr<const LaunchWords>& words = {},
+                std::span<const Use> uses = {});
+    // Waits for all streams. Throws the Error of the launch that failed first; where the driver
+    // does not say which that was, the Error names what was put on streams since the last time.
+    void synchronize();
+    // The same without errors, which whoever waits next gets.
+    void wait() const noexcept;
+    // From now on until end_capture() work is noted instead of done. Nothing may be allocated or
+    // waited for meanwhile; the work of one stream only.
+    void begin_capture();
+    // `graph` takes the new work where the driver can change it, else it is made afresh. Throws
+    // Error if the work cannot be noted; the context can be used again either way.
+    void end_capture(Graph& graph);
+    bool capturing() const { return capturing_; }
+    void drop_capture() noexcept;                  // if there is one
+    std::int64_t noted() const { return noted_; }  // launches, copies and the like, so far
+    // Throws Error under `always` if it cannot run as one block.
+    void launch(const Graph& graph, SingleBlockUse use = SingleBlockUse::automatic);
+    // While work is noted: what it uses lives as long as the graph.
+    void keep(std::shared_ptr<const void> used) {
+        if (capturing_) kept_.push_back(std::move(used));
+    }
+
+    // What was put on streams so far, and how long the host has waited for it.
+    struct Calls {
+        std::int64_t launches = 0;  // functions, programs of one block
+        std::int64_t graphs = 0, nodes = 0;
+        double waited_s = 0;
+    };
+    const Calls& calls() const { return calls_; }
+
+    // --- code ---
+    // The function of this name (emit.hpp), its code made with the next make_code(), together
+    // with all others declared until then. Names stand for texts: what is known keeps its first.
+    // `item`: the text of NAME_item, if there is one.
+    const Function& declare(const std::string& name, const std::string& text,
+                            const std::string& item = {});
+    void make_code();
+    // Told of what is about to be compiled, by name; an Error that it throws goes through.
+    using LookAtCode = std::function<void(const std::map<std::string, std::string>& texts)>;
+    void look_at_code(LookAtCode look) { look_at_code_ = std::move(look); }
+    const Function& phase(const std::string& name);  // one of phases.hpp
+    // A function whose code is made alone, now. Throws Error.
+    const Function& program(const std::string& name, const std::string& text);
+
+    // --- faults ---
+    // A place where kernels note faults (see Fault), which synchronize() looks at: `raise` throws
+    // the Error. Of several the first launch's is raised. What is noted at a place that is
+    // forgotten is raised all the same.
+    using Raise = std::function<void(const Fault&)>;
+    int watch_faults(Raise raise);
+    void forget_faults(int watch) noexcept;
+    Address fault_address(int watch) const;
+    void fault_may_come(int watch);  // a launch that may note one was put on a stream
+    // Raises the faults of all launches so far; waits only where one may come.
+    void settle() {
+        if (unsettled_) synchronize();
+    }
+    // Whether a launch may have noted a fault that nobody has looked for yet.
+    bool is_unsettled() const { return unsettled_; }
+
+private:
+    friend class Stream;
+    friend class Event;
+    friend class Block;
+    friend class Semaphore;
+    friend class BlockProgram;
+    friend class Graph;
+    explicit Context(int ordinal);
+
+    void check(int result, std::string_view asked) const;
+    // Makes `made` of what is behind a copy of the descriptor, which is the driver's if it takes
+    // it.
+    template <typename Import, typename Made, typename Handle>
+    void import_shared(Import import, Made* made, Handle handle, int descriptor,
+                       const std::string& what) const;
+    void release() const;
+    const Driver& here() const;                         // the driver, with this context current
+    const Function& strided(const Function& function);  // compiled when it is first tried
+    Address allocate(std::size_t bytes);
+    void free(Address address) noexcept;
+    // Around work of the host: after all that was put on other streams, before all that will be.
+    void join_others();
+    void hold_others();
+    StreamHandle host_stream() const {
+        return captured_ != nullptr && !rehearsing_ ? captured_ : stream_;
+    }
+    void refuse_while_captured() const;
+    void convert(const char* how, Address to, Address from, std::size_t count);
+    void join(StreamHandle stream);
+    void hold(StreamHandle stream);
+    void forget(const Stream& stream) noexcept;
+    void raise_faults();
+    void note_work(Work work);
+    std::string put_since() const;  // the last synchronisation; in words
+    void note_measured();
+    void begin_measuring(StreamHandle stream);
+    void end_measuring(StreamHandle stream, std::function<void(double seconds)> note);
+    ModuleHandle load(const std::string& text);
+    void find(Function& function, ModuleHandle module) const;
+
+    mutable std::recursive_mutex mutex_;
+    int ordinal_;
+    Device device_ = 0;
+    ContextHandle handle_ = nullptr;
+    StreamHandle stream_ = nullptr;
+    EventHandle order_ = nullptr;  // for join_others() and hold_others()
+    struct Measured {              // what runs between two events
+        EventHandle begin = nullptr, end = nullptr;
+        std::function<void(double seconds)> note = {};  // none: nothing is being measured
+    } measured_;
+    std::vector<StreamHandle> others_;
+    std::vector<const Stream*> theirs_;  // of other libraries
+    bool capturing_ = false, rehearsing_ = false;
+    StreamHandle captured_ = nullptr, followed_ = nullptr;  // see Following
+    std::vector<std::shared_ptr<const void>> kept_;
+    Pieces pieces_;  // that were noted
+
+    std::map<std::string, std::unique_ptr<Function>> functions_;
+    std::map<std::string, std::string> declared_;  // texts without code yet
+    LookAtCode look_at_code_;
+    std::vector<ModuleHandle> modules_;
+    ModuleHandle phases_ = nullptr;
+    char* staging_ = nullptr;   // pinned memory of the host, for small downloads
+    std::vector<Work> recent_;  // the last that nobody has waited for, in a ring
+    std::int64_t put_ = 0;      // since the last synchronisation
+    std::vector<Work> held_;    // by what is being captured
+
+    struct Watch {
+        Raise raise;
+        std::int64_t since = 0;  // the number of the first launch since the last look; 0: none
+    };
+    Fault* faults_ = nullptr;  // of the host, and written by the device
+    std::vector<Watch> watches_;
+    std::vector<int> free_watches_, captured_watches_;
+    std::exception_ptr forgotten_;  // a fault whose place was forgotten
+    std::int64_t forgotten_since_ = 0;
+    std::int64_t launches_ = 0;
+    std::int64_t noted_ = 0;
+    Calls calls_;
+    std::atomic<bool> unsettled_ = false;
+};
+
+}  // namespace hindcast::backend::cuda

@@ -1,0 +1,28 @@
+#include "engine/backend/plan/fault.hpp"
+
+#include <string>
+#include <tuple>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast::backend {
+
+void raise_fault(const Plan& plan, const KernelFault& fault, const Binding* bindings) {
+    const ir::Op& op = plan.kernel.op(fault.op);
+    std::string what, remedy;
+    if (op.nest >= 0) {
+        std::tie(what, remedy) = plan.kernel.nest(op).over_limit();
+    } else {
+        what = "index " + std::to_string(fault.index) + " is out of range: '" +
+               plan.kernel.parameter(op.symbol).name + "' has " +
+               std::to_string(bindings[op.symbol].count) + " elements";
+        remedy = "check the index, or the size of the array that is bound";
+    }
+    throw Error(what)
+        .in_kernel(plan.kernel.name)
+        .at_item(fault.item)
+        .at(plan.kernel.place_of(fault.op))
+        .remedy(remedy);
+}
+
+}  // namespace hindcast::backend

@@ -1,0 +1,352 @@
+#include "engine/backend/plan/inverse_index.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ir/evaluate.hpp"
+
+namespace hindcast::backend {
+
+using ir::Bits;
+using ir::Kernel;
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+
+namespace {
+
+constexpr std::size_t kept_inverses = 16;
+
+void make_room(AlignedBuffer<std::uint32_t>& buffer, std::size_t count) {
+    if (buffer.size() < count) buffer = AlignedBuffer<std::uint32_t>(count);
+}
+
+// Visits the ops that an index depends on, each once, operands first.
+template <class F>
+void each_dependency(const Kernel& kernel, Value v, std::vector<char>& seen, const F& visit) {
+    if (v < 0 || seen[v]) return;
+    seen[v] = 1;
+    for (const Value operand : kernel.op(v).operand) each_dependency(kernel, operand, seen, visit);
+    visit(v);
+}
+
+Bits parameter_bits(const Op& op, const Binding* bindings) {
+    Bits bits = 0;
+    const std::size_t size = ir::size_of(op.type);
+    const auto* data = static_cast<const char*>(bindings[op.symbol].data);
+    std::memcpy(&bits, data + op.component * size, size);
+    return bits;
+}
+
+// Evaluates indices for blocks of items. A load out of range gives 0: then no item executes the
+// site.
+class IndexEvaluator {
+public:
+    static constexpr std::int64_t block = 1024;
+
+    IndexEvaluator(const Kernel& kernel, const std::vector<Value>& order, const Binding* bindings)
+        : kernel_(kernel), order_(order), bindings_(bindings), values_(kernel.ops.size()) {
+        for (const Value v : order) values_[v].resize(block);
+    }
+
+    void run(std::int64_t begin, std::int64_t count) {
+        for (const Value v : order_) {
+            const Op& op = kernel_.op(v);
+            Bits* out = values_[v].data();
+            const Bits* in[3];
+            for (int k = 0; k < 3; ++k)
+                in[k] = op.operand[k] < 0 ? out : values_[op.operand[k]].data();
+            switch (op.code) {
+                case OpCode::constant: std::fill_n(out, count, op.bits); break;
+                case OpCode::parameter:
+                    std::fill_n(out, count, parameter_bits(op, bindings_));
+                    break;
+                case OpCode::item:
+                    for (std::int64_t i = 0; i < count; ++i)
+                        out[i] = static_cast<std::uint32_t>(begin + i);
+                    break;
+                case OpCode::load: load(op, out, count); break;
+                default:
+                    for (std::int64_t i = 0; i < count; ++i)
+                        out[i] = ir::evaluate_op(op.code, op.type, kernel_.op(op.operand[0]).type,
+                                                 in[0][i], in[1][i], in[2][i]);
+            }
+        }
+    }
+
+    std::int64_t index(Value v, std::int64_t i) const {
+        return ir::integer_of(values_[v][i], kernel_.op(v).type);
+    }
+
+private:
+    void load(const Op& op, Bits* out, std::int64_t count) const {
+        const Binding& b = bindings_[op.symbol];
+        const auto size = static_cast<std::int64_t>(ir::size_of(op.type));
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t k = index(op.operand[0], i);
+            out[i] = 0;
+            if (k < 0 || k >= b.count) continue;
+            const std::int64_t at = k * b.element_stride + op.component * b.component_stride;
+            std::memcpy(&out[i], static_cast<const char*>(b.data) + at * size, size);
+        }
+    }
+
+    const Kernel& kernel_;
+    const std::vector<Value>& order_;
+    const Binding* bindings_;
+    std::vector<std::vector<Bits>> values_;
+};
+
+}  // namespace
+
+bool is_static_index(const Kernel& kernel, Value index) {
+    bool ok = true;
+    std::vector<char> seen(kernel.ops.size(), 0);
+    each_dependency(kernel, index, seen, [&](Value v) {
+        const Op& op = kernel.op(v);
+        const bool known = op.code == OpCode::constant || op.code == OpCode::item ||
+                           op.code == OpCode::parameter || op.code == OpCode::load;
+        ok &= !ir::is_real(op.type) && (known || ir::can_evaluate(op.code));
+    });
+    return ok;
+}
+
+InverseIndex::InverseIndex(const Plan& plan, int symbol)
+    : plan_(plan),
+      symbol_(symbol),
+      clear_(plan.kernel.parameter(symbol).access == ir::Access::sum) {
+    std::vector<char> seen(plan.kernel.ops.size(), 0);
+    for (const Row& row : plan.rows[symbol])
+        each_dependency(plan.kernel, row.index, seen, [&](Value v) { order_.push_back(v); });
+    for (const Value v : order_) {
+        const Op& op = plan.kernel.op(v);
+        const auto known = std::find(buffers_.begin(), buffers_.end(), op.symbol);
+        if (op.code == OpCode::load && known == buffers_.end()) buffers_.push_back(op.symbol);
+    }
+}
+
+bool InverseIndex::depends_on(int parameter) const {
+    return std::any_of(order_.begin(), order_.end(),
+                       [&](Value v) { return plan_.kernel.op(v).symbol == parameter; });
+}
+
+void InverseIndex::read_key(const Binding* bindings, std::int64_t items) {
+    key_.clear();
+    passing_.clear();
+    const auto add = [&](auto part) { key_.push_back(static_cast<std::uint64_t>(part)); };
+    add(items);
+    add(bindings[symbol_].count);
+    for (const int p : buffers_) {
+        const Binding& b = bindings[p];
+        if (b.kept) passing_.push_back(key_.size());
+        add(reinterpret_cast<std::uintptr_t>(b.data));
+        add(b.count);
+        add(b.element_stride);
+        add(b.component_stride);
+        passing_.push_back(key_.size());
+        add(b.version);
+    }
+    for (const Value v : order_)
+        if (const Op& op = plan_.kernel.op(v); op.code == OpCode::parameter)
+            add(parameter_bits(op, bindings));
+}
+
+void InverseIndex::prepare(const Binding* bindings, std::int64_t items) {
+    read_key(bindings, items);
+    const auto found = std::find_if(known_.begin(), known_.end(),
+                                    [&](const auto& inverse) { return inverse->key == key_; });
+    if (found != known_.end()) {
+        std::rotate(known_.begin(), found, found + 1);
+        return;
+    }
+    std::unique_ptr<Inverse> inverse;
+    const auto outdated = std::find_if(known_.begin(), known_.end(),
+                                       [&](const auto& known) { return outdates(known->key); });
+    if (outdated != known_.end()) {
+        inverse = std::move(*outdated);
+        known_.erase(outdated);
+        inverse->attachment.reset();
+    } else {
+        inverse = std::make_unique<Inverse>();
+    }
+    inverse->key = key_;
+    invert(bindings, items, *inverse);
+    known_.insert(known_.begin(), std::move(inverse));
+    if (known_.size() > kept_inverses) known_.pop_back();
+}
+
+// Whether this launch, whose inverse is not known, comes after all that can ask for that of `key`.
+bool InverseIndex::outdates(const std::vector<std::uint64_t>& key) const {
+    if (passing_.empty() || key.size() != key_.size()) return false;
+    for (std::size_t k = 0, p = 0; k < key.size(); ++k)
+        if (p < passing_.size() && passing_[p] == k)
+            ++p;
+        else if (key[k] != key_[k])
+            return false;
+    return true;
+}
+
+std::size_t InverseIndex::bytes() const {
+    std::size_t sum = 0;
+    for (const auto& inverse : known_)
+        sum += (inverse->first.size() + inverse->entries.size() + inverse->slots.size() +
+                inverse->padded_entries.size()) *
+               sizeof(std::uint32_t);
+    return sum;
+}
+
+void InverseIndex::invert(const Binding* bindings, std::int64_t items, Inverse& inverse) const {
+    const std::vector<Row>& rows = plan_.rows[symbol_];
+    const std::int64_t stride = scratch_items(items), targets = bindings[symbol_].count;
+    const auto row_count = static_cast<std::int64_t>(rows.size());
+    if (stride * row_count >= std::int64_t{1} << 32)
+        throw Error("a launch of " + std::to_string(items) + " items accumulates too many terms")
+            .in_kernel(plan_.kernel.name)
+            .remedy("split the launch");
+    // Two passes over all terms: count per target, then place. The indices are kept in between.
+    std::vector<std::int32_t> index(items * row_count);
+    make_room(inverse.first, targets + 2);
+    std::fill_n(inverse.first.data(), targets + 2, 0);
+    std::uint32_t* count = inverse.first.data() + 2;
+    IndexEvaluator evaluator(plan_.kernel, order_, bindings);
+    std::size_t terms = 0, k = 0;
+    for (std::int64_t begin = 0; begin < items; begin += IndexEvaluator::block) {
+        const std::int64_t n = std::min(items - begin, IndexEvaluator::block);
+        evaluator.run(begin, n);
+        for (std::int64_t i = 0; i < n; ++i)
+            for (const Row& row : rows) {
+                const std::int64_t t = evaluator.index(row.index, i);
+                const bool valid = t >= 0 && t < targets;
+                index[k++] = valid ? static_cast<std::int32_t>(t) : -1;
+                if (valid) ++count[t];
+                terms += valid;
+            }
+    }
+    // first[t + 1] becomes the place of the next entry of t, and in the end the first of t + 1.
+    std::uint32_t* next = inverse.first.data() + 1;
+    for (std::int64_t t = 1; t < targets; ++t) next[t] += next[t - 1];
+    make_room(inverse.entries, terms);
+    k = 0;
+    for (std::int64_t i = 0; i < items; ++i)
+        for (std::int64_t r = 0; r < row_count; ++r) {
+            const std::int32_t t = index[k++];
+            if (t >= 0) inverse.entries[next[t]++] = static_cast<std::uint32_t>(r * stride + i);
+        }
+    pad(targets, stride * row_count, inverse);
+}
+
+void InverseIndex::pad(std::int64_t targets, std::int64_t no_term, Inverse& inverse) const {
+    inverse.padded = false;
+    constexpr std::int64_t enough = 64;      // targets: with fewer it does not matter
+    constexpr std::size_t most_padding = 2;  // slots for each entry
+    if (targets < enough) return;
+    const std::uint32_t* const first = inverse.first.data();
+    const std::int64_t blocks = targets / together;
+    AlignedBuffer<std::uint32_t>& slots = inverse.slots;
+    make_room(slots, blocks + 1);
+    slots[0] = 0;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        std::uint32_t longest = 0;
+        for (std::int64_t t = block * together; t < (block + 1) * together; ++t)
+            longest = std::max(longest, first[t + 1] - first[t]);
+        slots[block + 1] = slots[block] + longest;
+    }
+    const std::size_t cells = std::size_t{slots[blocks]} * together;
+    if (no_term > UINT32_MAX || cells > most_padding * first[targets]) return;
+    AlignedBuffer<std::uint32_t>& padded = inverse.padded_entries;
+    make_room(padded, cells);
+    std::fill_n(padded.data(), cells, static_cast<std::uint32_t>(no_term));
+    for (std::int64_t t = 0; t < blocks * together; ++t)
+        for (std::uint32_t e = first[t]; e < first[t + 1]; ++e)
+            padded[std::size_t{slots[t / together] + e - first[t]} * together + t % together] =
+                inverse.entries[e];
+    inverse.padded = true;
+}
+
+// `targets` sums of N components of T, each added lane by lane: their k-th entries stand side by
+// side. In scratch memory the components are padded; those of a target lie `plane` apart.
+template <class T, int N, int targets>
+void InverseIndex::add_up(T* const* to, std::int64_t plane, const T* terms,
+                          const std::uint32_t* entry, const std::uint32_t* stop) const {
+    constexpr int lanes = N == 1 ? 2 : padded(N);  // GCC has no vectors of one
+    typedef T V __attribute__((vector_size(sizeof(T) * lanes)));
+    V sum[targets] = {};
+    if (!clear_) {  // unrolled, or the components would take the way through memory
+#pragma GCC unroll 4
+        for (int k = 0; k < targets; ++k)
+#pragma GCC unroll 4
+            for (int c = 0; c < N; ++c) sum[k][c] = to[k][c * plane];
+    }
+    for (; entry != stop; entry += targets) {
+#pragma GCC unroll 4
+        for (int k = 0; k < targets; ++k) {
+            V term{};
+            const T* const from = terms + std::size_t{entry[k]} * padded(N);
+            if constexpr (N == 1)
+                term[0] = *from;
+            else
+                std::memcpy(&term, from, sizeof term);
+            sum[k] += term;
+        }
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < targets; ++k)
+#pragma GCC unroll 4
+        for (int c = 0; c < N; ++c) to[k][c * plane] = sum[k][c];
+}
+
+template <class T, int N>
+void InverseIndex::run_group(const Binding& b, const char* scratch, int component,
+                             std::int64_t begin, std::int64_t end) const {
+    const Inverse& inverse = *known_.front();
+    const T* const terms = reinterpret_cast<const T*>(scratch);
+    T* const data = static_cast<T*>(b.data) + component * b.component_stride;
+    std::int64_t t = begin;
+    if (inverse.padded) {
+        const std::uint32_t* const slots = inverse.slots.data();
+        const std::uint32_t* const entries = inverse.padded_entries.data();
+        for (; t + together <= end; t += together) {
+            const std::uint32_t first = slots[t / together], stop = slots[t / together + 1];
+            if (first == stop && !clear_) continue;
+            T* const at = data + t * b.element_stride;
+            T* const to[together] = {at, at + b.element_stride, at + 2 * b.element_stride,
+                                     at + 3 * b.element_stride};
+            add_up<T, N, together>(to, b.component_stride, terms,
+                                   entries + std::size_t{first} * together,
+                                   entries + std::size_t{stop} * together);
+        }
+    }
+    const std::uint32_t* const first = inverse.first.data();
+    const std::uint32_t* const entries = inverse.entries.data();
+    for (; t < end; ++t) {
+        if (first[t] == first[t + 1] && !clear_) continue;
+        T* const to[] = {data + t * b.element_stride};
+        add_up<T, N, 1>(to, b.component_stride, terms, entries + first[t], entries + first[t + 1]);
+    }
+}
+
+template <class T>
+void InverseIndex::run_type(const Binding& target, char* const* scratch, std::int64_t begin,
+                            std::int64_t end) const {
+    const int components = plan_.kernel.parameter(symbol_).components;
+    const std::size_t rows = plan_.rows[symbol_].size();
+    for (int group = 0; group < group_count(components); ++group) {
+        const char* from = scratch[plan_.scratch[symbol_] + group * rows];
+        switch (group_size(components, group)) {
+            case 1: run_group<T, 1>(target, from, 4 * group, begin, end); break;
+            case 2: run_group<T, 2>(target, from, 4 * group, begin, end); break;
+            case 3: run_group<T, 3>(target, from, 4 * group, begin, end); break;
+            default: run_group<T, 4>(target, from, 4 * group, begin, end);
+        }
+    }
+}
+
+void InverseIndex::run(const Binding& target, char* const* scratch, std::int64_t begin,
+                       std::int64_t end) const {
+    if (plan_.kernel.parameter(symbol_).type == ir::Type::f64)
+        run_type<double>(target, scratch, begin, end);
+    else
+        run_type<float>(target, scratch, begin, end);
+}
+
+}  // namespace hindcast::backend

@@ -1,0 +1,20 @@
+// What launches run, as text for people: the kernel's IR, its code on the CPU, its CUDA C++.
+//
+//     launch_text(pull, Direction::adjoint, backend::KernelText::ir)
+#pragma once
+
+#include <string>
+
+#include "engine/backend/kernel_text.hpp"
+#include "engine/runtime/launch/launch.hpp"
+
+namespace hindcast {
+
+// The kernel that the replay runs, for as many lanes as its launch's device has. Throws Error as
+// backend::kernel_text() does.
+std::string launch_text(const Launch::Replay& replay, backend::KernelText what);
+// The same of one direction of a launch, which is made (Launch::replay) if it was not there. Throws
+// Error for a derivative of a launch that has none.
+std::string launch_text(const Launch& launch, Direction direction, backend::KernelText what);
+
+}  // namespace hindcast

@@ -1,0 +1,442 @@
+// One direction of a launch: its kernel, what it is bound to, and how it runs.
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "engine/ad/differentiate.hpp"
+#include "engine/backend/cpu/launch/deferred_work.hpp"
+#include "engine/backend/cuda/context.hpp"
+#include "engine/backend/launch_error.hpp"
+#include "engine/backend/plan/copy_elements.hpp"
+#include "engine/base/thread_pool.hpp"
+#include "engine/ir/memory_type.hpp"
+#include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
+
+namespace hindcast {
+
+using ir::Access;
+using ir::Kernel;
+using ir::Parameter;
+
+const Kernel& Launch::State::kernel_of(Direction direction) {
+    if (direction == Direction::forward) return kernel;
+    if (!has_derivative)
+        throw error("the launch has no derivative")
+            .remedy("name what varies in differentiate_only(), or do not call it");
+    if (const auto found = derived.find(direction); found != derived.end()) return found->second;
+    Kernel k;
+    switch (direction) {
+        case Direction::adjoint: k = ad::adjoint(kernel, active); break;
+        case Direction::tangent: k = ad::tangent(kernel, active); break;
+        case Direction::tangent_tangent: {
+            // What is active in the kernel, and its tangents.
+            const Kernel& t = kernel_of(Direction::tangent);
+            std::vector<std::string> varying = active;
+            for (const std::string& name : active)
+                varying.push_back(ad::tangent_name(kernel, name));
+            k = ad::tangent(t, varying);
+            break;
+        }
+        default: {
+            // Everything that varies in the adjoint: what is active in the kernel, and its
+            // adjoints.
+            const Kernel& a = kernel_of(Direction::adjoint);
+            std::vector<std::string> varying = active;
+            for (const std::string& name : active)
+                varying.push_back(ad::adjoint_name(kernel, name));
+            k = ad::tangent(a, varying);
+        }
+    }
+    return derived[direction] = std::move(k);
+}
+
+Launch::State::Origin Launch::State::origin_of(const std::string& derived_name) const {
+    Origin origin;
+    std::string base = derived_name;
+    for (std::size_t dot = base.rfind('.');
+         dot != std::string::npos && kernel.find_parameter(base) < 0; dot = base.rfind('.')) {
+        const bool second = base.compare(dot + 1, std::string::npos, "t2") == 0;
+        origin.kinds.insert(origin.kinds.begin(), second ? 'u' : base[dot + 1]);
+        base.resize(dot);
+    }
+    origin.parameter = index_of(base);
+    return origin;
+}
+
+Array Launch::State::array_for(const std::string& derived_name) const {
+    const Origin origin = origin_of(derived_name);
+    Array array = arrays[static_cast<std::size_t>(origin.parameter)];
+    for (const char kind : origin.kinds)
+        array = kind == 'a'   ? array.gradient()
+                : kind == 't' ? array.tangent()
+                              : array.second_tangent();
+    return array;
+}
+
+void Launch::State::rebind() {
+    for (auto& [direction, weak] : replays)
+        if (const auto bound = weak.lock()) bound->bind();
+}
+
+void Launch::Replay::Bound::bind() {
+    const State& s = *launch.state_;
+    const std::vector<char> used = ad::used_parameters(kernel);
+    const std::size_t n = kernel.parameters.size();
+    bindings.assign(n, {});
+    arrays.assign(n, Array());
+    versions.clear();
+    written.clear();
+    cleared.clear();
+    aliases.clear();
+    updated.clear();
+    old_values.clear();
+    given.assign(n, nullptr);
+    items = s.items;
+    const bool accumulates =
+        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [](const Parameter& p) {
+            return p.access == Access::accumulate || p.access == Access::sum;
+        });
+    for (std::size_t p = 0; p < n; ++p) {
+        const Parameter& parameter = kernel.parameters[p];
+        if (!used[p] && parameter.access != Access::sum) continue;
+        Array array = s.array_for(parameter.name);
+        if (!used[p]) {  // nothing is added to this Sum, but it is defined
+            arrays[p] = array;
+            cleared.push_back(array);
+            continue;
+        }
+        if (parameter.access == Access::accumulate)
+            for (std::size_t q = 0; q < p; ++q)
+                if (arrays[q] && arrays[q].same_memory(array) &&
+                    kernel.parameters[q].access == Access::accumulate) {
+                    aliases.push_back({array, Array(array.type(), array.shape(), array.layout())});
+                    array = aliases.back().own;
+                    break;
+                }
+        arrays[p] = array;
+        bindings[p] = array.shape_binding();
+        if (ir::is_single(parameter)) bindings[p].count = 1;
+        const bool reads =
+            parameter.access == Access::read || parameter.access == Access::read_write;
+        if (reads && (accumulates || !ir::is_real(parameter.type)))
+            versions.emplace_back(&bindings[p], array.version_counter());
+        if (!ir::only_reads(parameter.access)) written.push_back(array);
+        if (!goes_back(direction) && p < s.arrays.size() && parameter.access == Access::read_write)
+            updated.push_back(p);
+    }
+    for (const Replay& part : s.parts)
+        if (part.direction() == direction)
+            cleared.insert(cleared.end(), part.cleared_after().begin(), part.cleared_after().end());
+    check_aliasing();
+    choose_device();
+    if (!goes_back(direction)) return;
+    for (const Parameter& p : s.kernel.parameters) {
+        if (p.access != Access::sum || !ir::is_real(p.type)) continue;
+        const Array gradient = s.array_for(p.name).gradient();
+        cleared.push_back(gradient);
+        if (direction == Direction::adjoint_tangent) cleared.push_back(gradient.tangent());
+    }
+    for (std::size_t p = 0; p < n; ++p) {
+        if (!arrays[p] || !ir::only_reads(kernel.parameters[p].access) || arrays[p].bytes() == 0)
+            continue;
+        const State::Origin origin = s.origin_of(kernel.parameters[p].name);
+        const bool gradient = origin.kinds.find('a') != std::string::npos;
+        if (!gradient && s.kernel.parameter(origin.parameter).access == Access::read_write)
+            old_values.emplace_back(static_cast<int>(p), origin.parameter);
+    }
+}
+
+void Launch::Replay::Bound::choose_device() {
+    const State& s = *launch.state_;
+    options = s.device->run_options();
+    cuda = s.device->cuda();
+    stream = s.stream;
+    knows_read_on_host = false;
+    read_on_host.clear();
+    versions_on_host.clear();
+    if (s.stream) options.stream = s.stream->handle();
+    if (!cuda) find_memory();
+}
+
+// On the host. Bindings keep pointing there.
+void Launch::Replay::Bound::find_memory() {
+    for (std::size_t p = 0; p < arrays.size(); ++p)
+        if (arrays[p])
+            bindings[p].data = given[p] != nullptr ? given[p] : arrays[p].memory().host();
+}
+
+void Launch::Replay::Bound::find_memory_on_device() {
+    for (std::size_t p = 0; p < arrays.size(); ++p)
+        if (arrays[p])
+            bindings[p].data = given[p] != nullptr ? given[p] : arrays[p].memory().on(cuda);
+    if (!knows_read_on_host) {
+        for (std::size_t p = 0; p < arrays.size(); ++p)
+            if (arrays[p] && executable->reads_on_host(bindings.data(), static_cast<int>(p)))
+                read_on_host.push_back(static_cast<int>(p));
+        knows_read_on_host = true;
+    }
+    options.host = bindings.data();
+    if (read_on_host.empty()) return;
+    host = bindings;
+    given_on_host.resize(arrays.size());
+    versions_on_host.resize(arrays.size());
+    for (const int parameter : read_on_host) {
+        const auto p = static_cast<std::size_t>(parameter);
+        if (given[p] == nullptr) {
+            // What lives on the device is fetched once for each version.
+            Memory& memory = arrays[p].memory();
+            std::uint64_t& fetched = versions_on_host[p];
+            if (!memory.is_at_home() || fetched != arrays[p].version()) memory.host();
+            fetched = arrays[p].version();
+            host[p].data = const_cast<std::byte*>(memory.bytes().data()) + memory.first();
+            continue;
+        }
+        // Older values, which lie on the device: each time they may be those of another step.
+        static std::atomic<std::uint64_t> copies{0};
+        constexpr std::uint64_t of_copies = std::uint64_t{1} << 63;  // no version of an array
+        given_on_host[p].resize(arrays[p].bytes());
+        cuda->download(given_on_host[p].data(), backend::cuda::address_of(given[p]),
+                       given_on_host[p].size());
+        host[p].data = given_on_host[p].data();
+        host[p].version = of_copies | ++copies;
+    }
+    options.host = host.data();
+}
+
+// The adjoint of y[i] *= x[i] needs y as it was: what forward() left there is certainly wrong.
+void Launch::Replay::Bound::check_old_values() const {
+    for (const auto& [parameter, origin] : old_values) {
+        const auto p = static_cast<std::size_t>(parameter), o = static_cast<std::size_t>(origin);
+        if (given[p] != nullptr || launch.state_->arrays[o].version() != launch.state_->left[o])
+            continue;
+        throw launch.state_
+            ->error("the adjoint needs '" + kernel.parameters[p].name +
+                    "' as it was before the launch, which has overwritten it")
+            .remedy(
+                "record the launch on a Tape, or keep a copy and give it to the adjoint by "
+                "bind_memory()");
+    }
+}
+
+// Arguments do not alias (Launch::State), but one of them may be the gradient of another.
+void Launch::Replay::Bound::check_aliasing() const {
+    const auto adds = [](Access access) {
+        return access == Access::accumulate || access == Access::reduce;
+    };
+    for (std::size_t b = 0; b < arrays.size(); ++b) {
+        for (std::size_t a = 0; a < b; ++a) {
+            if (!arrays[a] || !arrays[b] || !arrays[a].same_memory(arrays[b])) continue;
+            const Parameter &p = kernel.parameters[a], &q = kernel.parameters[b];
+            if ((ir::only_reads(p.access) && ir::only_reads(q.access)) ||
+                (adds(p.access) && adds(q.access)))
+                continue;
+            throw launch.state_
+                ->error(std::string("in the ") + name_of(direction) + " direction, '" + p.name +
+                        "' (" + name_of(p.access) + ") and '" + q.name + "' (" + name_of(q.access) +
+                        ") are bound to one array")
+                .remedy("copy it: a differentiated launch cannot take an array and its gradient");
+        }
+    }
+}
+
+Launch::Replay Launch::replay(Direction direction) const {
+    std::weak_ptr<Replay::Bound>& weak = state_->replays[direction];
+    Replay replay;
+    replay.bound_ = weak.lock();
+    if (!replay.bound_) {
+        replay.bound_ = std::make_shared<Replay::Bound>(*this, direction);
+        replay.bound_->kernel = state_->kernel_of(direction);
+        std::shared_ptr<backend::Executable>& executable = state_->executables[direction];
+        if (!executable) executable = state_->compile_for(state_->device, replay.bound_->kernel);
+        replay.bound_->executable = executable;
+        replay.bound_->bind();
+        weak = replay.bound_;
+    }
+    return replay;
+}
+
+Launch::Replay Launch::forward() const { return replay(Direction::forward); }
+Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
+
+void Launch::Replay::run() const { run(std::span<const backend::Copy>()); }
+
+void Launch::Replay::run(std::span<const backend::Copy> copies,
+                         backend::DeferredWork* deferred) const {
+    Bound& b = *bound_;
+    backend::cuda::Context::Lock held;
+    if (b.cuda) held = b.cuda->lock();
+    std::optional<backend::cuda::Context::Following> following;
+    if (b.stream) following.emplace(*b.cuda, b.stream.get());
+    if (deferred != nullptr && !(b.executable->takes_deferred_work() && b.aliases.empty()))
+        std::exchange(deferred, nullptr)->run();
+    if (!b.executable->takes_deferred_work())
+        backend::copy_out(std::exchange(copies, {}), b.options.pool);
+    if (!b.old_values.empty() && b.items > 0) b.check_old_values();
+    for (const auto& [binding, version] : b.versions) binding->version = *version;
+    try {
+        if (b.cuda)
+            b.find_memory_on_device();
+        else if (Memory::any_on_device())
+            b.find_memory();
+        backend::RunOptions options = b.options;
+        options.copies = copies;
+        options.deferred = deferred;
+        b.learned.clear();
+        options.learned = &b.learned;
+        b.executable->run(b.bindings.data(), b.items, options);
+    } catch (const backend::LaunchError&) {  // of one before
+        b.spoil();
+        throw;
+    } catch (Error& e) {
+        b.spoil();
+        const backend::LaunchWords words{b.launch.description(),
+                                         [&b] { return b.launch.state_->arguments_text(); }};
+        if (const std::string note = words.note(b.launch.kernel().name); !note.empty())
+            e.note(note);
+        throw;
+    } catch (...) {
+        b.spoil();
+        throw;
+    }
+    b.finish(!b.cuda);
+    for (const backend::FactUpdate& l : b.learned)
+        b.arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
+    for (const Array& a : b.cleared)
+        deferred != nullptr ? a.clear(*deferred) : a.clear(b.cuda ? nullptr : b.options.pool);
+    if (!b.aliases.empty()) b.add_aliases();
+}
+
+void Launch::Replay::prepare() const {
+    bound_->executable->prepare(bound_->bindings.data(), bound_->items);
+}
+
+void Launch::Replay::ran() const {
+    bound_->finish(true);
+    for (const Array& a : bound_->cleared) a.touch();
+}
+
+void Launch::Replay::ran_on_device() const {
+    bound_->finish(false);
+    for (const Array& a : bound_->cleared) a.wrote_on_device();
+    for (const Bound::Alias& alias : bound_->aliases) alias.target.wrote_on_device();
+}
+
+void Launch::Replay::each_array(const std::function<void(const Array&)>& visit) const {
+    for (const Array& a : bound_->arrays) visit(a);
+    for (const Array& a : bound_->cleared) visit(a);
+    for (const Bound::Alias& alias : bound_->aliases) visit(alias.target);
+}
+
+// New versions of what was written.
+void Launch::Replay::Bound::finish(bool on_host) const {
+    for (const Array& a : written) on_host ? a.touch() : a.wrote_on_device();
+    for (const std::size_t p : updated) launch.state_->left[p] = launch.state_->arrays[p].version();
+    for (const Replay& part : launch.state_->parts)
+        if (part.direction() == direction) part.bound_->finish(on_host);
+}
+
+const std::vector<backend::Binding>& Launch::Replay::bindings() const { return bound_->bindings; }
+const std::vector<Array>& Launch::Replay::cleared_after() const { return bound_->cleared; }
+bool Launch::Replay::adds_aliases() const { return !bound_->aliases.empty(); }
+
+void Launch::Replay::Bound::add_aliases() const {
+    for (const Alias& alias : aliases) {
+        const std::size_t size = alias.own.type() == ir::Type::f32 ? 4 : 8;
+        if (cuda && alias.target.memory().add_on_device(alias.own.memory(), size)) {
+            alias.target.changed();
+            alias.own.clear();
+            continue;
+        }
+        const Array &target = alias.target, &own = alias.own;
+        const auto add = [&]<class T>(T* to, const T* from) {
+            for (std::int64_t e = 0; e < own.elements(); ++e)
+                for (int c = 0; c < own.components(); ++c)
+                    to[e * target.element_stride() + c * target.component_stride()] +=
+                        from[e * own.element_stride() + c * own.component_stride()];
+        };
+        if (own.type() == ir::Type::f32)
+            add(static_cast<float*>(target.data()), static_cast<const float*>(own.data()));
+        else
+            add(static_cast<double*>(target.data()), static_cast<const double*>(own.data()));
+        alias.target.touch();
+        alias.own.clear();
+    }
+}
+
+// After a failed run: what it wrote is undefined, so nobody may take it for the old version.
+void Launch::Replay::Bound::spoil() const {
+    for (const Array& a : written) cuda ? a.changed() : a.touch();
+    for (const Alias& alias : aliases) alias.own.clear();
+}
+
+const Kernel& Launch::Replay::kernel() const { return bound_->kernel; }
+const Launch& Launch::Replay::launch() const { return bound_->launch; }
+Direction Launch::Replay::direction() const { return bound_->direction; }
+const std::vector<Array>& Launch::Replay::arrays() const { return bound_->arrays; }
+
+// Which derivative a parameter is of what (Origin).
+std::string Launch::Replay::kinds_of(int parameter) const {
+    const State& s = *bound_->launch.state_;
+    if (s.parts.empty()) return s.origin_of(bound_->kernel.parameter(parameter).name).kinds;
+    const auto& [part, of] = s.origins[static_cast<std::size_t>(parameter)];
+    return s.parts[part].kinds_of(of);
+}
+bool Launch::Replay::is_gradient(int parameter) const {
+    return kinds_of(parameter).find('a') != std::string::npos;
+}
+bool Launch::Replay::is_derivative(int parameter) const { return !kinds_of(parameter).empty(); }
+
+void Launch::make_again() { state_->made_again = true; }
+bool Launch::made_again() const { return state_->made_again; }
+
+double Launch::Replay::bytes() const {
+    struct Traffic {
+        bool read = false, written = false;
+        double bytes = 0;
+    };
+    std::map<const void*, Traffic> of;  // per array
+    const Kernel& k = kernel();
+    // A ReadWrite may do only one of the two.
+    std::vector<char> changed(k.parameters.size(), 0), loaded = changed;
+    for (const ir::Region& region : k.regions)
+        for (const ir::Value v : region.ops)
+            if (const ir::Op& op = k.op(v); op.symbol >= 0)
+                (ir::is_effect(op.code) ? changed : loaded)[static_cast<std::size_t>(op.symbol)] =
+                    1;
+    for (std::size_t p = 0; p < k.parameters.size(); ++p) {
+        const Array& array = arrays()[p];
+        if (!array) continue;
+        const Access access = k.parameters[p].access;
+        Traffic& traffic = of[array.version_counter()];
+        traffic.read |= access != Access::write && access != Access::sum &&
+                        access != Access::slice && access != Access::reduce &&
+                        (access != Access::read_write || loaded[p] != 0);
+        traffic.written |= changed[p] != 0 || access == Access::sum;  // which is cleared
+        const bool own = access == Access::write || access == Access::read_write;
+        const std::int64_t elements =
+            own ? std::min(array.elements(), launch().items()) : array.elements();
+        traffic.bytes = std::max(traffic.bytes, static_cast<double>(array.components() * elements) *
+                                                    static_cast<double>(ir::size_of(array.type())));
+    }
+    double sum = 0;
+    for (const auto& [array, traffic] : of)
+        sum += traffic.bytes * ((traffic.read ? 1 : 0) + (traffic.written ? 1 : 0));
+    return sum;
+}
+
+void Launch::Replay::expect_memory(int parameter) const {
+    bound_->bindings[static_cast<std::size_t>(parameter)].kept = true;
+}
+
+void Launch::Replay::bind_memory(int parameter, void* memory) const {
+    const std::size_t p = static_cast<std::size_t>(parameter);
+    bound_->given[p] = memory;
+    const Array& array = bound_->arrays[p];
+    bound_->bindings[p].contents = memory != nullptr ? nullptr : &array.contents();
+    if (!bound_->cuda) bound_->bindings[p].data = memory != nullptr ? memory : array.data();
+}
+
+}  // namespace hindcast

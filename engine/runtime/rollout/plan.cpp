@@ -1,0 +1,137 @@
+// The memory of gradients: its limit, the plan of each mode, and what all modes take together.
+//
+// A mode's memory has two parts. What stays as long as the mode does: gradients (which modes
+// share), tangents, what its launches and compiled functions work with. What can be given back
+// between two runs: histories, checkpoints, the copy of the final state. A plan counts all of its
+// own mode and what stays of the others.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "engine/runtime/rollout/mode.hpp"
+
+namespace hindcast {
+
+void Rollout::Work::limit_memory(MemoryLimit limit) {
+    if (limit.bytes < 0)
+        throw Error("a limit of " + std::to_string(limit.bytes) + " bytes of gradient memory");
+    limit_ = std::move(limit);
+    forced_.reset();
+    forget_plans();
+}
+
+void Rollout::Work::force_plan(std::int64_t segment, std::int64_t checkpoints) {
+    if (segment < 1 || checkpoints < 1)
+        throw Error("a checkpoint plan needs segments of at least one step, and one checkpoint");
+    forced_ = {segment, checkpoints};
+    forget_plans();
+}
+
+void Rollout::Work::forget_plans() {
+    for (auto& [mode, m] : modes_) {
+        m->has_plan = false;
+        m->recording.release();
+    }
+}
+
+// What stays of the other modes beside what stays of this one; two modes at most go backwards. Runs
+// ask for this, so nothing is allocated.
+std::int64_t Rollout::Work::bytes_of_others(const Mode& m) const {
+    std::int64_t sum = 0;
+    for (const auto& [mode, other] : modes_) {
+        if (other.get() == &m || !other->schedule->has_backward) continue;
+        sum += other->stays();
+        const std::vector<Array>& own = m.schedule->derivatives;
+        for (const Array& a : other->schedule->derivatives)
+            if (!contains(own, a)) sum += static_cast<std::int64_t>(a.bytes());
+    }
+    return sum;
+}
+
+Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
+    Mode& m = mode_for(mode, true);
+    const std::int64_t others = bytes_of_others(m);
+    if (m.has_plan) {
+        m.plan.peak_bytes += others - std::exchange(m.others, others);
+        if (forced_ || m.plan.peak_bytes <= limit_.bytes) return m;
+    }
+    m.has_plan = false;
+    m.recording.release();
+    const Schedule& s = *m.schedule;
+    MemoryDemand demand = m.demand(others);
+    demand.functions = demand.step_functions = step_function_bytes(m);
+    if (is_one_function(s)) {
+        WholeProgram* const functions = whole(m);
+        demand.functions = functions == nullptr
+                               ? 0
+                               : functions->predicted_bytes(WholeProgram::forward_keeping) +
+                                     functions->predicted_bytes(WholeProgram::backward);
+    }
+    MemoryBudget budget;
+    budget.memory = limit_.bytes;
+    if (!limit_.spill.empty()) budget.disk = spill_budget(limit_.spill);
+    // A program that works on a gradient array as if it were state cannot run again while adjoints
+    // add to that array.
+    for (const Array& g : s.gradients)
+        for (const std::vector<Array>* list : {&s.state, &s.recomputed})
+            for (const Array& a : *list) budget.may_recompute &= !a.same_memory(g);
+    if (forced_ && !budget.may_recompute)
+        throw Error("a program that writes to a gradient array cannot be recomputed")
+            .remedy("store everything");
+    m.plan = forced_
+                 ? plan_of(demand, forced_->first, forced_->second, !limit_.spill.empty(), m.costs)
+                 : plan_checkpoints(demand, budget, m.costs);
+    if (!uses_step_functions(m)) m.steps.reset();
+    m.functions = m.plan.segments > 1 ? *demand.step_functions : *demand.functions;
+    m.others = others;
+    m.has_plan = true;
+    return m;
+}
+
+Rollout::Work::Mode& Rollout::Work::allocated(RolloutMode mode) {
+    Mode& m = planned(mode);
+    if (m.recording.allocated()) return m;
+    std::int64_t all = m.plan.peak_bytes;
+    for (auto& [key, other] : modes_)
+        if (other.get() != &m) all += other->recording.bytes();
+    if (all > limit_.bytes)
+        for (auto& [key, other] : modes_)
+            if (other.get() != &m) other->recording.release();
+    m.recording.allocate(m.plan, limit_.spill);
+    return m;
+}
+
+const CheckpointPlan& Rollout::Work::plan(RolloutMode mode) { return planned(mode).plan; }
+
+std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes) {
+    for (const RolloutMode mode : modes) mode_for(mode, true);
+    // The highest order takes most: where it fits the others do, and what its error calls the least
+    // is enough for all. Twice, because functions that one plan forbids leave more for the others.
+    std::vector<RolloutMode> order = modes;
+    std::sort(order.begin(), order.end(), std::greater<>());
+    for (int round = 0; round < 2; ++round)
+        for (const RolloutMode mode : order) planned(mode);
+    std::int64_t most = 0, stay = 0, given_back = 0;  // of one mode at work; of all
+    for (const RolloutMode mode : modes) {
+        const Mode& m = *modes_.at(mode);
+        stay = m.others + m.stays();
+        for (const Array& a : m.schedule->derivatives) stay += static_cast<std::int64_t>(a.bytes());
+        most = std::max(most, m.plan.peak_bytes);
+        given_back += m.plan.peak_bytes - stay;
+    }
+    return stay + given_back <= limit_.bytes ? stay + given_back : most;
+}
+
+std::int64_t Rollout::Work::function_bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& [mode, m] : modes_)
+        if (m->whole) sum += m->whole->bytes(WholeProgram::forward);
+    return sum;
+}
+
+std::int64_t Rollout::Work::kept_bytes() const {
+    const auto found = modes_.find(RolloutMode::first);
+    return found == modes_.end() ? 0 : found->second->recording.bytes();
+}
+
+}  // namespace hindcast

@@ -1,0 +1,440 @@
+// forward() and backward(); what they keep and how they get at it is Recording's (recording.hpp).
+#include "engine/runtime/rollout/work.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "engine/base/thread_pool.hpp"
+#include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/rollout/mode.hpp"
+
+namespace hindcast {
+
+// ---------------------------------------------------------------- set-up
+
+Rollout::Work::Work(std::shared_ptr<Device> device, Parts parts)
+    : device_(std::move(device)), parts_(std::move(parts)) {
+    if (!device_) throw Error("a roll-out needs a device");
+    deferred_ = std::make_unique<backend::DeferredWork>(device_->run_options().pool);
+    if (parts_.steps < 0)
+        throw Error("a roll-out of " + std::to_string(parts_.steps) + " steps is not possible");
+    for (const auto& [t, program] : parts_.events)
+        if (t < 0 || t > parts_.steps)
+            throw Error("an event after step " + std::to_string(t) + " of a roll-out of " +
+                        std::to_string(parts_.steps) + " steps");
+}
+
+Rollout::Work::~Work() = default;
+
+void Rollout::Work::set_step_counter(const Array& counter) {
+    if (counter.type() != ir::Type::i32 || counter.size() != 1)
+        throw Error("a step counter is one i32")
+            .remedy("make it with Rollout::make_step_counter()");
+    if (parts_.steps > std::numeric_limits<std::int32_t>::max())
+        throw Error("a roll-out of " + std::to_string(parts_.steps) +
+                    " steps is too long for a step counter");
+    counter_ = counter;
+    modes_.clear();
+}
+
+Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
+    std::unique_ptr<Mode>& entry = modes_[mode];
+    if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
+        // A checked run, and the interpreter, which is the definition, go launch by launch.
+        const DeviceOptions& options = device_->options();
+        PassSet on = options.passes;
+        if (options.kind == DeviceKind::interpreter || options.checked)
+            on = on.without(Pass::fusion).without(Pass::rotation);
+        auto schedule = make_schedule(parts_.prologue, parts_.step, parts_.steps, parts_.events,
+                                      mode, backward, horizon_, on);
+        schedule->each_call([&](const Call& call) {
+            const Launch& launch = call.forward.launch();
+            if (launch.device()->cuda() != device_->cuda())
+                throw Error("a launch works in the memory of another device than its roll-out, " +
+                            launch.device()->describe() + " and " + device_->describe())
+                    .in_kernel(launch.description())
+                    .remedy("move the launch to the roll-out's device");
+        });
+        entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
+        if (on.has(Pass::rotation) && mode == RolloutMode::first && !device_->cuda())
+            entry->seam = StepRotation::make(*entry->schedule, counter_);
+        // Functions of steps read what a seam does not keep.
+        if (entry->seam && backward && may_compile_back(*entry)) entry->seam.reset();
+        if (device_->cuda())  // so that all code is made together
+            entry->schedule->each_call([&](const Call& call) {
+                call.forward.prepare();
+                if (backward && call.differentiable) call.backward.prepare();
+            });
+    }
+    return *entry;
+}
+
+// ---------------------------------------------------------------- running
+
+namespace {
+// Times a run launch by launch for the whole program, if it wants that.
+class Trial {
+public:
+    Trial(WholeProgram* program, WholeProgram::Kind kind)
+        : program_(program != nullptr && program->wants_time(kind) ? program : nullptr),
+          kind_(kind),
+          exceptions_(std::uncaught_exceptions()) {
+        if (program_ != nullptr) start_ = std::chrono::steady_clock::now();
+    }
+    ~Trial() {
+        if (program_ == nullptr || std::uncaught_exceptions() > exceptions_) return;
+        program_->took(
+            kind_,
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+    }
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+private:
+    WholeProgram* program_;
+    WholeProgram::Kind kind_;
+    int exceptions_;
+    std::chrono::steady_clock::time_point start_;
+};
+}  // namespace
+
+WholeProgram* Rollout::Work::whole(Mode& m) {
+    if (!compiles()) return nullptr;
+    if (!m.whole)
+        m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
+                                                 watched_, watched_every_);
+    return m.whole.get();
+}
+
+std::string Rollout::Work::whole_program_report() const {
+    const auto found = modes_.find(RolloutMode::first);
+    const auto lines = [](const auto& whole) {
+        return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
+               whole.report(WholeProgram::forward_keeping) + "; backward " +
+               whole.report(WholeProgram::backward);
+    };
+    if (found == modes_.end()) return "";
+    if (found->second->graphs) return lines(*found->second->graphs);
+    std::string text = found->second->whole ? lines(*found->second->whole) : "";
+    if (const StepFunctions* const steps = found->second->steps.get())
+        text += (text.empty() ? "a step: forward " : "; a step: forward ") +
+                steps->report(StepFunctions::forward) + ", with history " +
+                steps->report(StepFunctions::recording) + ", backward " +
+                steps->report(StepFunctions::back);
+    return text;
+}
+
+void Rollout::Work::set_counter(std::int64_t step) const {
+    if (!counter_) return;
+    if (deferred_->reads_elsewhere(counter_.contents())) deferred_->run();
+    counter_.store(static_cast<std::int32_t>(step));
+}
+
+void Rollout::Work::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
+                        std::span<const backend::Copy> copies) {
+    if (!profiling_) return replay.run(copies, deferring_ ? deferred_.get() : nullptr);
+    const auto start = std::chrono::steady_clock::now();
+    replay.run(copies);
+    device_->synchronize();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    ++runs;
+}
+
+// `record`: fills histories; `again`: only what recomputing takes.
+void Rollout::Work::run(std::span<Call> calls, const Moment* record, bool again) {
+    Schedule::Copies room;
+    for (Call& call : calls) {
+        const bool runs = !again || call.recomputed;
+        std::span<const backend::Copy> copies;
+        if (record != nullptr && !call.saves.empty()) {
+            deferred_->run();
+            if (runs && !device_->cuda())
+                copies = Schedule::copies(call, *record, *device_, room);
+            else
+                Schedule::save(call, *record, *device_);
+            if (profiling_) {
+                call.copies += static_cast<std::int64_t>(call.saves.size());
+                for (const History* h : call.saves)
+                    call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
+            }
+        }
+        if (!runs) continue;
+        run(call.forward, call.forward_seconds, call.forward_runs, copies);
+        if (record != nullptr)
+            for (SparseHistory* r : call.results) r->save(record->step, *deferred_);
+        if (!deferring_) deferred_->run();
+    }
+}
+
+std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode mode) {
+    Mode& m = keep ? allocated(mode) : mode_for(mode, false);
+    Schedule& s = *m.schedule;
+    m.recording.forget();
+    if (m.seam) m.seam->forget();
+    const auto events = [&](std::int64_t t, bool record) {
+        set_counter(t);
+        const Schedule::Event* event = s.event(t);
+        if (event == nullptr) return;
+        const Moment at = m.recording.moment(t, event);
+        run(event->program->calls, record ? &at : nullptr, false);
+    };
+    const auto goes_on = [&](std::int64_t t) {
+        if (!watch) return true;
+        const std::uint64_t before = keep ? s.stamp() : 0;
+        const bool yes = watch(t);
+        if (keep && s.stamp() != before)
+            throw Error(
+                "the watch of a roll-out changed an array that the program works on, after step " +
+                std::to_string(t))
+                .remedy(
+                    "a watch only looks; to change the state, stop and start another run, or run "
+                    "without keeping values");
+        return yes;
+    };
+    diverged_.reset();
+    StepFunctions* const functions = keep ? step_functions(m) : nullptr;
+    const auto launches = [&] {
+        if (keep) m.recording.begin();
+        for (const Array& a : s.reduced) a.clear();
+        if (not_finite_) not_finite_.memory().clear();  // its version stands: it is no index
+        set_counter(0);
+        const Moment once;
+        run(s.prologue, keep ? &once : nullptr, false);
+        if (keep) s.note_constants();
+        std::int64_t t = 0;
+        if (const State* const from = start()) {
+            t = from->step;
+            set_counter(t);
+            for (const auto& [array, copy] : from->arrays) array.copy_from(copy);
+        } else {
+            events(0, keep);
+        }
+        if (keep) s.note_inputs();
+        for (bool go_on = goes_on(t); go_on && !diverges(t) && t < s.steps; go_on = goes_on(t)) {
+            if (t == s.cut && t > 0) {
+                if (keep) s.check_constants(counter_, "while the roll-out ran");
+                cut_tangents(s);
+                if (keep) s.note_inputs();  // recomputed steps read the tangents as they are now
+            }
+            const bool record = keep && m.recording.arrive(t);
+            const std::int64_t end =
+                watch || !goes_in_ranges(m, functions) ? t + 1 : forward_range_end(s, t);
+            run_steps(m, functions, record ? StepFunctions::recording : StepFunctions::forward, t,
+                      end, m.recording.window());
+            t = end;
+            events(t, record);
+            if (m.graphs) m.graphs->breathe();
+        }
+        return t;
+    };
+    const bool may_be_whole = !watch && (!keep || may_be_whole_run(m)) && start() == nullptr &&
+                              (s.cut == 0 || mode == RolloutMode::first);
+    const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
+    if (keep) m.recording.begin();
+    if (may_be_whole && run_whole(m, kind, {}, std::ref(launches))) {
+        if (keep) {
+            s.note_constants();
+            s.note_inputs();
+            m.recording.finish(s.steps);
+        }
+        return s.steps;
+    }
+    const Trial trial(may_be_whole ? m.whole.get() : nullptr, kind);
+    const std::int64_t done = launches();
+    device_->settle();
+    if (keep) {
+        s.check_constants(counter_, "while the roll-out ran");
+        m.recording.finish(done);
+    }
+    return done;
+}
+
+// On a CUDA device also those that recompute steps; checkpoints in files pass through the host.
+bool Rollout::Work::may_be_whole_run(const Mode& m) const {
+    if (device_->cuda()) return m.plan.segments == 1 ? m.schedule->cut == 0 : !m.plan.spilled;
+    return m.plan.may_compile && !uses_step_functions(m);
+}
+
+// All of one kind as one function, or as graphs; false: launch by launch, please.
+bool Rollout::Work::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
+                              const std::function<void()>& launches) {
+    if (!device_->cuda()) {
+        WholeProgram* const function = whole(m);
+        return function != nullptr && function->run(kind);
+    }
+    if (profiling_) return false;
+    if (!m.graphs)
+        m.graphs = std::make_unique<GraphRuns>(*m.schedule, m.recording, counter_, *device_,
+                                               follower(m.mode));
+    if (!m.graphs->run(kind, seeds, launches)) return false;
+    device_->settle();
+    // Only single steps can stop where a number was not finite.
+    return kind == WholeProgram::backward || watched_every_ <= 0 || looks_later_ ||
+           !not_finite_on_device();
+}
+
+void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
+    if (mode == RolloutMode::tangent || mode == RolloutMode::tangent_tangent)
+        throw Error("forward mode has no backward()")
+            .remedy("run forward(true) and backward() in the first or second mode");
+    Mode& m = mode_for(mode, true);
+    Schedule& s = *m.schedule;
+    const std::int64_t end = m.recording.steps_done();
+    if (!m.recording.complete())
+        throw Error("backward() without a forward run that kept its values")
+            .remedy("call forward(true) first");
+    if (s.cut > 0 && end <= s.cut)
+        throw Error("the run was stopped after " + std::to_string(end) +
+                    " steps, before its horizon of the last " + std::to_string(horizon_) + " of " +
+                    std::to_string(s.steps))
+            .remedy("let it run on, or make the horizon longer");
+    s.check_constants(counter_, "between forward and backward");
+    const auto seed_gradients = [&] {
+        for (const Array& g : s.gradients) g.clear();
+        for (const Seed& seed : seeds)
+            if (seed.from)
+                seed.of.gradient().copy_from(seed.from);
+            else if (seed.values.empty())
+                seed.of.gradient().fill(seed.value);
+            else
+                seed.of.gradient().assign(seed.values);
+    };
+    if (!device_->cuda()) seed_gradients();
+    struct Leave {  // the launches may be used elsewhere, and outlive the histories
+        Mode& mode;
+        ~Leave() {
+            mode.each_call([](const Call& call) { call.unbind(); });
+            mode.recording.end_backward();
+        }
+    } const leave{m};
+    // Graphs keep what is the same in every run.
+    const auto is_number = [](const Seed& seed) { return seed.values.empty(); };
+    const bool may_be_whole = !looks_at_adjoints() && may_be_whole_run(m) && end == s.steps &&
+                              (!device_->cuda() || std::ranges::all_of(seeds, is_number));
+    const Sequence* const follower = this->follower(mode);
+    const auto launches = [&] {
+        m.recording.begin_backward();
+        if (device_->cuda()) seed_gradients();
+        go_back(m, end, mode);
+        m.recording.end_backward();
+        if (follower != nullptr && device_->cuda()) follower->put();
+    };
+    if (!may_be_whole || !run_whole(m, WholeProgram::backward, seeds, std::ref(launches))) {
+        const Trial trial(may_be_whole ? m.whole.get() : nullptr, WholeProgram::backward);
+        launches();
+        device_->settle();
+        s.check_constants(counter_, "by an adjoint that adds to it");
+    }
+    if (follower != nullptr && !device_->cuda()) follower->put();
+}
+
+void Rollout::Work::follow_backward(const Sequence* sequence) {
+    if (sequence == follower_) return;
+    follower_ = sequence;
+    for (auto& [mode, m] : modes_) m->graphs.reset();
+}
+
+void Rollout::Work::leave_backward(const Sequence* sequence) {
+    if (sequence == follower_) follow_backward(nullptr);
+}
+
+// All adjoints, launch by launch.
+void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
+    Schedule& s = *m.schedule;
+    if (recording_norms_) {
+        norms_.first = s.cut;
+        norms_.norms.assign(static_cast<std::size_t>(end - s.cut + 1), 0.0);
+        norms_.not_finite = -1;
+        norms_.culprit = Array();
+    }
+    const Recording::Run again = [this, &m](std::int64_t from, std::int64_t to, bool record) {
+        run_again(m, from, to, record);
+    };
+    try {
+        for (std::int64_t t = end; t > s.cut;) {
+            const std::int64_t begin = m.recording.load(t, again);
+            run_back(m, begin, t);
+            t = begin;
+        }
+    } catch (...) {  // a state may be stored by half
+        if (s.plan.segments > 1) m.recording.forget();
+        throw;
+    }
+    if (s.cut > 0) {
+        at_boundary(s, s.cut);
+        cut_gradients(m, mode);
+    } else if (const Schedule::Event* event = s.event(0)) {
+        set_counter(0);
+        run_back(event->program->calls, Moment{});
+    }
+    if (s.cut == 0) at_boundary(s, 0);
+    set_counter(0);
+    run_back(s.prologue, Moment{});
+}
+
+// ---------------------------------------------------------------- what it takes
+
+std::vector<Rollout::Work::KeptValue> Rollout::Work::kept_values(RolloutMode mode) {
+    std::vector<KeptValue> list;
+    for (const History& h : mode_for(mode, true).schedule->histories)
+        list.push_back({h.name, h.array, h.kept, h.mostly_empty});
+    return list;
+}
+
+std::vector<Rollout::Work::KeptSum> Rollout::Work::kept_sums(RolloutMode mode) {
+    std::vector<KeptSum> list;
+    for (const Call& call : mode_for(mode, true).schedule->step)
+        for (const SparseHistory* r : call.results)
+            list.push_back({call.forward.launch().description(), r->array(), r->slot_bytes()});
+    return list;
+}
+
+void Rollout::Work::profile(bool on) { profiling_ = on; }
+
+std::vector<Rollout::Work::Profile> Rollout::Work::profiles() const {
+    std::map<std::pair<std::string, Direction>, Profile> sums;
+    for (const auto& [mode, m] : modes_)
+        m->each_call([&](const Call& call) {
+            const auto add = [&](const Launch::Replay& replay, std::int64_t runs,
+                                 double seconds) -> Profile& {
+                const std::string& launch = replay.launch().description();
+                Profile& p = sums[{launch, replay.direction()}];
+                p.launch = launch;
+                p.direction = replay.direction();
+                p.replay = replay;
+                p.runs += runs;
+                p.seconds += seconds;
+                return p;
+            };
+            if (call.forward_runs > 0) {
+                Profile& p = add(call.forward, call.forward_runs, call.forward_seconds);
+                p.copies += call.copies;
+                p.copied_bytes += call.copied_bytes;
+            }
+            if (call.backward_runs > 0)
+                add(call.backward, call.backward_runs, call.backward_seconds);
+        });
+    std::vector<Profile> list;
+    for (auto& [key, p] : sums) list.push_back(p);
+    std::sort(list.begin(), list.end(),
+              [](const Profile& a, const Profile& b) { return a.seconds > b.seconds; });
+    return list;
+}
+
+std::int64_t Rollout::Work::steps() const { return parts_.steps; }
+std::size_t Rollout::Work::launches_per_step() const { return parts_.step.launches().size(); }
+
+std::string Rollout::Work::launch_between_steps() {
+    const Mode& m = mode_for(RolloutMode::first, true);
+    return m.seam ? m.seam->call.forward.launch().description() : "";
+}
+
+std::size_t Rollout::Work::joined_launches_per_step() {
+    return mode_for(RolloutMode::first, false).schedule->step.size();
+}
+
+}  // namespace hindcast

@@ -1,0 +1,75 @@
+// StepRotation: the last call of a step and the first call of the next as one launch, in both directions
+// and with the same bits (the roll-out's rotation). Material points: velocities come from the grid
+// of one step and go to the grid of the next without ever being stored.
+//
+//   forward    first(a), inner(a), seam(a), inner(a+1), seam(a+1), ... inner(b-1), last(b-1)
+//   backward   last(b-1), inner(b-1), seam(b-2), inner(b-2), ... inner(a), first(a)
+//
+// Arrays that the last call defines and only the first call of the next step reads are not stored
+// between two steps of such a range, nor kept: the adjoints of both calls compute them once more.
+// Their histories hold only the steps that ranges begin with, and those at which a first call would
+// have to be made again from them (its sums did not fit into their sparse history).
+//
+// Events, checkpoints and whoever looks at the state between two steps end a range.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/runtime/schedule/schedule.hpp"
+
+namespace hindcast {
+
+class StepRotation {
+public:
+    // nullptr: the calls cannot be joined. `counter`: of steps; who reads it stays in its step.
+    static std::unique_ptr<StepRotation> make(Schedule& schedule, const Array& counter);
+
+    // Both calls, at the moment of the earlier step. Its saves are the last call's, and those of
+    // the first call that are due then. Without a backward replay the adjoints run one by one.
+    Call call;
+    bool runs_again = false;  // both calls run when steps are recomputed
+
+    bool joins_backward() const { return static_cast<bool>(call.backward); }
+
+    Call& first() const { return schedule_.step.front(); }
+    Call& last() const { return schedule_.step.back(); }
+    std::span<Call> inner() const {
+        return std::span(schedule_.step).subspan(1, schedule_.step.size() - 2);
+    }
+
+    // Whether the values that the seam does not store, as they are at the start of step t, are in
+    // their histories: first() has kept them with its saves, or seam() has not. Noted when a step
+    // is recorded.
+    void note(std::int64_t t, bool kept) {
+        absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
+    }
+    void forget() { std::fill(absent_.begin(), absent_.end(), 0); }
+    bool holds(std::int64_t t) const { return absent_[static_cast<std::size_t>(t)] == 0; }
+    // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. What it only
+    // reads must be as it was then. All that it writes is afterwards as it left it.
+    void keep(std::int64_t t, const Moment& at, const Device& device);
+
+    // The saves of first() that were left to the call that ends the step.
+    void save_late(const Moment& at, const Device& device) const;
+
+private:
+    explicit StepRotation(Schedule& schedule) : schedule_(schedule) {}
+    bool saves_may_wait() const;
+    void find_dropped();
+    bool find_old_values();
+    bool may_drop(const Array& array) const;
+    bool is_changed(const Array& array) const;
+    bool join_forward();
+    bool join_backward();
+
+    Schedule& schedule_;
+    std::vector<Array> dropped_;
+    std::vector<Restore> old_;                // what the last call reads and overwrites
+    std::vector<History*> late_, histories_;  // late saves of first(); of what is dropped
+    std::vector<char> absent_;                // per step
+};
+
+}  // namespace hindcast

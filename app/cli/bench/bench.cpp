@@ -163,8 +163,10 @@ Command add_bench(CLI::App& app) {
     command->add_option("--precision", options->precision, "f32 or f64")
         ->check(CLI::IsMember({"f32", "f64"}));
     command
-        ->add_option("--repeats", options->repeats,
-                     "Repeats of each measurement, at least (1: exactly); the fastest counts")
+        ->add_option(
+            "--repeats", options->repeats,
+            "Repeats of each measurement, at least (1: exactly), of which the fastest counts; "
+            "with --each-pass, pairs of runs")
         ->check(CLI::Range(1, 1000));
     command
         ->add_option("--most-springs", options->most_springs,

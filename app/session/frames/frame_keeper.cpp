@@ -69,8 +69,8 @@ FramePointer FrameKeeper::keep(std::int64_t step) {
             frame.ways.pop_back();
         }
     }
-    return graveyard_ ? Graveyard::keep(graveyard_, std::move(frame))
-                      : std::make_shared<const KeptFrame>(std::move(frame));
+    return dropped_frames_ ? DroppedFrames::keep(dropped_frames_, std::move(frame))
+                           : std::make_shared<const KeptFrame>(std::move(frame));
 }
 
 FramePointer FrameKeeper::keep(std::int64_t step, Names names,
@@ -79,8 +79,8 @@ FramePointer FrameKeeper::keep(std::int64_t step, Names names,
     frame.step = step;
     frame.names = std::move(names);
     for (const Array& array : arrays) frame.arrays.push_back(array.clone());
-    return graveyard_ ? Graveyard::keep(graveyard_, std::move(frame))
-                      : std::make_shared<const KeptFrame>(std::move(frame));
+    return dropped_frames_ ? DroppedFrames::keep(dropped_frames_, std::move(frame))
+                           : std::make_shared<const KeptFrame>(std::move(frame));
 }
 
 }  // namespace hindcast::session

@@ -15,9 +15,9 @@ class FrameKeeper {
 public:
     static constexpr std::int64_t most_ways = 64;  // points that have trails
 
-    // `graveyard`: where frames go when they are dropped; null: they are freed at once.
-    FrameKeeper(FrameKernels& kernels, std::shared_ptr<Graveyard> graveyard)
-        : kernels_(kernels), graveyard_(std::move(graveyard)) {}
+    // `dropped`: where frames go when they are dropped; null: they are freed at once.
+    FrameKeeper(FrameKernels& kernels, std::shared_ptr<DroppedFrames> dropped)
+        : kernels_(kernels), dropped_frames_(std::move(dropped)) {}
 
     // Frames hold these arrays of the model from now on, and the place of the point `held`.
     void watch(model::Model& model, std::int64_t points, Names names, std::int64_t held = -1);
@@ -32,7 +32,7 @@ private:
     void watch_energies(model::Model& model);
 
     FrameKernels& kernels_;
-    std::shared_ptr<Graveyard> graveyard_;
+    std::shared_ptr<DroppedFrames> dropped_frames_;
     Names names_;
     std::vector<Array> arrays_;
     bool held_ = false;

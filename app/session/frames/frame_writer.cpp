@@ -27,7 +27,7 @@ std::vector<std::int64_t> shape_of(const render::Channel& channel) {
 
 class ChannelWriter {
 public:
-    ChannelWriter(FrameWriter& writer, const Moment& moment, const std::vector<Array>& channels)
+    ChannelWriter(FrameWriter& writer, const FrameTime& moment, const std::vector<Array>& channels)
         : w_(writer),
           kernels_(writer.kernels_),
           m_(moment),
@@ -201,7 +201,7 @@ private:
 
     FrameWriter& w_;
     FrameKernels& kernels_;
-    const Moment& m_;
+    const FrameTime& m_;
     const std::vector<Array>& channels_;
     const StagePlan& plan_;
 };

@@ -19,7 +19,7 @@ class Semaphore;
 
 namespace hindcast::session {
 
-struct Moment {
+struct FrameTime {
     const World* world = nullptr;            // the trajectory's
     const Trajectory* trajectory = nullptr;  // only what does not change while its run goes on
     FramePointer frame, adjoint, ghost;      // the latter two may be null
@@ -34,7 +34,7 @@ struct FrameJob {
     std::shared_ptr<render::Exchange> exchange;
     std::shared_ptr<const std::vector<Numbers>> base;  // of the numbers of things
     Numbers parameters;
-    Moment moment;
+    FrameTime moment;
     // All of Frame but the slot.
     render::Frame frame() const;
 };

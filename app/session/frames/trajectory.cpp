@@ -16,14 +16,14 @@ std::int64_t KeptFrame::bytes() const {
     return sum;
 }
 
-FramePointer Graveyard::keep(const std::shared_ptr<Graveyard>& graveyard, KeptFrame frame) {
-    return {new KeptFrame(std::move(frame)), [graveyard](const KeptFrame* dead) {
-                const std::lock_guard lock(graveyard->mutex_);
-                graveyard->frames_.emplace_back(dead);
+FramePointer DroppedFrames::keep(const std::shared_ptr<DroppedFrames>& dropped, KeptFrame frame) {
+    return {new KeptFrame(std::move(frame)), [dropped](const KeptFrame* dead) {
+                const std::lock_guard lock(dropped->mutex_);
+                dropped->frames_.emplace_back(dead);
             }};
 }
 
-void Graveyard::clear() {
+void DroppedFrames::clear() {
     std::vector<std::unique_ptr<const KeptFrame>> dead;
     const std::lock_guard lock(mutex_);
     dead.swap(frames_);

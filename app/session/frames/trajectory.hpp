@@ -39,10 +39,10 @@ struct KeptFrame {
 using FramePointer = std::shared_ptr<const KeptFrame>;
 
 // Frames that nobody holds any more, until the thread that has their device frees them.
-class Graveyard {
+class DroppedFrames {
 public:
     // `frame`, which ends up here.
-    static FramePointer keep(const std::shared_ptr<Graveyard>& graveyard, KeptFrame frame);
+    static FramePointer keep(const std::shared_ptr<DroppedFrames>& dropped, KeptFrame frame);
     void clear();  // by that thread
 
 private:

@@ -8,7 +8,7 @@
 #include "app/session/frames/force_adjoint.hpp"
 #include "app/session/frames/frame_kernels.hpp"
 #include "app/session/session.hpp"
-#include "app/session/threads/prober.hpp"
+#include "app/session/threads/gradient_probe.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::session {

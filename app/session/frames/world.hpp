@@ -38,7 +38,7 @@ struct Source {
     std::int64_t first = 0, count = 0;  // range
 };
 
-struct Probe;  // prober.hpp
+struct Probe;  // gradient_probe.hpp
 
 struct World {
     std::shared_ptr<const document::Document> document;  // that it was built from

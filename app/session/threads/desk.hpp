@@ -22,8 +22,8 @@
 #include "app/session/frames/trajectory.hpp"
 #include "app/session/frames/world.hpp"
 #include "app/session/snapshot.hpp"
+#include "app/session/threads/gradient_probe.hpp"
 #include "app/session/threads/hand.hpp"
-#include "app/session/threads/prober.hpp"
 
 namespace hindcast::session {
 

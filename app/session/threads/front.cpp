@@ -317,7 +317,7 @@ bool Front::write_frame(Lock& lock) {
     if (!fits()) return false;
     const TrajectoryPointer trajectory = desk_.shown;
     const std::int64_t step = step_in(*trajectory->world);
-    Moment moment;
+    FrameTime moment;
     moment.frame = trajectory->frame_at(step);
     if (!moment.frame) return false;
     moment.adjoint = trajectory->adjoint_at(step);

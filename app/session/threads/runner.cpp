@@ -10,11 +10,12 @@ Runner::Runner(Desk& desk, const Registry& registry, SessionOptions options)
     : desk_(desk),
       registry_(registry),
       options_(std::move(options)),
-      scanner_(desk),
-      prober_(desk),
-      graveyard_(options_.simulation.device->cuda() ? std::make_shared<Graveyard>() : nullptr),
+      loss_scan_(desk),
+      gradient_probe_(desk),
+      dropped_frames_(options_.simulation.device->cuda() ? std::make_shared<DroppedFrames>()
+                                                         : nullptr),
       frame_kernels_(options_.simulation.device),
-      keeper_(frame_kernels_, graveyard_),
+      keeper_(frame_kernels_, dropped_frames_),
       frame_writer_(options_.simulation.device) {}
 
 Runner::~Runner() = default;
@@ -49,8 +50,8 @@ void Runner::run() {
         });
         seen_ = desk_.asked;
     }
-    scanner_.cancel();
-    prober_.cancel();
+    loss_scan_.cancel();
+    gradient_probe_.cancel();
 }
 
 // Whatever goes wrong is told, and the loop goes on.
@@ -76,8 +77,8 @@ void Runner::guarded(const std::function<void()>& work) {
 
 // A frame that lies on a CUDA device, if the front wants one: the device is this thread's alone.
 void Runner::write_frame() {
-    if (!graveyard_) return;
-    graveyard_->clear();
+    if (!dropped_frames_) return;
+    dropped_frames_->clear();
     std::optional<FrameJob> job;
     bool let_go = false;
     {
@@ -150,13 +151,13 @@ void Runner::take(Command& command) {
     if (std::holds_alternative<Revert>(command)) revert();
     if (auto* c = std::get_if<Grab>(&command)) pull(*c);
     if (std::holds_alternative<CheckGradient>(command)) check_gradient();
-    if (std::holds_alternative<CancelScan>(command)) scanner_.cancel();
+    if (std::holds_alternative<CancelScan>(command)) loss_scan_.cancel();
     if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
     if (auto* c = std::get_if<LaunchText>(&command)) answer(*c);
     if (auto* c = std::get_if<Scan>(&command)) {
         const Subject of = subject();
-        scanner_.start(*c, Scene::of(*of.document, file_), registry_, options_.simulation,
-                       *of.parameters);
+        loss_scan_.start(*c, Scene::of(*of.document, file_), registry_, options_.simulation,
+                         *of.parameters);
     }
 }
 
@@ -273,7 +274,7 @@ void Runner::probe_gradients(const TrajectoryPointer& at) {
             (desk_.probe && desk_.probe->is_of(*at)))
             return;
     }
-    prober_.start(*at, *document_, file_, registry_, options_.simulation);
+    gradient_probe_.start(*at, *document_, file_, registry_, options_.simulation);
 }
 
 void Runner::set_profiling(bool on) {

@@ -24,8 +24,8 @@
 #include "app/session/frames/frame_writer.hpp"
 #include "app/session/session.hpp"
 #include "app/session/threads/desk.hpp"
-#include "app/session/threads/prober.hpp"
-#include "app/session/threads/scanner.hpp"
+#include "app/session/threads/gradient_probe.hpp"
+#include "app/session/threads/loss_scan.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 
 namespace hindcast::session {
@@ -150,9 +150,9 @@ private:
     Built now_;                   // the scene as it is now; without a simulation: there is none
     std::optional<Built> older_;  // one before an edit, of which an iteration is shown
     std::unique_ptr<Optimization> optimization_;
-    Scanner scanner_;
-    Prober prober_;
-    std::shared_ptr<Graveyard> graveyard_;  // of frames on a CUDA device; null: on none
+    LossScan loss_scan_;
+    GradientProbe gradient_probe_;
+    std::shared_ptr<DroppedFrames> dropped_frames_;  // of frames on a CUDA device; null: on none
     FrameKernels frame_kernels_;
     FrameKeeper keeper_;
     FrameWriter frame_writer_;

@@ -32,9 +32,11 @@ std::vector<std::string> llvm_modules(const PreparedKernel& kernel, const Compil
         TargetLoop pull(plan, group, true,
                         texts.empty() ? pulled.reduced : std::vector<ir::Value>{});
         const Form form = pull.form(pull.bind(bindings.data(), 0, false));
-        texts.push_back(emit(make_plan(pull.kernel(), form, options, none_fixed(pull.kernel()))));
+        texts.push_back(
+            emit(make_plan(pull.kernel(), form, options, no_fixed_point(pull.kernel()))));
         if (pull.shifted())
-            texts.push_back(emit(make_plan(pull.inner(), form, options, none_fixed(pull.inner()))));
+            texts.push_back(
+                emit(make_plan(pull.inner(), form, options, no_fixed_point(pull.inner()))));
     }
     if (pulled.has_rest)
         texts.push_back(emit(make_plan(pulled.rest, usual_form(pulled.rest), options,

@@ -100,7 +100,7 @@ void GraphRuns::end_graph() {
         throw Error(fmt::format("it takes more than {} launches and copies", most_nodes));
 }
 
-void GraphRuns::breathe() {
+void GraphRuns::split_long_graph() {
     if (noting_ == nullptr || device_.cuda()->noted() < long_graph) return;
     end_graph();
     device_.cuda()->begin_capture();

@@ -33,10 +33,10 @@ public:
     ~GraphRuns();
 
     // Does the work by graphs, or returns false: launch by launch, please. `work` puts all of it on
-    // the stream and calls breathe() now and then.
+    // the stream and calls split_long_graph() now and then.
     bool run(Kind kind, const Seeds& seeds, const std::function<void()>& work);
     // Between two steps: a graph that has become long ends here and another one begins.
-    void breathe();
+    void split_long_graph();
     // "one graph of 12 nodes", "one block of 32 threads, ..." (block.hpp), or why neither.
     std::string report(Kind kind) const;
 

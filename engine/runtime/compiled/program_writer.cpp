@@ -89,26 +89,26 @@ std::string ProgramWriter::refuse(const DeviceOptions& device, bool backward) co
 
 // ---------------------------------------------------------------- which way is faster
 
-double CompiledWay::now() {
+double ExecutionChoice::now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-void CompiledWay::took(double seconds) {
+void ExecutionChoice::took(double seconds) {
     ++launched;
     launches = std::min(launches, seconds);
 }
 
-void CompiledWay::called_once(double seconds) {
+void ExecutionChoice::called_once(double seconds) {
     function = std::min(function, seconds);
     if (++called == trials) choice = function < launches ? Choice::function : Choice::launches;
 }
 
-bool CompiledWay::is_long(std::int64_t launch_count) const {
+bool ExecutionChoice::is_long(std::int64_t launch_count) const {
     return launches > short_launch * static_cast<double>(std::max<std::int64_t>(launch_count, 1));
 }
 
-std::string CompiledWay::report() const {
+std::string ExecutionChoice::report() const {
     const auto microseconds = [](double seconds) {
         char text[32];
         std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);

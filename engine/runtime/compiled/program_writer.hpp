@@ -37,7 +37,7 @@ private:
 };
 
 // One kind of work that can be done by launches or by a function: which of them it is.
-struct CompiledWay {
+struct ExecutionChoice {
     enum class Choice : std::uint8_t { open, function, launches };
 
     Choice choice = Choice::open;
@@ -71,8 +71,8 @@ struct CompiledWay {
 };
 
 template <class Count, class Compile, class Call>
-bool CompiledWay::run(WholeProgramUse use, Schedule& schedule, const char* what, std::int64_t parts,
-                      Count launch_count, Compile compile, Call call) {
+bool ExecutionChoice::run(WholeProgramUse use, Schedule& schedule, const char* what,
+                          std::int64_t parts, Count launch_count, Compile compile, Call call) {
     const auto once = [&] {
         schedule.bring_to_host();
         if (!premises.hold(schedule)) compile();
@@ -107,8 +107,8 @@ bool CompiledWay::run(WholeProgramUse use, Schedule& schedule, const char* what,
 }
 
 template <class Text>
-void CompiledWay::make(std::string why, Text text, int width, Schedule& schedule,
-                       const Array& counter) {
+void ExecutionChoice::make(std::string why, Text text, int width, Schedule& schedule,
+                           const Array& counter) {
     program.reset();
     refusal = std::move(why);
     if (!refusal.empty()) return;

@@ -76,23 +76,23 @@ void StepFunctions::call(Kind kind, std::int64_t from, std::int64_t to, std::int
 }
 
 bool StepFunctions::offer(Kind kind, double launches) {
-    CompiledWay& w = way(kind);
+    ExecutionChoice& w = way(kind);
     w.launches = launches;
-    w.launched = CompiledWay::trials;
+    w.launched = ExecutionChoice::trials;
     if (device_.whole_program != WholeProgramUse::always &&
         w.is_long(static_cast<std::int64_t>(schedule_.step.size())))
-        w.refusal = CompiledWay::too_long;
+        w.refusal = ExecutionChoice::too_long;
     else if (!w.program)
         compile(kind);
-    w.choice = w.program ? CompiledWay::Choice::function : CompiledWay::Choice::launches;
+    w.choice = w.program ? ExecutionChoice::Choice::function : ExecutionChoice::Choice::launches;
     return w.program != nullptr;
 }
 
 void StepFunctions::judge(Kind kind, double function) {
-    CompiledWay& w = way(kind);
+    ExecutionChoice& w = way(kind);
     w.function = function;
-    w.called = CompiledWay::trials;
-    if (function >= w.launches) w.choice = CompiledWay::Choice::launches;
+    w.called = ExecutionChoice::trials;
+    if (function >= w.launches) w.choice = ExecutionChoice::Choice::launches;
 }
 
 bool StepFunctions::run(Kind kind, std::int64_t from, std::int64_t to, std::int64_t window) {

@@ -46,8 +46,8 @@ public:
 private:
     // Where every call is recomputed, a step that is run again does what it did before.
     Kind same_as(Kind kind) const;
-    CompiledWay& way(Kind kind) { return ways_[same_as(kind)]; }
-    const CompiledWay& way(Kind kind) const { return ways_[same_as(kind)]; }
+    ExecutionChoice& way(Kind kind) { return ways_[same_as(kind)]; }
+    const ExecutionChoice& way(Kind kind) const { return ways_[same_as(kind)]; }
     std::string refuse(Kind kind) const;
     backend::ProgramText text_of(Kind kind);
     void compile(Kind kind);
@@ -58,7 +58,7 @@ private:
     DeviceOptions device_;
     ProgramWriter writer_;
     bool all_recomputed_ = true;
-    std::array<CompiledWay, kinds> ways_;
+    std::array<ExecutionChoice, kinds> ways_;
 };
 
 }  // namespace hindcast

@@ -65,7 +65,7 @@ private:
     std::vector<Array> checked_;
     std::int64_t every_ = 0;
     std::int32_t not_finite_ = 0;
-    std::array<CompiledWay, 3> ways_;
+    std::array<ExecutionChoice, 3> ways_;
 };
 
 }  // namespace hindcast

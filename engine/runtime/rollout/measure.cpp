@@ -112,7 +112,7 @@ void Rollout::Work::warm_up() {
 
 // The prologue, the first step and every event, whenever it is due; recorded, only events that
 // backward goes over.
-void Rollout::Work::run_all_once(Schedule& s, const Moment* record) {
+void Rollout::Work::run_all_once(Schedule& s, const SlotIndex* record) {
     set_counter(0);
     run(s.prologue, record, false);
     if (s.steps > 0) run(s.step, record, false);
@@ -213,7 +213,7 @@ void Rollout::Work::measure_steps(Mode& m) {
     s.move_window(0);
     CheckpointStore store(*device_, s.state, 1, limit_.spill);
     for (const Array& g : s.gradients) g.clear();
-    const Moment first;
+    const SlotIndex first;
     std::int64_t before = memory_use_of_thread();
     run_all_once(s, &first);
     if (m.mode == RolloutMode::first) before = memory_use_of_thread();

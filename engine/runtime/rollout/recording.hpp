@@ -45,7 +45,7 @@ public:
     std::int64_t steps_done() const { return steps_done_; }
 
     // Where the histories of step t, or of the event before it, lie.
-    Moment moment(std::int64_t t, const Schedule::Event* event = nullptr) const {
+    SlotIndex moment(std::int64_t t, const Schedule::Event* event = nullptr) const {
         return {t - begin_, event != nullptr ? event->occurrence - event->program->first : 0};
     }
 

@@ -145,7 +145,7 @@ void Rollout::Work::run(const Launch::Replay& replay, double& seconds, std::int6
 }
 
 // `record`: fills histories; `again`: only what recomputing takes.
-void Rollout::Work::run(std::span<Call> calls, const Moment* record, bool again) {
+void Rollout::Work::run(std::span<Call> calls, const SlotIndex* record, bool again) {
     Schedule::Copies room;
     for (Call& call : calls) {
         const bool runs = !again || call.recomputed;
@@ -179,7 +179,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
         set_counter(t);
         const Schedule::Event* event = s.event(t);
         if (event == nullptr) return;
-        const Moment at = m.recording.moment(t, event);
+        const SlotIndex at = m.recording.moment(t, event);
         run(event->program->calls, record ? &at : nullptr, false);
     };
     const auto goes_on = [&](std::int64_t t) {
@@ -202,7 +202,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
         for (const Array& a : s.reduced) a.clear();
         if (not_finite_) not_finite_.memory().clear();  // its version stands: it is no index
         set_counter(0);
-        const Moment once;
+        const SlotIndex once;
         run(s.prologue, keep ? &once : nullptr, false);
         if (keep) s.note_constants();
         std::int64_t t = 0;
@@ -227,7 +227,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
                       end, m.recording.window());
             t = end;
             events(t, record);
-            if (m.graphs) m.graphs->breathe();
+            if (m.graphs) m.graphs->split_long_graph();
         }
         return t;
     };
@@ -369,11 +369,11 @@ void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
         cut_gradients(m, mode);
     } else if (const Schedule::Event* event = s.event(0)) {
         set_counter(0);
-        run_back(event->program->calls, Moment{});
+        run_back(event->program->calls, SlotIndex{});
     }
     if (s.cut == 0) at_boundary(s, 0);
     set_counter(0);
-    run_back(s.prologue, Moment{});
+    run_back(s.prologue, SlotIndex{});
 }
 
 // ---------------------------------------------------------------- what it takes

@@ -20,8 +20,8 @@ void Rollout::Work::run_rotated(Mode& m, StepFunctions::Kind kind, std::int64_t 
     const bool record = StepFunctions::records(kind), again = StepFunctions::repeats(kind);
     bool rotates = true, ahead = false;  // ahead: the first call of this step has run
     for (std::int64_t t = from; t < to; ++t) {
-        const Moment at{t - window, 0}, next{t + 1 - window, 0};
-        const Moment* const moment = record ? &at : nullptr;
+        const SlotIndex at{t - window, 0}, next{t + 1 - window, 0};
+        const SlotIndex* const moment = record ? &at : nullptr;
         set_counter(t);
         if (!ahead) {
             run({&seam.first(), 1}, moment, again);
@@ -61,7 +61,7 @@ void Rollout::Work::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to
     begin(to - 1);
     run_back({&seam.last(), 1}, {to - 1 - window, 0});
     for (std::int64_t t = to - 1; t > from; --t) {
-        const Moment at{t - window, 0}, before{t - 1 - window, 0};
+        const SlotIndex at{t - window, 0}, before{t - 1 - window, 0};
         run_back(seam.inner(), at);
         if (seam.joins_backward()) {
             begin(t - 1);
@@ -72,7 +72,7 @@ void Rollout::Work::run_back_rotated(Mode& m, std::int64_t from, std::int64_t to
             run_back({&seam.last(), 1}, before);
         }
     }
-    const Moment at{from - window, 0};
+    const SlotIndex at{from - window, 0};
     run_back(seam.inner(), at);
     need_dropped(m, from, window);
     run_back({&seam.first(), 1}, at);

@@ -96,7 +96,7 @@ void Rollout::Work::run_steps(Mode& m, StepFunctions* functions, StepFunctions::
     }
     const Deferring deferring(*this);
     const bool timed = functions != nullptr && functions->wants_time(kind);
-    const double start = timed ? CompiledWay::now() : 0;
+    const double start = timed ? ExecutionChoice::now() : 0;
     Calls& step = m.schedule->step;
     if (rotates(m, kind, to - from)) {
         if (kind == StepFunctions::back)
@@ -113,14 +113,14 @@ void Rollout::Work::run_steps(Mode& m, StepFunctions* functions, StepFunctions::
     } else {
         const bool record = StepFunctions::records(kind), again = StepFunctions::repeats(kind);
         for (std::int64_t t = from; t < to; ++t) {
-            const Moment at{t - window, 0};
+            const SlotIndex at{t - window, 0};
             set_counter(t);
             run(step, record ? &at : nullptr, again);
             if (record && m.seam) m.seam->note(t, true);
         }
     }
     deferred_->run();
-    if (timed) functions->took(kind, to - from, CompiledWay::now() - start);
+    if (timed) functions->took(kind, to - from, ExecutionChoice::now() - start);
 }
 
 // Steps from .. to-1 forwards and, if wanted, the events after them.
@@ -135,7 +135,7 @@ void Rollout::Work::run_range(Mode& m, StepFunctions* functions, StepFunctions::
         t = end;
         const Schedule::Event* event = with_events ? s.event(t) : nullptr;
         if (event == nullptr) continue;
-        const Moment at{t - window, event->occurrence - event->program->first};
+        const SlotIndex at{t - window, event->occurrence - event->program->first};
         set_counter(t);
         run(event->program->calls, StepFunctions::records(kind) ? &at : nullptr,
             StepFunctions::repeats(kind));
@@ -147,7 +147,7 @@ void Rollout::Work::run_again(Mode& m, std::int64_t from, std::int64_t to, bool 
               from, to, m.recording.window(), true);
 }
 
-void Rollout::Work::make_again(Calls& step, const Moment& at) {
+void Rollout::Work::make_again(Calls& step, const SlotIndex& at) {
     for (Call& call : step) {
         if (!call.made_again) continue;
         if (call.holds_results(at.step)) {
@@ -162,7 +162,7 @@ void Rollout::Work::make_again(Calls& step, const Moment& at) {
     }
 }
 
-void Rollout::Work::run_back(std::span<Call> calls, const Moment& at) {
+void Rollout::Work::run_back(std::span<Call> calls, const SlotIndex& at) {
     for (std::size_t k = calls.size(); k-- > 0;) {
         Call& call = calls[k];
         if (!call.differentiable) continue;
@@ -187,7 +187,7 @@ void Rollout::Work::run_back(Mode& m, std::int64_t from, std::int64_t to) {
         const std::int64_t begin = single ? t - 1 : range_begin(*m.schedule, from, t);
         run_steps(m, functions, StepFunctions::back, begin, t, m.recording.window());
         t = begin;
-        if (m.graphs) m.graphs->breathe();
+        if (m.graphs) m.graphs->split_long_graph();
     }
 }
 

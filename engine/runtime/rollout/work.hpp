@@ -86,7 +86,7 @@ private:
     void set_counter(std::int64_t step) const;
     void run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
              std::span<const backend::Copy> copies = {});
-    void run(std::span<Call> calls, const Moment* record, bool again);
+    void run(std::span<Call> calls, const SlotIndex* record, bool again);
     bool compiles() const;
     static bool is_one_function(const Schedule& s);
     static bool uses_step_functions(const Mode& m);
@@ -109,8 +109,8 @@ private:
                    std::int64_t to, std::int64_t window, bool with_events);
     void run_again(Mode& m, std::int64_t from, std::int64_t to, bool record);
     class Deferring;
-    void make_again(Calls& step, const Moment& at);
-    void run_back(std::span<Call> calls, const Moment& at);
+    void make_again(Calls& step, const SlotIndex& at);
+    void run_back(std::span<Call> calls, const SlotIndex& at);
     void run_back(Mode& m, std::int64_t from, std::int64_t to);
     // What the run begins with instead of step 0.
     const State* start() const { return from_ != nullptr ? from_ : at_cut_ ? &*at_cut_ : nullptr; }
@@ -125,7 +125,7 @@ private:
                           CheckpointStore& store);
     void measure_functions(Mode& m, CheckpointStore& store);
     bool may_recompute(Mode& m) const;
-    void run_all_once(Schedule& s, const Moment* record);
+    void run_all_once(Schedule& s, const SlotIndex* record);
     void run_all_back(Schedule& s);
     bool diverges(std::int64_t t);
     void look_on_device();

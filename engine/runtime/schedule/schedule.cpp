@@ -297,7 +297,7 @@ void Schedule::move_window(std::int64_t begin) {
                         program.times.begin();
 }
 
-std::span<const backend::Copy> Schedule::copies(const Call& call, const Moment& at,
+std::span<const backend::Copy> Schedule::copies(const Call& call, const SlotIndex& at,
                                                 const Device& device, Copies& room) {
     const std::vector<History*>& saves = call.saves;
     for (std::size_t k = 0; k < saves.size();) {
@@ -314,7 +314,7 @@ std::span<const backend::Copy> Schedule::copies(const Call& call, const Moment& 
     return {};
 }
 
-void Schedule::save(const Call& call, const Moment& at, const Device& device) {
+void Schedule::save(const Call& call, const SlotIndex& at, const Device& device) {
     if (device.cuda()) {
         for (History* h : call.saves) device.save(h->array, h->slot(at));
         return;

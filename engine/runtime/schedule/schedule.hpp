@@ -37,7 +37,7 @@ struct EventProgram;
 
 // Which slots a call uses: `step` counts from the start of the window, `occurrence` from the event
 // program's first in the window.
-struct Moment {
+struct SlotIndex {
     std::int64_t step = 0, occurrence = 0;
 };
 
@@ -51,7 +51,7 @@ struct History {
     DeviceMemory memory;
     bool mostly_empty = false;  // only some slots are ever filled (step_rotation.hpp)
 
-    std::byte* slot(const Moment& at, std::int64_t offset = 0) {
+    std::byte* slot(const SlotIndex& at, std::int64_t offset = 0) {
         const std::int64_t index = kept == Kept::per_step    ? at.step + offset
                                    : kept == Kept::per_event ? at.occurrence
                                                              : 0;
@@ -188,10 +188,10 @@ struct Schedule {
     // The histories hold the steps from here on.
     void move_window(std::int64_t begin);
     // Copies what a call must save before it runs.
-    static void save(const Call& call, const Moment& at, const Device& device);
+    static void save(const Call& call, const SlotIndex& at, const Device& device);
     // The same, but the last copies are left to the launch; not on a CUDA device.
     using Copies = std::array<backend::Copy, 16>;
-    static std::span<const backend::Copy> copies(const Call& call, const Moment& at,
+    static std::span<const backend::Copy> copies(const Call& call, const SlotIndex& at,
                                                  const Device& device, Copies& room);
     // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
     // the prologue and, for recomputed calls, after the event before the first step; held against

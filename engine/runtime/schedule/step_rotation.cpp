@@ -197,12 +197,12 @@ bool StepRotation::join_backward() {
 
 // ---------------------------------------------------------------- running
 
-void StepRotation::save_late(const Moment& at, const Device& device) const {
+void StepRotation::save_late(const SlotIndex& at, const Device& device) const {
     for (History* h : late_) device.save(h->array, h->slot(at));
 }
 
-void StepRotation::keep(std::int64_t t, const Moment& at, const Device& device) {
-    const Moment before{at.step - 1, at.occurrence};
+void StepRotation::keep(std::int64_t t, const SlotIndex& at, const Device& device) {
+    const SlotIndex before{at.step - 1, at.occurrence};
     for (const Restore& r : old_) device.restore(r.history->array, r.history->slot(before));
     last().forward.run();
     for (History* h : histories_) device.save(h->array, h->slot(at));

@@ -50,10 +50,10 @@ public:
     bool holds(std::int64_t t) const { return absent_[static_cast<std::size_t>(t)] == 0; }
     // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. What it only
     // reads must be as it was then. All that it writes is afterwards as it left it.
-    void keep(std::int64_t t, const Moment& at, const Device& device);
+    void keep(std::int64_t t, const SlotIndex& at, const Device& device);
 
     // The saves of first() that were left to the call that ends the step.
-    void save_late(const Moment& at, const Device& device) const;
+    void save_late(const SlotIndex& at, const Device& device) const;
 
 private:
     explicit StepRotation(Schedule& schedule) : schedule_(schedule) {}

@@ -118,7 +118,7 @@ exit:
 {}  ret void
 }}
 )",
-                        variables_, front_, items, width_, end);
+                        variables_, preheader_, items, width_, end);
 }
 
 std::string Emitter::module() {
@@ -185,7 +185,7 @@ std::string Emitter::pure_line(const std::string& text) {
         std::string& name = front_shared_[text];
         if (name.empty()) {
             name = "%u" + std::to_string(next_++);
-            front_ += "  " + name + " = " + text + "\n";
+            preheader_ += "  " + name + " = " + text + "\n";
         }
         return name;
     }
@@ -216,12 +216,12 @@ std::string Emitter::pointer(const std::string& element, const std::string& base
     return pure("getelementptr {}, ptr {}, i64 {}", element, base, index);
 }
 
-std::string Emitter::still(const std::string& type, const std::string& at) {
+std::string Emitter::invariant_load(const std::string& type, const std::string& at) {
     return pure("load {}, ptr {}, !invariant.load !0", type, at);
 }
 
 std::string Emitter::context_field(std::size_t offset) {
-    return still("ptr", pointer("i8", "%context", std::to_string(offset)));
+    return invariant_load("ptr", pointer("i8", "%context", std::to_string(offset)));
 }
 
 void Emitter::branch(const std::string& condition, const std::string& yes, const std::string& no) {
@@ -295,8 +295,8 @@ std::string Emitter::scalar(Value v) {
     const std::string in_memory = ir::is_real(op.type) ? "double" : scalar_type(op.type);
     const std::string data = binding_field(op.symbol, offsetof(Binding, data));
     const std::string at = pointer(in_memory, data, std::to_string(op.component));
-    const std::string x =
-        embedding_ != nullptr ? pure("load {}, ptr {}", in_memory, at) : still(in_memory, at);
+    const std::string x = embedding_ != nullptr ? pure("load {}, ptr {}", in_memory, at)
+                                                : invariant_load(in_memory, at);
     return cast("fptrunc", in_memory, x, scalar_type(op.type));
 }
 

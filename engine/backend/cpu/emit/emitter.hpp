@@ -113,8 +113,8 @@ private:
                      const std::string& to);
     std::string pointer(const std::string& element, const std::string& base,
                         const std::string& index);
-    std::string still(const std::string& type,
-                      const std::string& at);  // load of what never changes
+    std::string invariant_load(const std::string& type,
+                               const std::string& at);  // load of what never changes
     std::string context_field(std::size_t offset);
     std::string label() { return "b" + std::to_string(next_++); }
     void start(const std::string& block) { body_ += block + ":\n"; }
@@ -294,7 +294,7 @@ private:
     const ir::Kernel& kernel_;
     const int width_;
     const bool splits_;  // full blocks go without masks: a second copy of the code
-    std::string front_, body_, variables_;
+    std::string preheader_, body_, variables_;
     std::set<std::string> declarations_;
     bool uses_fault_ = false;
     int next_ = 0;

@@ -127,8 +127,9 @@ void Emitter::fixed_group(std::size_t which) {
     note_largest(which, mask, largest);
     if (plan_.measure) return;
     const std::string scratch = fixed_rows_[which].scratch.name;
-    const std::string shared = pure(
-        "icmp ne i64 {}, 0", still("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
+    const std::string shared =
+        pure("icmp ne i64 {}, 0",
+             invariant_load("i64", fixed_at(group.symbol, offsetof(FixedState, shared))));
     when(shared, [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, true); });
     when(pure("xor i1 {}, true", shared),
          [&] { add_fixed_lanes(group, bases, base_of, scratch, mask, false); });
@@ -343,8 +344,8 @@ void Emitter::store_fixed_row(std::size_t which, std::size_t row) {
 // Factor k of the scale, in all lanes.
 std::string Emitter::fixed_factor(int symbol, std::size_t k) {
     const std::string t = scalar_type(kernel_.parameter(symbol).type);
-    const std::string factor =
-        still("double", fixed_at(symbol, offsetof(FixedState, factor) + k * sizeof(double)));
+    const std::string factor = invariant_load(
+        "double", fixed_at(symbol, offsetof(FixedState, factor) + k * sizeof(double)));
     return splat(t, cast("fptrunc", "double", factor, t));
 }
 
@@ -353,8 +354,8 @@ void Emitter::scale_again(std::size_t which) {
     const FixedGroup& group = plan_.fixed_groups[which];
     const Parameter& p = kernel_.parameter(group.symbol);
     const std::string v = lanes_of(scalar_type(p.type));
-    const std::string factor =
-        still("double", fixed_at(group.symbol, offsetof(FixedState, factor) + sizeof(double)));
+    const std::string factor = invariant_load(
+        "double", fixed_at(group.symbol, offsetof(FixedState, factor) + sizeof(double)));
     when(
         pure("fcmp one double {}, 1.0", factor),
         [&] {
@@ -399,7 +400,7 @@ void Emitter::note_largest(std::size_t which, const std::string& mask, const std
             const std::string lanes =
                 cast("zext", flags, cast("bitcast", mask_type(), mask, flags), "i64");
             put("call void {}(ptr {}, ptr {}, ptr {}, i64 {}, i32 {})",
-                still("ptr", fixed_at(group.symbol, offsetof(FixedState, sort_out))),
+                invariant_load("ptr", fixed_at(group.symbol, offsetof(FixedState, sort_out))),
                 fixed_at(group.symbol, 0), terms, elements.name, lanes, which);
             store(found, zero(t));
         },
@@ -413,7 +414,8 @@ void Emitter::add_fixed_lane(const FixedGroup& group, const std::vector<FixedBas
                              const std::string& lane, bool atomic) {
     const Parameter& p = kernel_.parameter(group.symbol);
     const int stride = fixed_slots(p.components) * fixed_limbs(p.type);
-    const std::string sums = still("ptr", fixed_at(group.symbol, offsetof(FixedState, sums)));
+    const std::string sums =
+        invariant_load("ptr", fixed_at(group.symbol, offsetof(FixedState, sums)));
     const auto scaled = [&](const std::string& type, const std::string& x) {
         return pure("mul i64 {}, {}", cast("sext", type, x, "i64"), stride);
     };
@@ -466,7 +468,7 @@ void Emitter::add_fixed_element(const FixedGroup& group, std::size_t row, const 
         if (p.type == Type::f64) {
             const std::string back = pure("sitofp {} {} to {}", integers, limbs[0], v);
             const std::string low =
-                still("double", fixed_at(group.symbol, offsetof(FixedState, low_factor)));
+                invariant_load("double", fixed_at(group.symbol, offsetof(FixedState, low_factor)));
             std::string factor = low;
             if (n > 1) {
                 const std::string one = pure("insertelement {} poison, double {}, i64 0", v, low);

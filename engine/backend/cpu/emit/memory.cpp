@@ -27,7 +27,8 @@ std::string Emitter::binding_field(int symbol, std::size_t offset) {
                                                              : std::to_string(b.component_stride);
     }
     const std::string at = std::to_string(symbol * sizeof(Binding) + offset);
-    return still(offset == offsetof(Binding, data) ? "ptr" : "i64", pointer("i8", "%bindings", at));
+    return invariant_load(offset == offsetof(Binding, data) ? "ptr" : "i64",
+                          pointer("i8", "%bindings", at));
 }
 
 std::string Emitter::component_pointer(int symbol, int component) {
@@ -330,7 +331,8 @@ void Emitter::fetch_ahead(int symbol, int component, Value index, int scalars) {
     if (layout(symbol) == Layout::elements) offset = pure("mul i64 {}, {}", offset, p.components);
     const std::string first =
         pointer(scalar_type(p.type), component_pointer(symbol, component), offset);
-    for (std::size_t k = 0; k < blocks * block; k += line) front_ += "  " + fetch(first, k) + "\n";
+    for (std::size_t k = 0; k < blocks * block; k += line)
+        preheader_ += "  " + fetch(first, k) + "\n";
 }
 
 void Emitter::store_element(Value op, int symbol, Value index, const std::vector<int>& components,

@@ -73,9 +73,10 @@ std::string Emitter::load_from_blocks(int symbol, int component, Value index) {
         for (int l = 0; l < width_; ++l) reached[l] = anchor - width_ + l >= *near.begin() ? 1 : 0;
         const std::string mask = pure("and {} {}, {}", mask_type(), full, list_of("i1", reached));
         const Variable before = variable(v, ""), here = variable(v, "");
-        front_ += fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", 0, full), here.name);
-        front_ += fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", -width_, mask),
-                              before.name);
+        preheader_ +=
+            fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", 0, full), here.name);
+        preheader_ += fmt::format("  store {} {}, ptr {}\n", v, load_at("%begin", -width_, mask),
+                                  before.name);
         blocks.before = load(before);
         blocks.here = load(here);
         blocks.after = load_at("%titem", width_, full);

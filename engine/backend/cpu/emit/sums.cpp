@@ -106,8 +106,9 @@ void Emitter::add_total(int symbol, int component, const Variable& sum) {
     for (int k = 0; k < count && fresh; ++k) {
         lanes.push_back(variable(sum.type, ""));
         const std::string at = total_at(symbol, component, pure("add i64 %begin, {}", k * width_));
-        front_ += fmt::format("  store {} {}, ptr {}\n", sum.type,
-                              pure("load {}, ptr {}, align 8", sum.type, at), lanes.back().name);
+        preheader_ +=
+            fmt::format("  store {} {}, ptr {}\n", sum.type,
+                        pure("load {}, ptr {}, align 8", sum.type, at), lanes.back().name);
     }
     Names next;
     for (const Variable& lane : lanes) next.push_back(load(lane));
@@ -135,7 +136,8 @@ void Emitter::store_terms(int symbol) {
             const int size = group_size(p.components, group), n = padded(size);
             const std::size_t which = plan_.scratch[symbol] + group * rows.size() + r;
             const std::string scratch = context_field(offsetof(Context, scratch));
-            const std::string base = still("ptr", pointer("ptr", scratch, std::to_string(which)));
+            const std::string base =
+                invariant_load("ptr", pointer("ptr", scratch, std::to_string(which)));
             Names lanes;
             for (int c = 0; c < n; ++c) {
                 const Value site = c < size ? rows[r].sites[4 * group + c] : ir::no_value;

@@ -236,12 +236,12 @@ void CompiledKernel::expect(std::span<const Copy> copies, const Binding* binding
 // Items begin .. end-1 of `items`, and the copies of their elements.
 void CompiledKernel::run_task(const Binding* bindings, std::int64_t begin, std::int64_t end,
                               std::int64_t items, std::uint64_t fixed_run, Context& context) {
-    FixedSums::Slot* const slot =
+    FixedPointSums::Slot* const slot =
         fixed_.empty() ? nullptr : fixed_.acquire(begin, items, fixed_run);
     if (slot != nullptr) context.fixed = slot->states.data();
     for (const Copy& copy : copies_) copy_out(copy, begin, end);
     run_range(bindings, begin, end, context);
-    if (slot != nullptr) FixedSums::release(slot);
+    if (slot != nullptr) FixedPointSums::release(slot);
 }
 
 void CompiledKernel::run_items(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
@@ -326,8 +326,8 @@ CompiledKernel& CompiledKernel::measuring() {
     return *measuring_;
 }
 
-const FixedSums& CompiledKernel::measure(const Binding* bindings, std::int64_t items,
-                                         ThreadPool* pool) {
+const FixedPointSums& CompiledKernel::measure(const Binding* bindings, std::int64_t items,
+                                              ThreadPool* pool) {
     fixed_.prepare(bindings, items, pool);
     fixed_.clear();
     fixed_.start_measuring();

@@ -79,7 +79,7 @@ private:
     void run_fixed(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     // The kernel without its effects: only for the scales of the sums in fixed point.
     CompiledKernel& measuring();
-    const FixedSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool);
+    const FixedPointSums& measure(const Binding* bindings, std::int64_t items, ThreadPool* pool);
     void lay_out_scratch(std::int64_t items);
 
     const ir::Kernel& lowered_;
@@ -94,7 +94,7 @@ private:
     AlignedBuffer<char> scratch_memory_;
     std::int64_t laid_out_for_ = -1;
     std::vector<char> pads_;  // then, per gather: a term of -0 stands behind each of its groups
-    FixedSums fixed_;
+    FixedPointSums fixed_;
     RerunBackup undo_{plan_};
     UnchangedItems idle_{plan_};
     struct DeferredLaunch {  // the run that was, last

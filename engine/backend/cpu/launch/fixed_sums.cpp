@@ -82,7 +82,7 @@ int fixed_position(int lane, int width, int n, ir::Type type) {
     return lane % 4 * (width / 4) + lane / 4;
 }
 
-FixedSums::FixedSums(const Plan& plan) : plan_(plan) {
+FixedPointSums::FixedPointSums(const Plan& plan) : plan_(plan) {
     for (const int p : plan.fixed_symbols) {
         const ir::Parameter& parameter = plan.kernel.parameter(p);
         Target t;
@@ -96,7 +96,7 @@ FixedSums::FixedSums(const Plan& plan) : plan_(plan) {
     }
 }
 
-void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
+void FixedPointSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool* pool) {
     ++run_;
     change(used_, pool != nullptr ? static_cast<std::size_t>(pool->threads()) : 1);
     change(measuring_, false);
@@ -128,12 +128,12 @@ void FixedSums::prepare(const Binding* bindings, std::int64_t items, ThreadPool*
 }
 
 // What a thread has noted of this run; nullptr: it had no task.
-FixedState* FixedSums::noted(std::size_t slot, std::size_t k) const {
+FixedState* FixedPointSums::noted(std::size_t slot, std::size_t k) const {
     FixedState& state = slots_[slot]->states[k];
     return state.run == run_ ? &state : nullptr;
 }
 
-void FixedSums::apply_scale(std::size_t k) {
+void FixedPointSums::apply_scale(std::size_t k) {
     const FixedScale& scale = targets_[k].scale;
     // One factor where the type has it.
     const int most = targets_[k].type == ir::Type::f64 ? 1000 : 120;
@@ -146,12 +146,12 @@ void FixedSums::apply_scale(std::size_t k) {
     }
 }
 
-void FixedSums::start_measuring() {
+void FixedPointSums::start_measuring() {
     measuring_ = true;
     for (std::size_t k = 0; k < targets_.size(); ++k) apply_scale(k);
 }
 
-Scales FixedSums::check(std::int64_t items) {
+Scales FixedPointSums::check(std::int64_t items) {
     Scales result = Scales::right;
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         Target& t = targets_[k];
@@ -176,7 +176,7 @@ Scales FixedSums::check(std::int64_t items) {
     return result;
 }
 
-bool FixedSums::copy_scales(const FixedSums& measured) {
+bool FixedPointSums::copy_scales(const FixedPointSums& measured) {
     bool changed = false;
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         changed |= !(targets_[k].scale == measured.targets_[k].scale);
@@ -186,7 +186,7 @@ bool FixedSums::copy_scales(const FixedSums& measured) {
     return changed;
 }
 
-void FixedSums::clear() {
+void FixedPointSums::clear() {
     for (std::size_t s = 0; s < used_; ++s)
         for (std::size_t k = 0; k < targets_.size(); ++k) {
             const FixedState* const state = noted(s, k);
@@ -201,7 +201,7 @@ void FixedSums::clear() {
 }
 
 // Where a component received terms that are not finite, the finite ones do not count.
-std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
+std::vector<FixedState::Found> FixedPointSums::take_non_finite(std::size_t k) {
     std::vector<FixedState::Found> all;
     for (std::size_t s = 0; s < used_; ++s)
         if (const FixedState* const state = noted(s, k); state != nullptr)
@@ -226,7 +226,7 @@ std::vector<FixedState::Found> FixedSums::take_non_finite(std::size_t k) {
     return merged;
 }
 
-void FixedSums::add_range(std::size_t k, std::int64_t begin, std::int64_t end) {
+void FixedPointSums::add_range(std::size_t k, std::int64_t begin, std::int64_t end) {
     const Target& t = targets_[k];
     const Binding& b = t.to;
     constexpr std::size_t most = 1024;
@@ -251,7 +251,7 @@ void FixedSums::add_range(std::size_t k, std::int64_t begin, std::int64_t end) {
 }
 
 // Returns what was touched.
-ActiveRange FixedSums::find_sources(std::size_t k) {
+ActiveRange FixedPointSums::find_sources(std::size_t k) {
     Target& t = targets_[k];
     ActiveRange touched;
     std::size_t count = 0;
@@ -278,8 +278,8 @@ ActiveRange FixedSums::find_sources(std::size_t k) {
     return touched;
 }
 
-void FixedSums::add(const Binding* bindings, DeferredWork& deferred,
-                    std::vector<FactUpdate>* learned) {
+void FixedPointSums::add(const Binding* bindings, DeferredWork& deferred,
+                         std::vector<FactUpdate>* learned) {
     for (std::size_t k = 0; k < targets_.size(); ++k) {
         Target& t = targets_[k];
         const Binding& b = bindings[t.symbol];
@@ -317,7 +317,8 @@ void FixedSums::add(const Binding* bindings, DeferredWork& deferred,
     }
 }
 
-FixedSums::Slot* FixedSums::acquire(std::int64_t task, std::int64_t tasks, std::uint64_t run) {
+FixedPointSums::Slot* FixedPointSums::acquire(std::int64_t task, std::int64_t tasks,
+                                              std::uint64_t run) {
     // The one that had these items in the launch before, if it is free.
     const auto wanted = static_cast<std::size_t>(task) * used_ / static_cast<std::size_t>(tasks);
     for (std::size_t k = 0;; ++k) {
@@ -329,6 +330,6 @@ FixedSums::Slot* FixedSums::acquire(std::int64_t task, std::int64_t tasks, std::
     }
 }
 
-void FixedSums::release(Slot* slot) { slot->taken.store(false, std::memory_order_release); }
+void FixedPointSums::release(Slot* slot) { slot->taken.store(false, std::memory_order_release); }
 
 }  // namespace hindcast::backend::cpu

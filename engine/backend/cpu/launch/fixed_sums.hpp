@@ -59,7 +59,7 @@ struct alignas(64) FixedState {
     std::int64_t lowest = INT64_MAX, highest = -1;  // elements touched
     std::int64_t terms = 0;                         // counted
     double largest_finite = 0;                      // of the terms that sort_out saw, scaled
-    std::uint64_t run = 0;                          // FixedSums::run() that this was noted of
+    std::uint64_t run = 0;                          // FixedPointSums::run() that this was noted of
     // The lowest and highest element % period touched, if period is not 0: see ActiveRange::Columns.
     std::int32_t period = 0, leftmost = INT32_MAX, rightmost = -1;
     bool non_finite = false;
@@ -92,9 +92,9 @@ enum class Scales : std::uint8_t {
     unknown   // there are terms that are not finite: measure
 };
 
-class FixedSums {
+class FixedPointSums {
 public:
-    explicit FixedSums(const Plan& plan);
+    explicit FixedPointSums(const Plan& plan);
     bool empty() const { return targets_.empty(); }
 
     // Before a launch: room for the sums.
@@ -103,7 +103,7 @@ public:
     void start_measuring();
     Scales check(std::int64_t items);
     // Whether one of them was another.
-    bool copy_scales(const FixedSums& measured);
+    bool copy_scales(const FixedPointSums& measured);
     // Adds the totals to the targets, and clears the sums: in deferred loops that run before the next
     // prepare(). `learned`: as in RunOptions.
     void add(const Binding* bindings, DeferredWork& deferred,

@@ -81,7 +81,7 @@ bool run_followed(const Stencil& stencil, CompiledKernel& rest, const Binding* b
 
 }  // namespace
 
-FixedPlan none_fixed(const ir::Kernel& kernel) {
+FixedPlan no_fixed_point(const ir::Kernel& kernel) {
     return {std::vector<FixedPoint>(kernel.parameters.size())};
 }
 
@@ -93,10 +93,11 @@ FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan) {
 
 void PerTargetLaunch::Part::compile(const CompileOptions& with) {
     options = with;
-    code = std::make_unique<CompiledKernels>(pull->kernel(), options, none_fixed(pull->kernel()));
+    code =
+        std::make_unique<CompiledKernels>(pull->kernel(), options, no_fixed_point(pull->kernel()));
     if (pull->shifted())
-        inner =
-            std::make_unique<CompiledKernels>(pull->inner(), options, none_fixed(pull->inner()));
+        inner = std::make_unique<CompiledKernels>(pull->inner(), options,
+                                                  no_fixed_point(pull->inner()));
 }
 
 std::pair<CompiledKernel*, CompiledKernel*> PerTargetLaunch::Part::variants(

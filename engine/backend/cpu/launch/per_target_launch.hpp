@@ -18,7 +18,7 @@
 
 namespace hindcast::backend::cpu {
 
-FixedPlan none_fixed(const ir::Kernel& kernel);
+FixedPlan no_fixed_point(const ir::Kernel& kernel);
 // What is left keeps the kernel's fixed-point sums; the terms stand behind its parameters.
 FixedPlan fixed_for(const ir::Kernel& rest, const Plan& plan);
 

@@ -10,9 +10,9 @@
 
 namespace hindcast::session {
 
-class Scanner {
+class LossScan {
 public:
-    explicit Scanner(Desk& desk) : desk_(desk) {}
+    explicit LossScan(Desk& desk) : desk_(desk) {}
 
     // Around `centre` of all parameters. One scan at a time: an older one is cancelled.
     void start(const Scan& what, const Scene& scene, const Registry& registry,

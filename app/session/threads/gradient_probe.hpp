@@ -28,9 +28,9 @@ struct Probe {
     bool is_of(const Trajectory& trajectory) const;
 };
 
-class Prober {
+class GradientProbe {
 public:
-    explicit Prober(Desk& desk) : desk_(desk) {}
+    explicit GradientProbe(Desk& desk) : desk_(desk) {}
 
     // Leaves Desk::probe, done or (if it failed, with a warning) empty. An older one is cancelled.
     // `document`: what at.base was read from.

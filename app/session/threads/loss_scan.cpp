@@ -1,4 +1,4 @@
-#include "app/session/threads/scanner.hpp"
+#include "app/session/threads/loss_scan.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ constexpr auto publish_interval = std::chrono::milliseconds(50);
 constexpr int most_values = 501;
 }  // namespace
 
-struct Scanner::Job {
+struct LossScan::Job {
     Scan what;
     Scene scene;
     const Registry* registry = nullptr;
@@ -22,8 +22,8 @@ struct Scanner::Job {
     std::int64_t epoch = 0;  // of the loss
 };
 
-void Scanner::start(const Scan& what, const Scene& scene, const Registry& registry,
-                    const SimulationOptions& options, std::vector<double> centre) {
+void LossScan::start(const Scan& what, const Scene& scene, const Registry& registry,
+                     const SimulationOptions& options, std::vector<double> centre) {
     std::int64_t epoch = 0;
     {
         const std::unique_lock lock(desk_.mutex);
@@ -39,7 +39,7 @@ void Scanner::start(const Scan& what, const Scene& scene, const Registry& regist
                       });
 }
 
-bool Scanner::publish(const Job& job, const Landscape& landscape) {
+bool LossScan::publish(const Job& job, const Landscape& landscape) {
     auto copy = std::make_shared<const Landscape>(landscape);
     const std::unique_lock lock(desk_.mutex);
     if (desk_.draft.epoch != job.epoch) return false;
@@ -48,7 +48,7 @@ bool Scanner::publish(const Job& job, const Landscape& landscape) {
     return true;
 }
 
-void Scanner::run(Job& job) {
+void LossScan::run(Job& job) {
     job.options = in_background(job.options);
     Simulation simulation(job.scene, *job.registry, job.options);
     Parameters& parameters = simulation.parameters();

@@ -1,4 +1,4 @@
-#include "app/session/threads/prober.hpp"
+#include "app/session/threads/gradient_probe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace hindcast::session {
 
-struct Prober::Job {
+struct GradientProbe::Job {
     document::Document document;
     std::filesystem::path file;
     const Registry* registry = nullptr;
@@ -20,9 +20,9 @@ bool Probe::is_of(const Trajectory& t) const {
             (parameters && t.parameters && *parameters == *t.parameters));
 }
 
-void Prober::start(const Trajectory& at, const document::Document& document,
-                   const std::filesystem::path& file, const Registry& registry,
-                   const SimulationOptions& options) {
+void GradientProbe::start(const Trajectory& at, const document::Document& document,
+                          const std::filesystem::path& file, const Registry& registry,
+                          const SimulationOptions& options) {
     cancel();
     auto probe = std::make_shared<Probe>();
     probe->world = at.world;
@@ -47,7 +47,7 @@ void Prober::start(const Trajectory& at, const document::Document& document,
         });
 }
 
-void Prober::run(Job& job, Probe& probe) const {
+void GradientProbe::run(Job& job, Probe& probe) const {
     const World& world = *probe.world;
     document::Document& document = job.document;
     const bool listed = document.find("/parameters") != nullptr;

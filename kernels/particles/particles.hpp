@@ -89,8 +89,8 @@ template <class F>
 lang::KernelDef for_adding(const model::Settings& options, F f) {
     const bool to_zero = options.choice("adds") == "to_zero";
     return for_dimension(options, [&](auto dimension) {
-        return to_zero ? f.template operator()<dimension(), lang::Sum>()
-                       : f.template operator()<dimension(), lang::Accumulate>();
+        if (to_zero) return f.template operator()<dimension(), lang::Sum>();
+        return f.template operator()<dimension(), lang::Accumulate>();
     });
 }
 

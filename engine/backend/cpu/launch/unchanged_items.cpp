@@ -11,7 +11,6 @@
 namespace hindcast::backend::cpu {
 
 using ir::Access;
-using ir::Op;
 using ir::OpCode;
 using ir::Value;
 

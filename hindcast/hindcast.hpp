@@ -13,11 +13,11 @@
 //     y.gradient().fill(1);
 //     launch.adjoint().run();                                // x.gradient() has been added to
 //
-// Kernels and launches: lang/kernel.hpp, runtime/launch/launch.hpp; several in a row: runtime/program/tape.hpp, over
-// time: runtime/rollout/rollout.hpp. Memory of other libraries, of the host or of a CUDA device: Array::over
-// and its like, interop/strided.hpp, interop/dlpack.hpp, runtime/device/stream.hpp. Scenes:
-// sim/simulation.hpp, sim/functions/scene_function.hpp, sim/optimization/optimization.hpp; a physics module of one's own:
-// model/registry.hpp.
+// Kernels and launches: lang/kernel.hpp, runtime/launch/launch.hpp; several in a row:
+// runtime/program/tape.hpp, over time: runtime/rollout/rollout.hpp. Memory of other libraries, of
+// the host or of a CUDA device: Array::over and its like, interop/strided.hpp, interop/dlpack.hpp,
+// runtime/device/stream.hpp. Scenes: sim/simulation.hpp, sim/functions/scene_function.hpp,
+// sim/optimization/optimization.hpp; a physics module of one's own: model/registry.hpp.
 //
 // This header and what it includes is all that is installed.
 #pragma once

@@ -1,4 +1,5 @@
-// hindcast check SCENE: is the gradient right? Prints the tables of sim/gradients/gradient_check.hpp.
+// hindcast check SCENE: is the gradient right? Prints the tables of
+// sim/gradients/gradient_check.hpp.
 #include <fmt/format.h>
 
 #include <memory>

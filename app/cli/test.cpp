@@ -1,4 +1,5 @@
-// hindcast test PATH...: the scripted tests of scenes; see sim/scripted/scripted_test.hpp for their format.
+// hindcast test PATH...: the scripted tests of scenes; see sim/scripted/scripted_test.hpp for their
+// format.
 #include <fmt/format.h>
 
 #include <memory>

@@ -16,10 +16,7 @@ std::string kernel_text(const ir::Kernel& kernel, KernelText what, const Compile
 }
 
 std::vector<KernelStage> kernel_stages(const ir::Kernel& kernel, const CompileOptions& options) {
-    std::vector<KernelStage> list;
-    for (cpu::Stage& stage : cpu::stages(kernel, options))
-        list.push_back({std::move(stage.name), std::move(stage.text)});
-    return list;
+    return cpu::stages(kernel, options);
 }
 
 }  // namespace hindcast::backend

@@ -54,7 +54,8 @@ class PassSet {
 public:
     PassSet() = default;  // all
     static PassSet none();
-    // All but those named, with commas between, or "all". Throws Error for a name that is not known.
+    // All but those named, with commas between, or "all". Throws Error for a name that is not
+    // known.
     static PassSet without(std::string_view names);
 
     bool has(Pass o) const { return (left_out_ & bit(o)) == 0; }

@@ -1,5 +1,5 @@
-// Optional passes (backend/optional_passes.hpp): without each of them the same bits; each is what it
-// says, and is not there where it is left out.
+// Optional passes (backend/optional_passes.hpp): without each of them the same bits; each is what
+// it says, and is not there where it is left out.
 #include <doctest/doctest.h>
 
 #include "engine/backend/kernel_text.hpp"

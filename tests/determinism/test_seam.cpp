@@ -1,5 +1,6 @@
-// Steps that are joined to their neighbours (runtime/schedule/step_rotation.hpp) have the bits of the launches one by
-// one, and of the interpreter, which joins nothing; whatever ends a range of such steps.
+// Steps that are joined to their neighbours (runtime/schedule/step_rotation.hpp) have the bits of
+// the launches one by one, and of the interpreter, which joins nothing; whatever ends a range of
+// such steps.
 #include <doctest/doctest.h>
 
 #include "engine/runtime/rollout/rollout.hpp"

@@ -1,6 +1,6 @@
-// Random kernels (tests/support/kernels/random_kernel.hpp): derivatives through the generic checker, grad()
-// inside kernels against derivatives of the whole kernel, and the bits that an adjoint recomputes.
-// HINDCAST_FULL=1 runs 40 000.
+// Random kernels (tests/support/kernels/random_kernel.hpp): derivatives through the generic
+// checker, grad() inside kernels against derivatives of the whole kernel, and the bits that an
+// adjoint recomputes. HINDCAST_FULL=1 runs 40 000.
 #include <doctest/doctest.h>
 
 #include <cmath>

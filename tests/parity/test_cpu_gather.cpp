@@ -1,5 +1,5 @@
-// Accumulation by gathering (engine/backend/plan/inverse_index.hpp): the bits of the definition, for groups of
-// targets and those that stand alone.
+// Accumulation by gathering (engine/backend/plan/inverse_index.hpp): the bits of the definition,
+// for groups of targets and those that stand alone.
 #include <doctest/doctest.h>
 
 #include "engine/backend/cpu/per_target/target_loop.hpp"

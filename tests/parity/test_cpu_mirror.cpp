@@ -1,5 +1,5 @@
-// Kernels that look the same from both ends (engine/backend/cpu/per_target/symmetry.hpp): which they are, and that
-// taking the target for the first end leaves every bit, the signs of zeros too.
+// Kernels that look the same from both ends (engine/backend/cpu/per_target/symmetry.hpp): which
+// they are, and that taking the target for the first end leaves every bit, the signs of zeros too.
 #include <doctest/doctest.h>
 
 #include <cmath>

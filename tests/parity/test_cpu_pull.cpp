@@ -1,5 +1,5 @@
-// Accumulation by pulling (engine/backend/cpu/per_target/target_loop.hpp): the bits of the definition, whichever way a
-// launch goes, and that the kernels meant to be pulled are.
+// Accumulation by pulling (engine/backend/cpu/per_target/target_loop.hpp): the bits of the
+// definition, whichever way a launch goes, and that the kernels meant to be pulled are.
 #include <doctest/doctest.h>
 
 #include "engine/ad/differentiate.hpp"

@@ -1,5 +1,6 @@
-// Stencils on the CPU: neighbours that are cut out of whole blocks (engine/backend/cpu/emit/stencil.cpp)
-// have the interpreter's bits, and no element is read that no item asks for.
+// Stencils on the CPU: neighbours that are cut out of whole blocks
+// (engine/backend/cpu/emit/stencil.cpp) have the interpreter's bits, and no element is read that no
+// item asks for.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>

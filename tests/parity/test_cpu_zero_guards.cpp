@@ -1,5 +1,5 @@
-// Zero guards (engine/backend/cpu/per_target/zero_guards.hpp): which can be left out. What then happens to a
-// launch is tested where it is done (test_cpu_mirror.cpp).
+// Zero guards (engine/backend/cpu/per_target/zero_guards.hpp): which can be left out. What then
+// happens to a launch is tested where it is done (test_cpu_mirror.cpp).
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -523,7 +523,10 @@ def _register():
 
 
 _calls = five_primitives(
-    "hindcast_kernel", "kernel", _register, {"cpu": None, "cuda": cuda_target("hindcast_kernel", batches=True)}
+    "hindcast_kernel",
+    "kernel",
+    _register,
+    {"cpu": None, "cuda": cuda_target("hindcast_kernel", batches=True)},
 )
 
 

@@ -3,8 +3,9 @@
 //     auto executable = compile_cpu(kernel);
 //     executable->run(bindings, items, {&pool});
 //
-// Start reading at pipeline.hpp: all that happens to a kernel, in order. Code is specialised on the layout of
-// the arrays; a layout that was not seen before is compiled when it is first run, or prepared.
+// Start reading at pipeline.hpp: all that happens to a kernel, in order. Code is specialised on the
+// layout of the arrays; a layout that was not seen before is compiled when it is first run, or
+// prepared.
 //
 // HINDCAST_DUMP=FOLDER writes IR, LLVM text and assembly of every kernel that is compiled into that
 // folder.

@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/emit/emitter.hpp"
 #include "engine/backend/cpu/launch/per_target_launch.hpp"
 #include "engine/backend/jit/llvm.hpp"
+#include "engine/backend/kernel_text.hpp"
 #include "engine/lang/lowering.hpp"
 
 namespace hindcast::backend::cpu {
@@ -65,7 +66,7 @@ std::string summations(const Plan& plan) {
 
 // The loops over targets after each of the passes that change them.
 void add_loops(const PreparedKernel& kernel, const CompileOptions& options,
-               std::vector<Stage>& list) {
+               std::vector<KernelStage>& list) {
     const PerTarget& pulled = kernel.per_target;
     constexpr Pass inside[] = {Pass::shifts, Pass::symmetry, Pass::zero_guards, Pass::slow_first};
     for (const std::vector<int>& group : pulled.groups) {
@@ -96,9 +97,10 @@ void add_loops(const PreparedKernel& kernel, const CompileOptions& options,
 
 }  // namespace
 
-std::vector<Stage> stages(const ir::Kernel& traced, const CompileOptions& options) {
+std::vector<KernelStage> stages(const ir::Kernel& traced, const CompileOptions& options) {
     const PreparedKernel kernel = prepare(traced, options);
-    std::vector<Stage> list = {{"traced", ir::print(traced)}, {"lower", ir::print(kernel.lowered)}};
+    std::vector<KernelStage> list = {{"traced", ir::print(traced)},
+                                     {"lower", ir::print(kernel.lowered)}};
     if (std::string sums = summations(kernel.plan); !sums.empty())
         list.push_back({"choose sums", std::move(sums)});
     add_loops(kernel, options, list);

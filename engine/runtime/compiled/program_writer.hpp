@@ -1,5 +1,5 @@
-// What a schedule does as texts for backend/cpu/program/program.hpp: the items of calls in both directions,
-// and what tells whether a function or its launches are faster.
+// What a schedule does as texts for backend/cpu/program/program.hpp: the items of calls in both
+// directions, and what tells whether a function or its launches are faster.
 #pragma once
 
 #include <memory>

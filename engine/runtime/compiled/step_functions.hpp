@@ -1,6 +1,6 @@
 // StepFunctions: the steps of a small roll-out compiled into functions over any range of steps
-// (backend/cpu/program/program.hpp), for runs that cannot be one function (whole_program.hpp): those that
-// recompute steps, and those with a horizon. The same bits as launch by launch.
+// (backend/cpu/program/program.hpp), for runs that cannot be one function (whole_program.hpp):
+// those that recompute steps, and those with a horizon. The same bits as launch by launch.
 //
 // `automatic` measures: after a few ranges launch by launch a kind that can be compiled is, and
 // whichever way has been faster is kept, by the time of a step.

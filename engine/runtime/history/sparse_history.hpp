@@ -29,8 +29,8 @@ public:
     void release();
     void forget();  // no slot holds anything
 
-    // What the array is once the loops deferred before have run; the slot is filled, and may be asked and
-    // restored, once this one has.
+    // What the array is once the loops deferred before have run; the slot is filled, and may be
+    // asked and restored, once this one has.
     void save(std::int64_t slot, backend::DeferredWork& deferred);
     bool holds(std::int64_t slot) const;
     // The array is what it was, when those have run; only if the slot holds it.
@@ -39,10 +39,10 @@ public:
 private:
     static constexpr std::int64_t line = 64, bits = 32;  // bytes of a line; lines of a word
 
-    // The array is cut into blocks of DeferredWork::block units: elements or, where those do not lie one
-    // behind the other, lines. A slot: for each block that may hold something, where its lines that
-    // are not zero begin, and a bit for each of its lines; then these lines, block by block in the
-    // order in which threads came to them. A block that found no room has none.
+    // The array is cut into blocks of DeferredWork::block units: elements or, where those do not
+    // lie one behind the other, lines. A slot: for each block that may hold something, where its
+    // lines that are not zero begin, and a bit for each of its lines; then these lines, block by
+    // block in the order in which threads came to them. A block that found no room has none.
     struct Slot {
         std::uint32_t* words = nullptr;
         std::byte* lines = nullptr;

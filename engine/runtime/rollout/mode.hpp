@@ -1,4 +1,4 @@
-// What a roll-out has for each of its modes; for rollout*.cpp only.
+// What a roll-out has for each of its modes; for this folder only.
 #pragma once
 
 #include <memory>

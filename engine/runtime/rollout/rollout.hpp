@@ -100,9 +100,9 @@ public:
     // The same look now, in a watch that was called with `step`: true, and a divergence(), if there
     // is such a number.
     bool look(std::int64_t step);
-    // On a CUDA device forward runs then go on to the end, without waiting, and leave the look to the
-    // caller: where one of these flags (i32, one for each array) is 1 there was such a number, and
-    // the same run without it says where.
+    // On a CUDA device forward runs then go on to the end, without waiting, and leave the look to
+    // the caller: where one of these flags (i32, one for each array) is 1 there was such a number,
+    // and the same run without it says where.
     void look_later(bool on);
     const Array& not_finite() const;  // empty: nothing is looked at
 
@@ -218,8 +218,8 @@ public:
     std::int64_t steps() const;
     std::size_t launches_per_step() const;   // as the program has them
     std::size_t joined_launches_per_step();  // as they run, adjacent ones joined (fusion.hpp)
-    // What the last launch of a step and the first of the next are called as one (step_rotation.hpp), in
-    // runs that keep values; "": they stay apart.
+    // What the last launch of a step and the first of the next are called as one
+    // (step_rotation.hpp), in runs that keep values; "": they stay apart.
     std::string launch_between_steps();
 
 private:

@@ -4,8 +4,8 @@
 namespace hindcast {
 
 // A forward run that keeps nothing would have to copy what the last call overwrites, in case the
-// sums of the first must be made once more (rerun_backup.hpp), and gains less than that by rotation. Who
-// looks at the adjoints between two steps needs all values there.
+// sums of the first must be made once more (rerun_backup.hpp), and gains less than that by
+// rotation. Who looks at the adjoints between two steps needs all values there.
 bool Rollout::Work::rotates(const Mode& m, StepFunctions::Kind kind, std::int64_t steps) const {
     if (!m.seam || steps < 2) return false;
     if (kind == StepFunctions::back) return true;

@@ -1,4 +1,4 @@
-// What a roll-out does, and has: rollout.hpp says what of it, for rollout*.cpp only.
+// What a roll-out does, and has: rollout.hpp says what of it, for this folder only.
 #pragma once
 
 #include "engine/runtime/compiled/step_functions.hpp"

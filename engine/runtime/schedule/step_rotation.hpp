@@ -1,6 +1,6 @@
-// StepRotation: the last call of a step and the first call of the next as one launch, in both directions
-// and with the same bits (the roll-out's rotation). Material points: velocities come from the grid
-// of one step and go to the grid of the next without ever being stored.
+// StepRotation: the last call of a step and the first call of the next as one launch, in both
+// directions and with the same bits (the roll-out's rotation). Material points: velocities come
+// from the grid of one step and go to the grid of the next without ever being stored.
 //
 //   forward    first(a), inner(a), seam(a), inner(a+1), seam(a+1), ... inner(b-1), last(b-1)
 //   backward   last(b-1), inner(b-1), seam(b-2), inner(b-2), ... inner(a), first(a)

@@ -11,7 +11,8 @@ namespace {
 
 using namespace lang;
 
-// R: Float, or Single where the quantity is f32. Entry `first` + k of the vector is component `component[k]` of element `element[k]`.
+// R: Float, or Single where the quantity is f32. Entry `first` + k of the vector is component
+// `component[k]` of element `element[k]`.
 template <class R, int N>
 KernelDef gather_kernel() {
     using E = ElementOf<R, N>;

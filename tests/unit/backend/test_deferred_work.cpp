@@ -1,5 +1,5 @@
-// DeferredWork over elements that are put off: each element sees them in their order, none twice, and
-// what may not wait does not.
+// Loops over elements that wait (DeferredWork): each element sees them in their order, none twice,
+// and what may not wait does not.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ DeferredWork::Loop over(std::int64_t count, ActiveRange range, double work = 1e9
     return loop;
 }
 
-// value = value * 3 + step: says which deferred an element has seen, in which order.
+// value = value * 3 + step: says which loops an element has seen, in which order.
 struct Step {
     std::int64_t* values;
     std::int64_t step;

@@ -74,7 +74,7 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     const bool may_leave_out = options.learned != nullptr && options.copies.empty() &&
                                options_.passes.has(Pass::unchanged_items);
     if (options.deferred != nullptr) {
-        if (options.learned != nullptr && defer(bindings, items, options)) {
+        if (options.learned != nullptr && defer(bindings, items, options, may_leave_out)) {
             if (may_leave_out) idle_.learn(*options.learned);
             return;
         }
@@ -131,13 +131,13 @@ void CompiledKernel::add_totals(const Binding* bindings, std::int64_t items) con
 
 // The items that have to run.
 ActiveRange CompiledKernel::busy(const Binding* bindings, std::int64_t items) {
-    if (!options_.passes.has(Pass::unchanged_items)) return {0, items};
     return idle_.busy(bindings, items, [&](const Binding* zeros, const ActiveRange& some) {
         run_items(zeros, some, items, nullptr);
     });
 }
 
-bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const RunOptions& options) {
+bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const RunOptions& options,
+                           bool may_leave_out) {
     const UnchangedItems::Effects* const effects = idle_.effects(bindings, items);
     const auto with_items = [&](const Copy& copy) {
         return copies_with_items(copy, bindings, items);
@@ -164,7 +164,7 @@ bool CompiledKernel::defer(const Binding* bindings, std::int64_t items, const Ru
     if (!same) deferred_launch_.bindings.assign(bindings, bindings + count);
     deferred_launch_.copies.assign(options.copies.begin(), options.copies.end());
     deferred_launch_.among = deferred.number();
-    loop.range = options.copies.empty() ? busy(bindings, items) : ActiveRange{0, items};
+    loop.range = may_leave_out ? busy(bindings, items) : ActiveRange{0, items};
     loop.work = work_of(loop.range.end - loop.range.begin);
     deferred.add(loop, [this](std::int64_t begin, std::int64_t end) {
         Context context;
@@ -375,11 +375,10 @@ CompiledKernel& CompiledKernels::variant(const Binding* bindings, std::int64_t i
     if (last_.change(bindings)) {
         form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
         // Sums in fixed point would be in memory twice, for near and for far arrays.
-        if (std::any_of(fixed_.parameters.begin(), fixed_.parameters.end(),
-                        [](const FixedPoint& p) { return p.used; }))
-            for (ParameterForm& f : form_) f.far = true;
-        if (!options_.passes.has(Pass::prefetch))
-            for (ParameterForm& f : form_) f.far = false;
+        const bool prefetches = options_.passes.has(Pass::prefetch);
+        if (!prefetches || std::any_of(fixed_.parameters.begin(), fixed_.parameters.end(),
+                                       [](const FixedPoint& p) { return p.used; }))
+            for (ParameterForm& f : form_) f.far = prefetches;
         current_ = nullptr;
     }
     if (current_ != nullptr && current_->width() == width) return *current_;

@@ -60,7 +60,8 @@ private:
 
     void clear_sums(const Binding* bindings, std::int64_t items) const;
     ActiveRange busy(const Binding* bindings, std::int64_t items);
-    bool defer(const Binding* bindings, std::int64_t items, const RunOptions& options);
+    bool defer(const Binding* bindings, std::int64_t items, const RunOptions& options,
+               bool may_leave_out);
     bool copies_with_items(const Copy& copy, const Binding* bindings, std::int64_t items) const;
     void expect(std::span<const Copy> copies, const Binding* bindings, std::int64_t items,
                 ThreadPool* pool);

@@ -9,9 +9,9 @@
 //
 // The scale depends on the largest term, which is known after the run: a launch runs with the scale
 // of the one before, and once more if its own is another. What a second run would find changed is
-// put back before it (rerun_backup.hpp), or the kernel is measured before (FixedPlan::measure) where that
-// costs less. Terms that are not finite
-// go the long way round: a run with the scale 1 finds the largest finite one.
+// put back before it (rerun_backup.hpp), or the kernel is measured before (FixedPlan::measure)
+// where that costs less. Terms that are not finite go the long way round: a run with the scale 1
+// finds the largest finite one.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,8 @@ struct alignas(64) FixedState {
     std::int64_t terms = 0;                         // counted
     double largest_finite = 0;                      // of the terms that sort_out saw, scaled
     std::uint64_t run = 0;                          // FixedPointSums::run() that this was noted of
-    // The lowest and highest element % period touched, if period is not 0: see ActiveRange::Columns.
+    // The lowest and highest element % period touched, if period is not 0: see
+    // ActiveRange::Columns.
     std::int32_t period = 0, leftmost = INT32_MAX, rightmost = -1;
     bool non_finite = false;
     struct Found {
@@ -104,8 +105,8 @@ public:
     Scales check(std::int64_t items);
     // Whether one of them was another.
     bool copy_scales(const FixedPointSums& measured);
-    // Adds the totals to the targets, and clears the sums: in deferred loops that run before the next
-    // prepare(). `learned`: as in RunOptions.
+    // Adds the totals to the targets, and clears the sums: in deferred loops that run before the
+    // next prepare(). `learned`: as in RunOptions.
     void add(const Binding* bindings, DeferredWork& deferred,
              std::vector<FactUpdate>* learned = nullptr);
     // Clears the sums and what was noted.

@@ -1,5 +1,5 @@
-// The pulled form of a kernel (target_loop.hpp) and how a launch runs it: the loops over targets, and what
-// is left for the items.
+// The pulled form of a kernel (target_loop.hpp) and how a launch runs it: the loops over targets,
+// and what is left for the items.
 //
 // Where a loop over targets reads neighbours, it can wait for launches over the same elements that
 // follow it (passes.hpp): forces between particles and what these do to each of them take one walk

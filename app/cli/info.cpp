@@ -24,7 +24,7 @@ namespace hindcast::cli {
 namespace {
 
 struct Options {
-    bool schema = false, kernels = false, stages = false;
+    bool schema = false, kernels = false, stages = false, timeline = false;
     std::string module, kernel, scene, precision = "f32";
     std::string without;
     std::vector<std::string> show, allow_path;
@@ -209,12 +209,19 @@ int print_scene(const Options& options) {
     const Scene scene = Scene::load(options.scene);
     check_optimizer(scene.document().root());
     SimulationOptions simulation_options;
-    // Nothing runs here: the interpreter spares the compilation.
-    simulation_options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    // Nothing runs here: the interpreter spares the compilation. But it rewrites no roll-out.
+    DeviceOptions device;
+    device.kind = options.timeline ? DeviceKind::cpu : DeviceKind::interpreter;
+    device.passes = PassSet::without(options.without);
+    simulation_options.device = std::make_shared<Device>(device);
     simulation_options.precision =
         options.precision == "f64" ? ir::Precision::f64 : ir::Precision::f32;
     simulation_options.allowed_paths.assign(options.allow_path.begin(), options.allow_path.end());
     Simulation simulation(scene, registry(), simulation_options);
+    if (options.timeline) {
+        fmt::print("{}", simulation.rollout().timeline());
+        return 0;
+    }
     const std::vector<SceneLaunches> all = launches_of(simulation);
     if (options.kernel.empty()) {
         print_launches(all);
@@ -293,6 +300,12 @@ Command add_info(CLI::App& app) {
         ->add_flag("--stages", options->stages,
                    "What the CPU back end makes of the kernel and of its adjoint, step by step, "
                    "over C-contiguous arrays")
+        ->needs(scene)
+        ->group(group);
+    command
+        ->add_flag("--timeline", options->timeline,
+                   "What a run of the scene with gradients does on the CPU, launch by launch and "
+                   "copy by copy, before and after each pass that changes it")
         ->needs(scene)
         ->group(group);
     add_without(*command, options->without, group);

@@ -205,21 +205,16 @@ public:
         const Arrays a = arrays(model);
         const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
         const Argument start({origin.values[0], origin.values[1]});
-        // The grid is not kept for the backward pass: it is made again from the points, or from the
-        // nodes that they touch.
-        Launch to_grid = model.launch(
+        const Launch to_grid = model.launch(
             particle_to_grid(grid), n,
             {a.points.position, a.points.velocity, a.C, a.F, a.points.mass, a.volume, a.mu,
              a.lambda, start, 1 / spacing, -4 * h / (spacing * spacing), grid_array},
             settings_->name() + ": particle to grid");
-        Launch update = model.launch(grid_update(grid), count,
-                                     {grid_array, model.find_quantity("gravity")->argument(), h,
-                                      settings_->number("mass_floor"), u},
-                                     settings_->name() + ": grid");
-        for (Launch* launch : {&to_grid, &update}) {
-            launch->make_again();
-            model.add(Phase::velocity_update, *launch);
-        }
+        const Launch update = model.launch(grid_update(grid), count,
+                                           {grid_array, model.find_quantity("gravity")->argument(),
+                                            h, settings_->number("mass_floor"), u},
+                                           settings_->name() + ": grid");
+        for (const Launch& launch : {to_grid, update}) model.add(Phase::velocity_update, launch);
         model.add(Phase::velocity_update, model.launch(grid_to_particle(grid), n,
                                                        {u, start, 1 / spacing, h, a.points.position,
                                                         a.points.velocity, a.C, a.F},

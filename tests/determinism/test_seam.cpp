@@ -1,4 +1,4 @@
-// Steps that are joined to their neighbours (runtime/schedule/step_rotation.hpp) have the bits of
+// Step rotation (runtime/schedule/step_rotation.hpp): steps that are joined to their neighbours have the bits of
 // the launches one by one, and of the interpreter, which joins nothing; whatever ends a range of
 // such steps.
 #include <doctest/doctest.h>
@@ -83,7 +83,8 @@ struct Result {
     std::int64_t seams = 0, seams_back = 0, lasts = 0;
 };
 
-Result run(const Case& c, const DeviceOptions& options) {
+Result run(const Case& c, DeviceOptions options) {
+    if (!c.again) options.passes = options.passes.without(Pass::rematerialization);
     const auto device = std::make_shared<Device>(options);
     const ir::Type real = ir::real_type(c.precision);
     const auto vectors = [&](int n) {
@@ -104,13 +105,9 @@ Result run(const Case& c, const DeviceOptions& options) {
     Rollout::Parts parts;
     parts.steps = c.steps;
     parts.prologue.add(launch(start, c.items, {p, x, v, w, m}));
-    Launch scatter = launch(to_cells, c.items, {x, v, w, m, s}),
-           update = c.counts ? launch(on_cells_in_time, cells, {s, k, counter, u})
-                             : launch(on_cells, cells, {s, k, u});
-    if (c.again) {
-        scatter.make_again();
-        update.make_again();
-    }
+    const Launch scatter = launch(to_cells, c.items, {x, v, w, m, s}),
+                 update = c.counts ? launch(on_cells_in_time, cells, {s, k, counter, u})
+                                   : launch(on_cells, cells, {s, k, u});
     parts.step.add(scatter);
     parts.step.add(update);
     if (c.looks) parts.step.add(launch(look, c.items, {v, w, k, z}));
@@ -174,7 +171,7 @@ void check(const Case& c, std::int64_t seams, std::int64_t seams_back) {
 
 }  // namespace
 
-TEST_CASE("seam: steps that are joined have the bits of their launches one by one") {
+TEST_CASE("rotation: steps that are joined have the bits of their launches one by one") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     for (const Precision precision : {Precision::f32, Precision::f64})
         for (const bool again : {true, false})
@@ -186,7 +183,7 @@ TEST_CASE("seam: steps that are joined have the bits of their launches one by on
             }
 }
 
-TEST_CASE("seam: events, checkpoints, a horizon and who looks between steps end a range") {
+TEST_CASE("rotation: events, checkpoints, a horizon and who looks between steps end a range") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     SUBCASE("events") { check({.events = {0, 1, 4, 9}}, 2 * (0 + 2 + 4), 2 * (0 + 2 + 4)); }
     // Segments of 3 steps: of the first two the forward run keeps nothing.
@@ -205,7 +202,8 @@ TEST_CASE("seam: events, checkpoints, a horizon and who looks between steps end 
     }
 }
 
-TEST_CASE("seam: sums that do not fit their history are made again from what was kept for them") {
+TEST_CASE(
+    "rotation: sums that do not fit their history are made again from what was kept for them") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     // Points that go apart: after some steps their sums fill more than a quarter of the lines, and
     // each range ends its seams there.
@@ -228,7 +226,7 @@ TEST_CASE("seam: sums that do not fit their history are made again from what was
     }
 }
 
-TEST_CASE("seam: where functions of steps may go back, steps stay apart") {
+TEST_CASE("rotation: where functions of steps may go back, steps stay apart") {
     if (!test::has_cpu_device()) HINDCAST_SKIP("needs the compiled back end");
     // The first call reads what the last one defines, and nothing is summed at computed places.
     const KernelDef pull = kernel(

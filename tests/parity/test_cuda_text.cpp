@@ -22,6 +22,7 @@
 #include "engine/backend/jit/code_cache.hpp"
 #include "engine/base/error.hpp"
 #include "engine/lang/kernel.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "tests/parity/cpu_harness.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/batch_places.hpp"
@@ -178,7 +179,8 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
                          .second)
                     continue;
                 replays.emplace_back(test::cuda_kernel(replay.kernel()), replay);
-                replays.back().first->prepare(replay.bindings().data(), replay.launch().items());
+                replays.back().first->prepare(replay.bound().bindings.data(),
+                                              replay.launch().items());
             }
         }
         std::mt19937_64 random(3);
@@ -199,10 +201,10 @@ TEST_CASE("CUDA: every launch of the scenes has the interpreter's bits") {
             }
             const auto start = contents(arrays);
             backend::interpret(replay.kernel())
-                ->run(replay.bindings().data(), replay.launch().items(), {});
+                ->run(replay.bound().bindings.data(), replay.launch().items(), {});
             const auto expected = numbers(arrays);
             restore(arrays, start);
-            executable->run(replay.bindings().data(), replay.launch().items(), {});
+            executable->run(replay.bound().bindings.data(), replay.launch().items(), {});
             CHECK(same_numbers(arrays, expected));
             restore(arrays, before);
             ++compared;

@@ -92,8 +92,8 @@ struct MemoryDemand {
     std::int64_t per_step = 0;       // histories of one step; there is one slot more than steps
     std::vector<Events> events;
     std::int64_t checkpoint = 0;
-    // Besides, if runs are compiled into functions (whole_program.hpp), or where steps are
-    // recomputed, steps are (step_functions.hpp); none: they must not be.
+    // Besides, if runs are compiled into functions (function_executor.hpp) or, where steps are
+    // recomputed, steps are; none: they must not be.
     std::optional<std::int64_t> functions = {}, step_functions = {};
 
     std::int64_t history(std::int64_t segment) const;  // of a segment of so many steps; saturates

@@ -36,10 +36,6 @@
 
 namespace hindcast {
 
-namespace backend {
-struct Copy;
-}
-
 // What a launch parameter is given.
 class Argument {
 public:
@@ -123,11 +119,6 @@ public:
     // list is empty. Throws Error once a derivative was made, unless it says the same.
     void differentiate_only(std::vector<std::string> parameters);
     bool has_derivative() const;
-    // What this launch writes is scratch memory: the backward pass of a roll-out makes it again
-    // from what the launch reads, instead of keeping it. See Call::made_again; sums of which most
-    // is zero are kept after all (sparse_history.hpp).
-    void make_again();
-    bool made_again() const;
     // What each parameter of kernel() is bound to; numbers live in arrays of the launch's own.
     const std::vector<Array>& arrays() const;
     // Grows when a parameter is bound to another array, or the launch to another device: what was
@@ -168,10 +159,6 @@ public:
     // replay only: an older version of the array, in memory of the launch's device, on the host
     // within a block of base/aligned.hpp. nullptr gives the array's own memory back.
     void bind_memory(int parameter, void* memory) const;
-    // That the parameter will be bound so to what was kept long ago: before prepare(), whose code
-    // then fetches it early.
-    void expect_memory(int parameter) const;
-
     // What one run reads and writes, as far as the bindings tell: every array once for each, of
     // arrays at the item's own index the elements that have an item.
     double bytes() const;
@@ -181,25 +168,13 @@ public:
 
     explicit operator bool() const { return bound_ != nullptr; }
 
-    // ---- for who runs programs; the types are internal, and not installed ----
-    // run(). `copies` are made before it changes anything. What only goes over elements may be left
-    // to `deferred`. Neither on a CUDA device.
-    void run(std::span<const backend::Copy> copies,
-             backend::DeferredWork* deferred = nullptr) const;
-    // For who runs the kernel on the host by other means than run(): what it is bound to, what
-    // run() clears afterwards, whether it adds up sums that share an array, and what to say once it
-    // has run.
-    const std::vector<backend::Binding>& bindings() const;
-    const std::vector<Array>& cleared_after() const;
-    bool adds_aliases() const;
-    void ran() const;
-    // For a graph that has run it on the device: every array that it works with, and what to say.
-    void each_array(const std::function<void(const Array&)>& visit) const;
-    void ran_on_device() const;
+    // What it is bound to and how it runs, for executors; internal (launch_state.hpp), and not
+    // installed.
+    struct Bound;
+    Bound& bound() const { return *bound_; }
 
 private:
     friend class Launch;
-    struct Bound;
     std::string kinds_of(int parameter) const;
     std::shared_ptr<Bound> bound_;
 };

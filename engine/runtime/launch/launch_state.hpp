@@ -1,4 +1,4 @@
-// What a Launch and its replays are made of; for launch.cpp and replay.cpp only.
+// What a Launch and its replays are made of: internal to the engine.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct Launch::State {
     std::vector<std::uint64_t>
         left;  // per ReadWrite parameter: the version that the last forward run left
     std::vector<std::string> active;  // empty: every real parameter
-    bool has_derivative = true, made_again = false;
+    bool has_derivative = true;
     std::vector<Replay> parts;  // of a joined launch
     std::vector<std::pair<std::size_t, int>> origins;
     std::map<Direction, ir::Kernel> derived;
@@ -90,6 +90,16 @@ struct Launch::Replay::Bound {
 
     Bound(Launch of, Direction d) : launch(std::move(of)), direction(d) {}
     void bind();
+    // Replay::run(). `copies` are made before it changes anything. What only goes over elements may
+    // be left to `deferred`, or nullptr. Neither on a CUDA device.
+    void run(std::span<const backend::Copy> copies, backend::DeferredWork* deferred);
+    // For work done by other means: what to say once the kernel ran on the host, or in a graph on
+    // the device, and every array that it works with.
+    void ran() const;
+    void ran_on_device() const;
+    void each_array(const std::function<void(const Array&)>& visit) const;
+    bool adds_aliases() const { return !aliases.empty(); }
+
     void choose_device();
     void check_aliasing() const;
     void check_old_values() const;

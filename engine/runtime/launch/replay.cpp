@@ -129,7 +129,7 @@ void Launch::Replay::Bound::bind() {
     }
     for (const Replay& part : s.parts)
         if (part.direction() == direction)
-            cleared.insert(cleared.end(), part.cleared_after().begin(), part.cleared_after().end());
+            cleared.insert(cleared.end(), part.bound_->cleared.begin(), part.bound_->cleared.end());
     check_aliasing();
     choose_device();
     if (!goes_back(direction)) return;
@@ -261,73 +261,71 @@ Launch::Replay Launch::replay(Direction direction) const {
 Launch::Replay Launch::forward() const { return replay(Direction::forward); }
 Launch::Replay Launch::adjoint() const { return replay(Direction::adjoint); }
 
-void Launch::Replay::run() const { run(std::span<const backend::Copy>()); }
+void Launch::Replay::run() const { bound_->run({}, nullptr); }
 
-void Launch::Replay::run(std::span<const backend::Copy> copies,
-                         backend::DeferredWork* deferred) const {
-    Bound& b = *bound_;
+void Launch::Replay::Bound::run(std::span<const backend::Copy> copies,
+                                backend::DeferredWork* deferred) {
     backend::cuda::Context::Lock held;
-    if (b.cuda) held = b.cuda->lock();
+    if (cuda) held = cuda->lock();
     std::optional<backend::cuda::Context::Following> following;
-    if (b.stream) following.emplace(*b.cuda, b.stream.get());
-    if (deferred != nullptr && !(b.executable->takes_deferred_work() && b.aliases.empty()))
+    if (stream) following.emplace(*cuda, stream.get());
+    if (deferred != nullptr && !(executable->takes_deferred_work() && aliases.empty()))
         std::exchange(deferred, nullptr)->run();
-    if (!b.executable->takes_deferred_work())
-        backend::copy_out(std::exchange(copies, {}), b.options.pool);
-    if (!b.old_values.empty() && b.items > 0) b.check_old_values();
-    for (const auto& [binding, version] : b.versions) binding->version = *version;
+    if (!executable->takes_deferred_work())
+        backend::copy_out(std::exchange(copies, {}), options.pool);
+    if (!old_values.empty() && items > 0) check_old_values();
+    for (const auto& [binding, version] : versions) binding->version = *version;
     try {
-        if (b.cuda)
-            b.find_memory_on_device();
+        if (cuda)
+            find_memory_on_device();
         else if (Memory::any_on_device())
-            b.find_memory();
-        backend::RunOptions options = b.options;
-        options.copies = copies;
-        options.deferred = deferred;
-        b.learned.clear();
-        options.learned = &b.learned;
-        b.executable->run(b.bindings.data(), b.items, options);
+            find_memory();
+        backend::RunOptions now = options;
+        now.copies = copies;
+        now.deferred = deferred;
+        learned.clear();
+        now.learned = &learned;
+        executable->run(bindings.data(), items, now);
     } catch (const backend::LaunchError&) {  // of one before
-        b.spoil();
+        spoil();
         throw;
     } catch (Error& e) {
-        b.spoil();
-        const backend::LaunchWords words{b.launch.description(),
-                                         [&b] { return b.launch.state_->arguments_text(); }};
-        if (const std::string note = words.note(b.launch.kernel().name); !note.empty())
-            e.note(note);
+        spoil();
+        const backend::LaunchWords words{launch.description(),
+                                         [this] { return launch.state_->arguments_text(); }};
+        if (const std::string note = words.note(launch.kernel().name); !note.empty()) e.note(note);
         throw;
     } catch (...) {
-        b.spoil();
+        spoil();
         throw;
     }
-    b.finish(!b.cuda);
-    for (const backend::FactUpdate& l : b.learned)
-        b.arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
-    for (const Array& a : b.cleared)
-        deferred != nullptr ? a.clear(*deferred) : a.clear(b.cuda ? nullptr : b.options.pool);
-    if (!b.aliases.empty()) b.add_aliases();
+    finish(!cuda);
+    for (const backend::FactUpdate& l : learned)
+        arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
+    for (const Array& a : cleared)
+        deferred != nullptr ? a.clear(*deferred) : a.clear(cuda ? nullptr : options.pool);
+    if (!aliases.empty()) add_aliases();
 }
 
 void Launch::Replay::prepare() const {
     bound_->executable->prepare(bound_->bindings.data(), bound_->items);
 }
 
-void Launch::Replay::ran() const {
-    bound_->finish(true);
-    for (const Array& a : bound_->cleared) a.touch();
+void Launch::Replay::Bound::ran() const {
+    finish(true);
+    for (const Array& a : cleared) a.touch();
 }
 
-void Launch::Replay::ran_on_device() const {
-    bound_->finish(false);
-    for (const Array& a : bound_->cleared) a.wrote_on_device();
-    for (const Bound::Alias& alias : bound_->aliases) alias.target.wrote_on_device();
+void Launch::Replay::Bound::ran_on_device() const {
+    finish(false);
+    for (const Array& a : cleared) a.wrote_on_device();
+    for (const Alias& alias : aliases) alias.target.wrote_on_device();
 }
 
-void Launch::Replay::each_array(const std::function<void(const Array&)>& visit) const {
-    for (const Array& a : bound_->arrays) visit(a);
-    for (const Array& a : bound_->cleared) visit(a);
-    for (const Bound::Alias& alias : bound_->aliases) visit(alias.target);
+void Launch::Replay::Bound::each_array(const std::function<void(const Array&)>& visit) const {
+    for (const Array& a : arrays) visit(a);
+    for (const Array& a : cleared) visit(a);
+    for (const Alias& alias : aliases) visit(alias.target);
 }
 
 // New versions of what was written.
@@ -337,10 +335,6 @@ void Launch::Replay::Bound::finish(bool on_host) const {
     for (const Replay& part : launch.state_->parts)
         if (part.direction() == direction) part.bound_->finish(on_host);
 }
-
-const std::vector<backend::Binding>& Launch::Replay::bindings() const { return bound_->bindings; }
-const std::vector<Array>& Launch::Replay::cleared_after() const { return bound_->cleared; }
-bool Launch::Replay::adds_aliases() const { return !bound_->aliases.empty(); }
 
 void Launch::Replay::Bound::add_aliases() const {
     for (const Alias& alias : aliases) {
@@ -389,9 +383,6 @@ bool Launch::Replay::is_gradient(int parameter) const {
 }
 bool Launch::Replay::is_derivative(int parameter) const { return !kinds_of(parameter).empty(); }
 
-void Launch::make_again() { state_->made_again = true; }
-bool Launch::made_again() const { return state_->made_again; }
-
 double Launch::Replay::bytes() const {
     struct Traffic {
         bool read = false, written = false;
@@ -427,15 +418,12 @@ double Launch::Replay::bytes() const {
     return sum;
 }
 
-void Launch::Replay::expect_memory(int parameter) const {
-    bound_->bindings[static_cast<std::size_t>(parameter)].kept = true;
-}
-
 void Launch::Replay::bind_memory(int parameter, void* memory) const {
     const std::size_t p = static_cast<std::size_t>(parameter);
     bound_->given[p] = memory;
     const Array& array = bound_->arrays[p];
     bound_->bindings[p].contents = memory != nullptr ? nullptr : &array.contents();
+    bound_->bindings[p].kept = memory != nullptr;
     if (!bound_->cuda) bound_->bindings[p].data = memory != nullptr ? memory : array.data();
 }
 

@@ -51,7 +51,6 @@ private:
     };
     struct Noted;
     bool note();
-    bool holds() const;
 
     std::shared_ptr<Device> device_;
     std::vector<Part> parts_;

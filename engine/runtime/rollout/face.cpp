@@ -21,11 +21,11 @@ void Rollout::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) 
     work_->stop_if_not_finite(std::move(arrays), every);
 }
 const std::optional<Rollout::Divergence>& Rollout::divergence() const {
-    return work_->divergence();
+    return work_->finite().divergence();
 }
-bool Rollout::look(std::int64_t step) { return work_->look(step); }
-void Rollout::look_later(bool on) { work_->look_later(on); }
-const Array& Rollout::not_finite() const { return work_->not_finite(); }
+bool Rollout::look(std::int64_t step) { return work_->finite().look(step); }
+void Rollout::look_later(bool on) { work_->finite().look_later(on); }
+const Array& Rollout::not_finite() const { return work_->finite().flags(); }
 void Rollout::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     work_->backward(seeds, mode);
 }
@@ -51,15 +51,16 @@ const StepCosts& Rollout::measure(RolloutMode mode) { return work_->measure(mode
 std::string Rollout::whole_program_report() const { return work_->whole_program_report(); }
 void Rollout::profile(bool on) { work_->profile(on); }
 std::vector<Rollout::Profile> Rollout::profiles() const { return work_->profiles(); }
+std::string Rollout::timeline() const { return work_->timeline(); }
 std::vector<Rollout::KeptValue> Rollout::kept_values(RolloutMode mode) {
     return work_->kept_values(mode);
 }
 std::vector<Rollout::KeptSum> Rollout::kept_sums(RolloutMode mode) {
     return work_->kept_sums(mode);
 }
-void Rollout::record_adjoint_norms(bool on) { work_->record_adjoint_norms(on); }
-const Rollout::AdjointNorms& Rollout::adjoint_norms() const { return work_->adjoint_norms(); }
-void Rollout::watch_adjoints(AdjointWatch watch) { work_->watch_adjoints(std::move(watch)); }
+void Rollout::record_adjoint_norms(bool on) { work_->adjoints().record(on); }
+const Rollout::AdjointNorms& Rollout::adjoint_norms() const { return work_->adjoints().norms(); }
+void Rollout::watch_adjoints(AdjointWatch watch) { work_->adjoints().watch(std::move(watch)); }
 std::int64_t Rollout::kept_bytes() const { return work_->kept_bytes(); }
 std::int64_t Rollout::steps() const { return work_->steps(); }
 std::size_t Rollout::launches_per_step() const { return work_->launches_per_step(); }

@@ -61,11 +61,10 @@ Rollout::Work::Mode& Rollout::Work::planned(RolloutMode mode) {
     MemoryDemand demand = m.demand(others);
     demand.functions = demand.step_functions = step_function_bytes(m);
     if (is_one_function(s)) {
-        WholeProgram* const functions = whole(m);
-        demand.functions = functions == nullptr
-                               ? 0
-                               : functions->predicted_bytes(WholeProgram::forward_keeping) +
-                                     functions->predicted_bytes(WholeProgram::backward);
+        const FunctionExecutor* const functions = whole(m);
+        demand.functions = functions == nullptr ? 0
+                                                : functions->predicted_bytes(RunKind::recording) +
+                                                      functions->predicted_bytes(RunKind::back);
     }
     MemoryBudget budget;
     budget.memory = limit_.bytes;
@@ -125,7 +124,7 @@ std::int64_t Rollout::Work::planned_bytes(const std::vector<RolloutMode>& modes)
 std::int64_t Rollout::Work::function_bytes() const {
     std::int64_t sum = 0;
     for (const auto& [mode, m] : modes_)
-        if (m->whole) sum += m->whole->bytes(WholeProgram::forward);
+        if (m->whole) sum += m->whole->bytes(RunKind::forward);
     return sum;
 }
 

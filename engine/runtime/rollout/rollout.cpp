@@ -17,9 +17,7 @@ namespace hindcast {
 // ---------------------------------------------------------------- set-up
 
 Rollout::Work::Work(std::shared_ptr<Device> device, Parts parts)
-    : device_(std::move(device)), parts_(std::move(parts)) {
-    if (!device_) throw Error("a roll-out needs a device");
-    deferred_ = std::make_unique<backend::DeferredWork>(device_->run_options().pool);
+    : device_(std::move(device)), parts_(std::move(parts)), launches_(device_) {
     if (parts_.steps < 0)
         throw Error("a roll-out of " + std::to_string(parts_.steps) + " steps is not possible");
     for (const auto& [t, program] : parts_.events)
@@ -38,17 +36,32 @@ void Rollout::Work::set_step_counter(const Array& counter) {
         throw Error("a roll-out of " + std::to_string(parts_.steps) +
                     " steps is too long for a step counter");
     counter_ = counter;
+    launches_.use_counter(counter);
     modes_.clear();
+}
+
+void Rollout::Work::stop_if_not_finite(std::vector<Array> arrays, std::int64_t every) {
+    finite_.set(std::move(arrays), every);
+    for (auto& [mode, m] : modes_) {
+        m->whole.reset();
+        m->graphs.reset();
+        m->timeline.check_finite(finite_.arrays(), every);
+    }
+}
+
+// A checked run, and the interpreter, which is the definition, go launch by launch.
+PassSet Rollout::Work::passes() const {
+    const DeviceOptions& options = device_->options();
+    const PassSet on = options.passes;
+    return options.kind == DeviceKind::interpreter || options.checked
+               ? on.without(Pass::fusion).without(Pass::rotation)
+               : on;
 }
 
 Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
     std::unique_ptr<Mode>& entry = modes_[mode];
     if (!entry || (backward && !entry->schedule->has_backward) || entry->schedule->out_of_date()) {
-        // A checked run, and the interpreter, which is the definition, go launch by launch.
-        const DeviceOptions& options = device_->options();
-        PassSet on = options.passes;
-        if (options.kind == DeviceKind::interpreter || options.checked)
-            on = on.without(Pass::fusion).without(Pass::rotation);
+        const PassSet on = passes();
         auto schedule = make_schedule(parts_.prologue, parts_.step, parts_.steps, parts_.events,
                                       mode, backward, horizon_, on);
         schedule->each_call([&](const Call& call) {
@@ -59,11 +72,12 @@ Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
                     .in_kernel(launch.description())
                     .remedy("move the launch to the roll-out's device");
         });
-        entry = std::make_unique<Mode>(mode, std::move(schedule), *device_);
+        entry = std::make_unique<Mode>(mode, std::move(schedule), counter_, *device_);
+        entry->timeline.check_finite(finite_.arrays(), finite_.every());
         if (on.has(Pass::rotation) && mode == RolloutMode::first && !device_->cuda())
-            entry->seam = StepRotation::make(*entry->schedule, counter_);
-        // Functions of steps read what a seam does not keep.
-        if (entry->seam && backward && may_compile_back(*entry)) entry->seam.reset();
+            entry->rotation = StepRotation::make(*entry->schedule, counter_);
+        // Functions of steps read what rotated steps do not keep.
+        if (entry->rotation && backward && may_compile_back(*entry)) entry->rotation.reset();
         if (device_->cuda())  // so that all code is made together
             entry->schedule->each_call([&](const Call& call) {
                 call.forward.prepare();
@@ -75,112 +89,52 @@ Rollout::Work::Mode& Rollout::Work::mode_for(RolloutMode mode, bool backward) {
 
 // ---------------------------------------------------------------- running
 
-namespace {
-// Times a run launch by launch for the whole program, if it wants that.
-class Trial {
-public:
-    Trial(WholeProgram* program, WholeProgram::Kind kind)
-        : program_(program != nullptr && program->wants_time(kind) ? program : nullptr),
-          kind_(kind),
-          exceptions_(std::uncaught_exceptions()) {
-        if (program_ != nullptr) start_ = std::chrono::steady_clock::now();
-    }
-    ~Trial() {
-        if (program_ == nullptr || std::uncaught_exceptions() > exceptions_) return;
-        program_->took(
-            kind_,
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
-    }
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-private:
-    WholeProgram* program_;
-    WholeProgram::Kind kind_;
-    int exceptions_;
-    std::chrono::steady_clock::time_point start_;
-};
-}  // namespace
-
-WholeProgram* Rollout::Work::whole(Mode& m) {
+FunctionExecutor* Rollout::Work::whole(Mode& m) {
     if (!compiles()) return nullptr;
     if (!m.whole)
-        m.whole = std::make_unique<WholeProgram>(*m.schedule, counter_, device_->options(),
-                                                 watched_, watched_every_);
+        m.whole = std::make_unique<FunctionExecutor>(m.timeline, FunctionExecutor::Over::run,
+                                                     device_->options());
     return m.whole.get();
+}
+
+// Of whole runs; nullptr: launch by launch.
+Executor* Rollout::Work::executor(Mode& m) {
+    if (!device_->cuda()) return whole(m);
+    if (launches_.profiles()) return nullptr;
+    if (!m.graphs)
+        m.graphs = std::make_unique<GraphExecutor>(*m.schedule, m.recording, counter_, *device_,
+                                                   follower(m.mode));
+    return m.graphs.get();
 }
 
 std::string Rollout::Work::whole_program_report() const {
     const auto found = modes_.find(RolloutMode::first);
-    const auto lines = [](const auto& whole) {
-        return "forward " + whole.report(WholeProgram::forward) + "; forward with history " +
-               whole.report(WholeProgram::forward_keeping) + "; backward " +
-               whole.report(WholeProgram::backward);
-    };
     if (found == modes_.end()) return "";
-    if (found->second->graphs) return lines(*found->second->graphs);
-    std::string text = found->second->whole ? lines(*found->second->whole) : "";
-    if (const StepFunctions* const steps = found->second->steps.get())
+    const Mode& m = *found->second;
+    const Executor* const whole =
+        m.graphs ? static_cast<const Executor*>(m.graphs.get()) : m.whole.get();
+    std::string text;
+    if (whole != nullptr)
+        text = "forward " + whole->report(RunKind::forward) + "; forward with history " +
+               whole->report(RunKind::recording) + "; backward " + whole->report(RunKind::back);
+    if (m.graphs == nullptr && m.steps != nullptr)
         text += (text.empty() ? "a step: forward " : "; a step: forward ") +
-                steps->report(StepFunctions::forward) + ", with history " +
-                steps->report(StepFunctions::recording) + ", backward " +
-                steps->report(StepFunctions::back);
+                m.steps->report(RunKind::forward) + ", with history " +
+                m.steps->report(RunKind::recording) + ", backward " +
+                m.steps->report(RunKind::back);
     return text;
-}
-
-void Rollout::Work::set_counter(std::int64_t step) const {
-    if (!counter_) return;
-    if (deferred_->reads_elsewhere(counter_.contents())) deferred_->run();
-    counter_.store(static_cast<std::int32_t>(step));
-}
-
-void Rollout::Work::run(const Launch::Replay& replay, double& seconds, std::int64_t& runs,
-                        std::span<const backend::Copy> copies) {
-    if (!profiling_) return replay.run(copies, deferring_ ? deferred_.get() : nullptr);
-    const auto start = std::chrono::steady_clock::now();
-    replay.run(copies);
-    device_->synchronize();
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    ++runs;
-}
-
-// `record`: fills histories; `again`: only what recomputing takes.
-void Rollout::Work::run(std::span<Call> calls, const SlotIndex* record, bool again) {
-    Schedule::Copies room;
-    for (Call& call : calls) {
-        const bool runs = !again || call.recomputed;
-        std::span<const backend::Copy> copies;
-        if (record != nullptr && !call.saves.empty()) {
-            deferred_->run();
-            if (runs && !device_->cuda())
-                copies = Schedule::copies(call, *record, *device_, room);
-            else
-                Schedule::save(call, *record, *device_);
-            if (profiling_) {
-                call.copies += static_cast<std::int64_t>(call.saves.size());
-                for (const History* h : call.saves)
-                    call.copied_bytes += static_cast<std::int64_t>(h->array.bytes());
-            }
-        }
-        if (!runs) continue;
-        run(call.forward, call.forward_seconds, call.forward_runs, copies);
-        if (record != nullptr)
-            for (SparseHistory* r : call.results) r->save(record->step, *deferred_);
-        if (!deferring_) deferred_->run();
-    }
 }
 
 std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode mode) {
     Mode& m = keep ? allocated(mode) : mode_for(mode, false);
     Schedule& s = *m.schedule;
     m.recording.forget();
-    if (m.seam) m.seam->forget();
+    if (m.rotation) m.rotation->forget();
     const auto events = [&](std::int64_t t, bool record) {
-        set_counter(t);
-        const Schedule::Event* event = s.event(t);
-        if (event == nullptr) return;
-        const SlotIndex at = m.recording.moment(t, event);
-        run(event->program->calls, record ? &at : nullptr, false);
+        launches_.set_counter(t);
+        if (const Schedule::Event* const event = s.event(t))
+            run_event(m, *event, record ? RunKind::recording : RunKind::forward, t,
+                      m.recording.moment(t, event));
     };
     const auto goes_on = [&](std::int64_t t) {
         if (!watch) return true;
@@ -195,26 +149,27 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
                     "without keeping values");
         return yes;
     };
-    diverged_.reset();
-    StepFunctions* const functions = keep ? step_functions(m) : nullptr;
+    finite_.forget();
+    FunctionExecutor* const functions = keep ? step_functions(m) : nullptr;
+    const RunKind kind = keep ? RunKind::recording : RunKind::forward;
+    std::int64_t done = 0;
     const auto launches = [&] {
         if (keep) m.recording.begin();
         for (const Array& a : s.reduced) a.clear();
-        if (not_finite_) not_finite_.memory().clear();  // its version stands: it is no index
-        set_counter(0);
-        const SlotIndex once;
-        run(s.prologue, keep ? &once : nullptr, false);
+        finite_.clear_flags();
+        launches_.run(m.timeline.prologue(kind), 0, {});
         if (keep) s.note_constants();
         std::int64_t t = 0;
         if (const State* const from = start()) {
             t = from->step;
-            set_counter(t);
+            launches_.set_counter(t);
             for (const auto& [array, copy] : from->arrays) array.copy_from(copy);
         } else {
             events(0, keep);
         }
         if (keep) s.note_inputs();
-        for (bool go_on = goes_on(t); go_on && !diverges(t) && t < s.steps; go_on = goes_on(t)) {
+        for (bool go_on = goes_on(t); go_on && !finite_.stops(t, s.steps) && t < s.steps;
+             go_on = goes_on(t)) {
             if (t == s.cut && t > 0) {
                 if (keep) s.check_constants(counter_, "while the roll-out ran");
                 cut_tangents(s);
@@ -223,17 +178,17 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
             const bool record = keep && m.recording.arrive(t);
             const std::int64_t end =
                 watch || !goes_in_ranges(m, functions) ? t + 1 : forward_range_end(s, t);
-            run_steps(m, functions, record ? StepFunctions::recording : StepFunctions::forward, t,
-                      end, m.recording.window());
+            run_steps(
+                m, functions,
+                {record ? RunKind::recording : RunKind::forward, t, end, m.recording.window()});
             t = end;
             events(t, record);
             if (m.graphs) m.graphs->split_long_graph();
         }
-        return t;
+        done = t;
     };
     const bool may_be_whole = !watch && (!keep || may_be_whole_run(m)) && start() == nullptr &&
                               (s.cut == 0 || mode == RolloutMode::first);
-    const WholeProgram::Kind kind = keep ? WholeProgram::forward_keeping : WholeProgram::forward;
     if (keep) m.recording.begin();
     if (may_be_whole && run_whole(m, kind, {}, std::ref(launches))) {
         if (keep) {
@@ -243,8 +198,7 @@ std::int64_t Rollout::Work::forward(bool keep, const Watch& watch, RolloutMode m
         }
         return s.steps;
     }
-    const Trial trial(may_be_whole ? m.whole.get() : nullptr, kind);
-    const std::int64_t done = launches();
+    if (!may_be_whole) launches();
     device_->settle();
     if (keep) {
         s.check_constants(counter_, "while the roll-out ran");
@@ -259,22 +213,21 @@ bool Rollout::Work::may_be_whole_run(const Mode& m) const {
     return m.plan.may_compile && !uses_step_functions(m);
 }
 
-// All of one kind as one function, or as graphs; false: launch by launch, please.
-bool Rollout::Work::run_whole(Mode& m, WholeProgram::Kind kind, const std::vector<Seed>& seeds,
+// All of one kind; false: launch by launch, by `launches`.
+bool Rollout::Work::run_whole(Mode& m, RunKind kind, const std::vector<Seed>& seeds,
                               const std::function<void()>& launches) {
-    if (!device_->cuda()) {
-        WholeProgram* const function = whole(m);
-        return function != nullptr && function->run(kind);
+    Executor* const executor = this->executor(m);
+    if (executor == nullptr) {
+        launches();
+        return false;
     }
-    if (profiling_) return false;
-    if (!m.graphs)
-        m.graphs = std::make_unique<GraphRuns>(*m.schedule, m.recording, counter_, *device_,
-                                               follower(m.mode));
-    if (!m.graphs->run(kind, seeds, launches)) return false;
+    if (!executor->run({kind, 0, m.schedule->steps, 0, &seeds}, launches)) return false;
+    if (!device_->cuda()) return true;
     device_->settle();
     // Only single steps can stop where a number was not finite.
-    return kind == WholeProgram::backward || watched_every_ <= 0 || looks_later_ ||
-           !not_finite_on_device();
+    if (kind == RunKind::back || !finite_.found_by_graph()) return true;
+    launches();
+    return false;
 }
 
 void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
@@ -313,7 +266,7 @@ void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
     } const leave{m};
     // Graphs keep what is the same in every run.
     const auto is_number = [](const Seed& seed) { return seed.values.empty(); };
-    const bool may_be_whole = !looks_at_adjoints() && may_be_whole_run(m) && end == s.steps &&
+    const bool may_be_whole = !adjoints_.looks() && may_be_whole_run(m) && end == s.steps &&
                               (!device_->cuda() || std::ranges::all_of(seeds, is_number));
     const Sequence* const follower = this->follower(mode);
     const auto launches = [&] {
@@ -323,9 +276,8 @@ void Rollout::Work::backward(const std::vector<Seed>& seeds, RolloutMode mode) {
         m.recording.end_backward();
         if (follower != nullptr && device_->cuda()) follower->put();
     };
-    if (!may_be_whole || !run_whole(m, WholeProgram::backward, seeds, std::ref(launches))) {
-        const Trial trial(may_be_whole ? m.whole.get() : nullptr, WholeProgram::backward);
-        launches();
+    if (!may_be_whole) launches();
+    if (!may_be_whole || !run_whole(m, RunKind::back, seeds, std::ref(launches))) {
         device_->settle();
         s.check_constants(counter_, "by an adjoint that adds to it");
     }
@@ -345,12 +297,7 @@ void Rollout::Work::leave_backward(const Sequence* sequence) {
 // All adjoints, launch by launch.
 void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
     Schedule& s = *m.schedule;
-    if (recording_norms_) {
-        norms_.first = s.cut;
-        norms_.norms.assign(static_cast<std::size_t>(end - s.cut + 1), 0.0);
-        norms_.not_finite = -1;
-        norms_.culprit = Array();
-    }
+    adjoints_.begin(s.cut, end);
     const Recording::Run again = [this, &m](std::int64_t from, std::int64_t to, bool record) {
         run_again(m, from, to, record);
     };
@@ -365,15 +312,14 @@ void Rollout::Work::go_back(Mode& m, std::int64_t end, RolloutMode mode) {
         throw;
     }
     if (s.cut > 0) {
-        at_boundary(s, s.cut);
+        adjoints_.at_boundary(s, s.cut);
         cut_gradients(m, mode);
-    } else if (const Schedule::Event* event = s.event(0)) {
-        set_counter(0);
-        run_back(event->program->calls, SlotIndex{});
+    } else {
+        if (const Schedule::Event* const event = s.event(0))
+            run_event(m, *event, RunKind::back, 0, {});
+        adjoints_.at_boundary(s, 0);
     }
-    if (s.cut == 0) at_boundary(s, 0);
-    set_counter(0);
-    run_back(s.prologue, SlotIndex{});
+    launches_.run(m.timeline.prologue(RunKind::back), 0, {});
 }
 
 // ---------------------------------------------------------------- what it takes
@@ -393,7 +339,7 @@ std::vector<Rollout::Work::KeptSum> Rollout::Work::kept_sums(RolloutMode mode) {
     return list;
 }
 
-void Rollout::Work::profile(bool on) { profiling_ = on; }
+void Rollout::Work::profile(bool on) { launches_.profile(on); }
 
 std::vector<Rollout::Work::Profile> Rollout::Work::profiles() const {
     std::map<std::pair<std::string, Direction>, Profile> sums;
@@ -425,12 +371,38 @@ std::vector<Rollout::Work::Profile> Rollout::Work::profiles() const {
     return list;
 }
 
+std::string Rollout::Work::timeline() const {
+    const PassSet wanted = passes();
+    PassSet on = PassSet::none();
+    std::string all, last;
+    const auto show = [&](const std::string& title) {
+        const auto schedule = make_schedule(parts_.prologue, parts_.step, parts_.steps,
+                                            parts_.events, RolloutMode::first, true, horizon_, on);
+        const Timeline timeline(*schedule, counter_);
+        std::string text = timeline.describe();
+        if (on.has(Pass::rotation))
+            if (const auto rotation = StepRotation::make(*schedule, counter_))
+                text += rotation->describe();
+        all += (all.empty() ? "" : "\n") + title +
+               (text == last ? ": nothing changes\n" : "\n\n" + text);
+        last = text;
+    };
+    show("as recorded, with what adjoints need kept");
+    for (const Pass pass :
+         {Pass::rematerialization, Pass::sparse_history, Pass::fusion, Pass::rotation}) {
+        if (!wanted.has(pass)) continue;
+        on = on.with(pass);
+        show(std::string("after ") + info(pass).name);
+    }
+    return all;
+}
+
 std::int64_t Rollout::Work::steps() const { return parts_.steps; }
 std::size_t Rollout::Work::launches_per_step() const { return parts_.step.launches().size(); }
 
 std::string Rollout::Work::launch_between_steps() {
     const Mode& m = mode_for(RolloutMode::first, true);
-    return m.seam ? m.seam->call.forward.launch().description() : "";
+    return m.rotation ? m.rotation->call.forward.launch().description() : "";
 }
 
 std::size_t Rollout::Work::joined_launches_per_step() {

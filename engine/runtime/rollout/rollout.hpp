@@ -9,9 +9,9 @@
 // launches read, and from which version of an array that is: an array that nothing overwrites is
 // not kept, but must not be changed by others either (backward() raises); one that a step reads as
 // it stands at its start or end is kept once per step; an intermediate is kept per step where it is
-// read; what only the prologue or an event reads is kept there, once. What a launch of the step
-// writes that is to be made again (Launch::make_again) is not kept: backward runs it once more
-// before the adjoints of each step, and leaves its arrays as they were in the first step.
+// read; what only the prologue or an event reads is kept there, once. What is cheaper made again
+// than kept is not kept: backward runs such launches once more before the adjoints of each step,
+// and leaves what they write as it was in the first step.
 //
 // All of this is stored unless limit_memory() was called. Then a checkpoint plan that fits is
 // chosen (checkpoint_plan.hpp): histories are kept for one segment of steps at a time, and the
@@ -163,8 +163,8 @@ public:
     // some milliseconds, some tenths of a second at most, or as long as a few steps.
     const StepCosts& measure(RolloutMode mode = RolloutMode::first);
 
-    // How runs of the first mode go (whole_program.hpp, step_functions.hpp): "" before any, else a
-    // line for each kind.
+    // How runs of the first mode go, as functions or graphs or launch by launch, and why: "" before
+    // any, else a line for each kind.
     std::string whole_program_report() const;
 
     struct Profile {
@@ -178,6 +178,10 @@ public:
     };
     void profile(bool on);  // time every launch from now on
     std::vector<Profile> profiles() const;
+
+    // What a run that keeps values does, item by item, as recorded and after each optional pass
+    // that changes it: a text for people.
+    std::string timeline() const;
 
     // What each step, event occurrence or run keeps for the adjoints, and how often (see History).
     struct KeptValue {

@@ -4,6 +4,7 @@
 
 #include "engine/ir/effects.hpp"
 #include "engine/ir/fuse.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "engine/runtime/schedule/join.hpp"
 
 namespace hindcast {
@@ -11,7 +12,7 @@ namespace hindcast {
 namespace {
 
 bool can_join(const Launch::Replay& replay) {
-    return !replay.adds_aliases() && replay.cleared_after().empty() &&
+    return !replay.bound().adds_aliases() && replay.bound().cleared.empty() &&
            std::ranges::none_of(ir::effects_of(replay.kernel()), &ir::Effects::adds_other);
 }
 bool can_join(const Call& call, bool backward) {

@@ -14,6 +14,7 @@
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array/memory.hpp"
 #include "engine/runtime/schedule/fusion.hpp"
+#include "engine/runtime/schedule/rematerialization.hpp"
 
 namespace hindcast {
 
@@ -33,7 +34,7 @@ bool writes_between(const Calls& calls, std::size_t begin, std::size_t end, cons
 
 class Planner {
 public:
-    Planner(Schedule& schedule, const PassSet& on) : s_(schedule), on_(on) {}
+    explicit Planner(Schedule& schedule) : s_(schedule) {}
     void plan();
 
 private:
@@ -41,7 +42,6 @@ private:
     using Constants = std::vector<std::pair<Need, std::uint64_t>>;
     void plan_needs(std::size_t k, const Launch::Replay& replay, const Arrays& by_events,
                     std::vector<Restore>& restores, Constants* constants);
-    void find_made_again(const Arrays& by_events);
     void plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
                    const EventProgram* program);
     History* kept_at(Calls& calls, const Need& need, const std::string& name, std::size_t k,
@@ -49,7 +49,6 @@ private:
     History* at_step_start(const Array& array);
 
     Schedule& s_;
-    const PassSet& on_;
     Arrays made_again_;
 };
 
@@ -93,41 +92,6 @@ void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const Arra
     }
 }
 
-void Planner::find_made_again(const Arrays& by_events) {
-    for (Call& call : s_.step) {
-        if (!call.made_again) continue;
-        const ir::Kernel& kernel = call.forward.kernel();
-        bool possible = true;
-        for (const ir::Parameter& p : kernel.parameters)
-            possible &= p.access == ir::Access::read || p.access == ir::Access::value ||
-                        p.access == ir::Access::sum || p.access == ir::Access::write;
-        for (const Array& a : call.writes) {
-            const auto writers = std::count_if(s_.step.begin(), s_.step.end(), [&](const Call& c) {
-                return contains(c.writes, a);
-            });
-            possible &= writers == 1 && !contains(by_events, a);
-            made_again_.insert(a.version_counter());
-        }
-        const auto is_sum = [](const ir::Parameter& p) { return p.access == ir::Access::sum; };
-        // By way of the host it would cost more than it saves.
-        const bool on_host = !call.forward.launch().device()->cuda();
-        if (on_.has(Pass::sparse_history) && on_host &&
-            std::any_of(kernel.parameters.begin(), kernel.parameters.end(), is_sum))
-            for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
-                const ir::Access access = kernel.parameters[p].access;
-                if (!call.forward.arrays()[p] ||
-                    (access != ir::Access::sum && access != ir::Access::write))
-                    continue;
-                s_.results.emplace_back(call.forward.arrays()[p]);
-                call.results.push_back(&s_.results.back());
-            }
-        if (!possible)
-            throw Error("what this launch writes cannot be made again")
-                .in_kernel(call.forward.launch().description())
-                .remedy("it must define its arrays (Sum, Write), and alone");
-    }
-}
-
 // A call of an event, or (without a program) of the prologue; `later` is what is written after the
 // list has run. The event before the first step is never recomputed, so it keeps its values.
 void Planner::plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
@@ -159,7 +123,9 @@ void Planner::plan() {
             for (const Array& a : c.writes) by_events.insert(a.version_counter());
     Arrays later = by_step;
     later.insert(by_events.begin(), by_events.end());
-    find_made_again(by_events);
+    for (const Call& c : s_.step)
+        if (c.made_again)
+            for (const Array& a : c.writes) made_again_.insert(a.version_counter());
     for (std::size_t k = 0; k < s_.step.size(); ++k) {
         Call& call = s_.step[k];
         if (call.made_again) plan_needs(k, call.forward, by_events, call.restores_again, nullptr);
@@ -332,22 +298,15 @@ void Schedule::bring_to_host() {
 
 void Premises::note(Schedule& schedule, const Array& counter) {
     histories_.clear();
-    indices_.clear();
     for (History& h : schedule.histories) histories_.push_back(h.memory.data());
-    std::set<const void*> seen;
-    schedule.each_array([&](const Array& a) {
-        if (a && !ir::is_real(a.type()) && !(counter && a.same_memory(counter)) &&
-            seen.insert(a.version_counter()).second)
-            indices_.emplace_back(a, a.version());
-    });
+    indices_.note([&](const auto& visit) { schedule.each_array(visit); }, counter);
 }
 
 bool Premises::hold(Schedule& schedule) const {
     return std::equal(histories_.begin(), histories_.end(), schedule.histories.begin(),
                       schedule.histories.end(),
                       [](const std::byte* at, History& h) { return at == h.memory.data(); }) &&
-           std::all_of(indices_.begin(), indices_.end(),
-                       [](const auto& index) { return index.first.version() == index.second; });
+           indices_.hold();
 }
 
 bool Schedule::out_of_date() {
@@ -424,9 +383,6 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
     };
     s.prologue = calls(prologue.launches());
     s.step = calls(step.launches());
-    for (Call& call : s.step)
-        call.made_again =
-            backward && on.has(Pass::rematerialization) && call.forward.launch().made_again();
     // The same launches make the same program; that before the first step stands by itself.
     std::map<std::vector<const void*>, EventProgram*> known;
     for (const auto& [t, program] : events) {
@@ -454,7 +410,8 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         }
     });
     if (backward) {
-        Planner(s, on).plan();
+        if (on.has(Pass::rematerialization)) rematerialize(s, on.has(Pass::sparse_history));
+        Planner(s).plan();
         find_what_is_recomputed(s);
         find_derivatives(s);
         s.demand = demand_of(s);
@@ -463,10 +420,6 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         fuse_calls(s.prologue, backward);
         fuse_calls(s.step, backward);
         for (EventProgram& program : s.event_programs) fuse_calls(program.calls, backward);
-    }
-    for (const Call& call : s.step) {
-        for (const Restore& r : call.restores) call.backward.expect_memory(r.parameter);
-        for (const Restore& r : call.restores_again) call.forward.expect_memory(r.parameter);
     }
     return fresh;
 }

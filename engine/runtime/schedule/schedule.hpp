@@ -26,8 +26,10 @@
 #include <vector>
 
 #include "engine/runtime/array/device_memory.hpp"
+#include "engine/runtime/array/index_versions.hpp"
 #include "engine/runtime/history/checkpoint_plan.hpp"
 #include "engine/runtime/history/sparse_history.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "engine/runtime/program/program.hpp"
 #include "engine/runtime/rollout/rollout_kinds.hpp"
 
@@ -165,8 +167,8 @@ struct Schedule {
     template <class F>
     void each_array(F f) {
         each_call([&](const Call& c) {
-            c.forward.each_array(f);
-            if (has_backward && c.differentiable) c.backward.each_array(f);
+            c.forward.bound().each_array(f);
+            if (has_backward && c.differentiable) c.backward.bound().each_array(f);
         });
         for (const Array& a : reduced) f(a);
         for (const Array& a : gradients) f(a);
@@ -210,7 +212,7 @@ public:
 
 private:
     std::vector<const std::byte*> histories_;
-    std::vector<std::pair<Array, std::uint64_t>> indices_;  // with their versions
+    IndexVersions indices_;
 };
 
 // The schedule of a program in a mode. Without `backward` it has no adjoints, keeps nothing and

@@ -5,6 +5,7 @@
 #include "engine/backend/plan/fixed_point.hpp"
 #include "engine/ir/effects.hpp"
 #include "engine/ir/memory_type.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "engine/runtime/schedule/join.hpp"
 
 namespace hindcast {
@@ -12,7 +13,7 @@ namespace hindcast {
 namespace {
 
 bool uses(const Launch::Replay& replay, const Array& array) {
-    return contains(replay.arrays(), array) || contains(replay.cleared_after(), array);
+    return contains(replay.arrays(), array) || contains(replay.bound().cleared, array);
 }
 // Either direction, and the gradient as well.
 bool uses(const Call& call, const Array& array) {
@@ -30,7 +31,7 @@ bool sums_fit(const Launch::Replay& replay) {
     const std::vector<ir::Effects> effects = ir::effects_of(kernel);
     for (std::size_t p = 0; p < fixed.size(); ++p)
         if (effects[p].adds_other && !fixed[p].used) return false;
-    return !replay.adds_aliases();
+    return !replay.bound().adds_aliases();
 }
 
 }  // namespace
@@ -39,40 +40,71 @@ bool sums_fit(const Launch::Replay& replay) {
 
 std::unique_ptr<StepRotation> StepRotation::make(Schedule& schedule, const Array& counter) {
     if (schedule.step.size() < 2 || schedule.steps < 2) return nullptr;
-    std::unique_ptr<StepRotation> seam(new StepRotation(schedule));
-    Call &first = seam->first(), &last = seam->last();
+    std::unique_ptr<StepRotation> rotation(new StepRotation(schedule));
+    Call &first = rotation->first(), &last = rotation->last();
     const bool counts = counter && (uses(first, counter) || uses(last, counter));
     if (counts || first.forward.direction() != Direction::forward || last.made_again ||
-        !first.forward.cleared_after().empty() || !last.forward.cleared_after().empty() ||
+        !first.forward.bound().cleared.empty() || !last.forward.bound().cleared.empty() ||
         !goes_alike(first.forward, last.forward) || first.forward.launch().device()->cuda() ||
-        !sums_fit(first.forward) || !sums_fit(last.forward) || !seam->saves_may_wait())
+        !sums_fit(first.forward) || !sums_fit(last.forward) || !rotation->saves_may_wait())
         return nullptr;
-    seam->find_dropped();
-    bool joined = !seam->dropped_.empty() && seam->find_old_values() && seam->join_forward() &&
-                  (!schedule.has_backward || seam->join_backward());
+    rotation->find_dropped();
+    bool joined = !rotation->dropped_.empty() && rotation->find_old_values() &&
+                  rotation->join_forward() && (!schedule.has_backward || rotation->join_backward());
     if (!joined) {
-        seam->dropped_.clear();
-        seam->old_.clear();
-        seam->call.backward = {};
-        if (!seam->join_forward()) return nullptr;
-        if (schedule.has_backward) seam->join_backward();
+        rotation->dropped_.clear();
+        rotation->old_.clear();
+        rotation->call.backward = {};
+        if (!rotation->join_forward()) return nullptr;
+        if (schedule.has_backward) rotation->join_backward();
     }
-    Call& call = seam->call;
+    Call& call = rotation->call;
     call.saves = last.saves;
     for (History* h : first.saves) {
-        if (contains(seam->dropped_, h->array)) {
+        if (contains(rotation->dropped_, h->array)) {
             h->mostly_empty = true;
-            seam->histories_.push_back(h);
+            rotation->histories_.push_back(h);
             continue;
         }
-        seam->late_.push_back(h);
+        rotation->late_.push_back(h);
         if (std::find(call.saves.begin(), call.saves.end(), h) == call.saves.end())
             call.saves.push_back(h);
     }
-    for (const Restore& r : call.restores) call.backward.expect_memory(r.parameter);
-    seam->runs_again = first.recomputed && last.recomputed;
-    seam->absent_.assign(static_cast<std::size_t>(schedule.steps) + 1, 0);
-    return seam;
+    rotation->runs_again = first.recomputed && last.recomputed;
+    rotation->absent_.assign(static_cast<std::size_t>(schedule.steps) + 1, 0);
+    rotation->make_pieces();
+    return rotation;
+}
+
+std::string StepRotation::describe() const {
+    const Pieces& forward = pieces(RunKind::recording);
+    const auto all = [](const Pieces& p) {
+        return hindcast::describe(p.again) + hindcast::describe(p.inner) +
+               hindcast::describe(p.joined) + hindcast::describe(p.lines);
+    };
+    std::string text =
+        "between two steps, in place of the last launch and the first of the next\n" +
+        hindcast::describe(forward.inner) + hindcast::describe(forward.joined) +
+        hindcast::describe(forward.lines);
+    if (joins_backward()) text += "backwards, likewise\n" + all(pieces(RunKind::back));
+    return text;
+}
+
+void StepRotation::make_pieces() {
+    for (const RunKind kind : {RunKind::recording, RunKind::recording_again, RunKind::back}) {
+        if (kind == RunKind::back && !schedule_.has_backward) continue;
+        Pieces& p = pieces_[static_cast<std::size_t>(kind)];
+        p.first = Timeline::items_of({&first(), 1}, kind);
+        p.inner = Timeline::items_of(inner(), kind);
+        p.last = Timeline::items_of({&last(), 1}, kind);
+        p.again = Timeline::made_again(schedule_.step);
+        if (kind == RunKind::back) {
+            if (joins_backward()) p.joined = Timeline::items_of({&call, 1}, kind);
+            continue;
+        }
+        p.joined = Timeline::items_of({&call, 1}, RunKind::recording);
+        for (SparseHistory* h : first().results) p.lines.emplace_back(LinesItem{h});
+    }
 }
 
 // Whether the saves of the first call may wait until the last call runs.
@@ -176,7 +208,7 @@ bool StepRotation::join_backward() {
         if (made.made_again && std::any_of(made.writes.begin(), made.writes.end(),
                                            [&](const Array& a) { return uses(first.backward, a); }))
             return false;
-    for (const Array& a : first.backward.cleared_after())
+    for (const Array& a : first.backward.bound().cleared)
         if (contains(last.backward.arrays(), a)) return false;
     const auto join = [&](bool leave_zero) {
         Join all;

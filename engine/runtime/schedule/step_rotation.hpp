@@ -2,8 +2,8 @@
 // directions and with the same bits (the roll-out's rotation). Material points: velocities come
 // from the grid of one step and go to the grid of the next without ever being stored.
 //
-//   forward    first(a), inner(a), seam(a), inner(a+1), seam(a+1), ... inner(b-1), last(b-1)
-//   backward   last(b-1), inner(b-1), seam(b-2), inner(b-2), ... inner(a), first(a)
+//   forward    first(a), inner(a), joined(a), inner(a+1), joined(a+1), ... inner(b-1), last(b-1)
+//   backward   last(b-1), inner(b-1), joined(b-2), inner(b-2), ... inner(a), first(a)
 //
 // Arrays that the last call defines and only the first call of the next step reads are not stored
 // between two steps of such a range, nor kept: the adjoints of both calls compute them once more.
@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/runtime/schedule/schedule.hpp"
+#include "engine/runtime/schedule/timeline.hpp"
 
 namespace hindcast {
 
@@ -34,6 +34,15 @@ public:
 
     bool joins_backward() const { return static_cast<bool>(call.backward); }
 
+    // The step in the order in which it runs, for each kind of run that rotates: recording,
+    // recording_again, back.
+    struct Pieces {
+        Block first, inner, last, joined;
+        Block lines;  // of first(), after joined
+        Block again;  // back: what is made again before the adjoints
+    };
+    const Pieces& pieces(RunKind kind) const { return pieces_[static_cast<std::size_t>(kind)]; }
+
     Call& first() const { return schedule_.step.front(); }
     Call& last() const { return schedule_.step.back(); }
     std::span<Call> inner() const {
@@ -41,8 +50,8 @@ public:
     }
 
     // Whether the values that the seam does not store, as they are at the start of step t, are in
-    // their histories: first() has kept them with its saves, or seam() has not. Noted when a step
-    // is recorded.
+    // their histories: first() has kept them with its saves, or the joined launch has not. Noted
+    // when a step is recorded.
     void note(std::int64_t t, bool kept) {
         absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
     }
@@ -51,6 +60,9 @@ public:
     // Keeps them, at the moment of step t: the last call of step t - 1 runs once more. What it only
     // reads must be as it was then. All that it writes is afterwards as it left it.
     void keep(std::int64_t t, const SlotIndex& at, const Device& device);
+
+    // A line for each item of a step within a range.
+    std::string describe() const;
 
     // The saves of first() that were left to the call that ends the step.
     void save_late(const SlotIndex& at, const Device& device) const;
@@ -64,12 +76,14 @@ private:
     bool is_changed(const Array& array) const;
     bool join_forward();
     bool join_backward();
+    void make_pieces();
 
     Schedule& schedule_;
     std::vector<Array> dropped_;
     std::vector<Restore> old_;                // what the last call reads and overwrites
     std::vector<History*> late_, histories_;  // late saves of first(); of what is dropped
     std::vector<char> absent_;                // per step
+    std::array<Pieces, run_kinds> pieces_;
 };
 
 }  // namespace hindcast

@@ -16,7 +16,7 @@
 #include "engine/backend/cpu/program/batch.hpp"
 #include "engine/base/float_environment.hpp"
 #include "engine/base/thread_pool.hpp"
-#include "engine/runtime/compiled/whole_program.hpp"
+#include "engine/runtime/executors/function_executor.hpp"
 
 namespace hindcast {
 
@@ -41,7 +41,8 @@ struct Ensemble::Way {
     bool tried = false;
     std::string refusal;  // "": no reason to go one after the other
     std::unique_ptr<Schedule> schedule;
-    std::unique_ptr<WholeProgram> program;
+    std::unique_ptr<Timeline> timeline;         // of the schedule
+    std::unique_ptr<FunctionExecutor> program;  // whose texts the batch runs
     std::unique_ptr<backend::Batch> batch;
     std::vector<char> marked;  // groups of which the members must run alone
     double seconds_alone = 0;  // in all
@@ -100,15 +101,16 @@ void Ensemble::make_batch(Way& way, bool gradient) {
         throw Error("what gradients of " + std::to_string(lanes) +
                     " members keep is more than their memory");
     s.allocate(*simulation_.options().device, s.steps);
+    way.timeline = std::make_unique<Timeline>(s, model.step_counter());
+    way.timeline->check_finite(state_arrays(simulation_), Simulation::divergence_interval);
     way.program =
-        std::make_unique<WholeProgram>(s, model.step_counter(), device, state_arrays(simulation_),
-                                       Simulation::divergence_interval);
+        std::make_unique<FunctionExecutor>(*way.timeline, FunctionExecutor::Over::run, device);
     std::vector<backend::ProgramText> texts;
     if (gradient) {
-        texts.push_back(way.program->text(WholeProgram::forward_keeping));
-        texts.push_back(way.program->text(WholeProgram::backward));
+        texts.push_back(way.program->text(RunKind::recording));
+        texts.push_back(way.program->text(RunKind::back));
     } else {
-        texts.push_back(way.program->text(WholeProgram::forward));
+        texts.push_back(way.program->text(RunKind::forward));
     }
     std::vector<const void*> differs;
     for (const Parameter& p : simulation_.parameters().list())

@@ -10,6 +10,7 @@
 #include "engine/base/aligned.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"
 
@@ -65,7 +66,7 @@ struct Chain {
     }
     void run(backend::DeferredWork* deferred = nullptr) const {
         value.gradient().fill(0.75);
-        for (const Launch::Replay& r : replays) r.run({}, deferred);
+        for (const Launch::Replay& r : replays) r.bound().run({}, deferred);
     }
     // Every bit of every array, one vector for each.
     std::vector<std::vector<unsigned char>> bits() const {

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
 #include "tests/support/arrays.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/kernels/kernel_harness.hpp"
@@ -278,7 +279,7 @@ TEST_CASE("launch: copies are of what was there before") {
                     copies.push_back(
                         {a.binding(), a.components(), ir::size_of(a.type()), blocks.back().data()});
                 }
-                which->forward().run(copies);
+                which->forward().bound().run(copies, nullptr);
                 for (std::size_t k = 0; k < std::size(all); ++k) {
                     CAPTURE(k);
                     const auto* const copied = reinterpret_cast<const float*>(blocks[k].data());

@@ -1,0 +1,116 @@
+#include "engine/runtime/executors/program_text.hpp"
+#include "engine/runtime/launch/launch_state.hpp"
+
+#include <algorithm>
+
+namespace hindcast {
+
+using backend::MovingMemory;
+using backend::ProgramItem;
+
+namespace {
+
+MovingMemory slot_of(History& history, const Schedule::Event* event, std::int64_t offset) {
+    if (history.kept == History::Kept::per_step)
+        return {history.memory.data(), static_cast<std::int64_t>(history.array.bytes()), offset};
+    const std::int64_t occurrence =
+        event != nullptr ? event->occurrence - event->program->first : 0;
+    return {history.slot({0, occurrence}), 0, 0};
+}
+
+class Writer {
+public:
+    Writer(const Schedule::Event* event, const Array& counter, std::int32_t* not_finite)
+        : event_(event), counter_(counter), not_finite_(not_finite) {}
+
+    std::vector<ProgramItem> items(const Block& block) {
+        for (const TimelineItem& item : block) std::visit(*this, item);
+        return std::move(items_);
+    }
+
+    void operator()(const RunItem& run) {
+        const Launch::Replay& replay = run.replay();
+        backend::ProgramCall call;
+        call.kernel = &replay.kernel();
+        call.bindings = replay.bound().bindings;
+        call.items = replay.launch().items();
+        call.description = replay.launch().description();
+        for (const Restore& r : run.restores())
+            call.moving.emplace_back(r.parameter, slot_of(*r.history, event_, r.offset));
+        items_.emplace_back(std::move(call));
+        for (const Array& a : replay.bound().cleared) (*this)(ClearItem{&a});
+    }
+    void operator()(const CopyItem& copy) {
+        History& h = *copy.history;
+        items_.emplace_back(backend::ProgramCopy{h.array.data(), slot_of(h, event_, 0),
+                                                 static_cast<std::int64_t>(h.array.bytes())});
+    }
+    void operator()(const LinesItem&) {
+        throw Error("lines that are not zero are not kept by a function");
+    }
+    void operator()(const ClearItem& clear) {
+        items_.emplace_back(backend::ProgramClear{clear.array->data(),
+                                                  static_cast<std::int64_t>(clear.array->bytes())});
+    }
+    void operator()(const CountItem& count) {
+        items_.emplace_back(
+            backend::ProgramCounter{static_cast<std::int32_t*>(counter_.data()), count.offset});
+    }
+    void operator()(const CheckItem& check) {
+        const Array& a = *check.array;
+        items_.emplace_back(backend::ProgramCheck{
+            a.data(), a.type(), static_cast<std::int64_t>(a.bytes() / ir::size_of(a.type())),
+            check.offset, check.every, not_finite_});
+    }
+
+private:
+    const Schedule::Event* event_;
+    const Array& counter_;
+    std::int32_t* not_finite_;
+    std::vector<ProgramItem> items_;
+};
+
+// Whether it looks at integers, which are looked at when a function is compiled, that change.
+bool reads_changing_indices(const Launch::Replay& replay, const Schedule& schedule) {
+    for (std::size_t p = 0; p < replay.arrays().size(); ++p) {
+        const Array& array = replay.arrays()[p];
+        const ir::Parameter& parameter = replay.kernel().parameters[p];
+        if (!array || ir::is_real(parameter.type) || parameter.access != ir::Access::read) continue;
+        for (const auto& [written, name] : schedule.written)
+            if (written.same_memory(array)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string needs_launches(const std::vector<BlockLoop>& loops, const Schedule& schedule,
+                           const DeviceOptions& device) {
+    if (device.kind != DeviceKind::cpu) return "the device is not the CPU";
+    if (device.checked) return "a checked run goes launch by launch";
+    for (const BlockLoop& loop : loops)
+        for (const TimelineItem& item : loop.block) {
+            if (std::holds_alternative<LinesItem>(item))
+                return "sums of which most is zero are kept without the zeros";
+            const auto* const run = std::get_if<RunItem>(&item);
+            if (run == nullptr) continue;
+            if (!run->call->results.empty() && run->way == RunItem::Way::again)
+                return "sums of which most is zero are kept without the zeros";
+            if (run->replay().bound().adds_aliases())
+                return "two sums of a launch are bound to one array";
+            if (reads_changing_indices(run->replay(), schedule))
+                return "indices change while it runs";
+        }
+    return "";
+}
+
+backend::ProgramText program_text(const std::vector<BlockLoop>& loops, const Array& counter,
+                                  std::int32_t* not_finite) {
+    backend::ProgramText text;
+    for (const BlockLoop& loop : loops)
+        text.parts.push_back(
+            {Writer(loop.event, counter, not_finite).items(loop.block), loop.begin, loop.end});
+    return text;
+}
+
+}  // namespace hindcast

@@ -21,15 +21,10 @@ enum class Pass : std::uint8_t {
     per_target,
     shifts,
     symmetry,
-    zero_guards,
-    slow_first,
     neighbour_runs,
     stencil_blocks,
-    prefetch,
     // Of its launches on the CPU.
     unchanged_items,
-    term_chunks,
-    trailing_rest,
     // Of roll-outs.
     fusion,
     rotation,

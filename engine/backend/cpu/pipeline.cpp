@@ -68,7 +68,7 @@ std::string summations(const Plan& plan) {
 void add_loops(const PreparedKernel& kernel, const CompileOptions& options,
                std::vector<KernelStage>& list) {
     const PerTarget& pulled = kernel.per_target;
-    constexpr Pass inside[] = {Pass::shifts, Pass::symmetry, Pass::zero_guards, Pass::slow_first};
+    constexpr Pass inside[] = {Pass::shifts, Pass::symmetry};
     for (const std::vector<int>& group : pulled.groups) {
         const bool is_first = &group == pulled.groups.data();
         PassSet on = options.passes;

@@ -7,14 +7,11 @@
 //     per-target *       gathered sums as loops over targets            per_target/target_loop
 //       shifts *         at constant distances: no tables               per_target/target_loop
 //       symmetry *       items that look the same from both ends        per_target/symmetry
-//       zero-guards *    guards only where a sum ends as NaN            per_target/zero_guards
-//       slow-first *     roots and quotients early                      per_target/target_loop
 //
 //   once for a layout of the arrays and a width: CompiledKernel
 //     plan               what varies with the item, scratch memory      plan/plan
 //     emit               LLVM text in lanes                             emit/emitter and its folder
 //       stencil-blocks * neighbours cut out of whole blocks             emit/stencil
-//       prefetch *       far arrays fetched early                       emit/memory
 //     compile            LLVM's own passes, machine code, the cache     jit/machine_code
 //
 //   for every launch
@@ -22,8 +19,6 @@
 //       neighbour-runs * neighbours that lie side by side               per_target/target_tables
 //     run                on threads, in blocks of items                 launch/compiled_kernel
 //       unchanged-items * items whose results are there already         launch/unchanged_items
-//       term-chunks *    sums over items behind the loop over targets   per_target/chunk_completion
-//       trailing-rest *  the rest a few blocks behind a stencil         launch/per_target_launch
 //       deferral *       several launches in one walk over the elements launch/deferred_work
 #pragma once
 

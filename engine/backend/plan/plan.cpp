@@ -284,9 +284,6 @@ private:
 
 }  // namespace
 
-// Of an array that stays in a processor's own cache from one launch to the next.
-constexpr double near_bytes = 0x1p20;
-
 Form form_of(const Kernel& kernel, const Binding* bindings) {
     Form form(kernel.parameters.size());
     for (std::size_t p = 0; p < form.size(); ++p) {
@@ -307,9 +304,6 @@ Form form_of(const Kernel& kernel, const Binding* bindings) {
         f.wide =
             reach(b.count, b.element_stride) + reach(parameter.components, b.component_stride) >=
             0x1p31;
-        f.far = b.kept || static_cast<double>(b.count) * parameter.components *
-                                  static_cast<double>(ir::size_of(parameter.type)) >
-                              near_bytes;
         if (!accumulates(parameter) || b.data == nullptr) continue;
         for (std::size_t q = 0; q < p && f.same_as < 0; ++q)
             if (accumulates(kernel.parameters[q]) && bindings[q].data == b.data)
@@ -356,7 +350,7 @@ bool LastBindings::change(const Binding* bindings) {
     for (std::size_t p = 0; p < last_.size() && same; ++p) {
         const Binding &a = last_[p], &b = bindings[p];
         same = a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
-               a.count == b.count && a.padded == b.padded && a.kept == b.kept &&
+               a.count == b.count && a.padded == b.padded &&
                (may_alias_[p] == 0 || a.data == b.data);
     }
     if (same) return false;

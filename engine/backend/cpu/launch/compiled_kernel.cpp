@@ -89,7 +89,8 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     if (is_short(range.end - range.begin)) pool = nullptr;
     for (InverseIndex& g : gathers_) g.prepare(bindings, items);
     if (!gathers_.empty()) lay_out_scratch(scratch_items(items));
-    start_totals(items);
+    const auto totals = static_cast<std::size_t>(chunks_of(items) * plan_.total_count);
+    if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
 
     if (pool != nullptr && pool->threads() == 1) pool = nullptr;
     if (fixed_.empty())
@@ -109,11 +110,6 @@ void CompiledKernel::run(const Binding* bindings, std::int64_t items, const RunO
     }
     if (may_leave_out) idle_.learn(*options.learned);
     add_totals(bindings, items);
-}
-
-void CompiledKernel::start_totals(std::int64_t items) {
-    const auto totals = static_cast<std::size_t>(chunks_of(items) * plan_.total_count);
-    if (chunk_totals_.size() < totals) chunk_totals_.resize(totals);
 }
 
 void CompiledKernel::add_totals(const Binding* bindings, std::int64_t items) const {
@@ -374,11 +370,6 @@ CompiledKernel& CompiledKernels::variant(const Binding* bindings, std::int64_t i
     const int width = lanes_for(lowered_.precision, options_.width, items);
     if (last_.change(bindings)) {
         form_ = pull != nullptr ? pull->form(last_.bindings()) : form_of(lowered_, bindings);
-        // Sums in fixed point would be in memory twice, for near and for far arrays.
-        const bool prefetches = options_.passes.has(Pass::prefetch);
-        if (!prefetches || std::any_of(fixed_.parameters.begin(), fixed_.parameters.end(),
-                                       [](const FixedPoint& p) { return p.used; }))
-            for (ParameterForm& f : form_) f.far = prefetches;
         current_ = nullptr;
     }
     if (current_ != nullptr && current_->width() == width) return *current_;

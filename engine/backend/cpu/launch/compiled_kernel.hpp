@@ -42,23 +42,17 @@ public:
     // Nothing of the options is about a device.
     void run(const Binding* bindings, std::int64_t items, const RunOptions& options);
 
-    // No sums of any kind: its items are done when run_range() returns.
-    bool is_plain() const {
-        return sums_.empty() && reduces_.empty() && gathers_.empty() && fixed_.empty();
-    }
     double work_of(std::int64_t items) const { return static_cast<double>(items) * plan_.work; }
     // A dispatch costs less than a microsecond; work of a few of them stays on this thread.
     bool is_short(std::int64_t items) const { return work_of(items) < short_work; }
     // Items begin .. end-1 on this thread; with reductions begin is a multiple of reduce_chunk.
     void run_range(const Binding* bindings, std::int64_t begin, std::int64_t end, Context& context);
-    // A launch of a kernel that only reduces is also all its ranges between these two.
-    void start_totals(std::int64_t items);
-    void add_totals(const Binding* bindings, std::int64_t items) const;
 
 private:
     using Function = void (*)(const Binding*, std::int64_t begin, std::int64_t end, Context*);
 
     void clear_sums(const Binding* bindings, std::int64_t items) const;
+    void add_totals(const Binding* bindings, std::int64_t items) const;
     ActiveRange busy(const Binding* bindings, std::int64_t items);
     bool defer(const Binding* bindings, std::int64_t items, const RunOptions& options,
                bool may_leave_out);

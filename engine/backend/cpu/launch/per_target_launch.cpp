@@ -33,52 +33,6 @@ struct Stencil {
     }
 };
 
-// The rest goes over the items that the targets have just read from the cache: it follows a few
-// blocks behind them. Items with targets in two tasks are done when those are. False: tasks are
-// too short for that, and nothing was done.
-bool run_followed(const Stencil& stencil, CompiledKernel& rest, const Binding* bindings,
-                  std::int64_t items, ThreadPool* pool) {
-    constexpr std::int64_t stride = 32 * block;  // of the targets, between two parts of the rest
-    const std::int64_t targets = stencil.pull.targets();
-    const std::int64_t nearest = stencil.pull.reach().first, farthest = stencil.pull.reach().second;
-    if (stencil.inner.is_short(targets)) pool = nullptr;
-    const Cut cut(pool, targets, block);
-    if (cut.tasks() > 1 &&
-        targets / cut.tasks() < 2 * (farthest - nearest + std::int64_t{3} * block))
-        return false;
-    const auto blocks = [&](std::int64_t item) {
-        return std::clamp<std::int64_t>(item & -block, 0, items);
-    };
-    // Items below have no target from this one on; items from there on have none below it.
-    const auto done_below = [&](std::int64_t target) {
-        return target == targets ? items : blocks(target - farthest);
-    };
-    const auto free_from = [&](std::int64_t target) {
-        return target == 0 ? 0 : blocks(target - nearest + block - 1);
-    };
-    const auto run_rest = [&](std::int64_t begin, std::int64_t end) {
-        Context context;
-        if (begin < end) rest.run_range(bindings, begin, end, context);
-    };
-    const auto run_task = [&](std::int64_t begin, std::int64_t end) {
-        std::int64_t item = free_from(begin);
-        for (std::int64_t target = begin; target < end; target += stride) {
-            const std::int64_t next = std::min(target + stride, end);
-            stencil.run(target, next);
-            const std::int64_t done = std::max(item, done_below(next));
-            run_rest(item, done);
-            item = done;
-        }
-    };
-    split(pool, cut, run_task);
-    if (cut.tasks() > 1)
-        pool->run(static_cast<int>(cut.tasks() - 1), [&](int task) {
-            const std::int64_t border = cut.begin(task + 1);
-            run_rest(done_below(border), free_from(border));
-        });
-    return true;
-}
-
 }  // namespace
 
 FixedPlan no_fixed_point(const ir::Kernel& kernel) {
@@ -125,15 +79,6 @@ PerTargetLaunch::PerTargetLaunch(const Plan& plan, const PerTarget& pulled,
         part.compile(options);
         parts_.push_back(std::move(part));
     }
-    if (!has_rest_ || parts_.size() != 1 || !parts_.front().pull->shifted()) return;
-    const std::vector<int>& group = pulled.groups.front();
-    rest_may_follow_ = true;
-    for (const ir::Region& region : pulled.rest.regions)
-        for (const ir::Value v : region.ops) {
-            const ir::Op& op = pulled.rest.op(v);
-            if (ir::info(op.code).op_class != ir::OpClass::structure)
-                rest_may_follow_ &= std::find(group.begin(), group.end(), op.symbol) == group.end();
-        }
 }
 
 void PerTargetLaunch::prepare(const Binding* bindings, std::int64_t items) {
@@ -175,9 +120,6 @@ bool PerTargetLaunch::run(const Binding* bindings, std::int64_t items, const Run
             continue;
         }
         const Stencil stencil{*part.pull, *all, *inner, bound};
-        if (rest_may_follow_ && plan_.passes.has(Pass::trailing_rest) && rest->is_plain() &&
-            run_followed(stencil, *rest, bindings, items, pool))
-            return true;
         ThreadPool* const threads = inner->is_short(part.pull->targets()) ? nullptr : pool;
         split(threads, Cut(threads, part.pull->targets(), block),
               [&](std::int64_t begin, std::int64_t end) { stencil.run(begin, end); });
@@ -221,47 +163,25 @@ void PerTargetLaunch::run_targets(const Binding* bindings, std::int64_t items,
                                   DeferredWork& deferred) {
     const Part& part = parts_.front();
     const TargetLoop& pull = *part.pull;
-    DeferredLaunch& p = deferred_launch_;
-    p.targets = part.variants(part.bound->data()).first;
-    p.items = items;
-    p.rest = has_rest_ ? &rest_.variant(bind_rest(bindings), items) : nullptr;
-    p.chunks = has_rest_ ? pull.chunks() : nullptr;
-    if (p.chunks != nullptr) p.rest->start_totals(items);
+    CompiledKernel* const loop = part.variants(part.bound->data()).first;
     const std::int64_t targets = pull.targets();
     deferred.add({.count = targets,
                   .range = {0, targets},
                   .occupied = {},
-                  .work = p.targets->work_of(targets),
+                  .work = loop->work_of(targets),
                   .written = effects_.written,
                   .read_elsewhere = effects_.read_elsewhere,
                   .read_near = effects_.read_near,
                   .reach = pull.distance()},
-                 [this](std::int64_t begin, std::int64_t end) { run_range(begin, end); });
-    if (p.chunks != nullptr)
-        deferred.then([this](ThreadPool*) {
-            for (const std::int64_t chunk : deferred_launch_.chunks->far()) run_chunk(chunk);
-            deferred_launch_.rest->add_totals(bindings_.data(), deferred_launch_.items);
-        });
-    else if (p.rest != nullptr)
-        deferred.then([this](ThreadPool* pool) {
-            deferred_launch_.rest->run(bindings_.data(), deferred_launch_.items, {pool});
-        });
-}
-
-// Of the targets, and the sums of which it has the last terms.
-void PerTargetLaunch::run_range(std::int64_t begin, std::int64_t end) {
-    Context context;
-    deferred_launch_.targets->run_range(parts_.front().bound->data(), begin, end, context);
-    if (deferred_launch_.chunks == nullptr) return;
-    deferred_launch_.chunks->done(begin, end, [this](std::int64_t chunk) { run_chunk(chunk); });
-}
-
-// Of the sums over the items.
-void PerTargetLaunch::run_chunk(std::int64_t chunk) {
-    const std::int64_t begin = chunk * reduce_chunk;
-    Context context;
-    deferred_launch_.rest->run_range(
-        bindings_.data(), begin, std::min(begin + reduce_chunk, deferred_launch_.items), context);
+                 [loop, bound = part.bound->data()](std::int64_t begin, std::int64_t end) {
+                     Context context;
+                     loop->run_range(bound, begin, end, context);
+                 });
+    if (!has_rest_) return;
+    const Binding* const of_rest = bind_rest(bindings);
+    deferred.then([rest = &rest_.variant(of_rest, items), of_rest, items](ThreadPool* pool) {
+        rest->run(of_rest, items, {pool});
+    });
 }
 
 const Binding* PerTargetLaunch::bind_rest(const Binding* bindings) {

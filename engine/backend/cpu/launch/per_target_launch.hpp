@@ -2,11 +2,8 @@
 // and what is left for the items.
 //
 // Where a loop over targets reads neighbours, it can wait for launches over the same elements that
-// follow it (passes.hpp): forces between particles and what these do to each of them take one walk
+// follow it (deferred_work.hpp): forces between particles and what these do to each of them take one walk
 // over the particles.
-//
-// After a stencil the rest runs a few blocks behind the targets, over elements that these have just
-// read, so that they come from the cache.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +44,6 @@ private:
     bool is_one_loop() const;
     bool find_effects(const Binding* bindings);
     void run_targets(const Binding* bindings, std::int64_t items, DeferredWork& deferred);
-    void run_range(std::int64_t begin, std::int64_t end);
-    void run_chunk(std::int64_t chunk);
     // With the terms that the first part stored.
     const Binding* bind_rest(const Binding* bindings);
 
@@ -56,7 +51,6 @@ private:
     std::vector<Part> parts_;
     CompiledKernels rest_;
     bool has_rest_;
-    bool rest_may_follow_ = false;   // a stencil: it reads nothing that is pulled
     std::vector<Binding> bindings_;  // of the rest
     struct Effects {                 // of the loop over targets; empty: it is not to wait
         std::vector<const ArrayFacts*> written, read_near, read_elsewhere;
@@ -68,12 +62,6 @@ private:
         }
     };
     Effects effects_;
-    struct DeferredLaunch {  // what a launch that waits is about
-        CompiledKernel *targets = nullptr, *rest = nullptr;
-        const ChunkCompletion* chunks = nullptr;  // of the rest, if they follow the targets
-        std::int64_t items = 0;
-    };
-    DeferredLaunch deferred_launch_;
 };
 
 }  // namespace hindcast::backend::cpu

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "engine/backend/cpu/per_target/symmetry.hpp"
-#include "engine/backend/cpu/per_target/zero_guards.hpp"
 #include "engine/ir/builder.hpp"
 #include "engine/ir/clone.hpp"
 
@@ -27,56 +26,6 @@ bool is_own(const Kernel& kernel, const Op& op) {
     return kernel.op(op.operand[0]).code == OpCode::item;
 }
 
-// A branch that only loads.
-bool loads(const Kernel& kernel, const Op& branch) {
-    if (branch.code != OpCode::if_) return false;
-    for (const int r : kernel.nest(branch).region)
-        for (const Value v : kernel.region(r).ops)
-            if (const Op& op = kernel.op(v); !ir::is_pure(op.code) && op.code != OpCode::load)
-                return false;
-    return true;
-}
-
-// A processor finds other work while it divides only among the next hundred or so ops. So the ops
-// of a loop's body are put in this order: roots and quotients with what they need, loads, the rest.
-void slow_first(Kernel& kernel, int r) {
-    std::vector<Value>& ops = kernel.region(r).ops;
-    std::map<Value, int> rank;  // of those that are in the region
-    for (const Value v : ops) {
-        const Op& op = kernel.op(v);
-        if (op.nest >= 0 && !kernel.nest(op).results.empty() && !loads(kernel, op)) return;
-        rank[v] = 2;
-    }
-    bool may_move = true;  // what is raised
-    const auto raise = [&](auto&& self, Value v, int to) -> void {
-        if (v >= 0 && kernel.op(v).code == OpCode::result) v = kernel.op(v).operand[0];
-        const auto at = rank.find(v);
-        if (at == rank.end() || at->second <= to) return;
-        at->second = to;
-        const Op& op = kernel.op(v);
-        may_move &= ir::is_pure(op.code) || op.code == OpCode::load || op.nest >= 0;
-        for (int k = 0; k < ir::info(op.code).operands; ++k) self(self, op.operand[k], to);
-        if (op.nest < 0) return;
-        for (const int inner : kernel.nest(op).region) {
-            for (const Value n : kernel.region(inner).ops)
-                for (const Value operand : kernel.op(n).operand) self(self, operand, to);
-            for (const Value y : kernel.region(inner).yields) self(self, y, to);
-        }
-    };
-    for (const Value v : ops) {
-        const OpCode code = kernel.op(v).code;
-        if (code == OpCode::sqrt || (code == OpCode::div && ir::is_real(kernel.op(v).type)))
-            raise(raise, v, 0);
-    }
-    for (const Value v : ops)
-        if (const Op& op = kernel.op(v);
-            op.code == OpCode::load || (op.nest >= 0 && !kernel.nest(op).results.empty()))
-            raise(raise, v, 1);
-    if (!may_move) return;
-    std::stable_sort(ops.begin(), ops.end(),
-                     [&](Value a, Value b) { return rank.at(a) < rank.at(b); });
-}
-
 }  // namespace
 
 // Records what an item adds: the source's body with the item of the entry for the launch's own.
@@ -86,10 +35,9 @@ public:
         Value cell, run;
     };
 
-    // `source`: the planned kernel, or one with the same values and effects. `mirrored`: every
-    // entry is evaluated as if the target were its item's first row.
-    Body(TargetLoop& pull, const Kernel& source, bool copies, bool mirrored, ir::Builder& builder)
-        : Cloner(source, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
+    // `mirrored`: every entry is evaluated as if the target were its item's first row.
+    Body(TargetLoop& pull, bool copies, bool mirrored, ir::Builder& builder)
+        : Cloner(pull.plan_.kernel, builder), pull_(pull), copies_(copies), mirrored_(mirrored) {
         effects = false;
         own_as_load = true;
     }
@@ -371,72 +319,52 @@ Kernel TargetLoop::record(bool copies, bool checked) {
                 builder.write(builder.own(symbol, builder.item(), c),
                               builder.zero(source.parameter(symbol).type));
     if (shifted()) {
-        Body body(*this, source, copies, false, builder);
+        Body body(*this, copies, false, builder);
         for (const Shift& shift : shifts_) body.record(shift, checked);
     } else {
         walk_all(builder, copies);
     }
     Kernel kernel = builder.finish();
     ir::remove_dead_ops(kernel, false);
-    for (const ir::Region& region : kernel.regions)
-        if (plan_.passes.has(Pass::slow_first) && region.owner >= 0 &&
-            kernel.op(region.owner).code == OpCode::for_)
-            slow_first(kernel, static_cast<int>(&region - kernel.regions.data()));
     ir::verify(kernel, "pulling");
     return kernel;
 }
 
 void TargetLoop::walk_all(ir::Builder& builder, bool copies) {
-    std::vector<Value> sites, used = reduced_;  // that the first of two loops uses
-    for (const int symbol : symbols_)
-        for (const Value site : plan_.rows[symbol][0].sites)
-            if (site >= 0) sites.push_back(site);
-    used.insert(used.end(), sites.begin(), sites.end());
-    const Unguarded quick = mirrored_ && plan_.passes.has(Pass::zero_guards)
-                                ? without_guards(plan_.kernel, sites, used)
-                                : Unguarded{plan_.kernel};
-    Body body(*this, quick.kernel, copies, mirrored_, builder);
+    Body body(*this, copies, mirrored_, builder);
     struct Sum {
         ir::Slot slot;
         Value start;
-        bool starts_at_zero;
     };
     std::vector<Sum> sums;  // those that may be other ones in an exact loop
-    if (mirrored_)
-        for (const int symbol : symbols_)
-            for (int c = 0; c < plan_.kernel.parameter(symbol).components; ++c) {
-                const bool starts_at_zero = plan_.kernel.parameter(symbol).access == Access::sum;
-                if (starts_at_zero && !quick.changed) continue;
-                const ir::Slot slot = builder.own(symbol, builder.item(), c);
-                sums.push_back({slot, builder.read(slot), starts_at_zero});
-            }
+    for (const int symbol : symbols_) {
+        const Parameter& p = plan_.kernel.parameter(symbol);
+        if (!mirrored_ || p.access == Access::sum) continue;
+        for (int c = 0; c < p.components; ++c) {
+            const ir::Slot slot = builder.own(symbol, builder.item(), c);
+            sums.push_back({slot, builder.read(slot)});
+        }
+    }
     walk(builder, body);
     passes_ = sums.empty() ? 1 : 2;
     if (sums.empty()) return;
     Value again = ir::no_value;
-    const auto or_if = [&](Value wrong) {
-        again = again < 0 ? wrong : builder.binary(OpCode::bit_or, again, wrong);
-    };
     for (const Sum& sum : sums) {
-        const Value end = builder.read(sum.slot);
-        if (quick.changed)
-            or_if(builder.emit(OpCode::logical_not, Type::boolean,
-                               builder.compare(OpCode::eq, end, end)));
-        if (sum.starts_at_zero) continue;
         const Type type = builder.type_of(sum.start);
         const Type bits = type == Type::f64 ? Type::i64 : Type::i32;
         const std::int64_t sign = type == Type::f64 ? INT64_MIN : INT32_MIN;
         const Value was =
             builder.compare(OpCode::eq, builder.emit(OpCode::bitcast, bits, sum.start),
                             builder.integer(sign, bits));
-        const Value is = builder.compare(OpCode::eq, end, builder.zero(type));
-        or_if(builder.binary(OpCode::bit_and, was, is));
+        const Value is = builder.compare(OpCode::eq, builder.read(sum.slot), builder.zero(type));
+        const Value wrong = builder.binary(OpCode::bit_and, was, is);
+        again = again < 0 ? wrong : builder.binary(OpCode::bit_or, again, wrong);
     }
     builder.if_(
         again,
         [&] {
             for (const Sum& sum : sums) builder.write(sum.slot, sum.start);
-            Body exact(*this, plan_.kernel, copies, false, builder);
+            Body exact(*this, copies, false, builder);
             walk(builder, exact);
         },
         [] {});

@@ -19,8 +19,8 @@
 // such: a table of runs, with an entry for each block and slot, tells.
 //
 // Where the item looks the same from both ends (symmetry.hpp), the target is taken for the first of
-// them, and zero guards are left out (zero_guards.hpp). Only a sum that was -0 and ends at 0, or
-// that ends at NaN, depends on more: its target walks through its entries again.
+// them. Only a sum that was -0 and ends at 0 depends on more: its target walks through its entries
+// again.
 //
 // Where every row's index is the item plus a constant (the adjoint of a stencil), no table is
 // needed: the target's entries are the items at the negative offsets, one copy of the body each.
@@ -32,7 +32,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend/cpu/per_target/chunk_completion.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 
 namespace hindcast::ir {
@@ -56,10 +55,6 @@ public:
     std::pair<std::int64_t, std::int64_t> inside() const;  // of the launch bound last
     bool pays() const { return pays_; }
     bool shifted() const { return !shifts_.empty(); }
-    // If shifted(): the targets of item i lie in i + first ... i + second.
-    std::pair<std::int64_t, std::int64_t> reach() const {
-        return {shifts_.back().offset, shifts_.front().offset};
-    }
 
     // What the pulled kernel is bound to. `make` finds or makes the tables; without it only counts
     // and strides are right. Empty: this launch cannot be pulled (an array shorter than the
@@ -73,9 +68,6 @@ public:
     std::int64_t distance() const { return distance_; }
     // The terms of a reduce op, one per item.
     Binding terms(std::size_t reduced) const;
-    // Which chunks of items have all their terms, in the launch bound last; null: most only at its
-    // end.
-    const ChunkCompletion* chunks() const { return chunks_; }
     // Launches in a row that had to copy real values again.
     int copied() const { return copied_; }
 
@@ -104,7 +96,6 @@ private:
         // target, where the target is the item's first row.
         AlignedBuffer<std::int32_t> run, term_run;
         std::vector<Copy> copies;  // per column
-        ChunkCompletion chunks;    // of the items whose terms are stored
         // Blocks of targets, so that a walk through all entries reads memory in one stream.
         std::size_t cell(std::int64_t target, std::int64_t slot) const {
             const std::int64_t lane = target % block_targets;
@@ -125,7 +116,6 @@ private:
     void make_table(const Binding* bindings, std::int64_t items, Table& table);
     void find_runs(Table& table) const;
     void find_term_runs(Table& table) const;
-    void find_term_chunks(std::int64_t items, Table& table) const;
     void copy_columns(const Binding* bindings, Table& table);
     template <class Word>
     void copy_column(const Binding& from, int component, const Table& table, Word* to) const;
@@ -153,13 +143,12 @@ private:
     std::int64_t stride_ = 0;  // targets, padded
     std::int32_t more_slots_ = 0;
     int copied_ = 0;
-    const ChunkCompletion* chunks_ = nullptr;
     std::vector<std::unique_ptr<Table>> tables_;  // the last one used first
     std::vector<Binding> bindings_;
 };
 
-// What of a kernel is pulled, and what is left. The rest may change what the pulled loops read, but
-// only elements that belong to its item: it may follow them as soon as the item's targets are done.
+// What of a kernel is pulled, and what is left. The rest may change what the pulled loops read: it
+// runs behind them.
 struct PerTarget {
     std::vector<std::vector<int>> groups;  // accumulated parameters, by their rows
     std::vector<ir::Value> reduced;        // their terms come from the first group

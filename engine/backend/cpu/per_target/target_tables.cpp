@@ -49,9 +49,6 @@ const std::vector<Binding>& TargetLoop::bind(const Binding* bindings, std::int64
         copy_columns(bindings, *table);
     }
     distance_ = table != nullptr ? table->distance : 0;
-    const bool chunks =
-        table != nullptr && table->chunks.pays() && plan_.passes.has(Pass::term_chunks);
-    chunks_ = chunks ? &table->chunks : nullptr;
     const auto source_count = static_cast<std::ptrdiff_t>(plan_.kernel.parameters.size());
     bindings_.assign(bindings, bindings + source_count);
     bindings_.resize(kernel_.parameters.size());
@@ -106,7 +103,7 @@ Form TargetLoop::form(const std::vector<Binding>& bindings) const {
     Form form = form_of(kernel_, bindings.data());
     for (std::size_t p = most_; p < form.size(); ++p)
         if (kernel_.parameters[p].access == Access::read)
-            form[p] = {.layout = Layout::table, .wide = form[p].wide, .far = true};
+            form[p] = {.layout = Layout::table, .wide = form[p].wide};
     return form;
 }
 
@@ -129,6 +126,7 @@ void TargetLoop::make_table(const Binding* bindings, std::int64_t items, Table& 
     table.row = AlignedBuffer<std::int32_t>(size);
     if (mirrored_) std::fill(table.row.begin(), table.row.end(), -1);
     const std::int64_t row_length = scratch_items(items);
+    std::int64_t in_first_row = 0;
     for (std::int64_t t = 0; t < targets_; ++t) {
         table.degree.data()[t] = static_cast<std::int32_t>(first[t + 1] - first[t]);
         for (std::uint32_t e = first[t]; e < first[t + 1]; ++e) {
@@ -136,6 +134,7 @@ void TargetLoop::make_table(const Binding* bindings, std::int64_t items, Table& 
             table.item.data()[at] = static_cast<std::int32_t>(entries[e] % row_length);
             const auto row = static_cast<std::int32_t>(entries[e] / row_length);
             table.row.data()[at] = !mirrored_ ? row : row == 0 ? table.item.data()[at] : -1;
+            if (row == 0) ++in_first_row;
         }
     }
     for (std::int64_t t = 0; t < targets_; ++t) {
@@ -143,7 +142,8 @@ void TargetLoop::make_table(const Binding* bindings, std::int64_t items, Table& 
         in_block = std::max(in_block, table.degree[t]);
     }
     table.copies.resize(columns_.size());
-    if (!reduced_.empty()) find_term_chunks(items, table);
+    // An item whose index is out of range stores no term.
+    if (!reduced_.empty()) table.fits = in_first_row == items;
     if (!pairs_) return;
     // Every item stands in two cells, one per row: what one of them is, the other needs.
     table.other = AlignedBuffer<std::int32_t>(size);
@@ -170,22 +170,6 @@ void TargetLoop::make_table(const Binding* bindings, std::int64_t items, Table& 
     });
     if (table.fits) find_runs(table);
     if (table.fits && mirrored_ && !reduced_.empty()) find_term_runs(table);
-}
-
-// An item whose index is out of range stores no term.
-void TargetLoop::find_term_chunks(std::int64_t items, Table& table) const {
-    const std::uint32_t *first = gather_.first(), *entries = gather_.entries();
-    const std::int64_t row_length = scratch_items(items);
-    std::int64_t terms = 0;
-    table.chunks.start(items);
-    for (std::int64_t t = 0; t < targets_; ++t)
-        for (std::uint32_t e = first[t]; e < first[t + 1]; ++e) {
-            if (entries[e] >= row_length) continue;
-            table.chunks.note(entries[e], t);
-            ++terms;
-        }
-    table.chunks.finish();
-    table.fits = terms == items;
 }
 
 // Padded entries read what lies where theirs would, if it is there.

@@ -4,7 +4,7 @@
 //   mode 0   the numbers of `values`, for the colours
 //   mode 1   the lengths of the vectors of `values`, for arrows
 //   mode 2   the places, for the shadow map
-//   mode 3   the places that `indices` name, for framing a thing
+//   mode 3   the places that `indices` name, for framing a drawable
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #define MEASURING

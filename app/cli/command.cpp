@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "engine/backend/optional_passes.hpp"
+#include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/log.hpp"
 #include "engine/base/thread_pool.hpp"

@@ -140,6 +140,24 @@ void print_launches(const std::vector<SceneLaunches>& all) {
     fmt::print("\ninfo --scene SCENE --kernel NAME prints one of them\n");
 }
 
+void print_arrays(const model::Model& model) {
+    std::size_t width = 6, unit_width = 4;
+    for (const auto& [name, published] : model.arrays()) {
+        width = std::max(width, name.size());
+        unit_width = std::max(unit_width, published.unit.size());
+    }
+    fmt::print("\n{:<{}}  {:>14}  {:<{}}  {}\n", "array", width, "elements", "unit", unit_width,
+               "meaning");
+    for (const auto& [name, published] : model.arrays()) {
+        const Array& array = published.array;
+        fmt::print("{:<{}}  {:>14}  {:<{}}  {}{}\n", name, width,
+                   array.components() == 1
+                       ? fmt::format("{}", array.elements())
+                       : fmt::format("{} x {}", array.elements(), array.components()),
+                   published.unit, unit_width, published.meaning, published.state ? "; state" : "");
+    }
+}
+
 constexpr const char* op_names[] = {
 #define HINDCAST_OP(name, ...) #name,
     HINDCAST_OPS(HINDCAST_OP)
@@ -225,6 +243,7 @@ int print_scene(const Options& options) {
     const std::vector<SceneLaunches> all = launches_of(simulation);
     if (options.kernel.empty()) {
         print_launches(all);
+        print_arrays(simulation.model());
         return 0;
     }
     std::vector<std::string> names;
@@ -275,10 +294,11 @@ Command add_info(CLI::App& app) {
         ->type_name("NAME");
     command->add_flag("--schema", options->schema, "Print the JSON schema of scenes");
     const char* group = "Kernels";
-    CLI::Option* scene =
-        command->add_option("--scene", options->scene, "List the launches and kernels of a scene")
-            ->type_name("SCENE")
-            ->group(group);
+    CLI::Option* scene = command
+                             ->add_option("--scene", options->scene,
+                                          "List the launches, kernels and arrays of a scene")
+                             ->type_name("SCENE")
+                             ->group(group);
     command
         ->add_option("--kernel", options->kernel,
                      "Print a kernel of the scene and its adjoint; without a scene, the reference "

@@ -224,10 +224,11 @@ void choose_colours(Options& options, const document::Document& document,
         asked_by = "view.color_by";
     }
     // Fields show their own values in any case.
-    const bool own = options.colour == "field" &&
-                     std::ranges::any_of(now.stage->things, [](const render::Thing& thing) {
-                         return thing.kind == render::Thing::Kind::field;
-                     });
+    const bool own =
+        options.colour == "field" &&
+        std::ranges::any_of(now.stage->drawables, [](const render::Drawable& drawable) {
+            return drawable.kind == render::Drawable::Kind::field;
+        });
     if (!own) check_name(options.colour, now.colours, asked_by);
     if (bar.value_or(false) && options.colour.empty())
         throw Error("there are no colours for --colour-bar to explain")
@@ -250,7 +251,7 @@ int run(Options options) {
     const auto snapshot = director.now();
     choose_colours(options, *director.document(), *snapshot);
     check_name(options.arrows, snapshot->arrows, "--arrows");
-    director.send(session::Look{options.colour, options.arrows, false});
+    director.send(session::FrameContents{options.colour, options.arrows, false});
     render::Renderer renderer(context);
     const auto exchange = director.show(renderer, render::transport_named(options.transport));
     render::View view = make_view(options, *snapshot->stage, *director.document());

@@ -42,12 +42,12 @@ Photographer::Photographer(render::VulkanContext& context, render::Renderer& ren
 
 render::Image Photographer::take(const render::View& view, const session::Snapshot& snapshot) {
     if (!options_.any()) return renderer_.picture(view);
-    if (!sheet_) {
+    if (!offscreen_) {
         const double scale =
-            options_.scale > 0 ? options_.scale : gui::Sheet::scale_for(view.height);
-        sheet_ = std::make_unique<gui::Sheet>(context_, view.dark, scale);
+            options_.scale > 0 ? options_.scale : gui::OffscreenCanvas::scale_for(view.height);
+        offscreen_ = std::make_unique<gui::OffscreenCanvas>(context_, view.dark, scale);
     }
-    return sheet_->annotated(renderer_, view, [&](ImVec2 at) {
+    return offscreen_->annotated(renderer_, view, [&](ImVec2 at) {
         const std::optional<render::Frame>& frame = renderer_.frame();
         if (options_.names && frame)
             gui::draw_names(at, view.width, view.height, view.camera,

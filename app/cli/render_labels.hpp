@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/session/snapshot.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/document/document.hpp"
@@ -39,7 +39,7 @@ private:
     LabelOptions options_;
     std::string colour_;
     std::shared_ptr<const document::Document> document_;
-    std::unique_ptr<gui::Sheet> sheet_;
+    std::unique_ptr<gui::OffscreenCanvas> offscreen_;
 };
 
 }  // namespace hindcast::cli

@@ -35,11 +35,11 @@ struct Channel {
     }
 };
 
-// One thing of the stage. Its number in Stage::things is what picking gives.
-struct Thing {
+// One drawable of the stage. Its number in Stage::drawables is what picking gives.
+struct Drawable {
     enum class Kind : std::uint8_t {
         points,      // balls at elements first .. first + count of the channel `places`;
-                     // Frame::numbers: radius, or none for that of the thing
+                     // Frame::numbers: radius, or none for that of the drawable
         segments,    // capsules between elements of `places`; `indices`: 2 each
         surface,     // triangles between elements of `places`; `indices`: 3 each
         field,       // rows x columns scalars in the channel `values`: an image, or a height field
@@ -72,10 +72,10 @@ struct Thing {
     }
 };
 
-// What can be told apart of a thing: its number counts within the thing.
+// What can be told apart of a drawable: its number counts within the drawable.
 enum class ElementKind : std::uint8_t {
     none,     // nothing: a plane, a ball, a frame
-    point,    // 0 is the thing's first one
+    point,    // 0 is the drawable's first one
     segment,  // between two points
     cell,     // the owner's element that a triangle of a surface belongs to
     node,     // of a field: row * columns + column
@@ -84,22 +84,22 @@ enum class ElementKind : std::uint8_t {
 
 struct Element {
     ElementKind kind = ElementKind::none;
-    std::int64_t number = -1;  // -1: the whole thing
+    std::int64_t number = -1;  // -1: the whole drawable
 
     bool operator==(const Element&) const = default;
 };
 
-constexpr ElementKind elements_of(Thing::Kind kind) {
+constexpr ElementKind elements_of(Drawable::Kind kind) {
     switch (kind) {
-        case Thing::Kind::points:
-        case Thing::Kind::arrows: return ElementKind::point;
-        case Thing::Kind::segments: return ElementKind::segment;
-        case Thing::Kind::surface: return ElementKind::cell;
-        case Thing::Kind::field: return ElementKind::node;
-        case Thing::Kind::markers: return ElementKind::marker;
-        case Thing::Kind::half_space:
-        case Thing::Kind::ball:
-        case Thing::Kind::box_edges: break;
+        case Drawable::Kind::points:
+        case Drawable::Kind::arrows: return ElementKind::point;
+        case Drawable::Kind::segments: return ElementKind::segment;
+        case Drawable::Kind::surface: return ElementKind::cell;
+        case Drawable::Kind::field: return ElementKind::node;
+        case Drawable::Kind::markers: return ElementKind::marker;
+        case Drawable::Kind::half_space:
+        case Drawable::Kind::ball:
+        case Drawable::Kind::box_edges: break;
     }
     return ElementKind::none;
 }
@@ -109,7 +109,7 @@ struct Stage {
     RealType real = RealType::f32;
     char up = 'z';  // 3-D: the axis that points up: 'y' or 'z'
     std::vector<Channel> channels;
-    std::vector<Thing> things;
+    std::vector<Drawable> drawables;
     Vec3 low{}, high{};  // a box around everything at the start: for cameras and the grid
 };
 
@@ -121,15 +121,15 @@ struct Frame {
     std::int64_t iteration = -1;               // of the optimisation; -1: none
     double time = 0;                           // s
     std::string arrows;                        // the field that the arrows show; empty: none
-    std::vector<std::vector<double>> numbers;  // for each thing; empty where its kind has none
+    std::vector<std::vector<double>> numbers;  // for each drawable; empty where its kind has none
 };
 
-// Of the balls of thing `number` at that moment, m.
-inline double radius_in(const Thing& thing, int number, const Frame& frame) {
+// Of the balls of drawable `number` at that moment, m.
+inline double radius_in(const Drawable& drawable, int number, const Frame& frame) {
     const auto n = static_cast<std::size_t>(number);
-    const bool own =
-        thing.kind == Thing::Kind::points && n < frame.numbers.size() && !frame.numbers[n].empty();
-    return own ? frame.numbers[n][0] : thing.radius;
+    const bool own = drawable.kind == Drawable::Kind::points && n < frame.numbers.size() &&
+                     !frame.numbers[n].empty();
+    return own ? frame.numbers[n][0] : drawable.radius;
 }
 
 struct Camera {
@@ -166,10 +166,10 @@ struct View {
     bool heights = false;                        // fields as height fields instead of images
     double height_scale = 1;                     // m per unit of a field
     double arrow_scale = 1;                      // m per unit of a vector
-    bool arrow_log = false;    // length by the logarithm: arrow_scale metres for the longest,
-                               // nothing for a millionth of it
-    std::vector<bool> hidden;  // by number of the thing; shorter: the rest is shown
-    int selected_thing = -1;   // outlined
+    bool arrow_log = false;      // length by the logarithm: arrow_scale metres for the longest,
+                                 // nothing for a millionth of it
+    std::vector<bool> hidden;    // by number of the drawable; shorter: the rest is shown
+    int selected_drawable = -1;  // outlined
     std::int64_t selected_element = -1;  // of it (Element::number), or -1: all of it
     bool trails = false;
     std::vector<std::vector<Vec3>> trail_lines;
@@ -187,7 +187,7 @@ struct Image {
 };
 
 struct Pick {
-    int thing = -1;  // -1: nothing there
+    int drawable = -1;  // -1: nothing there
     Element element;
     Vec3 place{};  // on its surface, m
 };

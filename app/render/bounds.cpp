@@ -1,4 +1,4 @@
-// The box around things as they were drawn last. Places that the solver wrote are measured where
+// The box around drawables as they were drawn last. Places that the solver wrote are measured where
 // they lie, by measure.comp; what the host knows, it adds.
 #include <algorithm>
 #include <bit>
@@ -39,31 +39,31 @@ private:
 };
 
 // What the host knows: obstacles, places that something is wanted at, grids.
-void add_known(Box& box, const Thing& thing, const std::vector<double>& numbers,
+void add_known(Box& box, const Drawable& drawable, const std::vector<double>& numbers,
                const Element& part, const std::array<double, 2>& heights) {
-    const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
-    switch (thing.kind) {
-        case Thing::Kind::ball:
+    const bool chosen = part.number >= 0 && part.kind == elements_of(drawable.kind);
+    switch (drawable.kind) {
+        case Drawable::Kind::ball:
             if (numbers.size() >= 4) box.add({numbers[0], numbers[1], numbers[2]}, numbers[3]);
             break;
-        case Thing::Kind::box_edges:
-        case Thing::Kind::markers:
+        case Drawable::Kind::box_edges:
+        case Drawable::Kind::markers:
             for (std::size_t k = 0; 3 * k + 2 < numbers.size(); ++k)
                 if (!chosen || static_cast<std::int64_t>(k) == part.number)
                     box.add({numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]});
             break;
-        case Thing::Kind::field: {
-            const std::int64_t columns = std::max<std::int64_t>(thing.columns, 1);
+        case Drawable::Kind::field: {
+            const std::int64_t columns = std::max<std::int64_t>(drawable.columns, 1);
             const auto at = [&](std::int64_t row, std::int64_t column, double z) {
-                box.add({static_cast<double>(row) * thing.spacing,
-                         static_cast<double>(column) * thing.spacing, z});
+                box.add({static_cast<double>(row) * drawable.spacing,
+                         static_cast<double>(column) * drawable.spacing, z});
             };
             for (const double z : heights)
                 if (chosen) {
                     at(part.number / columns, part.number % columns, z);
                 } else {
                     at(0, 0, z);
-                    at(thing.rows - 1, thing.columns - 1, z);
+                    at(drawable.rows - 1, drawable.columns - 1, z);
                 }
             break;
         }
@@ -74,35 +74,35 @@ void add_known(Box& box, const Thing& thing, const std::vector<double>& numbers,
 // What the device must look at: places by their numbers, or by the indices of lines and triangles.
 void add_measurements(std::vector<Measurement>& all, const Stage& stage, const Frame& frame,
                       int number, const Element& part) {
-    const Thing& thing = stage.things[static_cast<std::size_t>(number)];
-    const bool chosen = part.number >= 0 && part.kind == elements_of(thing.kind);
+    const Drawable& drawable = stage.drawables[static_cast<std::size_t>(number)];
+    const bool chosen = part.number >= 0 && part.kind == elements_of(drawable.kind);
     const auto add = [&](std::uint32_t mode, std::int64_t first, std::int64_t count) {
         Measurement one;
-        one.thing = number;
+        one.drawable = number;
         one.constants.mode = mode;
         one.constants.first = static_cast<std::uint32_t>(first);
         one.constants.count = static_cast<std::uint32_t>(count);
-        one.constants.radius = static_cast<float>(radius_in(thing, number, frame));
+        one.constants.radius = static_cast<float>(radius_in(drawable, number, frame));
         one.constants.flags = stage.dimension == 2 ? in_plane : 0U;
         all.push_back(one);
     };
-    const auto indices = static_cast<std::int64_t>(thing.indices.size());
-    switch (thing.kind) {
-        case Thing::Kind::points:
+    const auto indices = static_cast<std::int64_t>(drawable.indices.size());
+    switch (drawable.kind) {
+        case Drawable::Kind::points:
             if (!chosen)
-                add(2, thing.first, thing.count);
-            else if (part.number < thing.count)
-                add(2, thing.first + part.number, 1);
+                add(2, drawable.first, drawable.count);
+            else if (part.number < drawable.count)
+                add(2, drawable.first + part.number, 1);
             break;
-        case Thing::Kind::segments:
+        case Drawable::Kind::segments:
             if (!chosen)
                 add(3, 0, indices);
             else if (2 * part.number < indices)
                 add(3, 2 * part.number, 2);
             break;
-        case Thing::Kind::surface:
+        case Drawable::Kind::surface:
             for (std::int64_t t = 0; chosen && t < indices / 3; ++t)
-                if (static_cast<std::int64_t>(thing.cell_of(static_cast<std::size_t>(t))) ==
+                if (static_cast<std::int64_t>(drawable.cell_of(static_cast<std::size_t>(t))) ==
                     part.number)
                     add(3, 3 * t, 3);
             if (!chosen) add(3, 0, indices);
@@ -131,8 +131,8 @@ std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
         for (std::size_t g = 0; g < groups.size(); ++g) {
             for (const int number : groups[g]) {
                 const auto n = static_cast<std::size_t>(number);
-                if (number < 0 || n >= shown.things.size()) continue;
-                add_known(around[g], shown.things[n],
+                if (number < 0 || n >= shown.drawables.size()) continue;
+                add_known(around[g], shown.drawables[n],
                           n < frame->numbers.size() ? frame->numbers[n] : none, part, heights);
                 add_measurements(measurements[g], shown, *frame, number, part);
             }

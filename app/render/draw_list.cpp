@@ -13,8 +13,8 @@ namespace {
 constexpr float ghost_alpha = 0.30F;
 
 // In the plane: what lies over what. Larger is nearer.
-float layer_of(Thing::Kind kind) {
-    using Kind = Thing::Kind;
+float layer_of(Drawable::Kind kind) {
+    using Kind = Drawable::Kind;
     switch (kind) {
         case Kind::field: return 0.10F;
         case Kind::surface: return 0.30F;
@@ -88,7 +88,7 @@ public:
         fill_scene(shadow_map_size);
         if (stage_ != nullptr) {
             bool has_ground = false;
-            for (std::size_t t = 0; t < stage_->things.size(); ++t)
+            for (std::size_t t = 0; t < stage_->drawables.size(); ++t)
                 has_ground = add_thing(static_cast<int>(t)) || has_ground;
             // A grid would cut through what goes up and down around it.
             if (view_.floor && !has_ground && !list_.has_heights) add_grid();
@@ -109,10 +109,10 @@ private:
     void add_box(int number, const std::vector<double>& numbers);
     void add_ball(int number, const std::vector<double>& numbers);
     void add_markers(int number, const std::vector<double>& numbers);
-    void measure(const Thing& thing, int number, const DrawConstants& constants);
-    DrawConstants constants_of(const Thing& thing, int number) const;
+    void measure(const Drawable& drawable, int number, const DrawConstants& constants);
+    DrawConstants constants_of(const Drawable& drawable, int number) const;
     void add_line(const Vec3& a, const Vec3& b);
-    Item& add(Shape shape, int thing, std::uint32_t vertices, const DrawConstants& constants);
+    Item& add(Shape shape, int drawable, std::uint32_t vertices, const DrawConstants& constants);
     void know(const Vec3& low, const Vec3& high);
     double pixel_at_target() const;
     Vec3 up() const;
@@ -204,32 +204,36 @@ void Maker::fill_scene(int shadow_map_size) {
     picture.nearby = {static_cast<float>(0.07 * diagonal), 1.9F, 0, 0};
 }
 
-DrawConstants Maker::constants_of(const Thing& thing, int number) const {
+DrawConstants Maker::constants_of(const Drawable& drawable, int number) const {
     DrawConstants constants;
-    constants.colour = thing.colour;
-    constants.colour[3] = !thing.ghost ? 1 : thing.colour[3] < 1 ? thing.colour[3] : ghost_alpha;
-    constants.radius = static_cast<float>(radius_in(thing, number, *frame_));
-    constants.spacing = static_cast<float>(thing.spacing);
-    constants.layer = layer_of(thing.kind) + 1e-4F * static_cast<float>(number % 256);
-    constants.first = static_cast<std::uint32_t>(thing.first);
-    constants.count = static_cast<std::uint32_t>(thing.count);
-    constants.rows = static_cast<std::uint32_t>(thing.rows);
-    constants.columns = static_cast<std::uint32_t>(thing.columns);
-    constants.thing = static_cast<std::uint32_t>(number);
+    constants.colour = drawable.colour;
+    constants.colour[3] = !drawable.ghost          ? 1
+                          : drawable.colour[3] < 1 ? drawable.colour[3]
+                                                   : ghost_alpha;
+    constants.radius = static_cast<float>(radius_in(drawable, number, *frame_));
+    constants.spacing = static_cast<float>(drawable.spacing);
+    constants.layer = layer_of(drawable.kind) + 1e-4F * static_cast<float>(number % 256);
+    constants.first = static_cast<std::uint32_t>(drawable.first);
+    constants.count = static_cast<std::uint32_t>(drawable.count);
+    constants.rows = static_cast<std::uint32_t>(drawable.rows);
+    constants.columns = static_cast<std::uint32_t>(drawable.columns);
+    constants.drawable = static_cast<std::uint32_t>(number);
     if (stage_->dimension == 2) constants.flags |= in_plane;
-    if (thing.values >= 0 && thing.kind != Thing::Kind::arrows) constants.flags |= has_values;
-    if (thing.values_per_point) constants.flags |= values_per_point;
-    if (!thing.element_of.empty()) constants.flags |= has_element_of;
+    if (drawable.values >= 0 && drawable.kind != Drawable::Kind::arrows)
+        constants.flags |= has_values;
+    if (drawable.values_per_point) constants.flags |= values_per_point;
+    if (!drawable.element_of.empty()) constants.flags |= has_element_of;
     return constants;
 }
 
-Item& Maker::add(Shape shape, int thing, std::uint32_t vertices, const DrawConstants& constants) {
+Item& Maker::add(Shape shape, int drawable, std::uint32_t vertices,
+                 const DrawConstants& constants) {
     Item item;
     item.shape = shape;
-    item.thing = thing;
+    item.drawable = drawable;
     item.vertices = vertices;
     item.constants = constants;
-    const bool ghost = thing >= 0 && stage_->things[static_cast<std::size_t>(thing)].ghost;
+    const bool ghost = drawable >= 0 && stage_->drawables[static_cast<std::size_t>(drawable)].ghost;
     if (ghost) item.group = Group::ghost;
     item.casts_shadow = list_.shadows && !ghost;
     return list_.items.emplace_back(item);
@@ -246,64 +250,65 @@ void Maker::know(const Vec3& low, const Vec3& high) {
     scene.known_low[3] = 1;
 }
 
-void Maker::measure(const Thing& thing, int number, const DrawConstants& constants) {
-    if (!thing.ghost && (constants.flags & has_values) != 0 && !view_.range) {
+void Maker::measure(const Drawable& drawable, int number, const DrawConstants& constants) {
+    if (!drawable.ghost && (constants.flags & has_values) != 0 && !view_.range) {
         Measurement range{number, constants};
         range.constants.mode = 0;
-        if (thing.kind != Thing::Kind::points) {
+        if (drawable.kind != Drawable::Kind::points) {
             range.constants.first = 0;
             range.constants.count = static_cast<std::uint32_t>(
-                stage_->channels[static_cast<std::size_t>(thing.values)].elements);
+                stage_->channels[static_cast<std::size_t>(drawable.values)].elements);
         }
         list_.measurements.push_back(range);
     }
-    if (thing.kind == Thing::Kind::arrows) {
+    if (drawable.kind == Drawable::Kind::arrows) {
         Measurement longest{number, constants};
         longest.constants.mode = 1;
         list_.measurements.push_back(longest);
     }
-    if (list_.shadows && !thing.ghost && thing.places >= 0 && thing.kind != Thing::Kind::arrows &&
-        std::ranges::find(measured_, thing.places) == measured_.end()) {
-        measured_.push_back(thing.places);
+    if (list_.shadows && !drawable.ghost && drawable.places >= 0 &&
+        drawable.kind != Drawable::Kind::arrows &&
+        std::ranges::find(measured_, drawable.places) == measured_.end()) {
+        measured_.push_back(drawable.places);
         Measurement box{number, constants};
         box.constants.mode = 2;
         box.constants.first = 0;
         box.constants.count = static_cast<std::uint32_t>(
-            stage_->channels[static_cast<std::size_t>(thing.places)].elements);
+            stage_->channels[static_cast<std::size_t>(drawable.places)].elements);
         list_.measurements.push_back(box);
     }
 }
 
 bool Maker::add_thing(int number) {
-    using Kind = Thing::Kind;
+    using Kind = Drawable::Kind;
     const auto n = static_cast<std::size_t>(number);
-    const Thing& thing = stage_->things[n];
+    const Drawable& drawable = stage_->drawables[n];
     if (hidden(number) || frame_ == nullptr) return false;
-    DrawConstants constants = constants_of(thing, number);
+    DrawConstants constants = constants_of(drawable, number);
     static const std::vector<double> none;
     const auto& numbers = n < frame_->numbers.size() ? frame_->numbers[n] : none;
-    switch (thing.kind) {
+    switch (drawable.kind) {
         case Kind::points: add(Shape::points, number, 3 * constants.count, constants); break;
         case Kind::segments:
-            add(Shape::segments, number, static_cast<std::uint32_t>(3 * thing.indices.size()),
+            add(Shape::segments, number, static_cast<std::uint32_t>(3 * drawable.indices.size()),
                 constants);
             break;
         case Kind::surface:
             if (view_.edges || list_.flat) constants.flags |= edges_shown;
-            constants.count = static_cast<std::uint32_t>(thing.indices.size() / 3);
+            constants.count = static_cast<std::uint32_t>(drawable.indices.size() / 3);
             add(Shape::surface, number, 3 * constants.count, constants);
             if (!list_.flat) list_.normals.push_back(number);
             break;
         case Kind::field:
-            if (thing.values < 0) return false;
+            if (drawable.values < 0) return false;
             constants.scale = static_cast<float>(view_.height_scale);
             constants.mode = view_.smooth_fields ? 1 : 0;
             if (view_.heights) {
                 add(Shape::heights, number, 6 * (constants.rows - 1) * (constants.columns - 1),
                     constants);
                 list_.has_heights = true;
-                know({0, 0, 0}, {thing.spacing * static_cast<double>(thing.rows - 1),
-                                 thing.spacing * static_cast<double>(thing.columns - 1), 0});
+                know({0, 0, 0}, {drawable.spacing * static_cast<double>(drawable.rows - 1),
+                                 drawable.spacing * static_cast<double>(drawable.columns - 1), 0});
             } else {
                 add(Shape::image, number, 6, constants).casts_shadow = false;
             }
@@ -319,14 +324,14 @@ bool Maker::add_thing(int number) {
             const Vec3 normal{numbers[0], numbers[1], numbers[2]};
             const double length = std::sqrt(dot(normal, normal));
             if (!(length > 0) || !std::isfinite(length)) return false;
-            add_plane(number, normalized(normal), numbers[3] / length, 0, thing.colour);
+            add_plane(number, normalized(normal), numbers[3] / length, 0, drawable.colour);
             return !list_.flat && dot(normal, up()) > 0.999 * length;
         }
         case Kind::ball: add_ball(number, numbers); break;
         case Kind::box_edges: add_box(number, numbers); break;
         case Kind::markers: add_markers(number, numbers); break;
     }
-    measure(thing, number, constants);
+    measure(drawable, number, constants);
     return false;
 }
 
@@ -336,8 +341,8 @@ void Maker::add_plane(int number, const Vec3& normal, double offset, std::uint32
     constants.colour = colour;
     constants.colour[3] = view_.dark ? 0 : 1;
     constants.flags = flags;
-    if (number >= 0) constants.thing = static_cast<std::uint32_t>(number);
-    constants.layer = (flags & is_grid) != 0 ? grid_layer : layer_of(Thing::Kind::half_space);
+    if (number >= 0) constants.drawable = static_cast<std::uint32_t>(number);
+    constants.layer = (flags & is_grid) != 0 ? grid_layer : layer_of(Drawable::Kind::half_space);
     constants.mode = (flags & is_grid) != 0 ? 1 : 0;
     constants.a = narrow(normal, offset);
     const Vec3 centre = list_.flat ? view_.camera.target : middle();
@@ -372,9 +377,9 @@ void Maker::add_grid() {
     const Vec3 normal = up();
     // The box goes through the middles of the balls that stand on the grid.
     double radius = 0;
-    for (const Thing& thing : stage_->things)
-        if (thing.kind == Thing::Kind::points && !thing.ghost)
-            radius = std::max(radius, thing.radius);
+    for (const Drawable& drawable : stage_->drawables)
+        if (drawable.kind == Drawable::Kind::points && !drawable.ghost)
+            radius = std::max(radius, drawable.radius);
     const double height = list_.flat ? 0 : dot(stage_->low, normal) - radius;
     add_plane(-1, normal, height, is_grid, colour);
 }
@@ -401,7 +406,7 @@ void Maker::add_box(int number, const std::vector<double>& numbers) {
                 ++lines;
             }
     DrawConstants constants =
-        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+        constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
     constants.flags = unlit | pixel_radius;
     constants.radius = 1.0F;
     constants.first = first;
@@ -417,7 +422,7 @@ void Maker::add_ball(int number, const std::vector<double>& numbers) {
     const double radius = numbers[3];
     if (!std::isfinite(dot(centre, centre)) || !(radius > 0)) return;
     DrawConstants constants =
-        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+        constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
     constants.a = narrow(centre, radius);
     constants.radius = static_cast<float>(radius);
     constants.first = 0;
@@ -433,7 +438,7 @@ void Maker::add_markers(int number, const std::vector<double>& numbers) {
     if (count == 0) return;
     while (list_.host_places.size() % 6 != 0) list_.host_places.push_back(0);
     DrawConstants constants =
-        constants_of(stage_->things[static_cast<std::size_t>(number)], number);
+        constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
     constants.flags = 0;
     constants.first = static_cast<std::uint32_t>(list_.host_places.size() / 3);
     constants.count = static_cast<std::uint32_t>(count);

@@ -33,7 +33,7 @@ enum class Group : std::uint8_t {
 struct Item {
     Shape shape = Shape::points;
     Group group = Group::solid;
-    int thing = -1;
+    int drawable = -1;
     bool from_host = false;  // its places are DrawList::host_places, f32 in space
     bool casts_shadow = false;
     bool writes_depth = true;
@@ -43,7 +43,7 @@ struct Item {
 
 // A launch of measure.comp over `constants.count` numbers.
 struct Measurement {
-    int thing = -1;
+    int drawable = -1;
     DrawConstants constants;
 };
 

@@ -1,6 +1,6 @@
-// What is under a pixel: thing, element and depth are drawn for the few pixels around it alone, and
-// read back. The middle pixel counts, or else the nearest one that shows something, so that thin
-// things can be hit.
+// What is under a pixel: drawable, element and depth are drawn for the few pixels around it alone,
+// and read back. The middle pixel counts, or else the nearest one that shows something, so that
+// thin drawables can be hit.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +12,7 @@ namespace hindcast::render {
 namespace {
 
 struct PickedPixel {
-    std::uint32_t thing_and_one = 0, element = 0;
+    std::uint32_t drawable_and_one = 0, element = 0;
     float depth = 0;
     std::uint32_t unused = 0;
 };
@@ -65,8 +65,8 @@ Pick Renderer::State::pick(int x, int y) {
                                 static_cast<float>(last_view->height), 0, 1));
             commands.setScissor(0, area);
             for (const Item& item : list.items) {
-                // Neither grid nor trails are things; ghosts are not picked.
-                if (item.thing < 0 || item.group == Group::ghost) continue;
+                // Neither grid nor trails are drawables; ghosts are not picked.
+                if (item.drawable < 0 || item.group == Group::ghost) continue;
                 record_item(commands, memory, item, {Pass::pick});
             }
             commands.endRenderPass();
@@ -85,7 +85,7 @@ Pick Renderer::State::pick(int x, int y) {
         for (int j = 0; j < size; ++j)
             for (int i = 0; i < size; ++i) {
                 const int off = (i - middle) * (i - middle) + (j - middle) * (j - middle);
-                if (pixels[j * size + i].thing_and_one == 0 || off >= best) continue;
+                if (pixels[j * size + i].drawable_and_one == 0 || off >= best) continue;
                 best = off;
                 at_x = i;
                 at_y = j;
@@ -93,13 +93,14 @@ Pick Renderer::State::pick(int x, int y) {
         Pick pick;
         if (best == std::numeric_limits<int>::max()) return pick;
         const PickedPixel& hit = pixels[at_y * size + at_x];
-        pick.thing = static_cast<int>(hit.thing_and_one) - 1;
-        const Thing& thing = exchange->stage().things[static_cast<std::size_t>(pick.thing)];
-        pick.element.kind = elements_of(thing.kind);
+        pick.drawable = static_cast<int>(hit.drawable_and_one) - 1;
+        const Drawable& drawable =
+            exchange->stage().drawables[static_cast<std::size_t>(pick.drawable)];
+        pick.element.kind = elements_of(drawable.kind);
         // The shaders count points through all of the places.
         if (pick.element.kind != ElementKind::none)
             pick.element.number =
-                hit.element - (pick.element.kind == ElementKind::point ? thing.first : 0);
+                hit.element - (pick.element.kind == ElementKind::point ? drawable.first : 0);
         const Camera& camera = last_view->camera;
         const Ray ray = ray_through(camera, x + at_x - middle + 0.5, y + at_y - middle + 0.5,
                                     last_view->width, last_view->height);

@@ -32,7 +32,7 @@ void name_handle(const VulkanContext& context, Handle handle, const std::string&
                  static_cast<typename Handle::CType>(handle), name);
 }
 
-// What every shader of things may be specialised by (include/scene.glsl).
+// What every shader of drawables may be specialised by (include/scene.glsl).
 struct Constants {
     vk::Bool32 wide = 0;
     std::int32_t samples = 1;
@@ -84,7 +84,7 @@ void Pipelines::make_layouts() {
     view_set_ = set_of({Type::eUniformBuffer, Type::eStorageBuffer, Type::eStorageBuffer,
                         Type::eCombinedImageSampler, Type::eStorageBuffer, Type::eUniformBuffer},
                        all, "set of the view");
-    thing_set_ = set_of(std::vector(6, Type::eStorageBuffer), all, "set of a thing");
+    drawable_set_ = set_of(std::vector(6, Type::eStorageBuffer), all, "set of a drawable");
     picture_set_ = set_of(
         {Type::eCombinedImageSampler, Type::eCombinedImageSampler, Type::eCombinedImageSampler,
          Type::eStorageImage, Type::eStorageImage, Type::eStorageImage, Type::eStorageImage},
@@ -96,7 +96,7 @@ void Pipelines::make_layouts() {
         name_handle(context_, *layout, name);
         return layout;
     };
-    layout_ = layout_of({*view_set_, *thing_set_}, all, "layout of things");
+    layout_ = layout_of({*view_set_, *drawable_set_}, all, "layout of drawables");
     picture_layout_ = layout_of({*picture_set_}, In::eCompute, "layout of the picture");
 }
 

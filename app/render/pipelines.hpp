@@ -1,8 +1,8 @@
 // Render passes, layouts and pipelines. Pipelines are made when they are first asked for.
 //
-// Everything that draws things shares one layout: set 0 is the view (binding 0 SceneBlock, 1 colour
-// tables, 2 what is measured, 3 shadow map, 4 and 5 SettledBlock), set 1 the thing in one slot (0
-// places, 1 values, 2 indices, 3 element_of, 4 normals, 5 triangles around points), and
+// Every drawable is drawn with one layout: set 0 is the view (binding 0 SceneBlock, 1 colour
+// tables, 2 what is measured, 3 shadow map, 4 and 5 SettledBlock), set 1 the drawable in one slot
+// (0 places, 1 values, 2 indices, 3 element_of, 4 normals, 5 triangles around points), and
 // DrawConstants are pushed. What works on the finished picture has a set of images and buffers of
 // its own.
 #pragma once
@@ -45,9 +45,9 @@ public:
     vk::RenderPass render_pass(Pass pass, int samples, bool keeps_depth = false) const;
     vk::PipelineLayout layout() const { return *layout_; }
     vk::DescriptorSetLayout view_set() const { return *view_set_; }
-    vk::DescriptorSetLayout thing_set() const { return *thing_set_; }
+    vk::DescriptorSetLayout drawable_set() const { return *drawable_set_; }
     vk::Pipeline draw(const PipelineKey& key);
-    // The compute shader of that name, in the layout of the things.
+    // The compute shader of that name, in the layout of the drawables.
     vk::Pipeline compute(const std::string& shader, bool wide);
 
     vk::PipelineLayout picture_layout() const { return *picture_layout_; }
@@ -70,7 +70,7 @@ private:
                                     const vk::SpecializationInfo& special);
 
     VulkanContext& context_;
-    vk::raii::DescriptorSetLayout view_set_{nullptr}, thing_set_{nullptr}, picture_set_{nullptr};
+    vk::raii::DescriptorSetLayout view_set_{nullptr}, drawable_set_{nullptr}, picture_set_{nullptr};
     vk::raii::PipelineLayout layout_{nullptr}, picture_layout_{nullptr};
     vk::raii::Sampler shadow_sampler_{nullptr}, linear_sampler_{nullptr}, nearest_sampler_{nullptr};
     std::map<std::tuple<Pass, int, bool>, vk::raii::RenderPass> passes_;

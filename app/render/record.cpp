@@ -22,9 +22,9 @@ void set_area(const vk::raii::CommandBuffer& commands, int width, int height) {
 }  // namespace
 
 void Renderer::State::bind(const vk::raii::CommandBuffer& commands, vk::PipelineBindPoint point,
-                           FrameMemory& memory, int thing, bool from_host) {
+                           FrameMemory& memory, int drawable, bool from_host) {
     vk::DescriptorSet numbers = memory.lines_set;
-    if (!from_host && thing >= 0 && frame) numbers = stage->set(frame->slot, thing);
+    if (!from_host && drawable >= 0 && frame) numbers = stage->set(frame->slot, drawable);
     commands.bindDescriptorSets(point, pipelines.layout(), 0, {memory.view_set, numbers}, {});
 }
 
@@ -37,11 +37,11 @@ void Renderer::State::record_item(const vk::raii::CommandBuffer& commands, Frame
         pipelines.draw({item.shape, how.pass, how.samples, wide, how.blended, how.depth_only,
                         list.shadows && how.pass == Pass::colour && item.shape != Shape::background,
                         how.strict}));
-    bind(commands, vk::PipelineBindPoint::eGraphics, memory, item.thing, item.from_host);
+    bind(commands, vk::PipelineBindPoint::eGraphics, memory, item.drawable, item.from_host);
     commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, item.constants);
     commands.setDepthWriteEnable(how.pass != Pass::mask && item.writes_depth);
     if (item.shape == Shape::heights) {
-        commands.bindIndexBuffer(stage->indices(), stage->field_indices(item.thing),
+        commands.bindIndexBuffer(stage->indices(), stage->field_indices(item.drawable),
                                  vk::IndexType::eUint32);
         commands.drawIndexed(item.vertices, 1, 0, 0, 0);
     } else {
@@ -91,7 +91,7 @@ void Renderer::State::measure(const vk::raii::CommandBuffer& commands, FrameMemo
                               const Measurement& one) {
     const bool wide = exchange && exchange->stage().real == RealType::f64;
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, pipelines.compute("measure.comp", wide));
-    bind(commands, vk::PipelineBindPoint::eCompute, memory, one.thing, false);
+    bind(commands, vk::PipelineBindPoint::eCompute, memory, one.drawable, false);
     commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, one.constants);
     constexpr std::uint32_t per_group = 64 * 16, most_groups = 1024;
     commands.dispatch(std::clamp(groups(one.constants.count, per_group), 1U, most_groups), 1, 1);
@@ -122,15 +122,16 @@ void Renderer::State::record_normals(const vk::raii::CommandBuffer& commands, Fr
     for (const std::uint32_t mode : {0U, 1U}) {
         barriers.use(*stage->normals(), stage->normals().state(), Use::compute_write);
         barriers.record(commands);
-        for (const int thing : list.normals) {
-            const Thing& surface = exchange->stage().things[static_cast<std::size_t>(thing)];
+        for (const int drawable : list.normals) {
+            const Drawable& surface =
+                exchange->stage().drawables[static_cast<std::size_t>(drawable)];
             DrawConstants constants;
             constants.count = static_cast<std::uint32_t>(surface.indices.size() / 3);
             constants.first = static_cast<std::uint32_t>(
                 exchange->stage().channels[static_cast<std::size_t>(surface.places)].elements + 1);
             constants.flags = exchange->stage().dimension == 2 ? in_plane : 0U;
             constants.mode = mode;
-            bind(commands, vk::PipelineBindPoint::eCompute, memory, thing, false);
+            bind(commands, vk::PipelineBindPoint::eCompute, memory, drawable, false);
             commands.pushConstants<DrawConstants>(pipelines.layout(), all_stages, 0, constants);
             const std::uint32_t items = mode == 0 ? constants.count : 3 * constants.count;
             commands.dispatch(std::max(groups(items, 64), 1U), 1, 1);
@@ -211,7 +212,7 @@ void Renderer::State::record_mask(const vk::raii::CommandBuffer& commands, Frame
     if (!targets->mask) return;
     Barriers barriers;
     // Also when nothing is selected the image is read, and must hold something.
-    if (view.selected_thing >= 0 || targets->mask.state().unused()) {
+    if (view.selected_drawable >= 0 || targets->mask.state().unused()) {
         barriers.use(targets->mask.state(), Use::colour_attachment, true);
         barriers.record(commands);
         const vk::ClearValue nothing(vk::ClearColorValue(std::array{0.0F, 0.0F, 0.0F, 0.0F}));
@@ -220,12 +221,13 @@ void Renderer::State::record_mask(const vk::raii::CommandBuffer& commands, Frame
                                  vk::SubpassContents::eInline);
         set_area(commands, targets->mask.width(), targets->mask.height());
         for (Item item : list.items) {
-            if (item.thing < 0 || item.thing != view.selected_thing) continue;
-            const Thing& thing = exchange->stage().things[static_cast<std::size_t>(item.thing)];
-            const bool points = elements_of(thing.kind) == ElementKind::point;
+            if (item.drawable < 0 || item.drawable != view.selected_drawable) continue;
+            const Drawable& drawable =
+                exchange->stage().drawables[static_cast<std::size_t>(item.drawable)];
+            const bool points = elements_of(drawable.kind) == ElementKind::point;
             if (view.selected_element >= 0)
-                item.constants.only =
-                    static_cast<std::int32_t>(view.selected_element + (points ? thing.first : 0));
+                item.constants.only = static_cast<std::int32_t>(view.selected_element +
+                                                                (points ? drawable.first : 0));
             record_item(commands, memory, item, {Pass::mask});
         }
         commands.endRenderPass();
@@ -248,8 +250,9 @@ void Renderer::State::record_picture(const vk::raii::CommandBuffer& commands, co
         barriers.use(targets->open.state(), Use::storage_image);
         barriers.use(targets->calm.state(), Use::storage_image);
         barriers.record(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute,
-                              pipelines.picture(shader, list.occlusion, view.selected_thing >= 0));
+        commands.bindPipeline(
+            vk::PipelineBindPoint::eCompute,
+            pipelines.picture(shader, list.occlusion, view.selected_drawable >= 0));
         commands.dispatch(groups(over.extent().width, 8), groups(over.extent().height, 8), 1);
     };
     if (list.occlusion) {

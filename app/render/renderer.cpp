@@ -81,7 +81,7 @@ void Renderer::State::prepare_frames() {
             vk::raii::DescriptorPool(state.device, vk::DescriptorPoolCreateInfo({}, 2, sizes));
         context.name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, static_cast<VkDescriptorPool>(*memory.sets),
                      "sets" + of);
-        const std::array layouts = {pipelines.view_set(), pipelines.thing_set()};
+        const std::array layouts = {pipelines.view_set(), pipelines.drawable_set()};
         const auto sets =
             (*state.device)
                 .allocateDescriptorSets({*memory.sets, layouts}, *state.device.getDispatcher());
@@ -127,7 +127,7 @@ void Renderer::State::write_lines(FrameMemory& memory) {
 }
 
 void Renderer::State::prepare_targets(const View& view) {
-    const bool outlined = view.selected_thing >= 0;
+    const bool outlined = view.selected_drawable >= 0;
     put_to = list.occlusion || outlined;
     if (targets && targets->fits(view.width, view.height, view.samples, put_to, outlined)) return;
     // What was there stays with a draw that no longer needs it, so that switching is cheap.
@@ -296,12 +296,12 @@ Image Renderer::picture(const View& view) {
 Pick Renderer::pick(int x, int y) { return state_->pick(x, y); }
 std::array<double, 2> Renderer::colour_range() const { return state_->colour_range; }
 Renderer::Longest Renderer::longest_arrow() const { return state_->longest; }
-std::optional<Bounds> Renderer::bounds_of(const std::vector<int>& things, const Element& part) {
-    return state_->bounds_of({things}, part).front();
+std::optional<Bounds> Renderer::bounds_of(const std::vector<int>& drawables, const Element& part) {
+    return state_->bounds_of({drawables}, part).front();
 }
-std::vector<std::optional<Bounds>> Renderer::bounds_of_each(const std::vector<int>& things) {
+std::vector<std::optional<Bounds>> Renderer::bounds_of_each(const std::vector<int>& drawables) {
     std::vector<std::vector<int>> alone;
-    for (const int thing : things) alone.push_back({thing});
+    for (const int drawable : drawables) alone.push_back({drawable});
     return state_->bounds_of(alone, {});
 }
 double Renderer::device_seconds() const { return state_->device_seconds; }

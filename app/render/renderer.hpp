@@ -55,12 +55,12 @@ public:
         double length = 0;
     };
     Longest longest_arrow() const;
-    // The box around these things at the moment drawn last, measured on the device; `part` chooses
-    // an element of each, if they have such. None if they have no places: planes, and what is not
-    // finite. Waits for the device.
-    std::optional<Bounds> bounds_of(const std::vector<int>& things, const Element& part = {});
-    // A box around each of these things, in one go.
-    std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& things);
+    // The box around these drawables at the moment drawn last, measured on the device. `part`
+    // chooses an element of each, if they have elements of that kind. None if they have no places:
+    // planes, and what is not finite. Waits for the device.
+    std::optional<Bounds> bounds_of(const std::vector<int>& drawables, const Element& part = {});
+    // A box around each of these drawables, in one go.
+    std::vector<std::optional<Bounds>> bounds_of_each(const std::vector<int>& drawables);
     // Seconds the device took for the last finished draw, by timestamps; 0 if not supported.
     double device_seconds() const;
     // Seconds this thread took to work out and record the last draw.

@@ -1,5 +1,5 @@
 // What a Renderer holds. renderer.cpp: the public functions; record.cpp: the commands of a draw;
-// pick.cpp: what is under a pixel; bounds.cpp: where things are.
+// pick.cpp: what is under a pixel; bounds.cpp: where drawables are.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct FrameMemory {
     std::string arrows;  // Frame::arrows of that draw
 };
 
-// A few pixels around the cursor: thing, element and depth.
+// A few pixels around the cursor: drawable, element and depth.
 struct PickMemory {
     static constexpr int size = 5;
     Target ids, depth;
@@ -46,7 +46,7 @@ struct Renderer::State {
     bool draw(const View& view);
     Image read_image();
     Pick pick(int x, int y);
-    // A box around each group of things.
+    // A box around each group of drawables.
     std::vector<std::optional<Bounds>> bounds_of(const std::vector<std::vector<int>>& groups,
                                                  const Element& part);
 
@@ -73,7 +73,7 @@ struct Renderer::State {
     void record_item(const vk::raii::CommandBuffer& commands, FrameMemory& memory, const Item& item,
                      const How& how);
     void bind(const vk::raii::CommandBuffer& commands, vk::PipelineBindPoint point,
-              FrameMemory& memory, int thing, bool from_host);
+              FrameMemory& memory, int drawable, bool from_host);
 
     void prepare_frames();
     void prepare_targets(const View& view);

@@ -30,7 +30,7 @@ struct DrawConstants {
     Float4 a{}, b{};
     float radius = 0, spacing = 0, layer = 0, scale = 0;
     std::uint32_t first = 0, count = 0, rows = 0, columns = 0;
-    std::uint32_t flags = 0, thing = 0;
+    std::uint32_t flags = 0, drawable = 0;
     std::int32_t only = -1;
     std::uint32_t mode = 0;
 };

@@ -1,6 +1,6 @@
 // The images that a picture of one size is made of, and their framebuffers.
 //
-//   colour, depth    what things are drawn into, with 1 or 4 samples
+//   colour, depth    what drawables are drawn into, with 1 or 4 samples
 //   lit, nearest     the same with one sample, before ambient occlusion and outline are put to it
 //   finished         the picture: drawn to directly where nothing is put to it
 //   mask             the silhouette of what is selected

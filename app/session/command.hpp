@@ -1,5 +1,5 @@
-// What the window asks of the simulation thread. Commands go in by value, in order; each takes
-// effect at the next step or iteration, and never waits for the thread.
+// The commands that the window sends to the session. They are passed by value and in order. Each
+// takes effect at the next step or iteration; sending never waits.
 #pragma once
 
 #include <array>
@@ -17,16 +17,17 @@
 
 namespace hindcast::session {
 
-// Runs this document from now on. What differs only in numbers of quantities is changed in the
-// simulation that runs, at the next step or iteration, without stopping the optimisation; anything
-// else builds a new one, and what was there stays if that fails.
+// Runs this document from now on. Where it differs only in numbers that a build merely uploads,
+// they are set in the running simulation, at the next step or iteration, without a new build and
+// without stopping the optimisation. Anything else builds a new simulation; if that fails, the old
+// one stays.
 struct Apply {
     std::shared_ptr<const document::Document> document;
     std::uint64_t revision = 0;
-    std::filesystem::path file;  // where it was read from: names relative files
-    bool fresh = false;          // another scene: history and time begin anew
+    std::filesystem::path file;  // it was read from here; relative file names start here
+    bool fresh = false;          // another scene: history and time start again
 };
-// Frames go there, from the next one on.
+// From the next frame on, frames are written into this exchange.
 struct ShowOn {
     std::shared_ptr<render::Exchange> exchange;
 };
@@ -35,100 +36,99 @@ struct Play {
     bool on = true;
 };
 struct Seek {
-    std::int64_t step = 0;  // of the iteration that is wanted
+    std::int64_t step = 0;  // of the iteration to be shown
 };
 struct StepBy {
-    std::int64_t steps = 1;  // negative: back, from the frames that are kept
+    std::int64_t steps = 1;  // negative: back
 };
-// 0: as fast as possible, which shows what is computed as it comes, and passes through a complete
-// run in a second at most and never slower than real time.
+// 0: as fast as possible. Frames are then shown as they are computed, and a complete run is played
+// in at most a second and never slower than in real time.
 struct SetSpeed {
     double seconds_per_second = 1;
 };
-// The speed that a scene of this duration (s) is played with at first: 1, or, for one of less than
-// a second, the round number (1, 2 or 5 times a power of ten) at which it lasts about four seconds.
+// The initial speed for a scene of this duration (s): 1, or for less than a second the round number
+// (1, 2 or 5 times a power of ten) at which playing takes about four seconds.
 double fitting_speed(double duration);
 struct Repeat {
-    bool on = true;  // playing begins again at the end
+    bool on = true;  // at the end playing starts again
 };
-struct Reset {};  // time 0, parameters of the document; the iterations so far stay
+struct Reset {};  // time 0, parameters of the document; the iterations so far are kept
 
 struct Optimise {
     enum class What : std::uint8_t { start, pause, one, stop } what = What::start;
 };
 struct ShowIteration {
-    std::optional<std::int64_t> iteration;  // none: the newest, as they come
+    std::optional<std::int64_t> iteration;  // none: always the newest
 };
 struct Ghost {
     std::optional<std::int64_t> iteration;
 };
-// Goes on from that iteration's parameters, with a fresh optimiser. If it is of an older scene, the
-// answer is the document that it was run with: once that is applied, branch again. Without a number
-// it is an error.
+// Continues from that iteration's parameters with a new optimiser. If the iteration belongs to an
+// older scene, the answer is the document it was run with: apply that, then branch again. Without a
+// number that is an error.
 struct Branch {
     std::int64_t iteration = 0;
     std::uint64_t number = 0;
 };
-// Answers with the document in which the shown iteration's parameters are written. Of an older
-// scene it is an error. `newest`: the parameters that stand, whatever is shown.
+// Answers with the document that has the shown iteration's parameters. An error for an iteration of
+// an older scene. `newest`: the current parameters instead of those shown.
 struct Accept {
     std::uint64_t number = 0;
     bool newest = false;
 };
-struct Revert {};  // to the parameters of the document
+struct Revert {};  // back to the parameters of the document
 
-// What the frames carry besides places: names of Snapshot::colours and arrows, or "".
-struct Look {
+// The data in a frame besides positions: names in Snapshot::colours and Snapshot::arrows, or "".
+struct FrameContents {
     std::string colour, arrows;
     bool trails = false;
 };
 
-// A pull by hand, with a spring between a point and the hand (hand.hpp). It is felt from the step
-// shown on, while time runs, and becomes Snapshot::pulled when it is released. Only what runs with
-// the parameters that stand can be pulled on: of an older iteration it is an error.
+// A pull with the mouse, by a spring between a point and the mouse (mouse_pull.hpp). It acts from
+// the step shown on, while time runs, and becomes Snapshot::released_pull on release. Only a run of
+// the current parameters can be pulled on: for an older iteration it is an error.
 struct Grab {
-    std::uint64_t number = 0;          // of the caller; grows
-    std::vector<std::int64_t> points;  // of the scene: the one next to `place` is taken
+    std::uint64_t number = 0;          // chosen by the caller, increasing
+    std::vector<std::int64_t> points;  // of the scene; the one nearest to `place` is grabbed
     render::Vec3 place{};              // m
 };
 struct PullTo {
     std::uint64_t number = 0;
-    render::Vec3 by{};  // m, from where the point was when it was grabbed
+    render::Vec3 by{};  // m, displacement from the point's position when it was grabbed
 };
 struct Release {
     std::uint64_t number = 0;
-    bool keep = true;  // false: as if it had not been
+    bool keep = true;  // false: the pull is discarded
 };
 
 struct CheckGradient {};
 struct Scan {
-    std::array<std::string, 2>
-        names;                      // of entries of the parameter vector; the second may be empty
-    std::array<double, 2> width{};  // of the whole range; 0: chosen
+    std::array<std::string, 2> names;  // entries of the parameter vector; the second may be empty
+    std::array<double, 2> width{};     // of the range around the current value; 0: automatic
     int count = 41;
 };
 struct CancelScan {};
-// Whether gradients are wanted of everything that could be optimised, not only of what is: then
-// they are computed in the background, for what is shown, when nothing else is to be done.
+// Turns on gradients with respect to every quantity that could be optimised, not only those that
+// are. They are computed in the background at the parameters shown, while the runner is idle.
 struct WatchGradients {
     bool on = true;
 };
 struct Profile {
     bool on = true;
 };
-// Answers in Snapshot::launch_text with what a launch of Snapshot::launches becomes. Does not
-// disturb what runs: it is answered between two steps.
+// Answers in Snapshot::launch_text with the code generated for a launch of Snapshot::launches. It
+// is answered between two steps, so a run goes on.
 struct LaunchText {
     std::string launch;                        // LaunchInfo::name
     Direction ran = Direction::forward;        // LaunchInfo::direction
-    Direction direction = Direction::forward;  // of the kernel that is wanted
-    backend::KernelText what = backend::KernelText::ir;
+    Direction direction = Direction::forward;  // of the kernel to show
+    backend::KernelText what{};                // its IR
     bool operator==(const LaunchText&) const = default;
 };
 
 using Command =
     std::variant<Apply, ShowOn, Play, Seek, StepBy, SetSpeed, Repeat, Reset, Optimise,
-                 ShowIteration, Ghost, Branch, Accept, Revert, Look, Grab, PullTo, Release,
+                 ShowIteration, Ghost, Branch, Accept, Revert, FrameContents, Grab, PullTo, Release,
                  CheckGradient, Scan, CancelScan, WatchGradients, Profile, LaunchText>;
 
 }  // namespace hindcast::session

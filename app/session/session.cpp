@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "app/session/threads/front.hpp"
+#include "app/session/threads/playback.hpp"
 #include "app/session/threads/runner.hpp"
 #include "engine/backend/cuda/context.hpp"
 
@@ -14,22 +14,22 @@ namespace hindcast::session {
 
 struct Session::State {
     std::shared_ptr<Device> device;
-    Desk desk;
+    SharedState shared;
     Runner runner;
-    Front front;
+    Playback playback;
 
     mutable std::mutex mutex;  // of what follows: held for a few instructions only
     mutable std::condition_variable published;
     std::shared_ptr<const Snapshot> newest = std::make_shared<const Snapshot>();
     std::function<void()> wake;
 
-    std::thread front_thread, runner_thread;
+    std::thread playback_thread, runner_thread;
 
     State(const Registry& registry, SessionOptions options)
         : device(options.simulation.device),
-          runner(desk, registry, std::move(options)),
-          front(
-              desk, *device, [this](std::shared_ptr<const Snapshot> s) { publish(std::move(s)); },
+          runner(shared, registry, std::move(options)),
+          playback(
+              shared, *device, [this](std::shared_ptr<const Snapshot> s) { publish(std::move(s)); },
               [this] { notify(); }) {}
 
     void publish(std::shared_ptr<const Snapshot> snapshot) {
@@ -61,26 +61,26 @@ Session::Session(const Registry& registry, SessionOptions options) {
         options.simulation.device = std::make_shared<Device>(DeviceOptions{});
     state_ = std::make_unique<State>(registry, std::move(options));
     State& s = *state_;
-    s.front_thread = std::thread([&s] { s.front.run(); });
+    s.playback_thread = std::thread([&s] { s.playback.run(); });
     s.runner_thread = std::thread([&s] { s.runner.run(); });
 }
 
 Session::~Session() {
     State& s = *state_;
     {
-        const std::lock_guard lock(s.desk.mutex);
-        s.desk.ends = true;
+        const std::lock_guard lock(s.shared.mutex);
+        s.shared.ends = true;
     }
-    s.desk.front_wakes.notify_all();
-    s.desk.runner_wakes.notify_all();
-    s.front_thread.join();
+    s.shared.playback_wakes.notify_all();
+    s.shared.runner_wakes.notify_all();
+    s.playback_thread.join();
     s.runner_thread.join();
 }
 
 void Session::send(Command command) {
-    const std::lock_guard lock(state_->desk.mutex);
-    state_->desk.mail.push_back(std::move(command));
-    state_->desk.front_wakes.notify_all();
+    const std::lock_guard lock(state_->shared.mutex);
+    state_->shared.playback_commands.push_back(std::move(command));
+    state_->shared.playback_wakes.notify_all();
 }
 
 std::shared_ptr<const Snapshot> Session::snapshot() const {

@@ -1,4 +1,4 @@
-// What every back end offers: a kernel made ready to run, and what its parameters are bound to.
+// What every back end offers: a kernel made ready to run.
 //
 // Semantics common to all back ends (the interpreter is the definition, the others are tested
 // against it bit by bit):
@@ -20,16 +20,14 @@
 //    is then undefined.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/backend/optional_passes.hpp"
+#include "engine/backend/binding.hpp"
+#include "engine/backend/pass_set.hpp"
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast {
@@ -39,126 +37,10 @@ class ThreadPool;
 namespace hindcast::backend {
 
 class DeferredWork;
+struct FactUpdate;
 
 inline constexpr std::int64_t reduce_chunk = 1024;
 inline constexpr int reduce_lanes = 16;
-
-// Where an array was last added to in fixed point: elements begin .. end-1, where points met the
-// grid, say; what lies outside is mostly idle. Work on all elements is cut so that each thread gets
-// an equal part of these, and finds in its cache what it has there. No bit depends on it.
-struct ActiveRange {
-    // Of these elements only those with begin <= element % period < end; all, if period is 0. The
-    // elements of a grid stand row by row, and points touch a part of each.
-    struct Columns {
-        std::int32_t period = 0, begin = 0, end = 0;
-    };
-    std::int64_t begin = 0, end = 0;
-    Columns columns{};
-
-    // As counted from an element, with all columns.
-    ActiveRange from(std::int64_t first) const {
-        return {std::max(begin - first, std::int64_t{0}), end - first};
-    }
-    // Calls body(begin, end) for what of it is among elements `from` .. to-1, in rising order;
-    // with columns, widened to whole blocks of so many elements. `from` is a multiple of `block`.
-    template <class Body>
-    void each(std::int64_t from, std::int64_t to, std::int64_t block, const Body& body) const;
-};
-
-// What is known of an array. At the version `known`, its elements outside of busy.begin ..
-// busy.end-1 are idle: all their bits are zero or, if `by` is not 0, they are what a kernel makes
-// of zeros (unchanged_items.hpp has the number).
-struct ArrayFacts {
-    std::uint64_t version = 0, known = 0, by = 0;  // known = version: of what it holds now
-    ActiveRange busy;
-
-    bool is_idle(std::uint64_t number = 0) const { return known == version && by == number; }
-};
-// What a launch has found out of the array that one of its parameters is bound to.
-struct FactUpdate {
-    int parameter = 0;
-    ActiveRange busy;
-    std::uint64_t by = 0;
-};
-
-// The elements in one or the other, and those between.
-inline ActiveRange hull(const ActiveRange& a, const ActiveRange& b) {
-    if (a.begin >= a.end) return b;
-    if (b.begin >= b.end) return a;
-    ActiveRange both{std::min(a.begin, b.begin), std::max(a.end, b.end)};
-    if (a.columns.period == b.columns.period)
-        both.columns = {a.columns.period, std::min(a.columns.begin, b.columns.begin),
-                        std::max(a.columns.end, b.columns.end)};
-    return both;
-}
-
-template <class Body>
-void ActiveRange::each(std::int64_t from, std::int64_t to, std::int64_t block,
-                       const Body& body) const {
-    from = std::max(from, begin);
-    to = std::min(to, end);
-    if (from >= to) return;
-    if (columns.period == 0) {
-        body(from, to);
-        return;
-    }
-    std::int64_t row = from / columns.period * columns.period;
-    // What is gathered: rows may touch each other where they are widened.
-    std::int64_t first = from, behind = from;
-    for (; row < to; row += columns.period) {
-        const std::int64_t left = (row + columns.begin) / block * block;
-        const std::int64_t right = (row + columns.end + block - 1) / block * block;
-        if (left > behind) {
-            if (first < behind) body(first, behind);
-            first = left;
-        }
-        behind = std::clamp(right, behind, to);
-        if (first >= to) return;
-    }
-    if (first < behind) body(first, behind);
-}
-
-// What one parameter of a launch is bound to. Strides are in scalars.
-struct Binding {
-    void* data = nullptr;    // component 0 of element 0. Value and reduce parameters: see below.
-    std::int64_t count = 0;  // elements (value, reduce: 1)
-    std::int64_t element_stride = 0;  // 0: every index reads the one element (read only)
-    std::int64_t component_stride =
-        1;  // C-contiguous arrays of vectors: element_stride = components, this = 1
-    // Changes whenever the contents change, and is never used again at this address: index arrays
-    // are inverted, and copies made, once per version. 0: unknown (integers: they never change).
-    std::uint64_t version = 0;
-    // readable_behind() (base/aligned.hpp) bytes behind the last element may be read.
-    bool padded = false;
-    bool kept = false;  // in a history: at the next launch its values lie elsewhere
-    ActiveRange* occupied = nullptr;
-    const ArrayFacts* contents = nullptr;  // of the array, if that is what `data` belongs to
-    // Value parameters: data points to `components` scalars, f64 for real parameters, else the
-    // parameter's own type. Reduce parameters: data points to `components` f64.
-
-    // Whether both are the same elements in memory.
-    bool is_same(const Binding& other) const {
-        return data == other.data && count == other.count &&
-               element_stride == other.element_stride && component_stride == other.component_stride;
-    }
-};
-
-// An array in the memory of the host, and a block of memory in which everything has the place that
-// it has in the array.
-struct Copy {
-    Binding array;
-    int components = 1;
-    std::size_t scalar = 0;  // bytes
-    std::byte* block = nullptr;
-
-    // From the first element to the last.
-    std::size_t bytes() const {
-        if (array.count == 0) return 0;
-        const std::int64_t last =
-            (array.count - 1) * array.element_stride + (components - 1) * array.component_stride;
-        return static_cast<std::size_t>(last + 1) * scalar;
-    }
-};
 
 // What errors say of a launch.
 struct LaunchWords {

@@ -9,10 +9,9 @@
 //     device_options.passes = PassSet::without("symmetry,fusion");
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
+
+#include "engine/backend/pass_set.hpp"
 
 namespace hindcast {
 
@@ -44,27 +43,5 @@ struct PassInfo {
 // All, in the order of the enumeration.
 std::span<const PassInfo> all_passes();
 const PassInfo& info(Pass which);
-
-class PassSet {
-public:
-    PassSet() = default;  // all
-    static PassSet none();
-    // All but those named, with commas between, or "all". Throws Error for a name that is not
-    // known.
-    static PassSet without(std::string_view names);
-
-    bool has(Pass o) const { return (left_out_ & bit(o)) == 0; }
-    PassSet without(Pass o) const { return PassSet(left_out_ | bit(o)); }
-    PassSet with(Pass o) const { return PassSet(left_out_ & ~bit(o)); }
-    // The names of what is left out, with commas between; "": nothing.
-    std::string left_out() const;
-    bool operator==(const PassSet&) const = default;
-
-private:
-    explicit PassSet(std::uint32_t left_out) : left_out_(left_out) {}
-    static std::uint32_t bit(Pass o) { return 1U << static_cast<unsigned>(o); }
-
-    std::uint32_t left_out_ = 0;
-};
 
 }  // namespace hindcast

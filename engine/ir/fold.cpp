@@ -4,6 +4,8 @@
 // fused when the expression is recorded (`contract`), by definition of the operand, never by
 // counting uses and never on cloned ops. Folding changes no bit: no x*0 -> 0 (infinities), no x+0
 // -> x (the sign of zero), but x + (-0), x - 0, x*1, x/1.
+#include <bit>
+
 #include "engine/ir/builder.hpp"
 #include "engine/ir/evaluate.hpp"
 
@@ -109,13 +111,18 @@ Value Builder::fold(OpCode code, Type type, Value a, Value b, Value c) {
             break;
         case OpCode::div:
             if (is_integer_constant(b, 1)) return a;
-            break;
+            [[fallthrough]];
         case OpCode::rem:
-            // Items are not negative: the remainder of one by a power of two is its last bits.
+            // Items are not negative: divided by a power of two, the remainder of one is its last
+            // bits, the quotient the others.
             if (op(a).code == OpCode::item && is_constant(b))
                 if (const std::int64_t n = integer_of(op(b).bits, type);
                     n > 0 && (n & (n - 1)) == 0)
-                    return emit(OpCode::bit_and, type, a, integer(n - 1, type));
+                    return code == OpCode::rem
+                               ? emit(OpCode::bit_and, type, a, integer(n - 1, type))
+                               : emit(OpCode::shift_right, type, a,
+                                      integer(std::countr_zero(static_cast<std::uint64_t>(n)),
+                                              type));
             break;
         case OpCode::min:
         case OpCode::max:

@@ -103,4 +103,16 @@ KernelDef KernelDef::without_unused() const {
                      });
 }
 
+KernelDef KernelDef::with_sum(std::string_view parameter) const {
+    KernelDef defining = *this;
+    for (ir::Parameter& p : defining.parameters_) {
+        if (p.name != parameter || p.access != ir::Access::accumulate) continue;
+        p.access = ir::Access::sum;
+        return defining;
+    }
+    throw Error("'" + std::string(parameter) + "' is not an Accumulate")
+        .in_kernel(name_)
+        .remedy("name a parameter that the kernel adds to");
+}
+
 }  // namespace hindcast::lang

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -40,6 +41,9 @@ public:
     ir::Kernel trace(ir::Precision precision, const std::vector<std::string>& shared = {}) const;
     // The same kernel without the parameters that no op of its body refers to.
     KernelDef without_unused() const;
+    // The same kernel with an Accumulate as a Sum: the array is cleared before. Throws Error if it
+    // is none.
+    KernelDef with_sum(std::string_view parameter) const;
 
 private:
     // What the body does, before anything is simplified.

@@ -77,11 +77,11 @@ const GridField& Model::grid_field(const std::string& body, const Node& asked_at
         .remedy("name a body that has one, such as waves");
 }
 
-Array Model::add_array(const std::string& name, std::int64_t elements, int components, bool state,
-                       Layout layout) {
+Array Model::add_array(const std::string& name, std::int64_t elements, int components,
+                       ArrayDescription description, Layout layout) {
     if (arrays_.contains(name)) throw Error("internal: two arrays are called '" + name + "'");
     Array array(real(), {elements, components}, layout);
-    arrays_[name] = {array, state};
+    arrays_[name] = {std::move(description), array};
     return array;
 }
 
@@ -100,15 +100,21 @@ Array Model::array(const std::string& name) const {
     return found->second.array;
 }
 
-bool Model::once(const std::string& key) { return done_.try_emplace(key, true).second; }
-
 // A number that is infinite in f32, or zero where its range has none, would spread as NaN.
+static bool fits_f32(double value, const document::Range& range) {
+    const auto rounded = static_cast<float>(value);
+    return std::isfinite(rounded) == std::isfinite(value) &&
+           (rounded != 0 || value == 0 || range.contains(0));
+}
+
+bool Quantity::fits(ir::Type real, std::span<const double> numbers) const {
+    return real != ir::Type::f32 ||
+           std::ranges::all_of(numbers, [this](double value) { return fits_f32(value, range); });
+}
+
 static void require_f32(const Quantity& quantity) {
     for (const double value : quantity.values) {
-        const auto rounded = static_cast<float>(value);
-        const bool fits = std::isfinite(rounded) == std::isfinite(value) &&
-                          (rounded != 0 || value == 0 || quantity.range.contains(0));
-        if (!fits)
+        if (!fits_f32(value, quantity.range))
             throw Error(fmt::format("{}: {} does not fit f32", quantity.path, value))
                 .at_pointer(quantity.scene_pointer)
                 .remedy("write a number between 1e-38 and 1e38, or run with --precision f64");
@@ -139,6 +145,31 @@ Quantity& Model::add_quantity(Quantity quantity) {
 Quantity* Model::find_quantity(const std::string& path) {
     const auto found = quantities_.find(path);
     return found == quantities_.end() ? nullptr : found->second.get();
+}
+
+bool Model::only_uploaded(const Quantity& quantity) const {
+    return !quantity.used_at_load && std::ranges::none_of(made_from_, [&](const MadeFrom& made) {
+        return made.quantity == quantity.path;
+    });
+}
+
+Launch Model::launch(const lang::KernelDef& kernel, std::int64_t items,
+                     const std::vector<NamedArgument>& arguments, std::string description) {
+    lang::KernelDef of = kernel;
+    for (const auto& [parameter, argument] : arguments) {
+        if (!argument.is_array()) continue;
+        const auto adds = [&, name = std::string_view(parameter)](const ir::Parameter& p) {
+            return p.name == name && p.access == ir::Access::accumulate;
+        };
+        if (std::ranges::none_of(kernel.parameters(), adds)) continue;
+        for (auto& [name, published] : arrays_) {
+            if (!published.defined_anew || !published.array.same_memory(argument.array())) continue;
+            if (!published.is_defined) of = of.with_sum(parameter);
+            published.is_defined = true;
+        }
+    }
+    return Launch(options_.device, of, options_.precision, items, arguments,
+                  std::move(description));
 }
 
 Program Model::step_program() const {
@@ -290,7 +321,9 @@ Quantity& Settings::quantity_of(Model& model, const std::string& key, std::int64
                                 std::vector<double> values) const {
     const int components = static_cast<int>(static_cast<std::int64_t>(values.size()) /
                                             std::max<std::int64_t>(count, 1));
-    return model.add_quantity(make(model, field(key), count, components, false, std::move(values)));
+    Quantity quantity = make(model, field(key), count, components, false, std::move(values));
+    quantity.used_at_load = true;  // the module made the values from more than the scene's number
+    return model.add_quantity(std::move(quantity));
 }
 
 Quantity Settings::make(const Model&, const Field& f, std::int64_t count, int components,

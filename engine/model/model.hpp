@@ -1,8 +1,8 @@
 // The model that modules build together: points, arrays, quantities, phases, objective terms.
 //
 // Points are what particle-like bodies consist of; all bodies share arrays ("position", "velocity",
-// ...), a body is a range of them. An Array is published under a name; other modules find it by
-// that name and its documented meaning. A quantity is a number of the scene that enters the
+// ...), a body is a range of them. An Array is published under a name, with unit and meaning; other
+// modules find it by that name. A quantity is a number of the scene that enters the
 // physics: it has a path, may be optimised, and is bound to launches either as one value for all
 // (f64 scalar) or one per element.
 #pragma once
@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <typeindex>
 #include <vector>
@@ -53,9 +54,21 @@ struct Quantity {
     std::string scene_pointer;  // of the value in the scene
     // Where `values` were set after the scene was loaded (--set): what the scene itself says.
     std::function<std::vector<double>()> as_loaded;
+    // What the module requires of the values besides the range: throws Error. May be empty.
+    std::function<void(std::span<const double> values)> check;
+    // The build used the scene's value for something other than the array. Set by values_at_load()
+    // and Settings::quantity_of(), and by a module that reads the value in another way.
+    bool used_at_load = false;
 
     // The numbers that the scene was loaded with.
     std::vector<double> loaded() const;
+    // For a build that makes something else from the values than `array`.
+    const std::vector<double>& values_at_load() {
+        used_at_load = true;
+        return values;
+    }
+    // Whether these values can be rounded to the run's real type.
+    bool fits(ir::Type real, std::span<const double> numbers) const;
     std::int64_t rows() const { return shared ? 1 : count; }
     // For a Property<T> or, if shared, a Param<T>.
     Argument argument() const { return shared ? Argument::shared(array) : Argument(array); }
@@ -64,6 +77,14 @@ struct Quantity {
 
 struct Range {
     std::int64_t first = 0, count = 0;
+};
+
+// What a published array is, for those who find it by its name.
+struct ArrayDescription {
+    std::string unit = {};      // "m/s"; "": a number, or no unit that one could name
+    std::string meaning = {};   // in one line: "velocity of each point"
+    bool state = false;         // part of the state hash, the outputs and the viewer
+    bool defined_anew = false;  // in each step, as the sum of what launches add to it
 };
 
 // A scalar field on the nodes of a regular grid in the plane: node (i, j) is element i * columns +
@@ -144,32 +165,26 @@ public:
     const GridField& grid_field(const std::string& body, const document::Node& asked_at) const;
 
     // --- arrays ---
-    // A state array of the run's real type; part of the state hash, the outputs and the
-    // viewer if `state`.
-    Array add_array(const std::string& name, std::int64_t elements, int components, bool state,
-                    Layout layout = Layout::contiguous);
+    // An array of the run's real type. Throws Error if there is one of that name.
+    Array add_array(const std::string& name, std::int64_t elements, int components,
+                    ArrayDescription description, Layout layout = Layout::contiguous);
     Array index_array(const std::vector<std::int64_t>& indices,
                       int components) const;  // i32, not published
     bool has_array(const std::string& name) const { return arrays_.contains(name); }
     Array array(const std::string& name) const;
-    struct Published {
+    struct Published : ArrayDescription {
         Array array;
-        bool state = false;
+        bool is_defined = false;  // by a launch, if `defined_anew`
     };
     const std::map<std::string, Published>& arrays() const { return arrays_; }
-    // True for the first caller with this key: what a module does once for all its instances.
-    bool once(const std::string& key);
-    // What modules share with each other beside arrays: one T for each model, made when it is first
-    // asked for.
+    // What modules share with each other, or a module's instances, beside arrays: one T for each
+    // model, made when it is first asked for.
     template <class T>
     T& shared() {
         std::shared_ptr<void>& one = shared_[typeid(T)];
         if (!one) one = std::make_shared<T>();
         return *static_cast<T*>(one.get());
     }
-    // True for the first caller: that launch must define the array (Sum), later ones add to it
-    // (Accumulate).
-    bool defines(const std::string& array_name) { return once("defines " + array_name); }
 
     // --- quantities ---
     Quantity& add_quantity(Quantity quantity);
@@ -189,13 +204,16 @@ public:
     // Scenes that are saved with other numbers of the quantity write the key.
     void keep(MadeFrom values) { made_from_.push_back(std::move(values)); }
     const std::vector<MadeFrom>& made_from() const { return made_from_; }
+    // Whether the build only uploaded this quantity's values: a simulation that gets other values
+    // by Quantity::upload() has the same bits as one that is built with them.
+    bool only_uploaded(const Quantity& quantity) const;
 
     // --- launches ---
+    // The arguments by name, in any order; parameters that the kernel's body does not use may be
+    // left out. Of the launches that add to an array that each step defines anew, the first one
+    // that is made clears it: its Accumulate becomes a Sum.
     Launch launch(const lang::KernelDef& kernel, std::int64_t items,
-                  std::vector<Argument> arguments, std::string description) const {
-        return Launch(options_.device, kernel, options_.precision, items, std::move(arguments),
-                      std::move(description));
-    }
+                  const std::vector<NamedArgument>& arguments, std::string description);
     Program& prologue() { return prologue_; }
     void add(Phase phase, const Launch& launch) { phases_[static_cast<int>(phase)].add(launch); }
     Program step_program() const;  // all phases in order
@@ -229,7 +247,6 @@ private:
     std::vector<std::pair<std::string, Range>> bodies_;
     std::map<std::string, GridField> grid_fields_;
     std::map<std::string, Published> arrays_;
-    std::map<std::string, bool> done_;
     std::map<std::type_index, std::shared_ptr<void>> shared_;
     std::map<std::string, std::unique_ptr<Quantity>> quantities_;
     std::vector<MadeFrom> made_from_;

@@ -25,7 +25,12 @@ lang::KernelDef make_kernel(const PublishedKernel& kernel, const document::Node&
     ModuleType type;
     type.type = "kernel";
     type.fields = kernel.options;
-    return kernel.make(Settings(type, options, kernel.name)).without_unused();
+    const Settings settings(type, options, kernel.name);
+    lang::KernelDef made = kernel.make(settings);
+    if (std::ranges::find(known, "adds") != known.end() && settings.choice("adds") == "to_zero")
+        for (const ir::Parameter& p : std::vector(made.parameters()))
+            if (p.access == ir::Access::accumulate) made = made.with_sum(p.name);
+    return made.without_unused();
 }
 
 Field dimension_option() {

@@ -38,6 +38,7 @@ lang::KernelDef make_kernel(const PublishedKernel& kernel, const document::Node&
 
 // Options that many kernels have.
 Field dimension_option();  // "dimension": 2 or 3
-Field adds_option();       // "adds": "to_what_is_there" or "to_zero"
+// "adds": "to_what_is_there" or "to_zero", what each Accumulate of the kernel is made a Sum for.
+Field adds_option();
 
 }  // namespace hindcast::model

@@ -27,6 +27,7 @@ void Registry::add(model::ModuleType type) {
         if (!keys.insert(f.key).second)
             throw Error("the module type '" + type.type + "' has two fields called '" + f.key +
                         "'");
+    if (!modules_.empty()) type.module = modules_.back();
     types_.push_back(std::move(type));
 }
 

@@ -45,12 +45,16 @@ struct ModuleType {
     std::string documentation;  // with the formula
     std::vector<Field> fields;  // besides type and name (and, for objectives, weight and at)
     std::function<std::unique_ptr<Instance>(std::shared_ptr<Settings>)> make;
+    std::string module = {};  // the folder that it comes from; the registry says it
 };
 
 }  // namespace model
 
 class Registry {
 public:
+    // Whose types follow. The generated call says it before it calls register_NAME.
+    void enter(const std::string& module) { modules_.push_back(module); }
+    const std::vector<std::string>& modules() const { return modules_; }
     // Throws Error if the section has that type already, or two fields one key.
     void add(model::ModuleType type);
     const model::ModuleType* find(model::Section section, const std::string& type) const;
@@ -64,6 +68,7 @@ public:
     const std::vector<model::PublishedKernel>& kernels() const { return kernels_; }
 
 private:
+    std::vector<std::string> modules_;
     std::vector<model::ModuleType> types_;
     std::vector<model::PublishedKernel> kernels_;
 };

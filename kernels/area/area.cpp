@@ -95,11 +95,13 @@ public:
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
         Program program;
-        program.add(
-            model.launch(area(selection, selection.count()), 1,
-                         {model.array("position"), settings_->quantity(model, "target").argument(),
-                          selection.body.first, selection.index, scale, term.value},
-                         settings_->name() + ": area"));
+        program.add(model.launch(area(selection, selection.count()), 1,
+                                 {{"x", model.array("position")},
+                                  {"target", settings_->quantity(model, "target").argument()},
+                                  selection.argument(),
+                                  {"scale", scale},
+                                  {"value", term.value}},
+                                 settings_->name() + ": area"));
         model.add_term(std::move(term), program);
     }
 
@@ -119,11 +121,13 @@ public:
         model::Term term = settings_->term(model);
         const double scale = 1.0 / static_cast<double>(term.times.size());
         Program program;
-        program.add(
-            model.launch(volume(static_cast<std::int64_t>(corners.size()) / 3), 1,
-                         {model.array("position"), settings_->quantity(model, "target").argument(),
-                          model.index_array(corners, 3), scale, term.value},
-                         settings_->name() + ": volume"));
+        program.add(model.launch(volume(static_cast<std::int64_t>(corners.size()) / 3), 1,
+                                 {{"x", model.array("position")},
+                                  {"target", settings_->quantity(model, "target").argument()},
+                                  {"corners", model.index_array(corners, 3)},
+                                  {"scale", scale},
+                                  {"value", term.value}},
+                                 settings_->name() + ": volume"));
         model.add_term(std::move(term), program);
     }
 

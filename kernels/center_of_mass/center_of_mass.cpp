@@ -52,7 +52,7 @@ void publish_kernels(Registry& registry) {
                        {"moment", "a sum, kg m"},
                        {"total", "a sum, kg"}},
                       [](const Settings& options) {
-                          return particles::for_dimension(options, [&](auto D) {
+                          return model::for_dimension(options, [&](auto D) {
                               return moments<D>(particles::selection_of(options));
                           });
                       }});
@@ -62,7 +62,7 @@ void publish_kernels(Registry& registry) {
          {model::dimension_option()},
          {{"moment", "kg m"}, {"total", "kg"}, {"scale", "a factor"}, {"value", "a sum, m^2"}},
          [](const Settings& options) {
-             return particles::for_dimension(options, [](auto D) { return squared_distance<D>(); });
+             return model::for_dimension(options, [](auto D) { return squared_distance<D>(); });
          }});
 }
 
@@ -76,21 +76,26 @@ public:
         const double scale = 1.0 / static_cast<double>(term.times.size());
         const model::Quantity& target = settings_->quantity(model, "target");
         model.draw({settings_->name(), model::DrawnTargets{&target}});
-        const KernelDef sum = particles::for_dimension(
+        const KernelDef sum = model::for_dimension(
             model, [&](auto dimension) { return moments<dimension>(selection); });
-        const KernelDef distance = particles::for_dimension(
+        const KernelDef distance = model::for_dimension(
             model, [](auto dimension) { return squared_distance<dimension>(); });
         std::vector<Program> programs;
         for (std::size_t t = 0; t < term.times.size(); ++t) {  // sums of its own for each time
             const Array moment(ir::Type::f64, {1, model.dimension()}), total(ir::Type::f64, {1});
             Program program;
-            program.add(
-                model.launch(sum, selection.count(),
-                             {model.array("position"), model.array("mass"), target.argument(),
-                              selection.body.first, selection.index, moment, total},
-                             settings_->name() + ": moments"));
-            program.add(model.launch(distance, 1, {moment, total, scale, term.value},
-                                     settings_->name() + ": centre of mass"));
+            program.add(model.launch(sum, selection.count(),
+                                     {{"x", model.array("position")},
+                                      {"mass", model.array("mass")},
+                                      {"target", target.argument()},
+                                      selection.argument(),
+                                      {"moment", moment},
+                                      {"total", total}},
+                                     settings_->name() + ": moments"));
+            program.add(model.launch(
+                distance, 1,
+                {{"moment", moment}, {"total", total}, {"scale", scale}, {"value", term.value}},
+                settings_->name() + ": centre of mass"));
             programs.push_back(std::move(program));
         }
         model.add_term(std::move(term), programs);

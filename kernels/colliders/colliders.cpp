@@ -10,9 +10,9 @@
 //               derivative is that of sliding.
 //   projection  at the end of the step, on the new position, where phi < 0 and v_n < 0: v_n <- 0,
 //               and |v_t| shrinks by at most friction |v_n|.
-// The last two change velocities only, at the ends of steps; positions stay. Which step that is does
-// not change with a small change of the scene, so that their derivatives know nothing of the time of
-// a contact: they are those of the discrete program, and no guide to what it approximates.
+// The last two change velocities only, at the ends of steps; positions stay. Which step that is
+// does not change with a small change of the scene, so that their derivatives know nothing of the
+// time of a contact: they are those of the discrete program, and no guide to what it approximates.
 // Fixed points are not affected.
 #include "kernels/colliders/colliders.hpp"
 
@@ -26,6 +26,7 @@ namespace hindcast {
 namespace {
 
 using namespace lang;
+using model::for_dimension;
 using model::Model;
 using model::Phase;
 using model::Quantity;
@@ -35,7 +36,8 @@ enum class Surface { plane, sphere };
 
 struct Form {
     Surface surface = Surface::plane;
-    bool friction = false, damping = false, restitution = false, from_zero = true;
+    bool friction = false, damping = false, restitution = false;
+    std::int64_t first = 0;        // of the points
     bool strictly_inside = false;  // velocities change where phi < 0, otherwise where phi <= 0
 };
 
@@ -71,17 +73,16 @@ std::vector<std::string> with_surface(const Form& form, std::vector<std::string>
     return names;
 }
 
-template <int D, template <class> class Into>
+template <int D>
 KernelDef penalty(const Form& form) {
     using V = Vec<Float, D>;
     return kernel(
         "contact_penalty",
-        with_surface(
-            form, {"stiffness", "damping", "friction", "slip_speed", "first", "x", "v", "force"}),
+        with_surface(form, {"stiffness", "damping", "friction", "slip_speed", "x", "v", "force"}),
         [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
                Property<Float> damping, Property<Float> friction, Property<Float> slip_speed,
-               Param<Int> first, Read<V> x, Read<V> v, Into<V> force) {
-            const Int j = particles::point_at(i, first, form.from_zero);
+               Read<V> x, Read<V> v, Accumulate<V> force) {
+            const Int j = particles::point_at(i, form.first);
             const bool moves = form.damping || form.friction;
             const Contact<D> c =
                 contact<D>(form, x[j], moves ? V(v[j]) : V::filled(Float(0)), vector[0], number[0]);
@@ -100,10 +101,10 @@ template <int D>
 KernelDef penalty_energy(const Form& form) {
     using V = Vec<Float, D>;
     return kernel(
-        "contact_energy", with_surface(form, {"stiffness", "first", "x", "scale", "value"}),
+        "contact_energy", with_surface(form, {"stiffness", "x", "scale", "value"}),
         [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
-               Param<Int> first, Read<V> x, Param<Float> scale, Reduce<Float> value) {
-            const Int j = particles::point_at(i, first, form.from_zero);
+               Read<V> x, Param<Float> scale, Reduce<Float> value) {
+            const Int j = particles::point_at(i, form.first);
             const Contact<D> c = contact<D>(form, x[j], V::filled(Float(0)), vector[0], number[0]);
             const Float energy = 0.5 * stiffness[0] * c.distance * c.distance;
             value += select(c.distance < 0.0, energy, Float(0)) * scale.value();
@@ -114,29 +115,28 @@ KernelDef penalty_energy(const Form& form) {
 template <int D>
 KernelDef velocity_change(const Form& form) {
     using V = Vec<Float, D>;
-    return kernel(form.strictly_inside ? "contact_projection" : "contact_impulse",
-                  with_surface(form, {"restitution", "friction", "first", "w", "x", "v"}),
-                  [form](Int i, Property<V> vector, Property<Float> number,
-                         Property<Float> restitution, Property<Float> friction, Param<Int> first,
-                         Read<Float> w, Read<V> x, ReadWrite<V> v) {
-                      const Int j = particles::point_at(i, first, form.from_zero);
-                      const V old = v[j];
-                      const Contact<D> c = contact<D>(form, x[j], old, vector[0], number[0]);
-                      V after = c.tangential;
-                      if (form.friction) {
-                          Float limit = friction[0] * -c.normal_speed;
-                          if (form.restitution) limit = limit * (1.0 + restitution[0]);
-                          // At speed 0 with limit 0 nothing is held: the first branch, with its
-                          // slope.
-                          after = select(c.tangential_speed >= limit,
-                                         after * (1.0 - divz(limit, c.tangential_speed)),
-                                         V::filled(Float(0)));
-                      }
-                      if (form.restitution) after -= c.normal * (restitution[0] * c.normal_speed);
-                      const Bool inside =
-                          form.strictly_inside ? c.distance < 0.0 : c.distance <= 0.0;
-                      v[j] = select(inside && c.normal_speed < 0.0 && w[j] > 0.0, after, old);
-                  });
+    return kernel(
+        form.strictly_inside ? "contact_projection" : "contact_impulse",
+        with_surface(form, {"restitution", "friction", "w", "x", "v"}),
+        [form](Int i, Property<V> vector, Property<Float> number, Property<Float> restitution,
+               Property<Float> friction, Read<Float> w, Read<V> x, ReadWrite<V> v) {
+            const Int j = particles::point_at(i, form.first);
+            const V old = v[j];
+            const Contact<D> c = contact<D>(form, x[j], old, vector[0], number[0]);
+            V after = c.tangential;
+            if (form.friction) {
+                Float limit = friction[0] * -c.normal_speed;
+                if (form.restitution) limit = limit * (1.0 + restitution[0]);
+                // At speed 0 with limit 0 nothing is held: the first branch, with its
+                // slope.
+                after =
+                    select(c.tangential_speed >= limit,
+                           after * (1.0 - divz(limit, c.tangential_speed)), V::filled(Float(0)));
+            }
+            if (form.restitution) after -= c.normal * (restitution[0] * c.normal_speed);
+            const Bool inside = form.strictly_inside ? c.distance < 0.0 : c.distance <= 0.0;
+            v[j] = select(inside && c.normal_speed < 0.0 && w[j] > 0.0, after, old);
+        });
 }
 
 std::vector<model::PublishedKernel::Parameter> with_surface_rows(
@@ -180,9 +180,7 @@ void publish_kernels(Registry& registry) {
              Form form = form_of(options);
              form.damping = options.boolean("damping");
              form.friction = options.boolean("friction");
-             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
-                 return penalty<D, Into>(form);
-             });
+             return for_dimension(options, [&](auto D) { return penalty<D>(form); });
          }});
     registry.publish(
         {"contact_energy",
@@ -190,8 +188,8 @@ void publish_kernels(Registry& registry) {
          {model::dimension_option(), surface},
          with_surface_rows({stiffness, x, {"scale", "a factor"}, {"value", "a sum, J"}}),
          [form_of](const Settings& options) {
-             return particles::for_dimension(
-                 options, [&](auto D) { return penalty_energy<D>(form_of(options)); });
+             return for_dimension(options,
+                                  [&](auto D) { return penalty_energy<D>(form_of(options)); });
          }});
     for (const bool strictly_inside : {false, true})
         registry.publish(
@@ -212,8 +210,7 @@ void publish_kernels(Registry& registry) {
                  form.friction = options.boolean("friction");
                  form.restitution = options.boolean("restitution");
                  form.strictly_inside = strictly_inside;
-                 return particles::for_dimension(options,
-                                                 [&](auto D) { return velocity_change<D>(form); });
+                 return for_dimension(options, [&](auto D) { return velocity_change<D>(form); });
              }});
 }
 
@@ -228,10 +225,14 @@ public:
         const bool plane = surface_ == Surface::plane;
         Quantity& vector = settings_->quantity(model, plane ? "normal" : "center");
         Quantity& number = settings_->quantity(model, plane ? "offset" : "radius");
-        if (plane && std::all_of(vector.values.begin(), vector.values.end(),
-                                 [](double n) { return n == 0; }))
-            throw settings_->error("normal", "the normal is the zero vector")
-                .remedy("give the direction that points out of the obstacle");
+        if (plane) {
+            vector.check = [settings = settings_](std::span<const double> normal) {
+                if (std::ranges::all_of(normal, [](double n) { return n == 0; }))
+                    throw settings->error("normal", "the normal is the zero vector")
+                        .remedy("give the direction that points out of the obstacle");
+            };
+            vector.check(vector.values);
+        }
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };
@@ -257,38 +258,37 @@ public:
         form.friction = settings_->written("friction");
         form.damping = settings_->written("damping");
         form.restitution = settings_->written("restitution");
-        form.from_zero = range.first == 0;
+        form.first = range.first;
         form.strictly_inside = response == "projection";
-        const auto coefficient = [&](const char* key, bool used) {
-            return used ? settings_->quantity(model, key).argument() : Argument(0.0);
+        const std::vector<NamedArgument> surface{{plane ? "normal" : "center", vector.argument()},
+                                                 {plane ? "offset" : "radius", number.argument()},
+                                                 {"x", a.position}};
+        std::vector<NamedArgument> arguments = surface;
+        arguments.emplace_back("v", a.velocity);
+        const auto add = [&](const char* key) {
+            arguments.emplace_back(key, settings_->quantity(model, key).argument());
         };
+        if (form.friction) add("friction");
         if (response == "penalty") {
-            const Argument stiffness = coefficient("stiffness", true);
-            const particles::Force force = particles::force(model);
-            const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
-                return force.defines ? penalty<dimension, Sum>(form)
-                                     : penalty<dimension, Accumulate>(form);
-            });
-            model.add(Phase::forces,
-                      model.launch(kernel, range.count,
-                                   {vector.argument(), number.argument(), stiffness,
-                                    coefficient("damping", form.damping),
-                                    coefficient("friction", form.friction),
-                                    coefficient("slip_speed", form.friction), range.first,
-                                    a.position, a.velocity, force.array},
-                                   settings_->name() + ": contact force"));
+            add("stiffness");
+            const Argument stiffness = arguments.back().argument;
+            if (form.damping) add("damping");
+            if (form.friction) add("slip_speed");
+            arguments.emplace_back("force", particles::force(model));
+            const KernelDef kernel = for_dimension(model, [&](auto D) { return penalty<D>(form); });
+            model.add(Phase::forces, model.launch(kernel, range.count, arguments,
+                                                  settings_->name() + ": contact force"));
             model.publish_energy(
                 {plane ? "plane" : "sphere", settings_->name(), "contact energy",
-                 [name = settings_->name(), form, range, vector = vector.argument(),
-                  number = number.argument(),
-                  stiffness](Model& m, double scale, const Array& value, Program& program) {
-                     program.add(m.launch(
-                         particles::for_dimension(
-                             m, [&](auto dimension) { return penalty_energy<dimension>(form); }),
-                         range.count,
-                         {vector, number, stiffness, range.first, m.array("position"), scale,
-                          value},
-                         name + ": contact energy"));
+                 [name = settings_->name(), form, range, surface, stiffness](
+                     Model& m, double scale, const Array& value, Program& program) {
+                     std::vector<NamedArgument> all = surface;
+                     all.emplace_back("stiffness", stiffness);
+                     all.emplace_back("scale", scale);
+                     all.emplace_back("value", value);
+                     program.add(
+                         m.launch(for_dimension(m, [&](auto D) { return penalty_energy<D>(form); }),
+                                  range.count, all, name + ": contact energy"));
                  }});
             return;
         }
@@ -298,15 +298,12 @@ public:
         number.no_gradient = " with the response \"" + response +
                              "\": where the surface lies only decides whether there is contact";
         number.remedy = "choose the response \"impact\" or \"penalty\", or another parameter";
-        const KernelDef kernel = particles::for_dimension(
-            model, [&](auto dimension) { return velocity_change<dimension>(form); });
+        if (form.restitution) add("restitution");
+        arguments.emplace_back("w", a.inverse_mass);
+        const KernelDef kernel =
+            for_dimension(model, [&](auto D) { return velocity_change<D>(form); });
         model.add(form.strictly_inside ? Phase::end : Phase::velocity_constraints,
-                  model.launch(kernel, range.count,
-                               {vector.argument(), number.argument(),
-                                coefficient("restitution", form.restitution),
-                                coefficient("friction", form.friction), range.first, a.inverse_mass,
-                                a.position, a.velocity},
-                               settings_->name() + ": contact"));
+                  model.launch(kernel, range.count, arguments, settings_->name() + ": contact"));
     }
 
 private:

@@ -9,6 +9,7 @@ namespace hindcast::impact {
 
 namespace {
 
+using model::for_dimension;
 using model::Model;
 using model::Phase;
 
@@ -73,28 +74,44 @@ Bound bind(Model& model, const Impacts& impacts, const std::optional<Array>& for
     const std::int64_t room = std::max<std::int64_t>(count, 1);
     const int d = model.dimension();
     Bound bound;
-    bound.places = model.add_array("collider_place", room, d, false);
-    bound.velocities = model.add_array("collider_velocity", room, d, false);
-    bound.numbers = model.add_array("collider_numbers", room, 4, false);
-    bound.nothing = Array(model.real(), {1, d});
+    const Array places = model.add_array(
+        "collider_place", room, d,
+        {.meaning = "unit normal of each plane, centre of each sphere (m) at time 0"});
+    const Array velocities = model.add_array(
+        "collider_velocity", room, d, {.unit = "m/s", .meaning = "velocity of each obstacle"});
+    const Array numbers = model.add_array(
+        "collider_numbers", room, 4,
+        {.meaning =
+             "of each obstacle: offset or radius (m), restitution, friction, rest speed (m/s)"});
     Form& form = bound.form;
     form.forced = force.has_value();
     form.radii = model.has_array("radius");
-    bound.force = force ? *force : bound.nothing;
-    bound.radius = form.radii ? model.array("radius") : Array(model.real(), {1, 1});
+    bound.obstacles = {{"w", particles::arrays(model).inverse_mass},
+                       {"h", model.step()},
+                       {"step", model.step_counter()},
+                       {"places", places},
+                       {"velocities", velocities},
+                       {"numbers", numbers}};
+    if (form.radii) bound.obstacles.emplace_back("radius", model.array("radius"));
+    bound.acceleration = {{"gravity", model.find_quantity("gravity")->argument()}};
+    if (force) bound.acceleration.emplace_back("force", *force);
     for (std::int64_t c = 0; c < count; ++c) {
         const Surface& s = impacts.surfaces[static_cast<std::size_t>(c)];
         form.surfaces.push_back({s.plane, s.range.count == model.point_count(),
                                  s.friction != nullptr, s.velocity != nullptr, s.range.first,
                                  s.range.first + s.range.count});
         model.prologue().add(model.launch(
-            particles::for_dimension(model,
-                                     [&](auto dimension) { return gather<dimension>(s.plane); }),
-            1,
-            {s.place->argument(), s.size->argument(),
-             s.velocity == nullptr ? Argument(bound.nothing) : s.velocity->argument(),
-             argument_of(s.restitution), argument_of(s.friction), argument_of(s.rest_speed), c,
-             bound.places, bound.velocities, bound.numbers},
+            for_dimension(model, [&](auto dimension) { return gather<dimension>(s.plane); }), 1,
+            {{"place", s.place->argument()},
+             {"size", s.size->argument()},
+             {"velocity", argument_of(s.velocity, d)},
+             {"restitution", argument_of(s.restitution)},
+             {"friction", argument_of(s.friction)},
+             {"rest_speed", argument_of(s.rest_speed)},
+             {"first", c},
+             {"places", places},
+             {"velocities", velocities},
+             {"numbers", numbers}},
             "surface of an obstacle"));
     }
     return bound;
@@ -108,25 +125,25 @@ void add_move(Model& model, const std::optional<Array>& force) {
         return;
     }
     const particles::Arrays a = particles::arrays(model);
+    std::vector<NamedArgument> arguments = bound.obstacles;
+    arguments.insert(arguments.end(), bound.acceleration.begin(), bound.acceleration.end());
+    arguments.emplace_back("v", a.velocity);
+    arguments.emplace_back("x", a.position);
     model.add(Phase::position_update,
-              model.launch(particles::for_dimension(
-                               model, [&](auto dimension) { return move<dimension>(bound.form); }),
-                           model.point_count(),
-                           {a.inverse_mass, bound.force, model.find_quantity("gravity")->argument(),
-                            model.step(), model.step_counter(), bound.radius, bound.places,
-                            bound.velocities, bound.numbers, a.velocity, a.position},
-                           "position update with impacts"));
+              model.launch(for_dimension(model, [&](auto D) { return move<D>(bound.form); }),
+                           model.point_count(), arguments, "position update with impacts"));
 }
 
 }  // namespace
 
-Argument argument_of(const model::Quantity* quantity) {
-    return quantity == nullptr ? Argument(0.0) : quantity->argument();
+Argument argument_of(const model::Quantity* quantity, int components) {
+    if (quantity != nullptr) return quantity->argument();
+    return std::vector<double>(static_cast<std::size_t>(components), 0.0);
 }
 
 void meet(Model& model, const Surface& surface) {
     model.shared<Impacts>().surfaces.push_back(surface);
-    model.shared<particles::PositionUpdate>().add = add_move;
+    model.shared<particles::Integration>().position_update = add_move;
 }
 
 void publish_kernels(Registry& registry) {
@@ -171,13 +188,13 @@ void publish_kernels(Registry& registry) {
                  surface.moves = options.boolean("moving");
                  form.surfaces.push_back(surface);
              }
-             return particles::for_dimension(options, [&](auto D) { return move<D>(form); });
+             return for_dimension(options, [&](auto D) { return move<D>(form); });
          }});
 }
 
 void meet_each_other(Model& model, const Pairs& pairs) {
     model.shared<Impacts>().pairs = pairs;
-    model.shared<particles::PositionUpdate>().add = add_move;
+    model.shared<particles::Integration>().position_update = add_move;
 }
 
 }  // namespace hindcast::impact

@@ -42,13 +42,14 @@ struct Form {
     }
 };
 
-// The obstacles' numbers in arrays, and what else the kernels read.
+// What the kernels are made for and what they read: of the points and the obstacles that they meet,
+// and what accelerates the points.
 struct Bound {
     Form form;
-    Array places, velocities, numbers, nothing, force, radius;
+    std::vector<NamedArgument> obstacles, acceleration;
 };
 // A quantity's argument, or 0.
-Argument argument_of(const model::Quantity* quantity);
+Argument argument_of(const model::Quantity* quantity, int components = 1);
 // The position update where points meet each other too (pairs.cpp).
 void add_rounds(model::Model& model, const Bound& bound, const Pairs& pairs);
 

@@ -211,77 +211,94 @@ void add_rounds(Model& model, const Bound& bound, const Pairs& pairs) {
     const std::int64_t n = model.point_count();
     const int d = model.dimension();
     const Form& form = bound.form;
-    const auto make = [&](auto f) { return particles::for_dimension(model, f); };
-    const auto array = [&](const char* name, int round, int components) {
+    const auto make = [&](auto f) { return model::for_dimension(model, f); };
+    const auto array = [&](const char* name, int round, int components, const char* unit,
+                           const char* meaning) {
         return model.add_array(std::string("impact_") + name + "_" + std::to_string(round), n,
-                               components, false);
+                               components, {.unit = unit, .meaning = meaning});
     };
     struct Way {
         Array x, w, a, left;
     } way[2];
     for (int k = 0; k < 2; ++k)
-        way[k] = {array("x", k, d), array("w", k, d), array("a", k, d), array("left", k, 1)};
-    const Array pull = array("pull", 0, d), held_normal = array("held_normal", 0, d),
-                held_velocity = array("held_velocity", 0, d),
-                held_friction = array("held_friction", 0, 1);
+        way[k] = {array("x", k, d, "m", "place of each point within the step"),
+                  array("w", k, d, "m/s", "velocity of each point within the step"),
+                  array("a", k, d, "m/s^2", "acceleration that each point is left with"),
+                  array("left", k, 1, "s", "what each point has left of the step")};
+    const Array pull = array("pull", 0, d, "m/s^2", "acceleration of each point when free"),
+                held_normal =
+                    array("held_normal", 0, d, "", "unit normal of what holds each point"),
+                held_velocity =
+                    array("held_velocity", 0, d, "m/s", "velocity of what holds each point"),
+                held_friction =
+                    array("held_friction", 0, 1, "", "friction of what holds each point");
     const Array held_count(ir::Type::i32, {n, 1});
-    const Argument h = model.step();
+    const std::vector<NamedArgument> held{{"held_count", held_count},
+                                          {"held_normal", held_normal},
+                                          {"held_velocity", held_velocity},
+                                          {"held_friction", held_friction}};
+    using Arguments = std::vector<NamedArgument>;
     const auto add = [&](const KernelDef& kernel, std::int64_t items,
-                         std::vector<Argument> arguments, const std::string& text) {
-        model.add(Phase::position_update,
-                  model.launch(kernel, items, std::move(arguments), "impacts: " + text));
+                         std::initializer_list<Arguments> parts, const std::string& text) {
+        Arguments all;
+        for (const Arguments& part : parts) all.insert(all.end(), part.begin(), part.end());
+        model.add(Phase::position_update, model.launch(kernel, items, all, "impacts: " + text));
     };
     add(make([&](auto D) { return begin<D>(form.forced); }), n,
-        {a.inverse_mass, bound.force, model.find_quantity("gravity")->argument(), h, a.velocity,
-         a.position, way[0].x, way[0].w, way[0].a, way[0].left, pull, held_count, held_normal,
-         held_velocity, held_friction},
+        {bound.acceleration,
+         held,
+         {{"w", a.inverse_mass},
+          {"h", model.step()},
+          {"v", a.velocity},
+          {"x", a.position},
+          {"way_x", way[0].x},
+          {"way_w", way[0].w},
+          {"way_a", way[0].a},
+          {"left", way[0].left},
+          {"pull", pull}}},
         "the step begins");
-    Array before(ir::Type::i32, {1});
+    Array before;  // what the round before found
     for (int round = 0; round <= most_impacts; ++round) {
         const Way& now = way[round % 2];
         const Way& then = way[(round + 1) % 2];
         const Array found(ir::Type::i32, {1}), first(ir::Type::i32, {n, 1});
         const std::string name = "round " + std::to_string(round + 1);
-        add(clear(), 1, {found}, name + ", nothing is found yet");
+        add(clear(), 1, {{{"found", found}}}, name + ", nothing is found yet");
+        const Arguments here{{"way_x", now.x}, {"way_w", now.w}, {"left", now.left}};
+        Arguments finds{{"first", first}, {"found", found}};
+        if (round > 0) finds.emplace_back("before", before);
         add(make([&](auto D) { return find<D>(form, pairs.range, round == 0); }), n,
-            {a.inverse_mass, h, model.step_counter(), bound.radius, bound.places, bound.velocities,
-             bound.numbers, now.x, now.w, now.left, before, first, found},
-            name + ", what comes first");
+            {bound.obstacles, here, finds}, name + ", what comes first");
         if (round == most_impacts) {
-            add(check(), n, {first, Array(ir::Type::i32, {n, 1})}, "nothing is left");
+            add(check(), n, {{{"first", first}, {"left_over", Array(ir::Type::i32, {n, 1})}}},
+                "nothing is left");
             break;
         }
         add(make([&](auto D) { return resolve<D>(form, pairs.friction != nullptr); }), n,
-            {a.inverse_mass,
-             h,
-             model.step_counter(),
-             bound.radius,
-             bound.places,
-             bound.velocities,
-             bound.numbers,
-             argument_of(pairs.restitution),
-             argument_of(pairs.friction),
-             argument_of(pairs.rest_speed),
-             first,
-             pull,
-             now.x,
-             now.w,
-             now.a,
-             now.left,
-             held_count,
-             held_normal,
-             held_velocity,
-             held_friction,
-             then.x,
-             then.w,
-             then.a,
-             then.left},
+            {bound.obstacles,
+             here,
+             held,
+             {{"way_a", now.a},
+              {"restitution", argument_of(pairs.restitution)},
+              {"friction", argument_of(pairs.friction)},
+              {"rest_speed", argument_of(pairs.rest_speed)},
+              {"first", first},
+              {"pull", pull},
+              {"next_x", then.x},
+              {"next_w", then.w},
+              {"next_a", then.a},
+              {"next_left", then.left}}},
             name + ", impacts");
         before = found;
     }
     const Way& last = way[most_impacts % 2];
     add(make([&](auto D) { return end<D>(); }), n,
-        {last.x, last.w, last.left, a.velocity, a.position}, "the step ends");
+        {{{"way_x", last.x},
+          {"way_w", last.w},
+          {"left", last.left},
+          {"v", a.velocity},
+          {"x", a.position}}},
+        "the step ends");
 }
 
 }  // namespace hindcast::impact

@@ -18,7 +18,7 @@ public:
         const auto fault = [&](const std::string& what) {
             return document::fault(settings_->node(), what);
         };
-        if (!model.once("particle_contact"))
+        if (model.shared<impact::Impacts>().pairs)
             throw fault("a scene has one particle_contact at most")
                 .remedy("leave \"of\" out: all particles that have a radius meet each other");
         const model::Range range = particles::body_or_all(*settings_, model);

@@ -16,16 +16,16 @@ using model::Phase;
 using model::Settings;
 
 template <int D>
-KernelDef decay(bool from_zero) {
+KernelDef decay(std::int64_t first) {
     using V = Vec<Float, D>;
-    return kernel("velocity_decay", {"rate", "h", "first", "w", "v"},
-                  [from_zero](Int i, Property<Float> rate, Param<Float> h, Param<Int> first,
-                              Read<Float> w, ReadWrite<V> v) {
-                      const Int j = particles::point_at(i, first, from_zero);
-                      const V old = v[j];
-                      const Float factor = exp(-(rate[i] * h.value())).name("decay factor");
-                      v[j] = select(w[j] > 0.0, old * factor, old);
-                  });
+    return kernel(
+        "velocity_decay", {"rate", "h", "w", "v"},
+        [first](Int i, Property<Float> rate, Param<Float> h, Read<Float> w, ReadWrite<V> v) {
+            const Int j = particles::point_at(i, first);
+            const V old = v[j];
+            const Float factor = exp(-(rate[i] * h.value())).name("decay factor");
+            v[j] = select(w[j] > 0.0, old * factor, old);
+        });
 }
 
 void publish_kernels(Registry& registry) {
@@ -37,8 +37,7 @@ void publish_kernels(Registry& registry) {
                        {"w", "1 / mass of the points; 0: fixed"},
                        {"v", "velocities, m/s"}},
                       [](const Settings& options) {
-                          return particles::for_dimension(options,
-                                                          [](auto D) { return decay<D>(true); });
+                          return model::for_dimension(options, [](auto D) { return decay<D>(0); });
                       }});
 }
 
@@ -51,12 +50,15 @@ public:
         const particles::Arrays a = particles::arrays(model);
         const Phase phase = settings_->choice("order") == "before" ? Phase::velocity_decay
                                                                    : Phase::velocity_constraints;
-        const KernelDef kernel = particles::for_dimension(
-            model, [&](auto dimension) { return decay<dimension>(range.first == 0); });
-        model.add(phase, model.launch(kernel, range.count,
-                                      {settings_->quantity(model, "rate", range.count).argument(),
-                                       model.step(), range.first, a.inverse_mass, a.velocity},
-                                      settings_->name() + ": velocity decay"));
+        const KernelDef kernel =
+            model::for_dimension(model, [&](auto D) { return decay<D>(range.first); });
+        model.add(phase, model.launch(
+                             kernel, range.count,
+                             {{"rate", settings_->quantity(model, "rate", range.count).argument()},
+                              {"h", model.step()},
+                              {"w", a.inverse_mass},
+                              {"v", a.velocity}},
+                             settings_->name() + ": velocity decay"));
     }
 
 private:

@@ -17,36 +17,35 @@ using model::Phase;
 using model::Settings;
 
 struct Form {
-    bool linear = false, quadratic = false, gusts = false, from_zero = true;
+    bool linear = false, quadratic = false, gusts = false;
+    std::int64_t first = 0;  // of the points
 };
 
-template <int D, template <class> class Into>
+template <int D>
 KernelDef drag_force(const Form& form) {
     using V = Vec<Float, D>;
-    // Parameters that the form does not use stay unbound: no op reads them.
-    return kernel(
-        "drag_force",
-        {"linear", "quadratic", "wind", "amplitude", "frequency", "phase", "step", "h", "first",
-         "v", "force"},
-        [form](Int i, Property<Float> linear, Property<Float> quadratic, Property<V> wind,
-               Property<V> amplitude, Property<Float> frequency, Property<Float> phase,
-               Param<Int> step, Param<Float> h, Param<Int> first, Read<V> v, Into<V> force) {
-            const Int j = particles::point_at(i, first, form.from_zero);
-            V u = wind[0];
-            if (form.gusts) {
-                const Float time = Float(step.value()) * h.value();
-                const Float angle = 6.283185307179586 * frequency[0] * time + phase[0];
-                u += amplitude[0] * sin(angle);
-            }
-            u -= v[j];
-            Float coefficient;
-            if (form.linear) coefficient = linear[i];
-            if (form.quadratic) {
-                const Float growing = quadratic[i] * norm(u);
-                coefficient = form.linear ? coefficient + growing : growing;
-            }
-            force[j] += u * coefficient;
-        });
+    return kernel("drag_force",
+                  {"linear", "quadratic", "wind", "amplitude", "frequency", "phase", "step", "h",
+                   "v", "force"},
+                  [form](Int i, Property<Float> linear, Property<Float> quadratic, Property<V> wind,
+                         Property<V> amplitude, Property<Float> frequency, Property<Float> phase,
+                         Param<Int> step, Param<Float> h, Read<V> v, Accumulate<V> force) {
+                      const Int j = particles::point_at(i, form.first);
+                      V u = wind[0];
+                      if (form.gusts) {
+                          const Float time = Float(step.value()) * h.value();
+                          const Float angle = 6.283185307179586 * frequency[0] * time + phase[0];
+                          u += amplitude[0] * sin(angle);
+                      }
+                      u -= v[j];
+                      Float coefficient;
+                      if (form.linear) coefficient = linear[i];
+                      if (form.quadratic) {
+                          const Float growing = quadratic[i] * norm(u);
+                          coefficient = form.linear ? coefficient + growing : growing;
+                      }
+                      force[j] += u * coefficient;
+                  });
 }
 
 void publish_kernels(Registry& registry) {
@@ -71,13 +70,11 @@ void publish_kernels(Registry& registry) {
           {"force", "on the points, N"}},
          [](const Settings& options) {
              const Form form{options.boolean("linear"), options.boolean("quadratic"),
-                             options.boolean("gusts"), true};
+                             options.boolean("gusts"), 0};
              if (!form.linear && !form.quadratic)
                  throw options.error("linear", "this drag has no coefficient")
                      .remedy("let linear or quadratic be true");
-             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
-                 return drag_force<D, Into>(form);
-             });
+             return model::for_dimension(options, [&](auto D) { return drag_force<D>(form); });
          }});
 }
 
@@ -88,7 +85,7 @@ public:
     void build(Model& model) override {
         const model::Range range = particles::body_or_all(*settings_, model);
         const Form form{settings_->written("linear"), settings_->written("quadratic"),
-                        settings_->written("amplitude"), range.first == 0};
+                        settings_->written("amplitude"), range.first};
         if (!form.linear && !form.quadratic)
             throw settings_->error("type", "this drag has no coefficient")
                 .remedy("write \"linear\", \"quadratic\", or both");
@@ -96,26 +93,23 @@ public:
             (settings_->written("phase") && !form.gusts))
             throw settings_->error("frequency", "gusts need \"amplitude\" and \"frequency\"")
                 .remedy("write both, or neither (and no \"phase\")");
-        const auto number = [&](const char* key, bool used) {
-            return used ? settings_->quantity(model, key, range.count).argument() : Argument(0.0);
+        std::vector<NamedArgument> arguments{{"v", particles::arrays(model).velocity},
+                                             {"force", particles::force(model)}};
+        const auto add = [&](const char* key) {
+            arguments.emplace_back(key, settings_->quantity(model, key, range.count).argument());
         };
-        const std::vector<double> still(static_cast<std::size_t>(model.dimension()), 0.0);
-        const Array velocity = particles::arrays(model).velocity;
-        const particles::Force force = particles::force(model);
-        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
-            return force.defines ? drag_force<dimension, Sum>(form)
-                                 : drag_force<dimension, Accumulate>(form);
-        });
+        add("wind");
+        if (form.linear) add("linear");
+        if (form.quadratic) add("quadratic");
+        if (form.gusts) {
+            for (const char* key : {"amplitude", "frequency", "phase"}) add(key);
+            arguments.emplace_back("step", model.step_counter());
+            arguments.emplace_back("h", model.step());
+        }
         model.add(
             Phase::forces,
-            model.launch(
-                kernel, range.count,
-                {number("linear", form.linear), number("quadratic", form.quadratic),
-                 settings_->quantity(model, "wind").argument(),
-                 form.gusts ? settings_->quantity(model, "amplitude").argument() : Argument(still),
-                 number("frequency", form.gusts), number("phase", form.gusts), model.step_counter(),
-                 model.step(), range.first, velocity, force.array},
-                settings_->name() + ": drag"));
+            model.launch(model::for_dimension(model, [&](auto D) { return drag_force<D>(form); }),
+                         range.count, arguments, settings_->name() + ": drag"));
     }
 
 private:

@@ -15,15 +15,14 @@ using model::Phase;
 using model::Settings;
 
 template <int D>
-KernelDef kick(bool from_zero) {
+KernelDef kick(std::int64_t first) {
     using V = Vec<Float, D>;
-    return kernel(
-        "kick", {"change", "first", "w", "v"},
-        [from_zero](Int i, Property<V> change, Param<Int> first, Read<Float> w, ReadWrite<V> v) {
-            const Int j = particles::point_at(i, first, from_zero);
-            const V old = v[j];
-            v[j] = select(w[j] > 0.0, old + change[i], old);
-        });
+    return kernel("kick", {"change", "w", "v"},
+                  [first](Int i, Property<V> change, Read<Float> w, ReadWrite<V> v) {
+                      const Int j = particles::point_at(i, first);
+                      const V old = v[j];
+                      v[j] = select(w[j] > 0.0, old + change[i], old);
+                  });
 }
 
 void publish_kernels(Registry& registry) {
@@ -33,7 +32,7 @@ void publish_kernels(Registry& registry) {
          {model::dimension_option()},
          {{"change", "m/s"}, {"w", "1 / mass of the points; 0: fixed"}, {"v", "velocities, m/s"}},
          [](const Settings& options) {
-             return particles::for_dimension(options, [](auto D) { return kick<D>(true); });
+             return model::for_dimension(options, [](auto D) { return kick<D>(0); });
          }});
 }
 
@@ -44,13 +43,15 @@ public:
     void build(Model& model) override {
         const model::Range range = particles::body_or_all(*settings_, model);
         const particles::Arrays a = particles::arrays(model);
-        const KernelDef kernel = particles::for_dimension(
-            model, [&](auto dimension) { return kick<dimension>(range.first == 0); });
-        model.add(Phase::controllers,
-                  model.launch(kernel, range.count,
-                               {settings_->quantity(model, "change", range.count).argument(),
-                                range.first, a.inverse_mass, a.velocity},
-                               settings_->name() + ": kick"));
+        const KernelDef kernel =
+            model::for_dimension(model, [&](auto D) { return kick<D>(range.first); });
+        model.add(
+            Phase::controllers,
+            model.launch(kernel, range.count,
+                         {{"change", settings_->quantity(model, "change", range.count).argument()},
+                          {"w", a.inverse_mass},
+                          {"v", a.velocity}},
+                         settings_->name() + ": kick"));
     }
 
 private:

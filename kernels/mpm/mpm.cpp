@@ -24,6 +24,11 @@ using model::Settings;
 
 namespace {
 
+// What a scene has of this module; Model::shared() holds it.
+struct Present {
+    bool points = false, grid = false;
+};
+
 struct Arrays {
     particles::Arrays points;
     Array F, C, volume, mu, lambda;
@@ -34,9 +39,18 @@ Arrays arrays(Model& model) {
     a.points = particles::arrays(model);
     const std::int64_t n = model.point_count();
     if (!model.has_array("deformation_gradient")) {
-        model.add_array("deformation_gradient", n, 4, true, Layout::planar);
-        model.add_array("affine_velocity", n, 4, true, Layout::planar);
-        for (const char* name : {"volume", "mu", "lambda"}) model.add_array(name, n, 1, false);
+        model.add_array("deformation_gradient", n, 4,
+                        {.meaning = "F of each point, row by row", .state = true}, Layout::planar);
+        model.add_array("affine_velocity", n, 4,
+                        {.unit = "1/s",
+                         .meaning = "velocity gradient C of each point, row by row",
+                         .state = true},
+                        Layout::planar);
+        model.add_array("volume", n, 1,
+                        {.unit = "m^2", .meaning = "volume (area) of each point at rest"});
+        model.add_array("mu", n, 1, {.unit = "Pa", .meaning = "shear modulus of each point"});
+        model.add_array("lambda", n, 1,
+                        {.unit = "Pa", .meaning = "first Lame parameter of each point"});
     }
     a.F = model.array("deformation_gradient");
     a.C = model.array("affine_velocity");
@@ -128,34 +142,47 @@ public:
             return settings_->quantity(model, key, n, placed_.positions).argument();
         };
         const std::string& name = settings_->name();
-        model.prologue().add(
-            model.launch(initialize_motion(), n,
-                         {quantity("positions"), quantity("velocity"), placed_.range.first,
-                          a.points.position, a.points.velocity},
-                         "initialize " + name));
+        model.prologue().add(model.launch(initialize_motion(), n,
+                                          {{"positions", quantity("positions")},
+                                           {"velocity", quantity("velocity")},
+                                           {"first", placed_.range.first},
+                                           {"x", a.points.position},
+                                           {"v", a.points.velocity}},
+                                          "initialize " + name));
         model.prologue().add(model.launch(initialize_deformation(), n,
-                                          {placed_.range.first, a.F, a.C},
+                                          {{"first", placed_.range.first}, {"F", a.F}, {"C", a.C}},
                                           "deformation of " + name));
-        model.prologue().add(model.launch(
-            initialize_material(engineering), n,
-            {quantity("mass"), quantity("volume"), quantity(engineering ? "young_modulus" : "mu"),
-             quantity(engineering ? "poisson_ratio" : "lambda"), placed_.range.first, a.points.mass,
-             a.points.inverse_mass, a.volume, a.mu, a.lambda},
-            "material of " + name));
-        model.publish_energy(
-            {"material_points", name, "elastic energy",
-             [range = placed_.range, name](Model& m, double scale, const Array& value,
-                                           Program& program) {
-                 program.add(m.launch(elastic_energy(), range.count,
-                                      {m.array("deformation_gradient"), m.array("volume"),
-                                       m.array("mu"), m.array("lambda"), range.first, scale, value},
-                                      name + ": elastic energy"));
-             }});
-        model.once("material points");
+        model.prologue().add(
+            model.launch(initialize_material(engineering), n,
+                         {{"mass", quantity("mass")},
+                          {"volume", quantity("volume")},
+                          {"a", quantity(engineering ? "young_modulus" : "mu")},
+                          {"b", quantity(engineering ? "poisson_ratio" : "lambda")},
+                          {"first", placed_.range.first},
+                          {"m", a.points.mass},
+                          {"w", a.points.inverse_mass},
+                          {"V", a.volume},
+                          {"mu", a.mu},
+                          {"lambda", a.lambda}},
+                         "material of " + name));
+        model.publish_energy({"material_points", name, "elastic energy",
+                              [range = placed_.range, name](Model& m, double scale,
+                                                            const Array& value, Program& program) {
+                                  program.add(m.launch(elastic_energy(), range.count,
+                                                       {{"F", m.array("deformation_gradient")},
+                                                        {"volume", m.array("volume")},
+                                                        {"mu", m.array("mu")},
+                                                        {"lambda", m.array("lambda")},
+                                                        {"first", range.first},
+                                                        {"scale", scale},
+                                                        {"value", value}},
+                                                       name + ": elastic energy"));
+                              }});
+        model.shared<Present>().points = true;
     }
 
     void finish(Model& model) override {
-        if (!model.once("mpm_grid")) return;
+        if (model.shared<Present>().grid) return;
         throw settings_->error("type", "material points need a grid")
             .remedy("add {\"type\": \"mpm_grid\", ...} to \"forces\"");
     }
@@ -170,15 +197,17 @@ public:
     explicit BackgroundGrid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
-        if (!model.once("mpm_grid"))
+        Present& present = model.shared<Present>();
+        if (present.grid)
             throw settings_->error("type", "a scene has one grid for material points");
-        if (model.once("material points"))
+        present.grid = true;
+        if (!present.points)
             throw settings_->error("type", "there are no material points for the grid")
                 .remedy("add a body of type \"material_points\"");
     }
 
     void finish(Model& model) override {
-        if (!model.once("particles integrate"))
+        if (model.shared<particles::Integration>().added)
             throw settings_
                 ->error("type",
                         "particles and material points in one scene are not "
@@ -198,26 +227,45 @@ public:
         grid.wall_nodes = settings_->integer("wall_nodes");
         model::Quantity& origin = settings_->quantity(model, "origin");
         origin.may_optimize = false;
-        grid.shifted = origin.values[0] != 0 || origin.values[1] != 0;
+        const std::vector<double>& corner = origin.values_at_load();
+        grid.shifted = corner[0] != 0 || corner[1] != 0;
         const double spacing = settings_->number("spacing"), h = model.step();
         const std::int64_t count = grid.nodes[0] * grid.nodes[1], n = model.point_count();
-        model.draw({settings_->name(), between_walls(grid, origin.values, spacing)});
+        model.draw({settings_->name(), between_walls(grid, corner, spacing)});
         const Arrays a = arrays(model);
         const Array grid_array(model.real(), {count, 3}), u(model.real(), {count, 2});
-        const Argument start({origin.values[0], origin.values[1]});
-        const Launch to_grid = model.launch(
-            particle_to_grid(grid), n,
-            {a.points.position, a.points.velocity, a.C, a.F, a.points.mass, a.volume, a.mu,
-             a.lambda, start, 1 / spacing, -4 * h / (spacing * spacing), grid_array},
-            settings_->name() + ": particle to grid");
+        const Argument start({corner[0], corner[1]});
+        const Launch to_grid = model.launch(particle_to_grid(grid), n,
+                                            {{"x", a.points.position},
+                                             {"v", a.points.velocity},
+                                             {"C", a.C},
+                                             {"F", a.F},
+                                             {"mass", a.points.mass},
+                                             {"volume", a.volume},
+                                             {"mu", a.mu},
+                                             {"lambda", a.lambda},
+                                             {"origin", start},
+                                             {"inverse_spacing", 1 / spacing},
+                                             {"stress_factor", -4 * h / (spacing * spacing)},
+                                             {"grid", grid_array}},
+                                            settings_->name() + ": particle to grid");
         const Launch update = model.launch(grid_update(grid), count,
-                                           {grid_array, model.find_quantity("gravity")->argument(),
-                                            h, settings_->number("mass_floor"), u},
+                                           {{"grid", grid_array},
+                                            {"gravity", model.find_quantity("gravity")->argument()},
+                                            {"h", h},
+                                            {"mass_floor", settings_->number("mass_floor")},
+                                            {"u", u}},
                                            settings_->name() + ": grid");
         for (const Launch& launch : {to_grid, update}) model.add(Phase::velocity_update, launch);
         model.add(Phase::velocity_update, model.launch(grid_to_particle(grid), n,
-                                                       {u, start, 1 / spacing, h, a.points.position,
-                                                        a.points.velocity, a.C, a.F},
+                                                       {{"u", u},
+                                                        {"origin", start},
+                                                        {"inverse_spacing", 1 / spacing},
+                                                        {"h", h},
+                                                        {"x", a.points.position},
+                                                        {"v", a.points.velocity},
+                                                        {"C", a.C},
+                                                        {"F", a.F}},
                                                        settings_->name() + ": grid to particle"));
     }
 

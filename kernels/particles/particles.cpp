@@ -13,6 +13,7 @@ namespace particles {
 
 using namespace lang;
 using model::Field;
+using model::for_dimension;
 using model::Model;
 using model::Phase;
 using model::Settings;
@@ -44,26 +45,22 @@ KernelDef set_radius() {
 
 // One for each point of the scene, 0 for those of other bodies.
 Array radii(Model& model) {
-    if (!model.has_array("radius")) model.add_array("radius", model.point_count(), 1, false);
+    if (!model.has_array("radius"))
+        model.add_array("radius", model.point_count(), 1,
+                        {.unit = "m", .meaning = "radius of each point as a ball, 0: a point"});
     return model.array("radius");
 }
 
 template <int D>
 KernelDef update_velocity(bool forced) {
     using V = Vec<Float, D>;
-    if (!forced)
-        return kernel(
-            "velocity_update_free", {"w", "gravity", "h", "v"},
-            [](Int i, Read<Float> w, Property<V> gravity, Param<Float> h, ReadWrite<V> v) {
-                const V old = v[i];
-                v[i] = select(w[i] > 0.0, old + gravity[0] * h.value(), old);
-            });
-    return kernel("velocity_update", {"w", "force", "gravity", "h", "v"},
-                  [](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
-                     ReadWrite<V> v) {
+    return kernel(forced ? "velocity_update" : "velocity_update_free",
+                  {"w", "force", "gravity", "h", "v"},
+                  [forced](Int i, Read<Float> w, Read<V> force, Property<V> gravity, Param<Float> h,
+                           ReadWrite<V> v) {
                       const V old = v[i];
-                      v[i] =
-                          select(w[i] > 0.0, old + (gravity[0] + force[i] * w[i]) * h.value(), old);
+                      const V acceleration = forced ? gravity[0] + force[i] * w[i] : gravity[0];
+                      v[i] = select(w[i] > 0.0, old + acceleration * h.value(), old);
                   });
 }
 
@@ -162,17 +159,26 @@ public:
         const Argument mass = settings_->quantity(model, "mass", n, placed_.positions).argument();
         const KernelDef kernel =
             for_dimension(model, [](auto dimension) { return initialize<dimension>(); });
-        model.prologue().add(
-            model.launch(kernel, n,
-                         {position, velocity, mass,
-                          fixed_points(*settings_->find("fixed"), model, placed_.positions),
-                          placed_.range.first, a.position, a.velocity, a.mass, a.inverse_mass},
-                         "initialize " + settings_->name()));
-        if (!settings_->written("radius")) return;
         model.prologue().add(model.launch(
-            set_radius(), n,
-            {settings_->quantity(model, "radius").argument(), placed_.range.first, radii(model)},
-            "radius of " + settings_->name()));
+            kernel, n,
+            {{"positions", position},
+             {"velocity", velocity},
+             {"mass", mass},
+             {"fixed", fixed_points(*settings_->find("fixed"), model, placed_.positions)},
+             {"first", placed_.range.first},
+             {"x", a.position},
+             {"v", a.velocity},
+             {"m", a.mass},
+             {"w", a.inverse_mass}},
+            "initialize " + settings_->name()));
+        if (!settings_->written("radius")) return;
+        model::Quantity& radius = settings_->quantity(model, "radius");
+        radius.used_at_load = true;  // declare() draws the points with it
+        model.prologue().add(model.launch(set_radius(), n,
+                                          {{"radius", radius.argument()},
+                                           {"first", placed_.range.first},
+                                           {"radii", radii(model)}},
+                                          "radius of " + settings_->name()));
     }
 
     void finish(Model& model) override { integrate(model); }
@@ -228,17 +234,26 @@ Launch energy(Model& model, model::Range range, EnergyParts parts, double scale,
     return model.launch(
         for_dimension(model, [&](auto dimension) { return point_energy<dimension>(parts); }),
         range.count,
-        {model.array("position"), model.array("velocity"), model.array("mass"),
-         model.find_quantity("gravity")->argument(), range.first, scale, value},
+        {{"x", model.array("position")},
+         {"v", model.array("velocity")},
+         {"mass", model.array("mass")},
+         {"gravity", model.find_quantity("gravity")->argument()},
+         {"first", range.first},
+         {"scale", scale},
+         {"value", value}},
         description);
 }
 
 Arrays arrays(Model& model) {
     if (!model.has_array("position")) {
-        model.add_array("position", model.point_count(), model.dimension(), true);
-        model.add_array("velocity", model.point_count(), model.dimension(), true);
-        model.add_array("mass", model.point_count(), 1, false);
-        model.add_array("inverse_mass", model.point_count(), 1, false);
+        const std::int64_t n = model.point_count();
+        model.add_array("position", n, model.dimension(),
+                        {.unit = "m", .meaning = "position of each point", .state = true});
+        model.add_array("velocity", n, model.dimension(),
+                        {.unit = "m/s", .meaning = "velocity of each point", .state = true});
+        model.add_array("mass", n, 1, {.unit = "kg", .meaning = "mass of each point"});
+        model.add_array("inverse_mass", n, 1,
+                        {.unit = "1/kg", .meaning = "1 / mass of each point, 0: fixed"});
         publish_energy(model, "kinetic energy", {.gravitational = false});
         publish_energy(model, "gravitational energy", {.kinetic = false});
     }
@@ -246,10 +261,13 @@ Arrays arrays(Model& model) {
             model.array("inverse_mass")};
 }
 
-Force force(Model& model) {
+Array force(Model& model) {
     if (!model.has_array("force"))
-        model.add_array("force", model.point_count(), model.dimension(), false);
-    return {model.array("force"), model.defines("force")};
+        model.add_array("force", model.point_count(), model.dimension(),
+                        {.unit = "N",
+                         .meaning = "sum of the forces on each point, without gravity",
+                         .defined_anew = true});
+    return model.array("force");
 }
 
 Argument fixed_points(const document::Node& node, const Model& model,
@@ -286,25 +304,30 @@ Argument fixed_points(const document::Node& node, const Model& model,
 }
 
 void integrate(Model& model) {
-    if (!model.once("particles integrate")) return;
+    Integration& integration = model.shared<Integration>();
+    if (integration.added) return;
+    integration.added = true;
     const Arrays a = arrays(model);
-    const Argument gravity = model.find_quantity("gravity")->argument();
     const std::int64_t n = model.point_count();
     const bool forced = model.has_array("force");
-    std::vector<Argument> arguments{a.inverse_mass};
-    if (forced) arguments.push_back(model.array("force"));
-    arguments.insert(arguments.end(), {gravity, model.step(), a.velocity});
+    std::vector<NamedArgument> arguments{{"w", a.inverse_mass},
+                                         {"gravity", model.find_quantity("gravity")->argument()},
+                                         {"h", model.step()},
+                                         {"v", a.velocity}};
+    if (forced) arguments.emplace_back("force", model.array("force"));
     model.add(
         Phase::velocity_update,
         model.launch(for_dimension(
                          model, [&](auto dimension) { return update_velocity<dimension>(forced); }),
-                     n, std::move(arguments), "velocity update"));
-    if (const PositionUpdate& own = model.shared<PositionUpdate>(); own.add)
-        return own.add(model, forced ? std::optional(model.array("force")) : std::nullopt);
-    model.add(Phase::position_update,
-              model.launch(
-                  for_dimension(model, [](auto dimension) { return update_position<dimension>(); }),
-                  n, {a.velocity, model.step(), a.position}, "position update"));
+                     n, arguments, "velocity update"));
+    if (integration.position_update)
+        return integration.position_update(
+            model, forced ? std::optional(model.array("force")) : std::nullopt);
+    model.add(
+        Phase::position_update,
+        model.launch(
+            for_dimension(model, [](auto dimension) { return update_position<dimension>(); }), n,
+            {{"v", a.velocity}, {"h", model.step()}, {"x", a.position}}, "position update"));
     model.set_integrator({a.position, a.velocity, a.inverse_mass});
 }
 
@@ -329,8 +352,6 @@ Selection select_points(const Settings& settings, const Model& model) {
         }
         selection.listed = true;
         selection.index = model.index_array(selection.points, 1);
-    } else {
-        selection.index = model.index_array({0}, 1);
     }
     return selection;
 }

@@ -18,7 +18,7 @@ using model::Settings;
 
 // One item for each place, of which one acts at a time: its indices do not change from step to
 // step, so that sums over them need no dynamic scatter. `begin` counts whole steps.
-template <int D, template <class> class Into>
+template <int D>
 KernelDef pull_force() {
     using V = Vec<Float, D>;
     return kernel("pull_force",
@@ -26,7 +26,7 @@ KernelDef pull_force() {
                    "v", "force"},
                   [](Int i, Read<V> places, Property<Float> stiffness, Property<Float> damping,
                      Param<Int> substep, Param<Int> substeps, Param<Int> begin, Param<Int> point,
-                     Read<V> x, Read<V> v, Into<V> force) {
+                     Read<V> x, Read<V> v, Accumulate<V> force) {
                       const Bool acts = substep.value() / substeps.value() - begin.value() == i;
                       const Int p = point.value();
                       const V f = (places[i] - x[p]) * stiffness[0] - v[p] * damping[0];
@@ -51,9 +51,7 @@ void publish_kernels(Registry& registry) {
           {"v", "velocities, m/s"},
           {"force", "on the points, N"}},
          [](const Settings& options) {
-             return particles::for_adding(options, []<int D, template <class> class Into>() {
-                 return pull_force<D, Into>();
-             });
+             return model::for_dimension(options, [](auto D) { return pull_force<D>(); });
          }});
 }
 
@@ -80,18 +78,19 @@ public:
                         " places, or raise time.steps");
         const model::Quantity& places = settings_->quantity(model, "places", rows);
         const particles::Arrays a = particles::arrays(model);
-        const particles::Force force = particles::force(model);
-        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
-            return force.defines ? pull_force<dimension, Sum>()
-                                 : pull_force<dimension, Accumulate>();
-        });
         model.add(
             Phase::forces,
-            model.launch(kernel, rows,
-                         {places.argument(), settings_->quantity(model, "stiffness").argument(),
-                          settings_->quantity(model, "damping").argument(), model.step_counter(),
-                          model.options().substeps, begin, body.first + point, a.position,
-                          a.velocity, force.array},
+            model.launch(model::for_dimension(model, [](auto D) { return pull_force<D>(); }), rows,
+                         {{"places", places.argument()},
+                          {"stiffness", settings_->quantity(model, "stiffness").argument()},
+                          {"damping", settings_->quantity(model, "damping").argument()},
+                          {"substep", model.step_counter()},
+                          {"substeps", model.options().substeps},
+                          {"begin", begin},
+                          {"point", body.first + point},
+                          {"x", a.position},
+                          {"v", a.velocity},
+                          {"force", particles::force(model)}},
                          settings_->name() + ": pull"));
         model.draw({settings_->name(), model::DrawnTargets{&places}});
     }

@@ -99,10 +99,12 @@ public:
             q.shared ? Argument(values)
                      : Argument(Array::from(values, model.real(), {q.count, q.components},
                                             Layout::planar));
-        program.add(model.launch(
-            deviation(q.components), q.rows(),
-            {q.argument(), target, settings_->boolean("sum") ? 1.0 : 1.0 / count, term.value},
-            settings_->name() + ": regularisation"));
+        program.add(model.launch(deviation(q.components), q.rows(),
+                                 {{"p", q.argument()},
+                                  {"reference", target},
+                                  {"scale", settings_->boolean("sum") ? 1.0 : 1.0 / count},
+                                  {"value", term.value}},
+                                 settings_->name() + ": regularisation"));
         model.add_term(std::move(term), program);
     }
 

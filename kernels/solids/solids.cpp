@@ -48,27 +48,26 @@ Mat3 deformation_gradient(const Int4& corners, const Read<Vec3>& x, const Mat3& 
            inverse;
 }
 
-template <template <class> class Into>
 KernelDef elastic_force(Moduli moduli) {
     const bool lame = moduli == Moduli::lame;
-    return kernel(
-        "neo_hookean_force",
-        {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
-         lame ? "lambda" : "poisson_ratio", "x", "force"},
-        [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
-                 Property<Float> first, Property<Float> second, Read<Vec3> x, Into<Vec3> force) {
-            const Int4 c = corners[e];
-            const Mat3 D_inverse = inverse[e];
-            const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
-            const Lame material = lame_parameters(moduli, first[e], second[e]);
-            const Mat3 P = ad::grad(energy_density(F, material), F);
-            const Mat3 H = (P * volume[e]) * transpose(D_inverse);
-            const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
-            force[c[1]] -= h1;
-            force[c[2]] -= h2;
-            force[c[3]] -= h3;
-            force[c[0]] += h1 + h2 + h3;
-        });
+    return kernel("neo_hookean_force",
+                  {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
+                   lame ? "lambda" : "poisson_ratio", "x", "force"},
+                  [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
+                           Property<Float> first, Property<Float> second, Read<Vec3> x,
+                           Accumulate<Vec3> force) {
+                      const Int4 c = corners[e];
+                      const Mat3 D_inverse = inverse[e];
+                      const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
+                      const Lame material = lame_parameters(moduli, first[e], second[e]);
+                      const Mat3 P = ad::grad(energy_density(F, material), F);
+                      const Mat3 H = (P * volume[e]) * transpose(D_inverse);
+                      const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
+                      force[c[1]] -= h1;
+                      force[c[2]] -= h2;
+                      force[c[3]] -= h3;
+                      force[c[0]] += h1 + h2 + h3;
+                  });
 }
 
 KernelDef elastic_energy(Moduli moduli) {
@@ -137,11 +136,7 @@ void publish_kernels(Registry& registry) {
           {"poisson_ratio", "a number"},
           x,
           {"force", "on the points, N"}},
-         [moduli](const Settings& options) {
-             return options.choice("adds") == "to_zero"
-                        ? elastic_force<Sum>(moduli(options))
-                        : elastic_force<Accumulate>(moduli(options));
-         }});
+         [moduli](const Settings& options) { return elastic_force(moduli(options)); }});
     registry.publish(
         {"neo_hookean_energy",
          "One item per tetrahedron: value += scale volume W(F), as in neo_hookean_force.",
@@ -214,32 +209,48 @@ public:
         const Argument velocity =
             settings_->quantity(model, "velocity", points, mesh_.points).argument();
         Program& prologue = model.prologue();
-        prologue.add(
-            model.launch(initialize(), points,
-                         {positions, velocity, range_.first, a.position, a.velocity, a.mass},
-                         "initialize " + name));
+        prologue.add(model.launch(initialize(), points,
+                                  {{"positions", positions},
+                                   {"velocity", velocity},
+                                   {"first", range_.first},
+                                   {"x", a.position},
+                                   {"v", a.velocity},
+                                   {"m", a.mass}},
+                                  "initialize " + name));
         prologue.add(model.launch(lump_mass(), elements,
-                                  {corners_, volume_, per_element("density"), a.mass},
+                                  {{"corners", corners_},
+                                   {"volume", volume_},
+                                   {"density", per_element("density")},
+                                   {"m", a.mass}},
                                   "lumped mass of " + name));
         const Argument fixed =
             particles::fixed_points(*settings_->find("fixed"), model, mesh_.points);
-        prologue.add(model.launch(invert_mass(), points,
-                                  {a.mass, fixed, range_.first, a.inverse_mass},
-                                  "inverse mass of " + name));
-        const particles::Force force = particles::force(model);
-        const KernelDef kernel =
-            force.defines ? elastic_force<Sum>(moduli_) : elastic_force<Accumulate>(moduli_);
-        model.add(Phase::forces, model.launch(kernel, elements,
-                                              {corners_, inverse_, volume_, first, second,
-                                               a.position, force.array},
+        prologue.add(model.launch(
+            invert_mass(), points,
+            {{"m", a.mass}, {"fixed", fixed}, {"first", range_.first}, {"w", a.inverse_mass}},
+            "inverse mass of " + name));
+        model.add(Phase::forces, model.launch(elastic_force(moduli_), elements,
+                                              {{"corners", corners_},
+                                               {"inverse", inverse_},
+                                               {"volume", volume_},
+                                               {lame ? "mu" : "young_modulus", first},
+                                               {lame ? "lambda" : "poisson_ratio", second},
+                                               {"x", a.position},
+                                               {"force", particles::force(model)}},
                                               name + ": elastic forces"));
         model.publish_energy({"solid", name, "elastic energy",
                               [corners = corners_, inverse = inverse_, volume = volume_,
                                moduli = moduli_, first, second, elements,
                                name](Model& m, double scale, const Array& value, Program& program) {
                                   program.add(m.launch(elastic_energy(moduli), elements,
-                                                       {corners, inverse, volume, first, second,
-                                                        m.array("position"), scale, value},
+                                                       {{"corners", corners},
+                                                        {"inverse", inverse},
+                                                        {"volume", volume},
+                                                        {"first", first},
+                                                        {"second", second},
+                                                        {"x", m.array("position")},
+                                                        {"scale", scale},
+                                                        {"value", value}},
                                                        name + ": elastic energy"));
                               }});
     }

@@ -1,7 +1,9 @@
 // The force on end a of a spring from a to b, with d = x_b - x_a, L = |d| + length_offset, u = d/L:
 //     f = (k (L - r) + c (v_b - v_a).u) u          and -f on end b.
-// A spring whose ends coincide exerts no force (u = 0). A spring that only pulls exerts none while
-// L <= r, one that only pushes none while L >= r.
+// The elastic part is the derivative of the energy k/2 (L - r)^2 by L, along u. It is written as
+// k (1 - r/L) d: a spring without rest length then pulls like k d, and has that derivative, also
+// where its ends coincide. With a rest length a spring whose ends coincide exerts no force (u = 0).
+// A spring that only pulls exerts none while L <= r, one that only pushes none while L >= r.
 #include "kernels/springs/springs.hpp"
 
 #include <cmath>
@@ -12,6 +14,7 @@
 namespace hindcast {
 
 using namespace lang;
+using model::for_dimension;
 using model::Model;
 using model::Phase;
 using model::Settings;
@@ -50,38 +53,25 @@ Vec<Float, D> along(const Vec<Float, D>& d, const Float& scale) {
     return f;
 }
 
-template <int D, template <class> class Into>
+template <int D>
 KernelDef spring_force(const Form& form) {
     using V = Vec<Float, D>;
-    if (form.damped)
-        return kernel(
-            "spring_force_damped",
-            {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
-            [form](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness,
-                   Property<Float> damping, Read<V> x, Read<V> v, Into<V> force) {
-                const Int a = ends[s].x(), b = ends[s].y();
-                const V d = x[b] - x[a];
-                const Float length = form.length(norm(d));
-                const Float stretch = length - rest_length[s];
-                const Float rate = divz(dot(v[b] - v[a], d), length);
-                const Float tension = Form::elastic(stiffness[s], rest_length[s], length) +
-                                      damping[s] * divz(rate, length);
-                const V f = along(d, form.while_acting(stretch, tension));
-                force[a] += f;
-                force[b] -= f;
-            });
-    return kernel("spring_force", {"ends", "rest_length", "stiffness", "x", "force"},
-                  [form](Int s, Read<Int2> ends, Property<Float> rest_length,
-                         Property<Float> stiffness, Read<V> x, Into<V> force) {
-                      const Int a = ends[s].x(), b = ends[s].y();
-                      const V d = x[b] - x[a];
-                      const Float length = form.length(norm(d));
-                      const Float stretch = length - rest_length[s];
-                      const Float tension = Form::elastic(stiffness[s], rest_length[s], length);
-                      const V f = along(d, form.while_acting(stretch, tension));
-                      force[a] += f;
-                      force[b] -= f;
-                  });
+    return kernel(
+        form.damped ? "spring_force_damped" : "spring_force",
+        {"ends", "rest_length", "stiffness", "damping", "x", "v", "force"},
+        [form](Int s, Read<Int2> ends, Property<Float> rest_length, Property<Float> stiffness,
+               Property<Float> damping, Read<V> x, Read<V> v, Accumulate<V> force) {
+            const Int a = ends[s].x(), b = ends[s].y();
+            const V d = x[b] - x[a];
+            const Float length = form.length(norm(d));
+            const Float stretch = length - rest_length[s];
+            const Float rate = form.damped ? divz(dot(v[b] - v[a], d), length) : Float(0);
+            Float tension = Form::elastic(stiffness[s], rest_length[s], length);
+            if (form.damped) tension += damping[s] * divz(rate, length);
+            const V f = along(d, form.while_acting(stretch, tension));
+            force[a] += f;
+            force[b] -= f;
+        });
 }
 
 template <int D>
@@ -144,9 +134,7 @@ void publish_kernels(Registry& registry) {
          [](const Settings& options) {
              Form form = form_of(options);
              form.damped = options.boolean("damped");
-             return particles::for_adding(options, [&]<int D, template <class> class Into>() {
-                 return spring_force<D, Into>(form);
-             });
+             return for_dimension(options, [&](auto D) { return spring_force<D>(form); });
          }});
     registry.publish(
         {"spring_energy",
@@ -155,8 +143,8 @@ void publish_kernels(Registry& registry) {
          {model::dimension_option(), acts_field(), length_offset_field()},
          {ends, rest_length, stiffness, x, {"scale", "a factor"}, {"value", "a sum, J"}},
          [](const Settings& options) {
-             return particles::for_dimension(
-                 options, [&](auto D) { return elastic_energy<D>(form_of(options)); });
+             return for_dimension(options,
+                                  [&](auto D) { return elastic_energy<D>(form_of(options)); });
          }});
 }
 
@@ -171,32 +159,37 @@ public:
         model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
         Form form;
         form.damped = settings_->written("damping");
-        form.length_offset = settings_->quantity(model, "length_offset").values.front();
+        form.length_offset = settings_->quantity(model, "length_offset").values_at_load().front();
         form.acts = acts_of(settings_->choice("acts"));
 
         const Argument rest = rest_length(model, ends, form.length_offset),
                        stiffness = settings_->quantity(model, "stiffness", n).argument();
-        std::vector<Argument> arguments{end_indices, rest, stiffness};
-        if (form.damped) arguments.push_back(settings_->quantity(model, "damping", n).argument());
-        arguments.push_back(model.array("position"));
-        if (form.damped) arguments.push_back(model.array("velocity"));
-        const particles::Force force = particles::force(model);
-        arguments.push_back(force.array);
-        const KernelDef kernel = particles::for_dimension(model, [&](auto dimension) {
-            if (force.defines) return spring_force<dimension, Sum>(form);
-            return spring_force<dimension, Accumulate>(form);
-        });
-        model.add(Phase::forces, model.launch(kernel, n, std::move(arguments),
-                                              settings_->name() + ": spring forces"));
+        std::vector<NamedArgument> arguments{{"ends", end_indices},
+                                             {"rest_length", rest},
+                                             {"stiffness", stiffness},
+                                             {"x", model.array("position")},
+                                             {"force", particles::force(model)}};
+        if (form.damped) {
+            arguments.emplace_back("damping", settings_->quantity(model, "damping", n).argument());
+            arguments.emplace_back("v", model.array("velocity"));
+        }
+        const KernelDef kernel =
+            for_dimension(model, [&](auto D) { return spring_force<D>(form); });
+        model.add(Phase::forces,
+                  model.launch(kernel, n, arguments, settings_->name() + ": spring forces"));
         model.publish_energy(
             {"springs", settings_->name(), "elastic energy",
              [name = settings_->name(), form, n, end_indices, rest, stiffness](
                  Model& m, double scale, const Array& value, Program& program) {
-                 program.add(m.launch(
-                     particles::for_dimension(
-                         m, [&](auto dimension) { return elastic_energy<dimension>(form); }),
-                     n, {end_indices, rest, stiffness, m.array("position"), scale, value},
-                     name + ": elastic energy"));
+                 program.add(
+                     m.launch(for_dimension(m, [&](auto D) { return elastic_energy<D>(form); }), n,
+                              {{"ends", end_indices},
+                               {"rest_length", rest},
+                               {"stiffness", stiffness},
+                               {"x", m.array("position")},
+                               {"scale", scale},
+                               {"value", value}},
+                              name + ": elastic energy"));
              }});
     }
 

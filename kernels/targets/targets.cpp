@@ -41,7 +41,7 @@ void publish_kernels(Registry& registry) {
           {"scale", "a factor"},
           {"value", "a sum, m^2"}},
          [](const Settings& options) {
-             return particles::for_dimension(options, [&](auto D) {
+             return model::for_dimension(options, [&](auto D) {
                  return squared_distance<D>(particles::selection_of(options));
              });
          }});
@@ -64,16 +64,19 @@ public:
                         : settings_->quantity(model, "target", n, start_of(selection, model));
         model.draw({settings_->name(), model::DrawnTargets{&places}});
         const Argument target = places.argument();
-        const KernelDef kernel = particles::for_dimension(
+        const KernelDef kernel = model::for_dimension(
             model, [&](auto dimension) { return squared_distance<dimension>(selection); });
         std::vector<Program> programs;
         for (std::int64_t k = 0; k < times; ++k) {
             programs.emplace_back();
-            programs.back().add(
-                model.launch(kernel, n,
-                             {model.array("position"), target, trajectory_ ? k * n : 0,
-                              selection.body.first, selection.index, scale, term.value},
-                             settings_->name() + ": squared distance"));
+            programs.back().add(model.launch(kernel, n,
+                                             {{"x", model.array("position")},
+                                              {"target", target},
+                                              {"row", trajectory_ ? k * n : 0},
+                                              selection.argument(),
+                                              {"scale", scale},
+                                              {"value", term.value}},
+                                             settings_->name() + ": squared distance"));
             if (!trajectory_) {
                 programs.assign(static_cast<std::size_t>(times), programs.front());
                 break;

@@ -126,20 +126,16 @@ KernelDef next_level(const Form& form) {
             default: return (2.0 - 4.0 * k) * at(0) + (k * around - old);
         }
     };
-    if (!form.damped)
-        return kernel(name, {"speed", "ratio", "u", "older"},
-                      [advanced, node](Int item, Property<Float> speed, Param<Float> ratio,
-                                       Read<Float> u, ReadWrite<Float> older) {
-                          const Int i = node(item);
-                          const Float courant = speed[i] * ratio.value();
-                          older[i] = advanced(item, u, older[i], courant * courant);
-                      });
     return kernel(name, {"speed", "damping", "half_step", "ratio", "u", "older"},
-                  [advanced, node](Int item, Property<Float> speed, Property<Float> damping,
-                                   Param<Float> half_step, Param<Float> ratio, Read<Float> u,
-                                   ReadWrite<Float> older) {
+                  [form, advanced, node](Int item, Property<Float> speed, Property<Float> damping,
+                                         Param<Float> half_step, Param<Float> ratio, Read<Float> u,
+                                         ReadWrite<Float> older) {
                       const Int i = node(item);
                       const Float courant = speed[i] * ratio.value();
+                      if (!form.damped) {
+                          older[i] = advanced(item, u, older[i], courant * courant);
+                          return;
+                      }
                       const Float a = damping[i] * half_step.value();
                       const Float old = (1.0 - a) * older[i];
                       older[i] = advanced(item, u, old, courant * courant) / (1.0 + a);
@@ -150,7 +146,7 @@ KernelDef next_level(const Form& form) {
 KernelDef hold_columns(const Form& form) {
     const std::int64_t columns = form.columns;
     return kernel("wave_hold_columns", {"newest"}, [columns](Int item, Write<Float> newest) {
-        const Int row = 1 + (item >> 1), side = item & 1;
+        const Int row = 1 + item / 2, side = item % 2;
         newest[injective(row * columns + side * (columns - 1))] = Float(0);
     });
 }
@@ -258,37 +254,47 @@ public:
         field.spacing = settings_->number("spacing");
         const std::int64_t n = form.rows * form.columns;
         const std::string& name = settings_->name();
-        const Array older = model.add_array(name + ".previous", n, 1, true);
-        const Array newer = field.values = model.add_array(name + ".field", n, 1, true);
+        const Array older = model.add_array(
+            name + ".previous", n, 1,
+            {.unit = "m", .meaning = "u of each node, a time level earlier", .state = true});
+        const Array newer = field.values = model.add_array(
+            name + ".field", n, 1, {.unit = "m", .meaning = "u of each node", .state = true});
         const std::vector<double> positions = field.positions();
         const double h = model.step() / static_cast<double>(levels);
         const std::vector<std::int64_t> shape = field.shape();
-        const auto per_node = [&](const char* key) -> const Quantity& {
+        const auto per_node = [&](const char* key) -> Quantity& {
             return settings_->quantity(model, key, n, positions, shape);
         };
-        const Quantity& speed = per_node("speed");
-        check_stability(speed, h, field.spacing);
+        Quantity& speed = per_node("speed");
+        speed.check = [settings = settings_, h,
+                       spacing = field.spacing](std::span<const double> values) {
+            check_stability(*settings, values, h, spacing);
+        };
+        speed.check(speed.values);
 
-        model.prologue().add(model.launch(
-            initialize_levels(form), n,
-            {per_node("level_0").argument(), per_node("level_1").argument(), older, newer},
-            "initialize " + name));
-        std::vector<Argument> arguments{speed.argument()};
+        model.prologue().add(model.launch(initialize_levels(form), n,
+                                          {{"level_0", per_node("level_0").argument()},
+                                           {"level_1", per_node("level_1").argument()},
+                                           {"older", older},
+                                           {"newer", newer}},
+                                          "initialize " + name));
+        std::vector<NamedArgument> arguments{{"speed", speed.argument()},
+                                             {"ratio", h / field.spacing}};
         if (form.damped) {
-            arguments.push_back(per_node("damping").argument());
-            arguments.emplace_back(h / 2);
+            arguments.emplace_back("damping", per_node("damping").argument());
+            arguments.emplace_back("half_step", h / 2);
         }
-        arguments.emplace_back(h / field.spacing);
         const auto level = [&](const Array& from, const Array& into, Change change) {
-            std::vector<Argument> all = arguments;
-            all.insert(all.end(), {from, into});
+            std::vector<NamedArgument> all = arguments;
+            all.emplace_back("u", from);
+            all.emplace_back("older", into);
             Form changed = form;
             changed.change = change;
-            return model.launch(next_level(changed), items_of(form).count, std::move(all),
+            return model.launch(next_level(changed), items_of(form).count, all,
                                 name + ": next level");
         };
         const auto hold = [&](const Array& newest) {
-            return model.launch(hold_columns(form), 2 * (form.rows - 2), {newest},
+            return model.launch(hold_columns(form), 2 * (form.rows - 2), {{"newest", newest}},
                                 name + ": border");
         };
         const auto two_levels = [&](Change first, Change second) {
@@ -313,7 +319,12 @@ public:
              [name, form, n, ratio = h / field.spacing, speed_of_nodes = speed.argument(), newer,
               older](Model& m, double scale, const Array& value, Program& program) {
                  program.add(m.launch(wave_energy(form), n,
-                                      {speed_of_nodes, ratio, newer, older, scale, value},
+                                      {{"speed", speed_of_nodes},
+                                       {"ratio", ratio},
+                                       {"u", newer},
+                                       {"w", older},
+                                       {"scale", scale},
+                                       {"value", value}},
                                       name + ": energy"));
              }});
         model.draw(
@@ -324,13 +335,14 @@ public:
 private:
     static constexpr std::int64_t most_per_axis = 1 << 15;
 
-    void check_stability(const Quantity& speed, double h, double spacing) const {
-        const double fastest = *std::max_element(speed.values.begin(), speed.values.end());
+    static void check_stability(const Settings& settings, std::span<const double> speed, double h,
+                                double spacing) {
+        const double fastest = *std::max_element(speed.begin(), speed.end());
         const double courant = fastest * h / spacing;
         if (courant * courant > 0.5 + 1e-12)
-            throw settings_
-                ->error("speed", "the waves are too fast for this step: (c h / dx)^2 = " +
-                                     std::to_string(courant * courant) + " is more than 1/2")
+            throw settings
+                .error("speed", "the waves are too fast for this step: (c h / dx)^2 = " +
+                                    std::to_string(courant * courant) + " is more than 1/2")
                 .remedy("make the step smaller, the spacing larger, or levels_per_step larger");
     }
 
@@ -352,15 +364,17 @@ public:
             settings_->quantity(model, "target", n, field.positions(), field.shape());
         if (settings_->boolean("zero_mean")) {
             double sum = 0;
-            for (const double value : target.values) sum += value;
+            for (const double value : target.values_at_load()) sum += value;
             for (double& value : target.values)
                 value -= sum / static_cast<double>(target.values.size());
             target.upload();
         }
         Program program;
         program.add(model.launch(squared_miss(), n,
-                                 {field.values, target.argument(),
-                                  each / static_cast<double>(term.times.size()), term.value},
+                                 {{"u", field.values},
+                                  {"target", target.argument()},
+                                  {"scale", each / static_cast<double>(term.times.size())},
+                                  {"value", term.value}},
                                  settings_->name() + ": squared miss"));
         model.add_term(std::move(term), program);
     }

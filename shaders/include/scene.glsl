@@ -1,4 +1,4 @@
-// What every shader of things sees: the view, the draw, the solver's numbers, the measured range.
+// What every shader of drawables sees: the view, the draw, the solver's numbers, the measured range.
 // Mirrors app/render/shader_data.hpp.
 
 #define COLOUR 0
@@ -64,7 +64,7 @@ layout(std140, set = 0, binding = 5) uniform Settled
 
 layout(set = 0, binding = 3) uniform sampler2DShadow shadow_map;
 
-// Of one thing in one slot.
+// Of one drawable in one slot.
 layout(std430, set = 1, binding = 0) readonly buffer Places { uint places[]; };
 layout(std430, set = 1, binding = 1) readonly buffer Values { uint values[]; };
 layout(std430, set = 1, binding = 2) readonly buffer Indices { uint indices[]; };
@@ -81,7 +81,7 @@ layout(push_constant) uniform Draw {
     vec4 a, b;  // of the kind
     float radius, spacing, layer, scale;
     uint first, count, rows, columns;
-    uint flags, thing;
+    uint flags, drawable;
     int only;  // this element alone, or all: -1
     uint mode;
 } draw;
@@ -136,7 +136,7 @@ bool has_number(uint i) {
     return values[i] != 0x7fc00000u;
 }
 
-// The number, and whether it is shown; things without numbers show their own colour.
+// The number, and whether it is shown; drawables without numbers show their own colour.
 vec2 shown_value(uint i) {
     return has_number(i) ? vec2(value_number(i), 1.0) : vec2(0.0);
 }

@@ -3,7 +3,7 @@
 #if PASS == COLOUR
 layout(location = 0) out vec4 out_colour;
 #elif PASS == PICK
-layout(location = 0) out uvec4 out_id;  // thing + 1, element, bits of the depth
+layout(location = 0) out uvec4 out_id;  // drawable + 1, element, bits of the depth
 #elif PASS == MASK
 layout(location = 0) out float out_mask;
 #endif
@@ -76,7 +76,7 @@ void finish(vec3 colour, float alpha, float depth, uint element) {
 #if PASS == COLOUR
     out_colour = vec4(colour, alpha * draw.colour.a);
 #elif PASS == PICK
-    out_id = uvec4(draw.thing + 1u, element, floatBitsToUint(depth), 0u);
+    out_id = uvec4(draw.drawable + 1u, element, floatBitsToUint(depth), 0u);
 #elif PASS == MASK
     out_mask = 1.0;
 #endif

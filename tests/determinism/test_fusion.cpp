@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/backend/kernel_text.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/base/hash.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/error_message.hpp"

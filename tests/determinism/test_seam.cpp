@@ -3,6 +3,7 @@
 // such steps.
 #include <doctest/doctest.h>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/skip.hpp"

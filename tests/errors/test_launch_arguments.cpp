@@ -63,6 +63,70 @@ TEST_CASE("launch errors: arity, items and device") {
     CHECK(message([] { Stream(nullptr); }) == "a stream needs a device");
 }
 
+TEST_CASE("launch errors: arguments by name") {
+    const Vectors v;
+    const auto made_by_name = [&](const std::vector<NamedArgument>& arguments) {
+        return message([&] {
+            Launch(test::interpreter_device(), scale, Precision::f64, 4, arguments, "scale all");
+        });
+    };
+    CHECK(made_by_name({{"y", v.y}, {"factor", 2.0}, {"x", v.x}}) == "no error");
+    CHECK(made_by_name({{"x", v.x}, {"factr", 2.0}, {"y", v.y}}) ==
+          "in kernel 'scale all': the kernel 'scale' has no parameter 'factr'; did you mean "
+          "'factor'? its parameters are x, factor, y");
+    CHECK(made_by_name({{"x", v.x}, {"weight", 2.0}, {"y", v.y}}) ==
+          "in kernel 'scale all': the kernel 'scale' has no parameter 'weight'; its parameters are "
+          "x, factor, y");
+    CHECK(made_by_name({{"x", v.x}, {"y", v.y}}) ==
+          "in kernel 'scale all': the kernel 'scale' is given no argument for 'factor'; its "
+          "parameters are x, factor, y; those that it does not use may be left out");
+    CHECK(made_by_name({{"x", v.x}, {"factor", 2.0}, {"y", v.y}, {"factor", 3.0}}) ==
+          "in kernel 'scale all': the kernel 'scale' is given two arguments for 'factor'; give "
+          "one; its parameters are x, factor, y");
+    CHECK(made_by_name({{"x", v.x}, {"factor", v.x}, {"y", v.y}}).find("'factor' takes 1 scalar") !=
+          std::string::npos);
+}
+
+TEST_CASE("launch: what a kernel does not use may be left out of arguments by name") {
+    const auto line = [](bool shifted) {
+        return kernel("line", {"x", "slope", "shift", "y"},
+                      [shifted](Int i, Read<Float> x, Property<Float> slope, Property<Float> shift,
+                                Write<Float> y) {
+                          y[i] = shifted ? slope[i] * x[i] + shift[i] : slope[i] * x[i];
+                      });
+    };
+    const auto device = test::interpreter_device();
+    const Array x = Array::from(std::vector<double>{1, 2, 3}, Type::f64, {3}), y(Type::f64, {3});
+    const Launch with(device, line(true), Precision::f64, 3,
+                      {{"shift", 0.5}, {"y", y}, {"slope", 2.0}, {"x", x}});
+    with.forward().run();
+    CHECK(y.to_doubles() == std::vector<double>{2.5, 4.5, 6.5});
+    CHECK(with.kernel().parameters.size() == 4);
+    const Launch without(device, line(false), Precision::f64, 3,
+                         {{"y", y}, {"slope", 3.0}, {"x", x}});
+    without.forward().run();
+    CHECK(y.to_doubles() == std::vector<double>{3, 6, 9});
+    CHECK(without.kernel().find_parameter("shift") == -1);
+    CHECK(message([&] {
+              Launch(device, line(true), Precision::f64, 3, {{"y", y}, {"slope", 3.0}, {"x", x}});
+          }).find("is given no argument for 'shift'") != std::string::npos);
+}
+
+TEST_CASE(
+    "kernel: a sum instead of an accumulation clears first; of another parameter it is none") {
+    const KernelDef add =
+        kernel("add", {"x", "y"}, [](Int i, Read<Float> x, Accumulate<Float> y) { y[0] += x[i]; });
+    const Array x = Array::from(std::vector<double>{1, 2, 3}, Type::f64, {3}), y(Type::f64, {2});
+    y.fill(10);
+    const auto device = test::interpreter_device();
+    Launch(device, add, Precision::f64, 3, {x, y}).forward().run();
+    CHECK(y.to_doubles() == std::vector<double>{16, 10});
+    Launch(device, add.with_sum("y"), Precision::f64, 3, {x, y}).forward().run();
+    CHECK(y.to_doubles() == std::vector<double>{6, 0});
+    CHECK(message([&] { add.with_sum("x"); }) ==
+          "in kernel 'add': 'x' is not an Accumulate; name a parameter that the kernel adds to");
+}
+
 TEST_CASE("launch errors: type and shape of arrays") {
     const Vectors v;
     CHECK(made(4, {Array(Type::f32, {4, 3}), 2.0, v.y}) ==

@@ -31,8 +31,8 @@ public:
                 value += wrong;
             });
         Program program;
-        program.add(
-            model.launch(cubes, body.count, {model.array("position"), term.value}, "cubes"));
+        program.add(model.launch(cubes, body.count,
+                                 {{"x", model.array("position")}, {"value", term.value}}, "cubes"));
         model.add_term(std::move(term), program);
     }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "tests/support/devices.hpp"
 

@@ -32,7 +32,7 @@ public:
         bool window = false;  // on the display
         bool tour = false;
         int width = 1280, height = 800;
-        std::optional<gui::Link> link = {};  // instead of a simulation
+        std::optional<gui::SessionLink> link = {};  // instead of a simulation
         std::optional<render::TransportKind> transport = {};
         std::function<bool()> interrupted = {};  // asked besides interrupt()
     };

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "app/render/output/png.hpp"
+#include "engine/backend/kernel_text.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/log.hpp"
 #include "tests/gui/robot.hpp"
@@ -233,7 +234,7 @@ TEST_CASE("gui export: along a camera path that is made in the timeline") {
         CHECK_FALSE(robot.work().follow_path);
 
         robot.work().colour.clear();  // no colour bar: what is exported is the view alone
-        robot.work().look();
+        robot.work().send_frame_contents();
         begin_export(robot, hands, "PNG sequence", "simulated time");
         robot.picture("export_path");
         hands.ItemClick("//Export/###Export");

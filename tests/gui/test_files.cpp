@@ -70,7 +70,7 @@ TEST_CASE("gui: what a killed session had not saved is offered at the next start
     robot.run([&](ImGuiTestContext& hands) {
         const fs::path file = robot.scenes() / "thrown_ball.json";
         robot.frames(3);
-        CHECK_FALSE(robot.work().editor().rescued());
+        CHECK_FALSE(robot.work().editor().find_autosave());
         leave_an_autosave(robot, file);
         robot.frames(3);
         robot.picture("rescue");
@@ -84,7 +84,7 @@ TEST_CASE("gui: what a killed session had not saved is offered at the next start
         // Saved, nothing is left to be rescued.
         hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
         CHECK(Document::load(file).find("/gravity/2")->real() == -2.5);
-        CHECK_FALSE(robot.work().editor().rescued());
+        CHECK_FALSE(robot.work().editor().find_autosave());
     });
 }
 
@@ -336,10 +336,10 @@ TEST_CASE("gui: a signal ends it with an autosave, without a question") {
         // What it left has the edit and what was found.
         session::Editor next(robot.work().registry());
         next.keep_in(robot.folder() / "state");
-        CHECK_FALSE(next.rescued(robot.scenes() / "flag.json"));
-        const auto kept = next.rescued(file);
+        CHECK_FALSE(next.find_autosave(robot.scenes() / "flag.json"));
+        const auto kept = next.find_autosave(file);
         REQUIRE(kept);
-        next.open_rescued(*kept);
+        next.open_autosave(*kept);
         CHECK(next.file() == file);
         CHECK(next.unsaved());
         CHECK(next.document()->at("/forces/0/damping").real() == 11);
@@ -477,12 +477,12 @@ TEST_CASE("gui: everything grows on a monitor of another scale") {
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");
         robot.frames(3);
-        const float scale = gui::look().scale();
+        const float scale = gui::style().scale();
         const float before = hands.ItemInfo("//##toolbar/###Optimise").RectFull.GetHeight();
         robot.app().resize(1900, 1200);
         robot.app().rescale(1.5);
         robot.frames(4);
-        CHECK(gui::look().scale() == doctest::Approx(1.5 * scale));
+        CHECK(gui::style().scale() == doctest::Approx(1.5 * scale));
         const float after = hands.ItemInfo("//##toolbar/###Optimise").RectFull.GetHeight();
         CHECK(after == doctest::Approx(1.5 * before).epsilon(0.06));  // whole pixels
         robot.picture("scale_150");

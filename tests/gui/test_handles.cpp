@@ -216,25 +216,25 @@ TEST_CASE("handles: in the plane, and places that something is wanted at") {
 }
 
 TEST_CASE("picking: what a click stands for, by thing and part") {
-    using Kind = render::Thing::Kind;
+    using Kind = render::Drawable::Kind;
     render::Stage stage;
-    const auto add = [&](Kind kind, const char* name) -> render::Thing& {
-        stage.things.emplace_back();
-        stage.things.back().kind = kind;
-        stage.things.back().name = name;
-        return stage.things.back();
+    const auto add = [&](Kind kind, const char* name) -> render::Drawable& {
+        stage.drawables.emplace_back();
+        stage.drawables.back().kind = kind;
+        stage.drawables.back().name = name;
+        return stage.drawables.back();
     };
     add(Kind::points, "ball").count = 1;
-    render::Thing& anchors = add(Kind::points, "anchors");
+    render::Drawable& anchors = add(Kind::points, "anchors");
     anchors.first = 1;
     anchors.count = 8;
     add(Kind::segments, "cage").indices = {0, 1, 0, 2, 0, 3};
-    render::Thing& beam = add(Kind::surface, "beam");
+    render::Drawable& beam = add(Kind::surface, "beam");
     beam.indices = {9, 10, 11, 10, 11, 12};
     beam.element_of = {4, 2};
     add(Kind::arrows, "arrows").count = 13;
     render::Pick pick;
-    pick.thing = 1;
+    pick.drawable = 1;
     pick.element = {ElementKind::point, 0};
     CHECK(picked_of(stage, pick).name == "anchors");
     CHECK(picked_of(stage, pick).part == pick.element);

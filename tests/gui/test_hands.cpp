@@ -38,12 +38,12 @@ void pull_the_ball(Robot& robot) {
         hands.MouseMoveToPos(ball);
         hands.KeyDown(ImGuiMod_Ctrl);
         hands.MouseDown(ImGuiMouseButton_Left);
-        REQUIRE(robot.wait([&] { return robot.now().hand && robot.now().hand->live; }));
+        REQUIRE(robot.wait([&] { return robot.now().mouse_pull && robot.now().mouse_pull->live; }));
         hands.MouseMoveToPos({ball.x + 150, ball.y - 70});
         REQUIRE(robot.wait([&] { return robot.now().step >= 8; }));
         robot.picture("pulling");
-        REQUIRE(robot.now().hand);
-        const session::HandInfo hand = *robot.now().hand;
+        REQUIRE(robot.now().mouse_pull);
+        const session::MousePullInfo hand = *robot.now().mouse_pull;
         // The hand is under the mouse.
         const ImVec2 seen = test::on_screen(robot, hands, hand.place);
         CHECK(std::abs(seen.x - ball.x - 150) < 8);
@@ -75,9 +75,9 @@ void pull_the_ball(Robot& robot) {
         hands.MouseMoveToPos(ball);
         hands.KeyDown(ImGuiMod_Ctrl);
         hands.MouseDown(ImGuiMouseButton_Left);
-        REQUIRE(robot.wait([&] { return robot.now().hand && robot.now().step >= 3; }));
+        REQUIRE(robot.wait([&] { return robot.now().mouse_pull && robot.now().step >= 3; }));
         hands.KeyPress(ImGuiKey_Escape);
-        CHECK(robot.wait([&] { return !robot.now().hand; }));
+        CHECK(robot.wait([&] { return !robot.now().mouse_pull; }));
         hands.MouseUp(ImGuiMouseButton_Left);
         hands.KeyUp(ImGuiMod_Ctrl);
         robot.frames(5);

@@ -60,8 +60,9 @@ TEST_CASE("gui inspector: a drag that the simulation answers late goes where the
     auto shown = session.snapshot();
     bool answers = true;
     Robot::Options options;
-    options.link = gui::Link{[&](session::Command command) { session.send(std::move(command)); },
-                             [&] { return answers ? shown = session.snapshot() : shown; }};
+    options.link =
+        gui::SessionLink{[&](session::Command command) { session.send(std::move(command)); },
+                         [&] { return answers ? shown = session.snapshot() : shown; }};
     Robot robot(options);
     robot.run([&](ImGuiTestContext& hands) {
         open(robot, "spring_cage.json");

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "app/gui/draw/labels.hpp"
-#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/offscreen_canvas.hpp"
 #include "tests/gui/scripts.hpp"
 #include "tests/render/gallery.hpp"
 #include "tests/render/golden.hpp"
@@ -19,7 +19,7 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
     for (const bool dark : {true, false}) {
         const render::View view = gallery_view(maker, 480, 320, dark);
         studio.show(maker);
-        gui::Sheet sheet(studio.context, dark);
+        gui::OffscreenCanvas offscreen(studio.context, dark);
         const auto labels = [&](ImVec2 at) {
             gui::draw_names(at, view.width, view.height, view.camera,
                             {{{0, 0, 0.5}, "middle"},
@@ -29,11 +29,11 @@ TEST_CASE("golden: names, colour bar and time stamp on a picture") {
                                  {"speed (m/s)", {-1, 3}, render::ColourMap::coolwarm});
             gui::draw_time(at, view.height, gui::time_text(0.5, 12, 1));
         };
-        const render::Image image = sheet.annotated(studio.renderer, view, labels);
+        const render::Image image = offscreen.annotated(studio.renderer, view, labels);
         compare_golden(image, dark ? "labels_dark" : "labels_light", same);
-        CHECK(sheet.annotated(studio.renderer, view, labels).pixels == image.pixels);
+        CHECK(offscreen.annotated(studio.renderer, view, labels).pixels == image.pixels);
         // Without labels it is the renderer's own picture.
-        const render::Image bare = sheet.annotated(studio.renderer, view, [](ImVec2) {});
+        const render::Image bare = offscreen.annotated(studio.renderer, view, [](ImVec2) {});
         CHECK(bare.pixels == studio.renderer.read_image().pixels);
         // Nothing is written in the upper left quarter but the name in the middle.
         int different = 0;

@@ -102,8 +102,8 @@ TEST_CASE("gui tooltips: every control says what it does") {
             robot.frames(3);
             look((std::string("//###") + panel).c_str());
         }
-        for (const char* thing : {"/bodies/0", "/forces/0", "/objective/0"}) {
-            robot.work().select({thing, -1, ""});
+        for (const char* drawable : {"/bodies/0", "/forces/0", "/objective/0"}) {
+            robot.work().select({drawable, -1, ""});
             robot.frames(3);
             look("//###Inspector");
         }

@@ -347,9 +347,10 @@ TEST_CASE("gui: switches of the picture stay as they were set; hidden objects ar
         robot.frames(3);
         const auto hidden = [&] {
             std::set<std::string> names;
-            const auto& things = robot.now().stage->things;
-            for (std::size_t k = 0; k < things.size() && k < robot.work().view.hidden.size(); ++k)
-                if (robot.work().view.hidden[k]) names.insert(things[k].name);
+            const auto& drawables = robot.now().stage->drawables;
+            for (std::size_t k = 0; k < drawables.size() && k < robot.work().view.hidden.size();
+                 ++k)
+                if (robot.work().view.hidden[k]) names.insert(drawables[k].name);
             return names;
         };
         CHECK(hidden() == std::set<std::string>{"anchors"});

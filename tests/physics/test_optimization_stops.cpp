@@ -23,7 +23,7 @@ public:
         program.add(model.launch(
             kernel("root", {"x", "value"},
                    [](Int i, Read<Vec3> x, Reduce<Float> value) { value += sqrt(x[i].x()); }),
-            1, {model.array("position"), term.value}, "root of x"));
+            1, {{"x", model.array("position")}, {"value", term.value}}, "root of x"));
         model.add_term(std::move(term), program);
     }
 

@@ -28,7 +28,7 @@ void add_cloth(StageMaker& maker, int n, Vec3 corner, double size, bool ghost) {
             }
         }
     const std::string name = ghost ? "ghost" : "cloth";
-    Thing& cloth = maker.surface(maker.channel(name + " position", 3, places), corners);
+    Drawable& cloth = maker.surface(maker.channel(name + " position", 3, places), corners);
     cloth.name = name;
     cloth.ghost = ghost;
     if (!ghost) cloth.values = maker.channel("height", 1, heights);
@@ -43,7 +43,7 @@ void add_block(StageMaker& maker, Vec3 low, double size) {
     const std::vector<std::uint32_t> corners = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6,
                                                 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7,
                                                 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    Thing& block = maker.surface(maker.channel("block", 3, places), corners);
+    Drawable& block = maker.surface(maker.channel("block", 3, places), corners);
     block.name = "block";
     block.colour = {0.36F, 0.56F, 0.74F, 1};
 }
@@ -72,14 +72,14 @@ StageMaker solid_gallery(RealType real) {
                 if (k + 1 < n) ends.insert(ends.end(), {at, at + 1});
             }
     const int position = maker.channel("position", 3, places);
-    Thing& balls = maker.points(position, n * n * n, 0.055);
+    Drawable& balls = maker.points(position, n * n * n, 0.055);
     balls.name = "cage points";
     balls.colour = {0.85F, 0.55F, 0.33F, 1};
-    Thing& springs = maker.segments(position, ends, 0.014);
+    Drawable& springs = maker.segments(position, ends, 0.014);
     springs.name = "cage springs";
     springs.colour = {0.70F, 0.72F, 0.76F, 1};
     const int force = maker.channel("force", 3, forces);
-    Thing& arrows = maker.add(Thing::Kind::arrows, "forces");
+    Drawable& arrows = maker.add(Drawable::Kind::arrows, "forces");
     arrows.places = position;
     arrows.values = force;
     arrows.count = n * n * n;
@@ -88,13 +88,13 @@ StageMaker solid_gallery(RealType real) {
     add_cloth(maker, 25, {-0.1, -0.3, 0.75}, 1.1, false);
     add_cloth(maker, 25, {-0.1, -0.3, 1.05}, 1.1, true);
     add_block(maker, {-0.2, 0.5, 0.0}, 0.45);
-    maker.with_numbers(Thing::Kind::ball, "obstacle", {0.55, -0.65, 0.3, 0.3}).colour = {
+    maker.with_numbers(Drawable::Kind::ball, "obstacle", {0.55, -0.65, 0.3, 0.3}).colour = {
         0.62F, 0.42F, 0.60F, 1};
-    maker.with_numbers(Thing::Kind::box_edges, "walls", {-1.25, -1.15, 0, 1.25, 1.15, 1.25});
-    maker.with_numbers(Thing::Kind::markers, "targets", {0.9, -0.9, 0.9, -0.7, 0.9, 0.5}).colour = {
-        0.35F, 0.90F, 0.55F, 1};
-    maker.with_numbers(Thing::Kind::half_space, "ground", {0, 0, 1, 0}).colour = {0.42F, 0.44F,
-                                                                                  0.48F, 1};
+    maker.with_numbers(Drawable::Kind::box_edges, "walls", {-1.25, -1.15, 0, 1.25, 1.15, 1.25});
+    maker.with_numbers(Drawable::Kind::markers, "targets", {0.9, -0.9, 0.9, -0.7, 0.9, 0.5})
+        .colour = {0.35F, 0.90F, 0.55F, 1};
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0}).colour = {0.42F, 0.44F,
+                                                                                     0.48F, 1};
     return maker;
 }
 
@@ -124,17 +124,17 @@ StageMaker plane_gallery(RealType real) {
             }
         }
     const int position = maker.channel("position", 2, places);
-    Thing& body = maker.surface(position, corners);
+    Drawable& body = maker.surface(position, corners);
     body.colour = {0.35F, 0.55F, 0.75F, 1};
     maker.segments(position, ends, 0.006).colour = {0.9F, 0.9F, 0.92F, 1};
     maker.points(position, n * n, 0.025).colour = {0.95F, 0.62F, 0.3F, 1};
-    maker.with_numbers(Thing::Kind::half_space, "ground", {0.1, 1, 0, 0}).colour = {0.55F, 0.57F,
-                                                                                    0.6F, 1};
-    maker.with_numbers(Thing::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).colour = {0.62F, 0.42F,
-                                                                                    0.60F, 1};
-    maker.with_numbers(Thing::Kind::box_edges, "walls", {0, 0, 0, 3, 1.45, 0});
-    maker.with_numbers(Thing::Kind::markers, "targets", {2.75, 1.1, 0}).colour = {0.35F, 0.90F,
-                                                                                  0.55F, 1};
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0.1, 1, 0, 0}).colour = {0.55F, 0.57F,
+                                                                                       0.6F, 1};
+    maker.with_numbers(Drawable::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).colour = {0.62F, 0.42F,
+                                                                                       0.60F, 1};
+    maker.with_numbers(Drawable::Kind::box_edges, "walls", {0, 0, 0, 3, 1.45, 0});
+    maker.with_numbers(Drawable::Kind::markers, "targets", {2.75, 1.1, 0}).colour = {0.35F, 0.90F,
+                                                                                     0.55F, 1};
     return maker;
 }
 
@@ -167,7 +167,7 @@ StageMaker particle_gallery(int count) {
         places.insert(places.end(), {flat * std::cos(angle), flat * std::sin(angle), 1 + r * z});
         heights.push_back(1 + r * z);
     }
-    Thing& points =
+    Drawable& points =
         maker.points(maker.channel("position", 3, places), count, 0.6 / std::cbrt(count));
     points.values = maker.channel("height", 1, heights);
     return maker;

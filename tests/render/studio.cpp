@@ -55,52 +55,52 @@ int StageMaker::channel(const std::string& name, int components, std::vector<dou
     return static_cast<int>(channels.size()) - 1;
 }
 
-Thing& StageMaker::add(Thing::Kind kind, const std::string& name) {
-    Thing thing;
-    thing.kind = kind;
-    thing.name = name;
-    stage.things.push_back(thing);
+Drawable& StageMaker::add(Drawable::Kind kind, const std::string& name) {
+    Drawable drawable;
+    drawable.kind = kind;
+    drawable.name = name;
+    stage.drawables.push_back(drawable);
     numbers.emplace_back();
-    return stage.things.back();
+    return stage.drawables.back();
 }
 
-Thing& StageMaker::points(int places, std::int64_t count, double radius) {
-    Thing& thing = add(Thing::Kind::points, "points");
-    thing.places = places;
-    thing.count = count;
-    thing.radius = radius;
-    return thing;
+Drawable& StageMaker::points(int places, std::int64_t count, double radius) {
+    Drawable& drawable = add(Drawable::Kind::points, "points");
+    drawable.places = places;
+    drawable.count = count;
+    drawable.radius = radius;
+    return drawable;
 }
 
-Thing& StageMaker::segments(int places, std::vector<std::uint32_t> indices, double radius) {
-    Thing& thing = add(Thing::Kind::segments, "segments");
-    thing.places = places;
-    thing.indices = std::move(indices);
-    thing.radius = radius;
-    return thing;
+Drawable& StageMaker::segments(int places, std::vector<std::uint32_t> indices, double radius) {
+    Drawable& drawable = add(Drawable::Kind::segments, "segments");
+    drawable.places = places;
+    drawable.indices = std::move(indices);
+    drawable.radius = radius;
+    return drawable;
 }
 
-Thing& StageMaker::surface(int places, std::vector<std::uint32_t> indices) {
-    Thing& thing = add(Thing::Kind::surface, "surface");
-    thing.places = places;
-    thing.indices = std::move(indices);
-    return thing;
+Drawable& StageMaker::surface(int places, std::vector<std::uint32_t> indices) {
+    Drawable& drawable = add(Drawable::Kind::surface, "surface");
+    drawable.places = places;
+    drawable.indices = std::move(indices);
+    return drawable;
 }
 
-Thing& StageMaker::field(int values, std::int64_t rows, std::int64_t columns, double spacing) {
-    Thing& thing = add(Thing::Kind::field, "field");
-    thing.values = values;
-    thing.rows = rows;
-    thing.columns = columns;
-    thing.spacing = spacing;
-    return thing;
+Drawable& StageMaker::field(int values, std::int64_t rows, std::int64_t columns, double spacing) {
+    Drawable& drawable = add(Drawable::Kind::field, "field");
+    drawable.values = values;
+    drawable.rows = rows;
+    drawable.columns = columns;
+    drawable.spacing = spacing;
+    return drawable;
 }
 
-Thing& StageMaker::with_numbers(Thing::Kind kind, const std::string& name,
-                                std::vector<double> values) {
-    Thing& thing = add(kind, name);
+Drawable& StageMaker::with_numbers(Drawable::Kind kind, const std::string& name,
+                                   std::vector<double> values) {
+    Drawable& drawable = add(kind, name);
     numbers.back() = std::move(values);
-    return thing;
+    return drawable;
 }
 
 void publish(Exchange& exchange, const StageMaker& maker, double time) {

@@ -30,13 +30,13 @@ struct StageMaker {
         stage.high = {1, 1, 1};
     }
     int channel(const std::string& name, int components, std::vector<double> values);
-    render::Thing& add(render::Thing::Kind kind, const std::string& name);
-    render::Thing& points(int places, std::int64_t count, double radius);
-    render::Thing& segments(int places, std::vector<std::uint32_t> indices, double radius);
-    render::Thing& surface(int places, std::vector<std::uint32_t> indices);
-    render::Thing& field(int values, std::int64_t rows, std::int64_t columns, double spacing);
-    render::Thing& with_numbers(render::Thing::Kind kind, const std::string& name,
-                                std::vector<double> values);
+    render::Drawable& add(render::Drawable::Kind kind, const std::string& name);
+    render::Drawable& points(int places, std::int64_t count, double radius);
+    render::Drawable& segments(int places, std::vector<std::uint32_t> indices, double radius);
+    render::Drawable& surface(int places, std::vector<std::uint32_t> indices);
+    render::Drawable& field(int values, std::int64_t rows, std::int64_t columns, double spacing);
+    render::Drawable& with_numbers(render::Drawable::Kind kind, const std::string& name,
+                                   std::vector<double> values);
 };
 
 // Writes the channels in the stage's real type into a free slot, and publishes it.

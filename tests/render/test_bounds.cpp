@@ -27,12 +27,12 @@ TEST_CASE("render: the box around points, lines, triangles and obstacles, and ar
         const double nowhere = std::numeric_limits<double>::quiet_NaN();
         const int position = maker.channel(
             "position", 3, {9, 9, 9, -1, 0, 0.5, 2, -3, 0, nowhere, 0, 0, 0.5, 0.25, -4, 7, 7, 7});
-        maker.points(position, 3, 0.25).first = 1;                               // 0
-        maker.segments(position, {1, 2, 2, 4}, 0.5);                             // 1
-        maker.surface(position, {1, 2, 4, 2, 4, 5}).element_of = {3, 8};         // 2
-        maker.with_numbers(Thing::Kind::ball, "ball", {1, 2, 3, 0.5});           // 3
-        maker.with_numbers(Thing::Kind::markers, "places", {0, 0, 1, 5, 6, 7});  // 4
-        maker.with_numbers(Thing::Kind::half_space, "ground", {0, 0, 1, 0});     // 5
+        maker.points(position, 3, 0.25).first = 1;                                  // 0
+        maker.segments(position, {1, 2, 2, 4}, 0.5);                                // 1
+        maker.surface(position, {1, 2, 4, 2, 4, 5}).element_of = {3, 8};            // 2
+        maker.with_numbers(Drawable::Kind::ball, "ball", {1, 2, 3, 0.5});           // 3
+        maker.with_numbers(Drawable::Kind::markers, "places", {0, 0, 1, 5, 6, 7});  // 4
+        maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0});     // 5
         studio.draw(maker, plain_view());
         Renderer& renderer = studio.renderer;
         // What is not finite is left out.

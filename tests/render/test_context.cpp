@@ -156,7 +156,7 @@ TEST_CASE("context: sizes and switches change like a storm, and nothing is left 
             view.samples = k % 3 == 0 ? 1 : 4;
             view.shadows = k % 4 != 0;
             view.ambient_occlusion = k % 5 != 0;
-            view.selected_thing = k % 7 == 0 ? 3 : -1;
+            view.selected_drawable = k % 7 == 0 ? 3 : -1;
             const auto before = studio.renderer.texture();
             CHECK(studio.renderer.draw(view));
             const auto after = studio.renderer.texture();
@@ -193,12 +193,12 @@ TEST_CASE("context: a stage that contradicts itself is refused before the device
     const int places = maker.channel("position", 3, {0, 0, 0, 1, 1, 1});
     maker.segments(places, {0, 2}, 0.1);
     CHECK(refused(maker));
-    maker.stage.things.back().indices = {0, 1};
+    maker.stage.drawables.back().indices = {0, 1};
     CHECK_FALSE(refused(maker));
     maker.points(places, 3, 0.1);
     CHECK(refused(maker));
-    maker.stage.things.back().count = 2;
-    maker.stage.things.back().values = 7;
+    maker.stage.drawables.back().count = 2;
+    maker.stage.drawables.back().values = 7;
     CHECK(refused(maker));
 }
 

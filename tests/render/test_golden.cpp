@@ -16,7 +16,7 @@ TEST_CASE("golden: pictures of everything") {
         const std::string theme = dark ? "dark" : "light";
         StageMaker maker = solid_gallery();
         View view = gallery_view(maker, width, height, dark);
-        view.selected_thing = 5;
+        view.selected_drawable = 5;
         compare_golden(studio.draw(maker, view), "solid_" + theme, same);
         maker = plane_gallery();
         compare_golden(studio.draw(maker, gallery_view(maker, width, height, dark)),

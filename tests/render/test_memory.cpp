@@ -45,13 +45,13 @@ TEST_CASE("render: drawing again and again keeps no memory") {
          [](View& view) {
              view.samples = 1;
              view.shadows = view.ambient_occlusion = false;
-             view.selected_thing = 5;
+             view.selected_drawable = 5;
          }},
-        {"selected", solid_gallery(), [](View& view) { view.selected_thing = 5; }},
+        {"selected", solid_gallery(), [](View& view) { view.selected_drawable = 5; }},
         {"plane", plane_gallery(), nothing},
         {"one of a plane", plane_gallery(),
          [](View& view) {
-             view.selected_thing = 1;
+             view.selected_drawable = 1;
              view.selected_element = 3;
              view.symmetric = true;
          }},
@@ -65,8 +65,8 @@ TEST_CASE("render: drawing again and again keeps no memory") {
         each.change(view);
         const auto exchange = studio.show(each.maker);
         look_around(studio, *exchange, each.maker, view, 20);
-        // What a driver or a library gets for itself once is no matter: what is kept of each picture
-        // grows all the time. A compiled copy of one shader is 32 KiB at least.
+        // What a driver or a library gets for itself once is no matter: what is kept of each
+        // picture grows all the time. A compiled copy of one shader is 32 KiB at least.
         constexpr int pictures = 50;
         std::int64_t least = std::numeric_limits<std::int64_t>::max();
         for (int block = 0; block < 3; ++block) {

@@ -52,7 +52,7 @@ TEST_CASE("render: a ball covers the disc that its silhouette projects to") {
 TEST_CASE("render: four samples smooth the edge of a ball, one does not") {
     Studio studio;
     StageMaker maker = in_plane();
-    Thing& disc = maker.points(maker.channel("position", 2, {0, 0}), 1, 0.5);
+    Drawable& disc = maker.points(maker.channel("position", 2, {0, 0}), 1, 0.5);
     disc.colour = {1, 1, 1, 1};
     const auto tones = [&](int samples) {
         View view = plane_view(maker, 100, 100, 2);
@@ -78,9 +78,9 @@ TEST_CASE("render: the nearer ball hides the farther one, whatever their order")
         // The camera looks along y; the ball at -1 is nearer.
         const int near = maker.channel("near", 3, {0, -1, 0}),
                   far = maker.channel("far", 3, {0, 1, 0});
-        Thing& first = maker.points(swapped ? far : near, 1, 0.3);
+        Drawable& first = maker.points(swapped ? far : near, 1, 0.3);
         first.colour = swapped ? Colour{0, 1, 0, 1} : Colour{1, 0, 0, 1};
-        Thing& second = maker.points(swapped ? near : far, 1, 0.3);
+        Drawable& second = maker.points(swapped ? near : far, 1, 0.3);
         second.colour = swapped ? Colour{1, 0, 0, 1} : Colour{0, 1, 0, 1};
         const Image image = studio.draw(maker, plain_view());
         CHECK(pixel(image, 80, 60).r > 100);
@@ -189,7 +189,7 @@ TEST_CASE("render: ranges of colours: automatic, symmetric, given") {
     Studio studio;
     StageMaker maker = in_plane();
     const int position = maker.channel("position", 2, {-0.5, 0, 0.5, 0});
-    Thing& points = maker.points(position, 2, 0.2);
+    Drawable& points = maker.points(position, 2, 0.2);
     points.values = maker.channel("speed", 1, {-1, 3});
     View view = plane_view(maker, 100, 50, 2);
     studio.draw(maker, view);
@@ -217,7 +217,7 @@ TEST_CASE("render: no number is the thing's own colour, a number that is not fin
         maker.stage.real = real;
         const int position = maker.channel("position", 2, {-0.6, 0, 0, 0, 0.6, 0});
         const double none = std::numeric_limits<double>::quiet_NaN();
-        Thing& points = maker.points(position, 3, 0.2);
+        Drawable& points = maker.points(position, 3, 0.2);
         points.colour = {0, 1, 0, 1};
         points.values = maker.channel("speed", 1, {none, -none, 1});
         const Image image = studio.draw(maker, plane_view(maker, 200, 100, 2));
@@ -231,20 +231,20 @@ TEST_CASE("render: obstacles: half plane, disc, rectangle") {
     Studio studio;
     StageMaker maker = in_plane();
     SUBCASE("half plane") {
-        maker.with_numbers(Thing::Kind::half_space, "ground", {0, 2, 0, -1});  // y < -0.5
+        maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 2, 0, -1});  // y < -0.5
         const Image image = studio.draw(maker, plane_view(maker, 100, 100, 2));
         CHECK(pixel(image, 50, 70).black());
         CHECK_FALSE(pixel(image, 50, 76).black());
         CHECK_FALSE(pixel(image, 3, 97).black());
     }
     SUBCASE("disc") {
-        maker.with_numbers(Thing::Kind::ball, "obstacle", {0.5, 0, 0, 0.25});
+        maker.with_numbers(Drawable::Kind::ball, "obstacle", {0.5, 0, 0, 0.25});
         const Image image = studio.draw(maker, plane_view(maker, 200, 200, 2));
         CHECK(count_drawn(image) == doctest::Approx(pi * 625).epsilon(0.03));
         CHECK_FALSE(pixel(image, 150, 100).black());
     }
     SUBCASE("rectangle") {
-        maker.with_numbers(Thing::Kind::box_edges, "walls", {-0.5, -0.5, 0, 0.5, 0.5, 0});
+        maker.with_numbers(Drawable::Kind::box_edges, "walls", {-0.5, -0.5, 0, 0.5, 0.5, 0});
         const Image image = studio.draw(maker, plane_view(maker, 100, 100, 2));
         CHECK(pixel(image, 50, 50).black());
         CHECK((!pixel(image, 25, 50).black() || !pixel(image, 24, 50).black()));
@@ -255,7 +255,7 @@ TEST_CASE("render: obstacles: half plane, disc, rectangle") {
     }
     SUBCASE("a box in space has twelve edges") {
         maker.stage.dimension = 3;
-        maker.with_numbers(Thing::Kind::box_edges, "walls", {-0.5, -0.5, -0.5, 0.5, 0.5, 0.5});
+        maker.with_numbers(Drawable::Kind::box_edges, "walls", {-0.5, -0.5, -0.5, 0.5, 0.5, 0.5});
         View view = plain_view(100, 100);
         view.camera.eye = {3, -2.5, 2};
         const Image image = studio.draw(maker, view);
@@ -266,7 +266,7 @@ TEST_CASE("render: obstacles: half plane, disc, rectangle") {
 TEST_CASE("render: a marker has the same size however far away it is") {
     Studio studio;
     StageMaker maker;
-    maker.with_numbers(Thing::Kind::markers, "target", {0, 0, 0}).colour = {1, 1, 1, 1};
+    maker.with_numbers(Drawable::Kind::markers, "target", {0, 0, 0}).colour = {1, 1, 1, 1};
     View view = plain_view(101, 101);
     const Image near = studio.draw(maker, view);
     view.camera.eye = {0, -40, 0};
@@ -279,7 +279,7 @@ TEST_CASE("render: arrows start at their places and are as long as their vectors
     Studio studio;
     StageMaker maker = in_plane();
     const int position = maker.channel("position", 2, {-0.8, 0, -0.8, 0.5});
-    Thing& arrows = maker.add(Thing::Kind::arrows, "forces");
+    Drawable& arrows = maker.add(Drawable::Kind::arrows, "forces");
     arrows.places = position;
     arrows.values = maker.channel("force", 2, {2, 0, 0.002, 0});
     arrows.count = 2;
@@ -305,7 +305,7 @@ TEST_CASE("render: a ghost is pale, under everything, and not picked") {
     Studio studio;
     StageMaker maker;
     maker.points(maker.channel("now", 3, {0.5, 0.4, 0}), 1, 0.3).colour = {1, 0, 0, 1};
-    Thing& ghost = maker.points(maker.channel("before", 3, {0.4, -0.5, 0, -0.5, 0, 0}), 2, 0.3);
+    Drawable& ghost = maker.points(maker.channel("before", 3, {0.4, -0.5, 0, -0.5, 0, 0}), 2, 0.3);
     ghost.ghost = true;
     ghost.colour = {1, 1, 1, 1};
     const Image image = studio.draw(maker, plain_view());
@@ -316,7 +316,7 @@ TEST_CASE("render: a ghost is pale, under everything, and not picked") {
     const Pixel ball = pixel(image, 98, 60);
     CHECK(ball.r > 110);
     CHECK(ball.g < 40);
-    CHECK(studio.renderer.pick(60, 60).thing == -1);
+    CHECK(studio.renderer.pick(60, 60).drawable == -1);
 }
 
 TEST_CASE("render: places that are not finite draw nothing, the others are drawn") {
@@ -346,7 +346,7 @@ TEST_CASE("render: f64 gives the picture that its values narrowed to f32 give") 
         const std::vector<double> places = {0.1,     1e-40, -0.3,        -0.4, 1e-300,
                                             1.0 / 3, 0.6,   0.123456789, -0.2};
         const int position = maker.channel("position", 3, places);
-        Thing& points = maker.points(position, 3, 0.2);
+        Drawable& points = maker.points(position, 3, 0.2);
         points.values = maker.channel("speed", 1, {1e-3, 16777217.0, -3.0000001});
         return studio.draw(maker, plain_view()).pixels;
     };
@@ -404,7 +404,7 @@ TEST_CASE("render: what is selected has an outline") {
     // Its own points are the second and third of all places.
     maker.points(maker.channel("position", 2, {9, 9, -0.5, 0, 0.5, 0}), 2, 0.2).first = 1;
     View view = plane_view(maker, 200, 100, 2);
-    view.selected_thing = 0;
+    view.selected_drawable = 0;
     view.selected_element = 1;
     const Image image = studio.draw(maker, view);
     const auto is_outline = [](const Pixel& p) { return p.r > 200 && p.g > 100 && p.b < 80; };
@@ -417,8 +417,8 @@ TEST_CASE("render: what is selected has an outline") {
 TEST_CASE("render: a shadow falls where the light is blocked, and can be switched off") {
     Studio studio;
     StageMaker maker;
-    maker.with_numbers(Thing::Kind::half_space, "ground", {0, 0, 1, 0});
-    maker.with_numbers(Thing::Kind::ball, "ball", {0, 0, 1, 0.4});
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0});
+    maker.with_numbers(Drawable::Kind::ball, "ball", {0, 0, 1, 0.4});
     View view = plain_view(200, 200);
     view.camera.orthographic = true;
     view.camera.height = 4;
@@ -437,8 +437,8 @@ TEST_CASE("render: a shadow falls where the light is blocked, and can be switche
 TEST_CASE("render: ambient occlusion darkens where things meet, and nothing in the open") {
     Studio studio;
     StageMaker maker;
-    maker.with_numbers(Thing::Kind::half_space, "ground", {0, 0, 1, 0});
-    maker.with_numbers(Thing::Kind::ball, "ball", {0, 0, 0.4, 0.4});
+    maker.with_numbers(Drawable::Kind::half_space, "ground", {0, 0, 1, 0});
+    maker.with_numbers(Drawable::Kind::ball, "ball", {0, 0, 0.4, 0.4});
     View view = plain_view(200, 200);
     view.camera.eye = {0, -4, 2};
     const Image without = studio.draw(maker, view);
@@ -461,7 +461,7 @@ TEST_CASE("render: the grid hides nothing, neither what is below it nor its outl
     View view = plain_view(200, 200);
     view.camera.eye = {0, -3, 3};
     view.camera.target = {0, 0, -1};
-    view.selected_thing = 0;
+    view.selected_drawable = 0;
     const auto red = [&](bool grid) {
         view.floor = grid;
         const Image image = studio.draw(maker, view);
@@ -477,7 +477,7 @@ TEST_CASE("render: the grid hides nothing, neither what is below it nor its outl
     CHECK(alone > 500);
     CHECK(red(true) > 0.9 * alone);  // lines pass in front of some of it
     // And the grid is there.
-    view.selected_thing = -1;
+    view.selected_drawable = -1;
     StageMaker nothing;
     view.floor = true;
     CHECK(count_drawn(studio.draw(nothing, view)) > 200);

@@ -198,6 +198,15 @@ TEST_CASE("schema: every kernel that stands alone is listed, and described with 
     CHECK(one.out == reference(registry.kernel("kick")));
 }
 
+TEST_CASE("the program lists the arrays of a scene, with unit and meaning") {
+    HINDCAST_NEEDS_PROGRAM();
+    const test::Finished info = test::run_program(
+        {"info", "--scene", std::string(test::source_dir) + "/scenes/spring_cage.json"});
+    CHECK(info.status == 0);
+    CHECK(info.out.find("9 x 3  m/s   velocity of each point; state\n") != std::string::npos);
+    CHECK(info.out.find("9  kg    mass of each point\n") != std::string::npos);
+}
+
 TEST_CASE("kernels that stand alone: parameters that a form does not use are not there") {
     const model::PublishedKernel& drag = test::all_modules().kernel("drag_force");
     const auto parameters = [&](const char* options) {

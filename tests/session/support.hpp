@@ -85,8 +85,9 @@ struct OpenScene {
     explicit OpenScene(const std::filesystem::path& path,
                        std::int64_t frame_memory = std::int64_t{64} << 20)
         : OpenScene(path, options(frame_memory)) {}
-    OpenScene(const std::filesystem::path& path, const session::SessionOptions& with)
-        : session(all_modules(), with), file(path) {
+    OpenScene(const std::filesystem::path& path, const session::SessionOptions& with,
+              const Registry& registry = all_modules())
+        : session(registry, with), file(path) {
         apply(*load_document(path), true);
         const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
         exchange = std::make_shared<PlainExchange>(snapshot->stage);

@@ -208,16 +208,16 @@ TEST_CASE("editor: comments and layout are kept by edits, undo, saving and autos
     CHECK(editor.leave_autosave());
     Editor next(test::all_modules());
     next.keep_in(folder / "state");
-    CHECK_FALSE(next.rescued(folder / "other.json"));
-    const auto found = next.rescued(folder / "state" / ".." / "scene.json");
+    CHECK_FALSE(next.find_autosave(folder / "other.json"));
+    const auto found = next.find_autosave(folder / "state" / ".." / "scene.json");
     REQUIRE(found);
-    next.open_rescued(*found);
+    next.open_autosave(*found);
     CHECK(next.text() == noted);
     CHECK(next.unsaved());
     next.save();
     CHECK(read_all(file) == noted);
     CHECK_FALSE(next.leave_autosave());
-    CHECK_FALSE(next.rescued());
+    CHECK_FALSE(next.find_autosave());
 }
 
 TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
@@ -236,17 +236,17 @@ TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
     REQUIRE(::waitpid(child, &status, 0) == child);
     Editor editor(test::all_modules());
     editor.keep_in(folder.path());
-    const auto rescued = editor.rescued();
+    const auto rescued = editor.find_autosave();
     REQUIRE(rescued);
     CHECK(rescued->original == file);
     CHECK(rescued->when.size() == 16);
-    editor.open_rescued(*rescued);
+    editor.open_autosave(*rescued);
     CHECK(text_at(editor, "/gravity/2") == "-3");
     CHECK(editor.file() == file);
     CHECK(editor.unsaved());
-    CHECK_FALSE(editor.rescued());  // its own does not count
+    CHECK_FALSE(editor.find_autosave());  // its own does not count
     editor.close();
-    CHECK_FALSE(editor.rescued());
+    CHECK_FALSE(editor.find_autosave());
 
     {
         Editor ends(test::all_modules());
@@ -254,7 +254,7 @@ TEST_CASE("editor: what a crash leaves behind is rescued, and only then") {
         ends.open(file);
         ends.set("/gravity/2", -4, "Gravity");
         ends.autosave();
-        CHECK_FALSE(editor.rescued());
+        CHECK_FALSE(editor.find_autosave());
     }
-    CHECK_FALSE(editor.rescued());
+    CHECK_FALSE(editor.find_autosave());
 }

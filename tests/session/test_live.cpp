@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/backend/kernel_text.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/scenes.hpp"
@@ -43,8 +44,8 @@ TEST_CASE("session: an edited number changes the scene that runs, and nothing is
     // Markers are drawn where the target is now.
     bool found = false;
     const render::Frame frame = scene.frame_at(30);
-    for (std::size_t t = 0; t < shown->stage->things.size(); ++t)
-        if (shown->stage->things[t].kind == render::Thing::Kind::markers) {
+    for (std::size_t t = 0; t < shown->stage->drawables.size(); ++t)
+        if (shown->stage->drawables[t].kind == render::Drawable::Kind::markers) {
             found = true;
             CHECK(frame.numbers[t] == std::vector<double>{0.5, 0.125, 0.25});
         }
@@ -196,7 +197,7 @@ TEST_CASE("session: a long step blocks neither commands nor snapshots, nor the e
 TEST_CASE("session: the derivatives of the state are shown at the time that is gone to") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.wait_complete();
-    scene.session.send(Look{"position gradient", "position gradient", false});
+    scene.session.send(FrameContents{"position gradient", "position gradient", false});
     const Scene written = Scene::load(scene.file);
     Simulation alone(written, test::all_modules(), OpenScene::options(0).simulation);
     std::map<std::int64_t, std::vector<double>> expected;
@@ -218,7 +219,7 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
         const auto colours = scene.exchange->read(*scene.exchange->acquire(), "point colour");
         CHECK(colours[0] == doctest::Approx(std::hypot(arrows[0], arrows[1], arrows[2])));
     }
-    scene.session.send(Look{"cage.rest_length gradient", "", false});
+    scene.session.send(FrameContents{"cage.rest_length gradient", "", false});
     scene.wait([&](const Snapshot& s) {
         const auto frame = scene.exchange->acquire();
         if (!frame || !s.gradient) return false;
@@ -227,7 +228,8 @@ TEST_CASE("session: the derivatives of the state are shown at the time that is g
             if (colours[k] != static_cast<float>((*s.gradient)[k])) return false;
         return true;
     });
-    scene.session.send(Look{"force", "force", false});  // an array that frames did not hold
+    scene.session.send(
+        FrameContents{"force", "force", false});  // an array that frames did not hold
     scene.wait([&](const Snapshot&) {
         const auto frame = scene.exchange->acquire();
         return frame && frame->step == 0 &&
@@ -373,10 +375,10 @@ TEST_CASE("session: every bundled scene is opened, drawn and run to its end") {
         OpenScene scene(file);
         const auto snapshot = scene.wait_complete();
         CHECK_FALSE(snapshot->error);
-        CHECK(snapshot->stage->things.size() > 0);
+        CHECK(snapshot->stage->drawables.size() > 0);
         scene.session.send(Seek{snapshot->steps});
         scene.frame_at(snapshot->steps);
         for (const ShownField& field : snapshot->colours)
-            if (!field.gradient) scene.session.send(Look{field.name, "", false});
+            if (!field.gradient) scene.session.send(FrameContents{field.name, "", false});
     }
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/session/frames/world.hpp"
+#include "app/session/frames/scene_info.hpp"
 #include "tests/physics/module_scene.hpp"
 
 using namespace hindcast;
@@ -17,15 +17,15 @@ TEST_CASE("session: obstacles with a velocity are drawn where they are at the ti
              "velocity": [-2, 0.5]},
             {"type": "sphere", "name": "still", "center": [4, 2], "radius": 0.25}],
         "parameters": [{"path": "rock.velocity"}])");
-    const auto world = session::make_world(*sim);
+    const auto scene = session::make_scene_info(*sim);
     const auto base = session::numbers_of(*sim);
     const auto parameters = std::make_shared<const std::vector<double>>(sim->parameters().values());
     const auto at = [&](double time) {
         std::vector<std::vector<double>> found;
-        const auto all = world->thing_numbers(*base, parameters, time);
-        using Kind = render::Thing::Kind;
+        const auto all = scene->drawable_numbers(*base, parameters, time);
+        using Kind = render::Drawable::Kind;
         for (std::size_t k = 0; k < all.size(); ++k)
-            if (const Kind kind = world->plan.stage->things[k].kind;
+            if (const Kind kind = scene->plan.stage->drawables[k].kind;
                 kind == Kind::half_space || kind == Kind::ball)
                 found.push_back(all[k]);
         return found;
@@ -46,14 +46,15 @@ TEST_CASE("session: balls are drawn with the radius that is tried, not with that
             {"type": "particles", "name": "p", "positions": [[0, 5], [0, 6]], "radius": 0.125},
             {"type": "particles", "name": "q", "positions": [[3, 5]]}],
         "parameters": [{"path": "p.radius"}])");
-    const auto world = session::make_world(*sim);
+    const auto scene = session::make_scene_info(*sim);
     const auto base = session::numbers_of(*sim);
     const auto radii = [&](const std::string& name, const std::vector<double>& parameters) {
-        const auto all =
-            world->thing_numbers(*base, std::make_shared<const std::vector<double>>(parameters), 0);
+        const auto all = scene->drawable_numbers(
+            *base, std::make_shared<const std::vector<double>>(parameters), 0);
         for (std::size_t k = 0; k < all.size(); ++k) {
-            const render::Thing& thing = world->plan.stage->things[k];
-            if (thing.name == name && thing.kind == render::Thing::Kind::points && !thing.ghost)
+            const render::Drawable& drawable = scene->plan.stage->drawables[k];
+            if (drawable.name == name && drawable.kind == render::Drawable::Kind::points &&
+                !drawable.ghost)
                 return all[k];
         }
         throw Error("nothing is drawn of " + name);

@@ -135,7 +135,7 @@ TEST_CASE("session: an older scene's gradients are its own") {
     const Document before = *scene.document;
     const auto ended = scene.optimise();
     scene.apply(with_body(before));
-    scene.session.send(Look{"position gradient", "position gradient", false});
+    scene.session.send(FrameContents{"position gradient", "position gradient", false});
     scene.session.send(Seek{11});
     show(scene, 4);
     Simulation alone(Scene::of(before, {}), test::all_modules(), OpenScene::options(0).simulation);

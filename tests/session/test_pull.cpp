@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "app/session/threads/hand.hpp"
+#include "app/session/threads/mouse_pull.hpp"
 #include "tests/session/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -73,9 +73,9 @@ std::shared_ptr<const Snapshot> watch(const OpenScene& scene, Places& seen,
 }
 
 // Pulls on a point from the step on: to one side, then to the other.
-std::shared_ptr<const Pulled> pull(OpenScene& scene, std::uint64_t number, std::int64_t step,
-                                   std::vector<std::int64_t> points, render::Vec3 place,
-                                   Places& seen) {
+std::shared_ptr<const ReleasedPull> pull(OpenScene& scene, std::uint64_t number, std::int64_t step,
+                                         std::vector<std::int64_t> points, render::Vec3 place,
+                                         Places& seen) {
     scene.session.send(SetSpeed{0.5});
     scene.session.send(Seek{step});
     scene.frame_at(step);
@@ -83,8 +83,8 @@ std::shared_ptr<const Pulled> pull(OpenScene& scene, std::uint64_t number, std::
     seen.clear();
     const auto after = [&](std::int64_t steps) {
         watch(scene, seen, [&](const Snapshot& s) {
-            return (s.hand && s.hand->live && s.step >= step + steps) || s.error ||
-                   (s.pulled && s.pulled->number == number);
+            return (s.mouse_pull && s.mouse_pull->live && s.step >= step + steps) || s.error ||
+                   (s.released_pull && s.released_pull->number == number);
         });
     };
     after(5);
@@ -94,8 +94,10 @@ std::shared_ptr<const Pulled> pull(OpenScene& scene, std::uint64_t number, std::
     after(80);
     scene.session.send(Release{number});
     return watch(scene, seen,
-                 [&](const Snapshot& s) { return s.pulled && s.pulled->number == number; })
-        ->pulled;
+                 [&](const Snapshot& s) {
+                     return s.released_pull && s.released_pull->number == number;
+                 })
+        ->released_pull;
 }
 
 }  // namespace
@@ -103,22 +105,22 @@ std::shared_ptr<const Pulled> pull(OpenScene& scene, std::uint64_t number, std::
 TEST_CASE("session: the spring of a hand has the rate of its formula within what is stable") {
     // Bodies as a whole: k = 100 m, c = 20 m, whatever they weigh.
     for (const double m : {1e-3, 2.0, 5e4}) {
-        const HandSpring spring = hand_spring(m, m, 1.0 / 200);
+        const PullSpring spring = pull_spring(m, m, 1.0 / 200);
         CHECK(spring.stiffness == doctest::Approx(100 * m).epsilon(1e-12));
         CHECK(spring.damping == doctest::Approx(20 * m).epsilon(1e-12));
     }
     // A point of a hundred grams that all of a heavy body hangs on: m / (4 w h) = 0.5 kg.
-    const HandSpring light = hand_spring(0.1, 1e6, 1.0 / 200);
+    const PullSpring light = pull_spring(0.1, 1e6, 1.0 / 200);
     CHECK(light.stiffness == doctest::Approx(50).epsilon(1e-12));
     CHECK(light.damping == doctest::Approx(10).epsilon(1e-12));
     // Steps of 1/20 s: w = 5/s, and m itself.
-    const HandSpring coarse = hand_spring(2, 8, 1.0 / 20);
+    const PullSpring coarse = pull_spring(2, 8, 1.0 / 20);
     CHECK(coarse.stiffness == doctest::Approx(50).epsilon(1e-12));
     CHECK(coarse.damping == doctest::Approx(20).epsilon(1e-12));
     // Both eigenvalues of one step of a free point lie within the unit circle.
     for (const double h : {1e-4, 1.0 / 200, 1.0 / 30, 0.5})
         for (const double body : {1.0, 10.0, 1e9}) {
-            const HandSpring s = hand_spring(1, body, h);
+            const PullSpring s = pull_spring(1, body, h);
             const double trace = 2 - h * s.damping - h * h * s.stiffness;
             const double determinant = 1 - h * s.damping;
             CHECK(std::abs(determinant) < 1);
@@ -173,8 +175,8 @@ TEST_CASE("session: a pull by hand is felt, and its path replays bit for bit") {
         two.scene->exchange = std::make_shared<test::PlainExchange>(stage);
         two->session.send(ShowOn{two->exchange});
     };
-    draws_on(
-        two->wait([&](const Snapshot& s) { return s.steps_computed == 500 && !s.hand; })->stage);
+    draws_on(two->wait([&](const Snapshot& s) { return s.steps_computed == 500 && !s.mouse_pull; })
+                 ->stage);
     two->session.send(Seek{120});
     const render::Frame frame = two->frame_at(120);
     CHECK(two->exchange->read(frame, "position") == again.at(120));
@@ -207,9 +209,9 @@ TEST_CASE("session: light and heavy bodies follow the hand alike") {
         Node places = Node::array();
         for (int k = 0; k < 100; ++k)
             places.push_back(Node::array({Node(1.0), Node(2.0), Node(0.0)}));
-        HandPath path;
+        PullPath path;
         path.body = "lone";
-        path.spring = hand_spring(mass, mass, 1.0 / 1600);
+        path.spring = pull_spring(mass, mass, 1.0 / 1600);
         document.set("/forces/-", force_of(path, "pull"));
         document.set("/forces/1/places", places);
         Simulation simulation(Scene::of(document, {}), test::all_modules(),
@@ -231,17 +233,17 @@ TEST_CASE("session: a pull that is given up leaves no trace; what cannot be pull
     two->session.send(Seek{100});
     two->frame_at(100);
     two->session.send(Grab{1, {2}, {0, 2, 0}});
-    two->wait([](const Snapshot& s) { return s.hand && s.hand->live && s.step > 110; });
+    two->wait([](const Snapshot& s) { return s.mouse_pull && s.mouse_pull->live && s.step > 110; });
     two->session.send(PullTo{1, {1, 0, 0}});
     two->wait([](const Snapshot& s) { return s.step > 130; });
     two->session.send(Release{1, false});
-    const auto released = two->wait([](const Snapshot& s) { return !s.hand; });
-    CHECK_FALSE(released->pulled);
+    const auto released = two->wait([](const Snapshot& s) { return !s.mouse_pull; });
+    CHECK_FALSE(released->released_pull);
     two->session.send(Seek{200});
     CHECK(two->exchange->read(two->frame_at(200), "position") == before.at(200));
 
     two->session.send(Grab{2, {3}, {0, -2, 0}});
-    const auto fixed = two->wait([](const Snapshot& s) { return s.error && !s.hand; });
+    const auto fixed = two->wait([](const Snapshot& s) { return s.error && !s.mouse_pull; });
     CHECK(fixed->error->happened().find("fixed") != std::string::npos);
     two->session.send(Seek{500});
     two->frame_at(500);
@@ -256,8 +258,8 @@ TEST_CASE("session: a pull that is given up leaves no trace; what cannot be pull
     two->session.send(Seek{10});
     two->wait([](const Snapshot& s) { return s.shown_iteration == 0 && s.step == 10; });
     two->session.send(Grab{4, {2}, {0, 2, 0}});
-    const auto older =
-        two->wait([&](const Snapshot& s) { return s.error && s.error != over->error && !s.hand; });
+    const auto older = two->wait(
+        [&](const Snapshot& s) { return s.error && s.error != over->error && !s.mouse_pull; });
     CHECK(older->error->happened().find("older iteration") != std::string::npos);
-    CHECK_FALSE(two->session.snapshot()->pulled);
+    CHECK_FALSE(two->session.snapshot()->released_pull);
 }

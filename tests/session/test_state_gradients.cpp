@@ -82,7 +82,7 @@ TEST_CASE("session: arrows of the loss by forces agree with differences") {
     CHECK(found->unit == "1/N");
     CHECK(found->gradient);
     // Others first: adjoints are there then, but not these.
-    scene.session.send(Look{"", "velocity gradient"});
+    scene.session.send(FrameContents{"", "velocity gradient"});
     const auto arrows_at = [&](std::int64_t step) {
         scene.session.send(Seek{step});
         std::vector<double> arrows;
@@ -100,7 +100,7 @@ TEST_CASE("session: arrows of the loss by forces agree with differences") {
     };
     scene.wait([&](const Snapshot&) { return any(arrows_at(3)); });
     const std::vector<double> by_velocity = arrows_at(3);
-    scene.session.send(Look{"", "force gradient"});
+    scene.session.send(FrameContents{"", "force gradient"});
     scene.wait([&](const Snapshot&) {
         const std::vector<double> arrows = arrows_at(3);
         return any(arrows) && arrows != by_velocity;
@@ -209,9 +209,9 @@ TEST_CASE("session: colours of the loss by the deformation agree with difference
         });
         return now;
     };
-    scene.session.send(Look{"velocity gradient", ""});
+    scene.session.send(FrameContents{"velocity gradient", ""});
     const std::vector<double> by_velocity = shows_others_than({});
-    scene.session.send(Look{name, ""});
+    scene.session.send(FrameContents{name, ""});
     const std::vector<double> by_deformation = shows_others_than(by_velocity);
     for (std::size_t point = 0; point < 3; ++point)
         CHECK(by_deformation[point] == doctest::Approx(expected[point]).epsilon(1e-6));

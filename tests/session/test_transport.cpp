@@ -141,7 +141,7 @@ TEST_CASE("session: frames go to memory of a CUDA device, by no way of the host"
     ExportingScene on;
     OpenScene& scene = on.scene;
     for (const char* const colour : {"", "speed", "cage.stiffness"}) {
-        scene.session.send(Look{colour, "velocity"});
+        scene.session.send(FrameContents{colour, "velocity"});
         for (const std::int64_t step : {0, 17, 30}) {
             scene.session.send(ShowOn{scene.exchange});
             on.show(step);
@@ -226,13 +226,13 @@ TEST_CASE("session: frames do not go to memory of another GPU than the solver's"
 TEST_CASE("session: trails are the ways of points up to the step that is shown") {
     OpenScene scene(test::scene_file("spring_cage.json"));
     scene.wait_complete();
-    scene.session.send(Look{"", "", true});
+    scene.session.send(FrameContents{"", "", true});
     scene.session.send(Seek{12});
     const auto snapshot =
         scene.wait([](const Snapshot& s) { return s.trails && s.trails->front().size() == 13; });
     CHECK(snapshot->trails->size() == 9);
     const auto places = scene.exchange->read(scene.frame_at(12), "position");
     CHECK(snapshot->trails->front().back() == render::Vec3{places[0], places[1], places[2]});
-    scene.session.send(Look{});
+    scene.session.send(FrameContents{});
     scene.wait([](const Snapshot& s) { return s.trails == nullptr; });
 }

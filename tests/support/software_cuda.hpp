@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/backend/single_block_use.hpp"
 #include "tests/cuda_driver/client.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/paths.hpp"

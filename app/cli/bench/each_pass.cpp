@@ -7,6 +7,7 @@
 
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/command.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::cli {

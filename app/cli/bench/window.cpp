@@ -9,6 +9,9 @@
 //   window_start    from nothing to the moving, optimising scene: seconds until the scene is drawn,
 //                   and until a second row of the optimisation is. Processor code and shaders as
 //                   the caches have them: run it twice
+//   window_edit     one number of the net is edited: milliseconds until the first frame of the new
+//                   run, shown at the start and at the end of the run; and how many of the edits are
+//                   seen in a second while the number is dragged at the end
 //   draw_million    a million falling particles; every picture is of another step. How many bytes
 //                   go through the host says `host_bytes`
 #include <fmt/core.h>
@@ -24,6 +27,7 @@
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/command.hpp"
 #include "app/gui/window/app.hpp"
+#include "engine/base/aligned.hpp"
 
 namespace hindcast::cli {
 
@@ -190,6 +194,120 @@ std::vector<BenchResult> window_start(const BenchOptions& options) {
     return {r};
 }
 
+// Slots of plain memory that nobody draws.
+class UnseenExchange final : public render::Exchange {
+public:
+    explicit UnseenExchange(std::shared_ptr<const render::Stage> stage) : stage_(std::move(stage)) {
+        for (auto& slot : slots_)
+            for (const render::Channel& channel : stage_->channels) {
+                auto memory =
+                    std::make_shared<AlignedBuffer<std::byte>>(channel.bytes(stage_->real));
+                slot.emplace_back();
+                slot.back().host = memory->data();
+                slot.back().bytes = memory->size();
+                slot.back().alive = memory;
+            }
+    }
+    render::TransportKind kind() const override { return render::TransportKind::mapped; }
+    const render::Stage& stage() const override { return *stage_; }
+    const std::vector<render::SharedMemory>& slot(int slot) const override {
+        return slots_[static_cast<std::size_t>(slot)];
+    }
+
+private:
+    std::shared_ptr<const render::Stage> stage_;
+    std::array<std::vector<render::SharedMemory>, 3> slots_;
+};
+
+// A net whose stiffness is edited.
+class EditedNet {
+public:
+    EditedNet(const BenchOptions& options, int side, int steps)
+        : document_(document::Document::parse(net_scene(side, steps, 1), "net.json")),
+          session_(registry(), session_options(options)) {
+        apply(true);
+        const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
+        session_.send(session::ShowOn{std::make_shared<UnseenExchange>(snapshot->stage)});
+    }
+    void seek(std::int64_t step) {
+        session_.send(session::Seek{step});
+        wait([&](const session::Snapshot& s) { return is_shown(s, stiffness_) && s.step == step; });
+    }
+    void edit() {
+        document_.set("/forces/0/stiffness", ++stiffness_);
+        apply(false);
+    }
+    // Seconds from an edit to its first frame at this step.
+    double edit_and_wait(std::int64_t step) {
+        const SteadyClock::time_point begin = SteadyClock::now();
+        edit();
+        wait([&](const session::Snapshot& s) { return is_shown(s, stiffness_) && s.step == step; });
+        return since(begin);
+    }
+    // The stiffness of what is shown.
+    double shown() const { return stiffness_in(*session_.snapshot()); }
+
+private:
+    static session::SessionOptions session_options(const BenchOptions& options) {
+        session::SessionOptions with;
+        with.simulation.device = std::make_shared<Device>(options.device);
+        with.simulation.precision = options.precision;
+        return with;
+    }
+    static double stiffness_in(const session::Snapshot& s) {
+        for (const session::QuantityInfo& q : s.quantities)
+            if (q.path == "net.stiffness") return q.values.front();
+        return 0;
+    }
+    static bool is_shown(const session::Snapshot& s, double stiffness) {
+        return stiffness_in(s) == stiffness && !s.frame_waits;
+    }
+    void apply(bool fresh) {
+        session_.send(session::Apply{std::make_shared<const document::Document>(document_),
+                                     ++revision_, "net.json", fresh});
+    }
+    std::shared_ptr<const session::Snapshot> wait(
+        const std::function<bool(const session::Snapshot&)>& holds) const {
+        const auto snapshot = session_.wait(
+            [&](const session::Snapshot& s) { return s.error != nullptr || holds(s); }, 600);
+        if (snapshot->error) throw Error(*snapshot->error);
+        return snapshot;
+    }
+
+    document::Document document_;
+    double stiffness_ = 40000;
+    std::uint64_t revision_ = 0;
+    session::Session session_;
+};
+
+std::vector<BenchResult> window_edit(const BenchOptions& options) {
+    constexpr int side = 142, steps = 40, edits = 15, dragged = 120;
+    EditedNet net(options, side, steps);
+    BenchResult r{.workload = "window_edit", .n = std::int64_t{side} * side, .steps = steps};
+    for (const std::int64_t step : {0, steps}) {
+        net.seek(step);
+        std::vector<double> times;
+        for (int k = 0; k < edits; ++k) times.push_back(net.edit_and_wait(step));
+        std::sort(times.begin(), times.end());
+        const std::string name = step == 0 ? "start" : "end";
+        r.more.emplace_back(name + "_median_ms", times[times.size() / 2] * 1e3);
+        r.more.emplace_back(name + "_longest_ms", times.back() * 1e3);
+        r.forward_s = times[times.size() / 2];
+    }
+    const SteadyClock::time_point begin = SteadyClock::now();
+    double last = net.shown();
+    int seen = 0;
+    for (int k = 0; k < dragged; ++k) {
+        net.edit();
+        std::this_thread::sleep_for(std::chrono::milliseconds(16));
+        const double now = net.shown();
+        seen += now != last ? 1 : 0;
+        last = now;
+    }
+    r.more.emplace_back("seen_per_second", seen / since(begin));
+    return {r};
+}
+
 std::vector<BenchResult> draw_million(const BenchOptions& options) {
     const std::string scene = R"json({
         "format": 1, "time": {"step": 0.01, "steps": 16}, "gravity": [0, -9.8, 0],
@@ -249,6 +367,7 @@ std::vector<Workload> window_workloads() {
         {"window_20k", "The window's frames while 20 000 particles optimise", window_20k, false},
         {"window_slow", "The window's frames while a step takes seconds", window_slow, false},
         {"window_start", "From nothing to an optimising scene in the window", window_start, false},
+        {"window_edit", "From an edit of a number to its first frame", window_edit, false},
         {"draw_million", "Pictures of a million particles that move", draw_million, false}};
 }
 

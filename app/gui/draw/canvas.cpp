@@ -300,7 +300,7 @@ ImTextureID Canvas::texture(VkImageView view) {
 }
 
 void Canvas::forget(ImTextureID texture) {
-    // It may become due while another context is current (sheet.hpp).
+    // It may become due while another context is current (offscreen_canvas.hpp).
     context_.defer([texture, own = ImGui::GetCurrentContext()] {
         ImGuiContext* const current = ImGui::GetCurrentContext();
         ImGui::SetCurrentContext(own);

@@ -1,6 +1,6 @@
-// The image that the whole window is drawn into, with a screen and without one alike: ImGui's draw
-// data is rendered there, and from there it is copied to the screen or into a picture. So what a
-// screenshot shows is what was shown.
+// The image that the whole window is drawn into, with or without a screen. ImGui's draw data is
+// rendered into it, and it is copied to the screen or into a picture, so a screenshot shows exactly
+// what the screen showed.
 //
 //     Canvas canvas(context, 1280, 720);      // after ImGui::CreateContext()
 //     canvas.new_frame();  ImGui::NewFrame(); ... ImGui::Render();
@@ -31,18 +31,18 @@ public:
     void resize(int width, int height);
 
     void new_frame();
-    // What is recorded and awaited besides: copying to the screen.
+    // Additional commands and semaphores, for copying to the screen.
     struct Screen {
         std::function<void(VkCommandBuffer, VkImage)> record;
         std::vector<VkSemaphoreSubmitInfo> waits, signals;
     };
     void draw(ImDrawData& data, const Screen& screen = {});
-    // The last draw, when it is done.
+    // The image of the last draw; waits for it.
     render::Image read();
 
-    // Pictures for ImGui. `view` is in the layout for being read by shaders.
+    // Textures for ImGui. `view` must be in the layout for being read by shaders.
     ImTextureID texture(VkImageView view);
-    void forget(ImTextureID texture);  // once the device is done with it
+    void forget(ImTextureID texture);  // after the device has finished with it
     // Uploads a picture, which lives as long as the canvas.
     ImTextureID upload(const render::Image& image);
 
@@ -76,7 +76,7 @@ private:
     struct Slot {
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer commands = VK_NULL_HANDLE;
-        std::uint64_t value = 0;  // of the timeline, when it is free again
+        std::uint64_t value = 0;  // of the timeline, from when on it is free
     };
     std::array<Slot, 2> slots_;
     std::size_t next_slot_ = 0, current_slot_ = 0;

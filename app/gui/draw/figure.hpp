@@ -1,5 +1,5 @@
-// A plot as data, and the files it is written into: a table (CSV) and a drawing (SVG). Pure
-// functions; no window, no Vulkan.
+// A plot as data, and its export as a table (CSV) and a drawing (SVG). Pure functions; no window,
+// no Vulkan.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace hindcast::gui {
 
-// Okabe and Ito's colours, which also who sees few colours can tell apart; without the yellow and
-// the black. Curve k has colour k modulo their number, in the window and in every file. 0xRRGGBB.
+// Okabe and Ito's colours, which people with colour blindness can tell apart, without yellow and
+// black. Curve k has colour k modulo their number, in the window and in every file. 0xRRGGBB.
 inline constexpr std::array<std::uint32_t, 7> curve_colours = {
     0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f7f7f};
 
-// x and y have the same length; what is not finite is a gap.
+// x and y have the same length; a value that is not finite is a gap.
 struct Curve {
     std::string name;
     std::vector<double> x, y;
@@ -22,25 +22,25 @@ struct Curve {
 
 struct Figure {
     std::string title, x_label, y_label;  // labels with units
-    bool log_y = false;                   // what is not positive is left out
+    bool log_y = false;                   // values that are not positive are left out
     std::vector<Curve> curves;
 };
 
 struct AxisRange {
     double low = 0, high = 1;
 };
-// Of x and of y: what is shown, and a little more of y; never of no width. x is that of all finite
-// points, also of those that a logarithmic axis leaves out. Of such an axis at most 16 decades are
-// shown: what is smaller lies on its lower edge.
+// The ranges of x and y; y with a small margin; never empty. The range of x covers all finite
+// points, also those that a logarithmic y axis leaves out. A logarithmic axis shows at most 16
+// decades; smaller values lie on its lower edge.
 std::array<AxisRange, 2> ranges_of(const Figure& figure);
 
-// One row for each x that occurs, in order: x, then the value of each curve there, with the digits
-// that give the same number back. Empty where a curve has none, "nan" and "inf" as such. Names are
-// quoted where they must be (RFC 4180).
+// One row for each x that occurs, in order: x, then the value of each curve there, with enough
+// digits to read the same number back. A cell is empty where a curve has no value; "nan" and "inf"
+// are written as such. Names are quoted where necessary (RFC 4180).
 std::string to_csv(const Figure& figure);
 
-// Round numbers in low .. high, about `wanted` of them: 1, 2 or 5 times a power of ten apart.
-// `logarithmic`: the powers of ten, or every second, third, ... where there are many.
+// About `wanted` round numbers in low .. high, spaced by 1, 2 or 5 times a power of ten.
+// `logarithmic`: powers of ten, or every second, third, ... of them where there are many.
 std::vector<double> ticks_of(double low, double high, int wanted, bool logarithmic = false);
 
 // Axes with ticks and labels, a grid, the curves as polylines (class "curve", the name in

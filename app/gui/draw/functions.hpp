@@ -1,4 +1,4 @@
-// The functions of Vulkan that the window calls itself, from the library that the context opened.
+// The Vulkan functions that the window calls itself, loaded from the context's library.
 #pragma once
 
 #include "app/render/device/vulkan_context.hpp"
@@ -68,7 +68,7 @@ struct Functions {
     HINDCAST_GUI_INSTANCE_FUNCTIONS(HINDCAST_MEMBER)
 #undef HINDCAST_MEMBER
 
-    // The first type of memory among `types` that has the properties.
+    // The first memory type among `types` with these properties.
     std::uint32_t memory_type(VkPhysicalDevice device, std::uint32_t types,
                               VkMemoryPropertyFlags wanted) const {
         VkPhysicalDeviceMemoryProperties all{};

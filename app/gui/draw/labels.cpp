@@ -32,27 +32,27 @@ void plate(ImVec2 from, const std::string& text) {
 
 std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry) {
-    using Kind = render::Thing::Kind;
+    using Kind = render::Drawable::Kind;
     std::vector<PlacedName> names;
     const std::optional<render::Frame>& frame = renderer.frame();
     std::vector<int> bodies;
-    for (std::size_t k = 0; frame && k < stage.things.size(); ++k) {
-        const render::Thing& thing = stage.things[k];
-        if (thing.ghost || thing.name.empty()) continue;
-        if (thing.kind == Kind::points || thing.kind == Kind::surface)
+    for (std::size_t k = 0; frame && k < stage.drawables.size(); ++k) {
+        const render::Drawable& drawable = stage.drawables[k];
+        if (drawable.ghost || drawable.name.empty()) continue;
+        if (drawable.kind == Kind::points || drawable.kind == Kind::surface)
             bodies.push_back(static_cast<int>(k));
-        if ((thing.kind != Kind::ball && thing.kind != Kind::markers) ||
+        if ((drawable.kind != Kind::ball && drawable.kind != Kind::markers) ||
             k >= frame->numbers.size() || frame->numbers[k].size() < 3)
             continue;
         const std::vector<double>& of = frame->numbers[k];
-        names.push_back({{of[0], of[1], of[2]}, thing.name});
+        names.push_back({{of[0], of[1], of[2]}, drawable.name});
     }
     const auto has_name = [&](const std::string& name) {
         return std::ranges::find(names, name, &PlacedName::text) != names.end();
     };
     const std::vector<std::optional<render::Bounds>> boxes = renderer.bounds_of_each(bodies);
     for (std::size_t k = 0; k < bodies.size(); ++k) {
-        const std::string& name = stage.things[static_cast<std::size_t>(bodies[k])].name;
+        const std::string& name = stage.drawables[static_cast<std::size_t>(bodies[k])].name;
         const std::optional<render::Bounds>& box = boxes[k];
         if (!box || has_name(name)) continue;
         PlacedName placed{{}, name};

@@ -1,5 +1,5 @@
-// What is written onto the picture of a scene: names of objects, the colour bar, a time stamp. The
-// same in the window, in exports and in `hindcast render`; drawn with ImGui's current font and
+// The labels on the picture of a scene: names of objects, the colour bar, a time stamp. They are
+// the same in the window, in exports and in `hindcast render`, drawn with ImGui's current font and
 // style into the current window's draw list.
 #pragma once
 
@@ -20,15 +20,15 @@ class Renderer;
 
 namespace hindcast::gui {
 
-// A name and the place in the world, m, that it stands at.
+// A name and its position in the world, m.
 struct PlacedName {
     render::Vec3 place{};
     std::string text;
 };
 
-// Of what has a place in the moment that was drawn last, there: obstacles and targets by their
-// numbers, bodies in the middle of the box around them. Of the other bodies and objective terms
-// where the document places them. Waits for the drawing.
+// The names at the positions of the frame drawn last: obstacles and targets by their numbers,
+// bodies in the middle of their bounding box. Other bodies and objective terms get the position in
+// the document. Waits for the drawing.
 std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage& stage,
                                  const document::Document& document, const Registry& registry);
 
@@ -37,19 +37,19 @@ struct ColourBar {
     std::array<double, 2> range{};
     render::ColourMap map = render::ColourMap::viridis;
 };
-// "speed (m/s)"; the name alone if the field has no unit or is not there.
+// "speed (m/s)"; the name alone if the field has no unit or does not exist.
 std::string colour_title(const std::vector<session::ShownField>& fields, const std::string& name);
-// A moment of a scene that lasts so many seconds, in a unit that fits: "0.500 s", "0.850 ms".
+// A time in a scene that lasts `duration` seconds, in a suitable unit: "0.500 s", "0.850 ms".
 std::string moment_text(double seconds, double duration);
 // "0.500 s", "0.500 s, iteration 12".
 std::string time_text(double seconds, std::int64_t iteration, double duration);
 
-// `at` is the picture's upper left corner, width and height its size, all in pixels. What does not
-// fit is left out.
+// `at` is the picture's upper left corner, width and height its size, all in pixels. Labels that do
+// not fit are left out.
 void draw_names(ImVec2 at, int width, int height, const render::Camera& camera,
                 const std::vector<PlacedName>& names);
 struct BarPlace {
-    ImVec2 at{}, size{};  // size 0: too little room, nothing was drawn
+    ImVec2 at{}, size{};  // size 0: there was no room and nothing was drawn
 };
 BarPlace draw_colour_bar(ImVec2 at, int width, int height, const ColourBar& bar);
 void draw_time(ImVec2 at, int height, const std::string& text);

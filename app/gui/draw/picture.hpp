@@ -1,5 +1,5 @@
-// The scene's picture in the window: the renderer, the exchange that connects it with the
-// simulation, and the texture that ImGui shows.
+// The scene's picture in the window: the renderer, its exchange with the simulation, and the
+// texture that ImGui shows.
 #pragma once
 
 #include <imgui.h>
@@ -20,27 +20,27 @@ public:
     Picture(const Picture&) = delete;
     Picture& operator=(const Picture&) = delete;
 
-    // Once a frame: a simulation that was built anew gets memory of its own to write frames to.
+    // Call it once a frame: a new build of the simulation gets new memory to write frames into.
     void connect(Workspace& work);
-    // Draws the view at this size and gives the picture. None if there is nothing to draw.
+    // Draws the view at this size and returns the texture. None if there is nothing to draw.
     std::optional<ImTextureRef> draw(Workspace& work, int width, int height);
     render::Pick pick(int x, int y);
-    // The moment that was drawn last; null before the first.
+    // The frame drawn last; null before the first.
     const render::Frame* frame() const;
     const render::Stage* stage() const { return stage_.get(); }
     std::array<double, 2> colour_range() const { return renderer_.colour_range(); }
     render::Renderer::Longest longest_arrow() const { return renderer_.longest_arrow(); }
-    // The box around things of the drawn moment, m; none if they are nowhere.
-    std::optional<render::Bounds> bounds_of(const std::vector<int>& things,
+    // The box around drawables in the frame drawn last, m; none if they have no position.
+    std::optional<render::Bounds> bounds_of(const std::vector<int>& drawables,
                                             const render::Element& part = {}) {
-        return renderer_.bounds_of(things, part);
+        return renderer_.bounds_of(drawables, part);
     }
-    bool expects() const;  // whether a frame is on its way
-    // Whether there is a newer one than the drawn one.
+    bool expects() const;  // whether a frame is being written
+    // Whether there is a newer frame than the one drawn.
     bool is_behind() const {
         return exchange_ && exchange_->serial() != (frame() ? frame()->serial : 0);
     }
-    // The picture alone, at a size of its own.
+    // The picture alone, at the size of the view.
     render::Image image(const render::View& view);
     render::Renderer& renderer() { return renderer_; }
     render::VulkanContext& vulkan() { return canvas_.context(); }

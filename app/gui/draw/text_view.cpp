@@ -113,9 +113,9 @@ void TextView::draw(Workspace& work, const std::string& file_name) {
                     "Writes the text into " + beside_scene(work, file_name).string(),
                     !text_.empty(), false, px(64)))
         save_beside_scene(work, file_name, text_);
-    ImGui::PushFont(look().fonts().fixed, 0);
-    editor_.SetPalette(look().theme->dark() ? TextEditor::GetDarkPalette()
-                                            : TextEditor::GetLightPalette());
+    ImGui::PushFont(style().fonts().fixed, 0);
+    editor_.SetPalette(style().theme->dark() ? TextEditor::GetDarkPalette()
+                                             : TextEditor::GetLightPalette());
     editor_.Render("##text", ImGui::GetContentRegionAvail(), false);
     ImGui::PopFont();
 }

@@ -1,6 +1,6 @@
-// Text that is only read: monospaced, with search, Copy and Save.
+// Read-only text: monospaced, with search, Copy and Save.
 //
-//     view.set(text, TextView::Language::cpp);     // when it has changed
+//     view.set(text, TextView::Language::cpp);     // when the text has changed
 //     view.draw(work, "spring_force.cu");          // Save writes that file beside the scene
 #pragma once
 
@@ -20,9 +20,9 @@ public:
     TextView();
     void set(const std::string& text, Language language);
     const std::string& text() const { return text_; }
-    // One line of search, Copy and Save, and the text in what is left of the window.
+    // A line with search, Copy and Save; the text fills the rest of the window.
     void draw(Workspace& work, const std::string& file_name);
-    // How often the words sought occur, in any case; 0 while nothing is sought.
+    // The number of matches of the search, ignoring case; 0 without a search.
     std::size_t found() const { return found_; }
 
 private:
@@ -33,10 +33,10 @@ private:
     std::size_t found_ = 0;
 };
 
-// Where a file of this name goes that belongs to the open scene: beside the scene, or into the
-// current folder. What cannot be in a file's name becomes '_'.
+// The path for a file of this name that belongs to the open scene: beside the scene, or in the
+// current folder. Characters that a file name cannot have become '_'.
 std::filesystem::path beside_scene(const Workspace& work, const std::string& file_name);
-// Writes it there, and tells the user so, or why not. Asks before it writes over another file.
+// Writes the file there and tells the user, also if it fails. Asks before it overwrites a file.
 void save_beside_scene(Workspace& work, const std::string& file_name, const std::string& text);
 
 }  // namespace hindcast::gui

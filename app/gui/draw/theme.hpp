@@ -1,5 +1,5 @@
-// How the window looks: two palettes with one accent, spacing, fonts and icons. All colours that
-// panels use beyond ImGui's style are named here, so that both themes stay readable.
+// The theme of the window: two palettes with one accent, spacing, fonts and icons. All colours that
+// panels use beyond ImGui's style are named here, so that both palettes stay readable.
 #pragma once
 
 #include <imgui.h>
@@ -7,8 +7,8 @@
 namespace hindcast::gui {
 
 struct Palette {
-    ImVec4 accent;    // what can be acted on and what is selected
-    ImVec4 gradient;  // everything that is a derivative
+    ImVec4 accent;    // controls and the selection
+    ImVec4 gradient;  // derivatives
     ImVec4 good, warn, bad;
     ImVec4 quiet;       // units, hints, secondary text
     ImVec4 raised;      // cards, group headers

@@ -17,7 +17,7 @@ namespace hindcast::gui {
 
 namespace {
 
-Look the_look;  // of the one frame that is being drawn
+Style the_style;  // of the one frame that is being drawn
 
 // The field that is being typed into.
 struct Typing {
@@ -38,9 +38,9 @@ Dragging dragging;
 
 }  // namespace
 
-const Look& look() { return the_look; }
-void set_look(const Theme* theme) { the_look.theme = theme; }
-float px(float length) { return std::floor(length * the_look.scale() + 0.5F); }
+const Style& style() { return the_style; }
+void set_style(const Theme* theme) { the_style.theme = theme; }
+float px(float length) { return std::floor(length * the_style.scale() + 0.5F); }
 
 float right_edge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
 
@@ -56,7 +56,7 @@ void tip(const std::string& text) {
 }
 
 void quiet_text(const std::string& text) {
-    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopStyleColor();
 }
@@ -71,7 +71,7 @@ void wrapped_text(const std::string& text, const ImVec4& colour) {
 
 void heading(const char* text) {
     ImGui::Spacing();
-    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::PushFont(style().fonts().bold, 0);
     ImGui::TextUnformatted(text);
     ImGui::PopFont();
 }
@@ -123,13 +123,13 @@ bool text_button(const char* icon, const std::string& label, const std::string& 
                  bool enabled, bool strong, float width) {
     ImGui::BeginDisabled(!enabled);
     if (strong) {
-        ImVec4 accent = look().palette().accent;
+        ImVec4 accent = style().palette().accent;
         ImGui::PushStyleColor(ImGuiCol_Button, accent);
         accent.w = 0.85F;
         ImGui::PushStyleColor(ImGuiCol_ButtonHovered, accent);
         ImGui::PushStyleColor(ImGuiCol_ButtonActive, accent);
-        ImGui::PushStyleColor(ImGuiCol_Text, look().theme->dark() ? ImVec4(0.05F, 0.07F, 0.1F, 1)
-                                                                  : ImVec4(1, 1, 1, 1));
+        ImGui::PushStyleColor(ImGuiCol_Text, style().theme->dark() ? ImVec4(0.05F, 0.07F, 0.1F, 1)
+                                                                   : ImVec4(1, 1, 1, 1));
     }
     const std::string text =
         icon != nullptr ? fmt::format("{} {}###{}", icon, label, label) : label;
@@ -150,7 +150,7 @@ void empty_state(const char* icon, const std::string& text, const std::string& h
         const float w = ImGui::CalcTextSize(words, nullptr, false, width).x;
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max((room.x - w) / 2, 0.0F));
     };
-    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     ImGui::PushFont(nullptr, font_size * 1.7F);
     centred(icon);
     ImGui::TextUnformatted(icon);
@@ -162,7 +162,7 @@ void empty_state(const char* icon, const std::string& text, const std::string& h
     ImGui::PopTextWrapPos();
     centred(hint.c_str());
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
-    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     ImGui::TextUnformatted(hint.c_str());
     ImGui::PopStyleColor();
     ImGui::PopTextWrapPos();
@@ -175,7 +175,7 @@ Edited type_into(const char* id, NumberField& field) {
     if (typing.fresh) ImGui::SetKeyboardFocusHere();
     const bool faulty = !typing.fault.empty();
     if (faulty) {
-        ImGui::PushStyleColor(ImGuiCol_Border, look().palette().bad);
+        ImGui::PushStyleColor(ImGuiCol_Border, style().palette().bad);
         ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
     }
     const bool entered = ImGui::InputText(
@@ -252,7 +252,7 @@ Edited number_field(const char* id, NumberField& field) {
         const auto part =
             static_cast<float>(std::clamp((dragged - low_end) / (high_end - low_end), 0.0, 1.0));
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-        ImVec4 colour = look().palette().accent;
+        ImVec4 colour = style().palette().accent;
         colour.w = 0.7F;
         ImGui::GetWindowDrawList()->AddRectFilled({low.x, high.y - px(2)},
                                                   {low.x + (high.x - low.x) * part, high.y},

@@ -1,5 +1,5 @@
-// The controls that all panels share, so that they look and behave alike: every one has a tooltip,
-// numbers are dragged, or clicked and typed with units, and lists without content say so.
+// The controls that all panels share, so that they look and behave alike. Each has a tooltip,
+// numbers are dragged or typed with units, and empty lists say that they are empty.
 #pragma once
 
 #include <imgui.h>
@@ -15,58 +15,58 @@
 
 namespace hindcast::gui {
 
-// What the frame is drawn with: set by the window before the panels are drawn.
-struct Look {
+// The style of the current frame, set by the window before the panels are drawn.
+struct Style {
     const Theme* theme = nullptr;
     const Palette& palette() const { return theme->palette(); }
     const Fonts& fonts() const { return theme->fonts(); }
     float scale() const { return theme->scale(); }
 };
-const Look& look();
-void set_look(const Theme* theme);
+const Style& style();
+void set_style(const Theme* theme);
 
-// Pixels of a length at scale 1.
+// A length at scale 1, in pixels.
 float px(float length);
-// Where the window's content ends, in its own coordinates.
+// The right edge of the window's content, in window coordinates.
 float right_edge();
 
-// For the last item.
+// The tooltip of the last item.
 void tip(const std::string& text);
 
 void quiet_text(const std::string& text);
 void wrapped_text(const std::string& text, const ImVec4& colour);
 void heading(const char* text);
-// Text that is cut with "..." where the width ends; the whole of it is its tooltip.
+// Text cut to the width with "..."; its tooltip is the whole text.
 void cut_text(const std::string& text, float width);
 
-// The row of headers of the table that was begun, each with its help.
+// The header row of the current table, each header with its help.
 void table_headers(std::span<const char* const> helps);
 
-// A button with an icon alone, square.
+// A square button with an icon only.
 bool icon_button(const char* id, const char* icon, const std::string& tooltip, bool enabled = true,
                  bool pressed = false);
-// An icon and words; `strong` is the one thing to do next.
+// A button with an icon and words; `strong` marks the next thing to do.
 bool text_button(const char* icon, const std::string& label, const std::string& tooltip,
                  bool enabled = true, bool strong = false, float width = 0);
 
-// In the middle of what is left of the window: an icon, what is not there, and what would make it
-// be there.
+// An icon in the middle of the remaining window, with a text that says what is missing and a hint
+// how to get it.
 void empty_state(const char* icon, const std::string& text, const std::string& hint);
 
-// A place for one number: dragged sideways, or clicked and typed ("3 cm", "2*pi").
+// A field for one number: dragged sideways, or clicked and typed ("3 cm", "2*pi").
 struct NumberField {
     double value = 0;  // in and out
     std::string unit = {};
     double low = -INFINITY, high = INFINITY;
-    float width = 0;  // 0: what is left
+    float width = 0;  // 0: the remaining width
     bool whole = false;
     std::string tooltip = {};
     bool mixed = false;        // shows a dash
     bool logarithmic = false;  // dragged by factors; `low` must be positive
-    std::string shown = {};    // instead of the number and its unit
+    std::string shown = {};    // text instead of the number and its unit
 };
 enum class Edited { no, dragging, done };
-// Throws nothing: a wrong input is shown in the field and kept there.
+// Throws nothing: invalid input stays in the field and is marked.
 Edited number_field(const char* id, NumberField& field);
 
 // A choice of words.
@@ -74,7 +74,7 @@ bool choice(const char* id, const std::vector<std::string>& words, std::string& 
             const std::string& tooltip, float width = 0, const char* none = nullptr);
 
 bool search_field(const char* id, std::string& text, const char* hint);
-// Whether all words of `search` occur in the text, in any case.
+// Whether all words of `search` occur in the text, ignoring case.
 bool matches(const std::string& text, const std::string& search);
 
 // A number of the document: integer, real or fraction.

@@ -1,6 +1,6 @@
-// Everything that the user can do, in one table: its name, key, menu, help, when it is possible and
-// what it does. Menus, the toolbar, the command palette, the help page and the dispatch of keys all
-// read this table and nothing else. What the mouse does is in gestures.hpp.
+// All actions of the user in one table: name, key, menu, help, when the action is possible, and
+// what it does. Menus, toolbar, command palette, help page and key dispatch read only this table.
+// Mouse gestures are in gestures.hpp.
 #pragma once
 
 #include <imgui.h>
@@ -15,7 +15,7 @@ namespace hindcast::gui {
 
 struct Action {
     std::string id;    // "play"
-    std::string menu;  // "Simulation"; "View/Look from": in a group of the menu
+    std::string menu;  // "Simulation"; "View/Look from": a group of the menu
     const char* icon = nullptr;
     std::string name;
     ImGuiKeyChord key = 0;
@@ -24,15 +24,15 @@ struct Action {
     std::function<void(Workspace&)> run;
     std::function<bool(const Workspace&)> checked;  // none: no tick
     bool repeats = false;                           // while its key is held
-    bool starts_group = false;                      // a line above it in its menu
+    bool starts_group = false;                      // a separator above it in its menu
 
-    // In the menu, or in a group of it.
+    // Whether it is in the menu or in a group of it.
     bool is_in(const std::string& of) const { return menu.substr(0, menu.find('/')) == of; }
 };
 
 std::vector<Action> all_actions();     // actions_table.cpp
-std::vector<Action> camera_actions();  // camera_keys.cpp: those of the camera path
-std::vector<Action> side_actions();    // camera_sides.cpp: from where the camera looks
+std::vector<Action> camera_actions();  // camera_keys.cpp: the camera path
+std::vector<Action> side_actions();    // camera_sides.cpp: standard views
 
 class Actions {
 public:
@@ -41,12 +41,12 @@ public:
     const Action& operator[](const std::string& id) const;
     void add(Action action) { all_.push_back(std::move(action)); }
 
-    // Runs it if it is possible now. False if not.
+    // Runs the action if it is possible now; else returns false.
     bool run(const std::string& id, Workspace& work) const;
-    // The keys that were pressed, unless something takes text.
+    // Runs the actions of the keys pressed, unless a field takes text.
     void dispatch(Workspace& work) const;
 
-    // `after` may add more behind the item of an action.
+    // `after` may draw more after an action's item.
     void draw_menu(const char* menu, Workspace& work,
                    const std::function<void(const std::string& id)>& after = {}) const;
     // A square button for the toolbar; its tooltip is name, key and help.

@@ -285,7 +285,7 @@ std::vector<Action> view_actions() {
         {"trails", "View", nullptr, "Trails", ImGuiKey_T, "The ways that points have gone", runs,
          [](Workspace& w) {
              w.view.trails = !w.view.trails;
-             w.look();
+             w.send_frame_contents();
          },
          is(&render::View::trails)},
         {"heights", "View", nullptr, "Fields as heights", ImGuiKey_H,

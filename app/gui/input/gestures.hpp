@@ -1,5 +1,5 @@
-// What the mouse does, in one table: the picture and the inspector ask it what happens, the help
-// page lists it. Keys have a table of their own (actions.hpp).
+// All mouse gestures in one table, which the picture, the inspector and the help page read. Keys
+// are in another table (actions.hpp).
 #pragma once
 
 #include <imgui.h>
@@ -17,7 +17,7 @@ struct GestureRow {
     Gesture does = Gesture::turn;
     enum class How : std::uint8_t { drag, pull, wheel, click, double_click } how = How::drag;
     ImGuiMouseButton button = ImGuiMouseButton_Left;
-    ImGuiKeyChord with = 0;  // keys that are held; more may be
+    ImGuiKeyChord with = 0;  // keys that must be held; others may be
     enum class In : std::uint8_t { any, space, plane } in = In::any;
     const char* where = "";  // added to the name: "on a quantity"
     const char* help = "";
@@ -26,11 +26,11 @@ struct GestureRow {
     bool happens(bool plane) const;
 };
 
-// Of two rows that happen at once, the first counts.
+// If two rows match at once, the first counts.
 std::span<const GestureRow> gestures();
 
-// Whether it happens in this frame, wherever the mouse is. `plane`: the view is of a scene in the
-// plane, or seen without perspective.
+// Whether the gesture happens in this frame, wherever the mouse is. `plane`: the scene is
+// two-dimensional, or seen without perspective.
 bool happens(Gesture gesture, bool plane = false);
 
 }  // namespace hindcast::gui

@@ -1,9 +1,9 @@
-// What of the selected object the gizmo can take hold of: a place in the scene file, such as the
-// target of an objective, the positions of a body, the plane of a collider. Pure functions of the
-// document, so that they can be tested without a window.
+// The handles of the selected object that the gizmo can move: positions in the scene file, such as
+// the target of an objective, the positions of a body, the plane of a collider. Pure functions of
+// the document, so that they can be tested without a window.
 //
-// Which fields are places is read off the registry's rows: vectors in metres. Special cases are
-// planes, a normal and an offset, and solids that start at rest, where their mesh is.
+// The registry's rows tell which fields are positions: vectors in metres. Special cases are planes,
+// given by a normal and an offset, and solids that start at rest, which are where their mesh is.
 #pragma once
 
 #include <array>
@@ -35,22 +35,22 @@ struct Handle {
     std::string pointer;  // of the value; of the object for planes
     std::string key;      // "target"
     render::Vec3 centre{};
-    bool turns = false;      // rotation changes something
-    std::string along = {};  // a box in which a body's points are fixed: it moves with them; or ""
+    bool turns = false;      // rotation has an effect
+    std::string along = {};  // a box that fixes points of the body and moves with them, or ""
 };
 
 struct Handles {
     std::vector<Handle> all;
-    // Why the object cannot be moved, or turned: "its positions are written as a formula, ...".
-    // Empty where it can, and of what is no object of the scene.
+    // Why the object cannot be moved or rotated: "its positions are written as a formula, ...".
+    // Empty if it can, and if it is no object of the scene.
     std::string not_moved, not_turned;
 };
-// For "/objective/0" and so on. A part that is a point of a body, or a place of a force or an
-// objective, chooses one vector of a list; without one, all of them are taken.
+// The handles of "/objective/0" and so on. A part that is a point of a body, or a position of a
+// force or an objective, chooses one vector of a list; without a part all vectors move.
 Handles handles_of(const document::Document& scene, const Registry& registry,
                    const std::string& object, const render::Element& part, int dimension);
 
-// The values after the change `by` (translation and rotation in the world), each with its pointer.
+// The values after the transformation `by` in world coordinates, each with its pointer.
 struct Change {
     std::string pointer;
     document::Node value;

@@ -8,27 +8,27 @@ namespace hindcast::gui {
 
 namespace {
 
+using render::Drawable;
 using render::Element;
 using render::ElementKind;
 using render::Stage;
-using render::Thing;
 
-const Thing* thing_of(const Stage& stage, int number) {
-    return number < 0 || static_cast<std::size_t>(number) >= stage.things.size()
+const Drawable* drawable_of(const Stage& stage, int number) {
+    return number < 0 || static_cast<std::size_t>(number) >= stage.drawables.size()
                ? nullptr
-               : &stage.things[static_cast<std::size_t>(number)];
+               : &stage.drawables[static_cast<std::size_t>(number)];
 }
 
 // How many parts a thing has; of cells, up to the last one that is seen.
-std::int64_t count_of(const Thing& thing) {
-    switch (render::elements_of(thing.kind)) {
-        case ElementKind::point: return thing.count;
-        case ElementKind::segment: return static_cast<std::int64_t>(thing.indices.size() / 2);
-        case ElementKind::node: return thing.rows * thing.columns;
+std::int64_t count_of(const Drawable& drawable) {
+    switch (render::elements_of(drawable.kind)) {
+        case ElementKind::point: return drawable.count;
+        case ElementKind::segment: return static_cast<std::int64_t>(drawable.indices.size() / 2);
+        case ElementKind::node: return drawable.rows * drawable.columns;
         case ElementKind::cell: {
             std::int64_t count = 0;
-            for (std::size_t t = 0; t < thing.indices.size() / 3; ++t)
-                count = std::max(count, static_cast<std::int64_t>(thing.cell_of(t)) + 1);
+            for (std::size_t t = 0; t < drawable.indices.size() / 3; ++t)
+                count = std::max(count, static_cast<std::int64_t>(drawable.cell_of(t)) + 1);
             return count;
         }
         case ElementKind::marker:
@@ -40,17 +40,17 @@ std::int64_t count_of(const Thing& thing) {
 }  // namespace
 
 Picked picked_of(const Stage& stage, const render::Pick& pick) {
-    const Thing* const thing = thing_of(stage, pick.thing);
-    if (thing == nullptr) return {};
-    if (thing->kind != Thing::Kind::arrows) return {thing->name, pick.element};
-    const std::int64_t point = thing->first + pick.element.number;
-    for (const Thing& body : stage.things)
-        if (body.kind == Thing::Kind::points && !body.ghost && point >= body.first &&
+    const Drawable* const drawable = drawable_of(stage, pick.drawable);
+    if (drawable == nullptr) return {};
+    if (drawable->kind != Drawable::Kind::arrows) return {drawable->name, pick.element};
+    const std::int64_t point = drawable->first + pick.element.number;
+    for (const Drawable& body : stage.drawables)
+        if (body.kind == Drawable::Kind::points && !body.ghost && point >= body.first &&
             point < body.first + body.count)
             return {body.name, {ElementKind::point, point - body.first}};
     // Bodies without balls are known by their surfaces.
-    for (const Thing& body : stage.things)
-        if (body.kind == Thing::Kind::surface && !body.ghost &&
+    for (const Drawable& body : stage.drawables)
+        if (body.kind == Drawable::Kind::surface && !body.ghost &&
             std::ranges::find(body.indices, static_cast<std::uint32_t>(point)) !=
                 body.indices.end())
             return {body.name, {}};
@@ -59,16 +59,17 @@ Picked picked_of(const Stage& stage, const render::Pick& pick) {
 
 std::vector<std::int64_t> scene_points(const Stage& stage, const render::Pick& pick) {
     std::vector<std::int64_t> points;
-    const Thing* const thing = thing_of(stage, pick.thing);
-    if (thing == nullptr || pick.element.number < 0) return points;
+    const Drawable* const drawable = drawable_of(stage, pick.drawable);
+    if (drawable == nullptr || pick.element.number < 0) return points;
     const auto number = static_cast<std::size_t>(pick.element.number);
-    if (thing->kind == Thing::Kind::points) {
-        points.push_back(thing->first + pick.element.number);
-    } else if (thing->kind == Thing::Kind::segments && 2 * number + 1 < thing->indices.size()) {
-        points = {thing->indices[2 * number], thing->indices[2 * number + 1]};
-    } else if (thing->kind == Thing::Kind::surface) {
-        for (std::size_t k = 0; k < thing->indices.size(); ++k)
-            if (thing->cell_of(k / 3) == number) points.push_back(thing->indices[k]);
+    if (drawable->kind == Drawable::Kind::points) {
+        points.push_back(drawable->first + pick.element.number);
+    } else if (drawable->kind == Drawable::Kind::segments &&
+               2 * number + 1 < drawable->indices.size()) {
+        points = {drawable->indices[2 * number], drawable->indices[2 * number + 1]};
+    } else if (drawable->kind == Drawable::Kind::surface) {
+        for (std::size_t k = 0; k < drawable->indices.size(); ++k)
+            if (drawable->cell_of(k / 3) == number) points.push_back(drawable->indices[k]);
     }
     return points;
 }
@@ -77,9 +78,9 @@ std::int64_t selected_row(const Stage* stage, const std::string& name, const Ele
                           std::int64_t rows) {
     if (stage == nullptr || part.number < 0 || part.number >= rows) return -1;
     if (part.kind == ElementKind::marker) return part.number;  // a row for each place
-    for (const Thing& thing : stage->things)
-        if (!thing.ghost && thing.name == name && render::elements_of(thing.kind) == part.kind &&
-            count_of(thing) == rows)
+    for (const Drawable& drawable : stage->drawables)
+        if (!drawable.ghost && drawable.name == name &&
+            render::elements_of(drawable.kind) == part.kind && count_of(drawable) == rows)
             return part.number;
     return -1;
 }

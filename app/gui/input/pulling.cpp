@@ -76,14 +76,15 @@ void Pulling::begin(Context& context, ImVec2 at, int width, int height) {
     number_ = context.work.grab(std::move(points), pick.place);
 }
 
-// The spring: from the hand to the point.
+// The spring from the mouse to the point.
 void Pulling::draw(const Workspace& work, ImVec2 at, int width, int height) const {
-    const auto& hand = work.now().hand;
-    const bool live = hand && hand->live && hand->number == number_;
+    const auto& mouse_pull = work.now().mouse_pull;
+    const bool live = mouse_pull && mouse_pull->live && mouse_pull->number == number_;
     Vec3 place = picked_, point = picked_;
-    if (live) point = hand->point;
-    // The hand's own place is not waited for.
-    for (std::size_t k = 0; k < 3; ++k) place[k] = (live ? hand->anchor[k] : place[k]) + by_[k];
+    if (live) point = mouse_pull->point;
+    // The mouse is drawn where it is now.
+    for (std::size_t k = 0; k < 3; ++k)
+        place[k] = (live ? mouse_pull->anchor[k] : place[k]) + by_[k];
     const auto from = render::project(work.view.camera, point, width, height);
     const auto to = render::project(work.view.camera, place, width, height);
     if (!from || !to) return;
@@ -91,7 +92,7 @@ void Pulling::draw(const Workspace& work, ImVec2 at, int width, int height) cons
         return ImVec2{at.x + static_cast<float>(p[0]), at.y + static_cast<float>(p[1])};
     };
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const ImU32 colour = ImGui::GetColorU32(look().palette().warn);
+    const ImU32 colour = ImGui::GetColorU32(style().palette().warn);
     list->PushClipRect(at, {at.x + static_cast<float>(width), at.y + static_cast<float>(height)},
                        true);
     list->AddLine(on_screen(*from), on_screen(*to), colour, px(2));

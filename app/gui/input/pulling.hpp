@@ -1,5 +1,5 @@
-// Ctrl and the left button in the picture pull on a point of a body: the hand moves in the plane
-// through the place that was picked, parallel to the picture.
+// Ctrl and the left button in the picture pull on a point of a body. The mouse moves in the plane
+// through the picked position, parallel to the picture.
 #pragma once
 
 #include <imgui.h>
@@ -13,8 +13,8 @@ namespace hindcast::gui {
 
 class Pulling {
 public:
-    // After the picture's item of this place and size: `pressed` in this frame, `active` while a
-    // button is held. True while it has the mouse.
+    // Call it after the picture's item of this position and size. `pressed`: in this frame;
+    // `active`: while a button is held. True while the pull uses the mouse.
     bool update(Context& context, ImVec2 at, int width, int height, bool pressed, bool active);
 
 private:
@@ -24,7 +24,7 @@ private:
     bool on_ = false, given_up_ = false;
     std::uint64_t number_ = 0;
     render::Vec3 picked_{};  // in the plane, m
-    render::Vec3 by_{};      // how far the hand has come, m
+    render::Vec3 by_{};      // displacement of the mouse, m
 };
 
 }  // namespace hindcast::gui

@@ -33,15 +33,15 @@ public:
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         if (failed == 0)
-            ImGui::TextColored(look().palette().good, "%s  %s", icon::check,
+            ImGui::TextColored(style().palette().good, "%s  %s", icon::check,
                                fmt::format("all {} pass", now.check->size()).c_str());
         else
             ImGui::TextColored(
-                look().palette().bad, "%s  %s", icon::warning,
+                style().palette().bad, "%s  %s", icon::warning,
                 fmt::format("{} of {} do not pass", failed, now.check->size()).c_str());
         if (now.check_at && now.values && *now.check_at != *now.values) {
             ImGui::SameLine();
-            ImGui::TextColored(look().palette().warn, "of other parameters than those shown");
+            ImGui::TextColored(style().palette().warn, "of other parameters than those shown");
         }
         if (!ImGui::BeginTable(
                 "rows", 5,
@@ -76,14 +76,14 @@ public:
                 ImGui::TableNextColumn();
                 ImGui::TextUnformatted(row.name.c_str());
                 ImGui::TableNextColumn();
-                ImGui::TextColored(look().palette().gradient, "%s",
+                ImGui::TextColored(style().palette().gradient, "%s",
                                    number_text(row.gradient, 8).c_str());
                 ImGui::TableNextColumn();
                 ImGui::TextUnformatted(number_text(row.difference, 8).c_str());
                 ImGui::TableNextColumn();
                 ImGui::TextUnformatted(number_text(row.error, 3).c_str());
                 ImGui::TableNextColumn();
-                ImGui::TextColored(row.passed ? look().palette().good : look().palette().bad,
+                ImGui::TextColored(row.passed ? style().palette().good : style().palette().bad,
                                    "%s  %s", row.passed ? icon::check : icon::close,
                                    row.verdict.c_str());
             }

@@ -58,7 +58,7 @@ private:
             fmt::format("The picture shows iteration {}, of the scene before an edit. Here "
                         "is the scene as it is now; {} or an edit shows it again.",
                         now.shown_iteration, Actions::key_name(context.actions["newest"].key)),
-            look().palette().warn);
+            style().palette().warn);
         tip("Branching from the iteration brings its scene back\nKey: " +
             Actions::key_name(context.actions["branch"].key));
         for (const session::QuantityInfo& q : now.quantities) {
@@ -77,10 +77,10 @@ private:
             const Node* n = work.document().find(at);
             return n != nullptr && n->is_string() ? n->string() : std::string();
         };
-        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
         ImGui::TextUnformatted(work.title().c_str());
         ImGui::PopFont();
-        wrapped_text(text("/description"), look().palette().quiet);
+        wrapped_text(text("/description"), style().palette().quiet);
         heading("What is optimised");
         bool any = false;
         for (const session::QuantityInfo& quantity : work.now().present_quantities()) {
@@ -90,11 +90,11 @@ private:
         }
         if (!any)
             wrapped_text("Nothing yet. Select something, and close the lock beside a number.",
-                         look().palette().quiet);
+                         style().palette().quiet);
         heading("What is wanted");
         if (work.now().terms.empty())
             wrapped_text("Nothing yet. Add an objective in the scene tree.",
-                         look().palette().quiet);
+                         style().palette().quiet);
         for (const session::TermInfo& term : work.now().terms) {
             if (ImGui::TextLink(term.name.c_str()))
                 work.select({work.pointer_of(term.name), -1, ""});
@@ -107,7 +107,7 @@ private:
         }
         ImGui::Spacing();
         wrapped_text("Click something in the picture or in the scene tree to see its numbers.",
-                     look().palette().quiet);
+                     style().palette().quiet);
     }
 
     void draw_object(Context& context, const std::string& pointer) {
@@ -120,7 +120,7 @@ private:
         for (const model::Section section : model::all_sections)
             if (pointer.starts_with(std::string("/") + model::name_of(section) + "/"))
                 module = work.registry().find(section, kind);
-        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
         ImGui::TextUnformatted(name.c_str());
         ImGui::PopFont();
         ImGui::SameLine();
@@ -161,7 +161,7 @@ private:
     void draw_settings(Context& context, const std::string& pointer) {
         Workspace& work = context.work;
         if (pointer == "/gravity") {
-            ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+            ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
             ImGui::TextUnformatted("Gravity");
             ImGui::PopFont();
             ImGui::Spacing();
@@ -176,7 +176,7 @@ private:
         const std::string at = parameter ? "/properties/parameters/items" : "/properties" + pointer;
         const Node* rows = schema.find(at + "/properties");
         const bool group = pointer.starts_with("/optimizer/groups/");
-        ImGui::PushFont(look().fonts().bold, font_size * 1.15F);
+        ImGui::PushFont(style().fonts().bold, font_size * 1.15F);
         ImGui::TextUnformatted(parameter                 ? "Parameter"
                                : group                   ? "Group of parameters"
                                : pointer == "/time"      ? "Time"
@@ -191,7 +191,7 @@ private:
         else if (parameter && rows != nullptr && work.document().find(pointer) != nullptr)
             edit_parameter(work, pointer, *rows);
         else if (parameter)
-            wrapped_text("It is not there any more.", look().palette().quiet);
+            wrapped_text("It is not there any more.", style().palette().quiet);
         else if (rows != nullptr)
             edit_by_schema(work, pointer, *rows, nullptr);
     }

@@ -178,7 +178,7 @@ void edit_plain_field(Workspace& work, const std::string& pointer, const model::
         work.focus_panel = "Scene file";
     }
     ImGui::SameLine(0, px(4));
-    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     cut_text(line.substr(0, 200), ImGui::GetContentRegionAvail().x);
     ImGui::PopStyleColor();
 }
@@ -289,7 +289,7 @@ void edit_by_schema(Workspace& work, const std::string& pointer, const Node& row
                 put(Node(word));
             tip(help + "\nEnter takes it over");
         } else {
-            ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+            ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
             cut_text(value != nullptr ? document::to_line(*value) : "-",
                      ImGui::GetContentRegionAvail().x);
             ImGui::PopStyleColor();

@@ -1,6 +1,6 @@
-// How one field of the scene is shown and edited: a quantity with its gradient
-// (inspector_quantity.cpp), a plain field by its registry row and an object of settings by the
-// scene's schema (inspector_fields.cpp), parameters and their groups (inspector_parameters.cpp).
+// Shows and edits one field of the scene: a quantity with its gradient (inspector_quantity.cpp), a
+// plain field by its registry row or an object of settings by the scene's schema
+// (inspector_fields.cpp), parameters and their groups (inspector_parameters.cpp).
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@ namespace hindcast::gui {
 
 // "rest_length" -> "rest length".
 std::string words(const std::string& key);
-// Of the names before the fields: as much of the room, but enough to read them where it is narrow.
+// The width of the names before the fields: this part of the line, but never too narrow to read.
 float label_width(float part = 0.34F);
 
-// A quantity (something with a path): lock, name, numbers with bounds, gradient; a context menu
-// with sweep, plot, reset, for the number under the mouse.
+// A quantity: lock, name, numbers with bounds, gradient, and a context menu with sweep, plot and
+// reset for the number under the mouse.
 void draw_quantity(Context& context, const session::QuantityInfo& quantity,
                    const std::string& label, const std::string& documentation);
 // A field without a path: bodies, choices, switches, counts.
 void edit_plain_field(Workspace& work, const std::string& pointer, const model::Field& field);
-// The members of an object by their rows of the schema; `wanted` leaves some out.
+// The members of an object by their rows of the schema, where `wanted` holds.
 void edit_by_schema(Workspace& work, const std::string& pointer, const document::Node& rows,
                     const std::function<bool(const std::string&)>& wanted);
 // Method and settings of the scene's "optimizer".
@@ -30,16 +30,16 @@ void edit_optimiser(Workspace& work, const document::Document& schema);
 void edit_parameter(Workspace& work, const std::string& pointer, const document::Node& rows);
 // A group at "/optimizer/groups/NAME": its name, its factor on the rate, its parameters.
 void edit_group(Workspace& work, const std::string& pointer);
-// All groups in a line each, and a button for another one.
+// One line for each group, and a button that adds one.
 void edit_groups(Workspace& work);
-// The "bounds" of a parameter, in the unit of its quantity, beside the range that the module
-// allows. `part`: of the line, for the name.
+// The "bounds" of a parameter in the unit of its quantity, with the range that the module allows.
+// `part`: the part of the line for the name.
 void edit_bounds(Workspace& work, const std::string& parameter,
                  const session::QuantityInfo& quantity, float part = 0.34F);
 
-// Items of a menu: the paths that can be optimised and are not yet. The one that was chosen, or "".
+// Menu items for the paths that could be optimised and are not. Returns the chosen one, or "".
 std::string choose_path(const Workspace& work);
-// Adds a parameter or a group by what is chosen in a menu, and selects it.
+// Menu items that add a parameter or a group and select it.
 void parameter_items(Workspace& work);
 void group_items(Workspace& work);
 

@@ -270,7 +270,7 @@ void edit_group(Workspace& work, const std::string& pointer) {
     const std::vector<session::Editor::Group> groups = work.editor().groups();
     const auto group = std::ranges::find(groups, pointer, &session::Editor::Group::pointer);
     if (group == groups.end()) {
-        wrapped_text("It is not there any more.", look().palette().quiet);
+        wrapped_text("It is not there any more.", style().palette().quiet);
         return;
     }
     label("name", "What parameters say as \"group\"");

@@ -28,7 +28,7 @@ void gradient_text(double gradient, const std::string& unit, float width) {
     const float own = ImGui::CalcTextSize(text.c_str()).x;
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(width - own, 0.0F));
     ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(look().palette().gradient, "%s", text.c_str());
+    ImGui::TextColored(style().palette().gradient, "%s", text.c_str());
     tip(fmt::format("dLoss / d(this): {}{}\nA small increase of the value {} the loss.",
                     number_text(gradient, 9), unit.empty() ? "" : " per " + unit,
                     gradient > 0   ? "raises"
@@ -275,7 +275,7 @@ void lock(Workspace& work, const session::QuantityInfo& q) {
     }
     const bool optimised = work.editor().is_optimised(q.path);
     ImGui::PushStyleColor(ImGuiCol_Text,
-                          optimised ? look().palette().gradient : look().palette().quiet);
+                          optimised ? style().palette().gradient : style().palette().quiet);
     const bool toggled =
         icon_button("lock", optimised ? icon::lock : icon::unlock,
                     optimised ? "It is optimised: open the lock to keep it as it is"
@@ -308,7 +308,7 @@ void list(Context& context, const session::QuantityInfo& q, float start, const s
             ImGui::SameLine(0, px(14));
         else
             ImGui::SetCursorPosX(start);
-        ImGui::TextColored(look().palette().gradient, "%s", text.c_str());
+        ImGui::TextColored(style().palette().gradient, "%s", text.c_str());
         tip("Euclidean norm of dLoss / d(these numbers); open the list for each of them");
         return;
     }

@@ -106,7 +106,7 @@ private:
         // Beside the curve: it hides none of it.
         ImPlot::SetupLegend(ImPlotLocation_East, ImPlotLegendFlags_Outside);
         ImPlotSpec spec;
-        spec.LineColor = look().palette().accent;
+        spec.LineColor = style().palette().accent;
         spec.LineWeight = px(1.8F);
         ImPlot::PlotLine("loss", x.data(), y.data(), static_cast<int>(x.size()), spec);
         // The tangent at the centre: what the gradient says.
@@ -120,13 +120,13 @@ private:
             const double tx[] = {centre - reach, centre + reach};
             const double ty[] = {loss - scan.slope[0] * reach, loss + scan.slope[0] * reach};
             ImPlotSpec tangent;
-            tangent.LineColor = look().palette().gradient;
+            tangent.LineColor = style().palette().gradient;
             tangent.LineWeight = px(2.2F);
             ImPlot::PlotLine("gradient", tx, ty, 2, tangent);
             ImPlotSpec point;
             point.Marker = ImPlotMarker_Circle;
             point.MarkerSize = px(4);
-            point.LineColor = point.FillColor = look().palette().gradient;
+            point.LineColor = point.FillColor = style().palette().gradient;
             ImPlot::PlotScatter("now", &centre, &loss, 1, point);
         }
         ImPlot::EndPlot();
@@ -162,8 +162,8 @@ private:
                 "loss", values.data(), scan.count, scan.count, log_scale ? std::log10(low) : low,
                 log_scale ? std::log10(high) : high, nullptr, {scan.range[0][0], scan.range[1][0]},
                 {scan.range[0][1], scan.range[1][1]});
-            // Downhill, by the exact gradient. A quarter of the picture long where a loss that falls
-            // so across the picture would change by all that is seen, shorter at an optimum.
+            // Downhill, by the exact gradient. A quarter of the picture long where a loss that
+            // falls so across the picture would change by all that is seen, shorter at an optimum.
             const double wide = scan.range[0][1] - scan.range[0][0],
                          tall = scan.range[1][1] - scan.range[1][0];
             const double u = -scan.slope[0] * wide, v = -scan.slope[1] * tall;
@@ -174,7 +174,7 @@ private:
             const ImVec2 to = ImPlot::PlotToPixels(scan.centre[0] + part * wide * u,
                                                    scan.centre[1] + part * tall * v);
             ImDrawList* list = ImPlot::GetPlotDrawList();
-            const ImU32 colour = ImGui::GetColorU32(look().palette().gradient);
+            const ImU32 colour = ImGui::GetColorU32(style().palette().gradient);
             const float dx = to.x - from.x, dy = to.y - from.y, n = std::hypot(dx, dy);
             if (n > px(10)) {
                 list->AddLine(from, to, colour, px(2.5F));

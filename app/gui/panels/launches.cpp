@@ -7,6 +7,7 @@
 
 #include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
+#include "engine/backend/kernel_text.hpp"
 
 namespace hindcast::gui {
 
@@ -215,7 +216,7 @@ private:
             if (l->direction == Direction::forward)
                 quiet_text(name_of(l->direction));
             else
-                ImGui::TextColored(look().palette().gradient, "%s", name_of(l->direction));
+                ImGui::TextColored(style().palette().gradient, "%s", name_of(l->direction));
             ImGui::TableNextColumn();
             ImGui::TextUnformatted(fmt::format("{}", l->runs).c_str());
             ImGui::TableNextColumn();

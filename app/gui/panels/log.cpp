@@ -90,9 +90,9 @@ private:
 
     void draw_lines() const {
         if (ImGui::BeginChild("lines")) {
-            ImGui::PushFont(look().fonts().fixed, 0);
+            ImGui::PushFont(style().fonts().fixed, 0);
             const ImVec4 colours[] = {ImGui::GetStyle().Colors[ImGuiCol_Text],
-                                      look().palette().warn, look().palette().bad};
+                                      style().palette().warn, style().palette().bad};
             for (const LogLine& line : lines_) {
                 if (!is_shown(line)) continue;
                 quiet_text(fmt::format("{:9.3f}", line.seconds));

@@ -81,7 +81,7 @@ private:
         };
         list->AddLine({x_of(0), middle}, {x_of(now.steps), middle},
                       ImGui::GetColorU32(ImGuiCol_FrameBgActive), px(2));
-        const ImU32 colour = ImGui::GetColorU32(look().palette().accent);
+        const ImU32 colour = ImGui::GetColorU32(style().palette().accent);
         const float radius = std::clamp(
             reach / static_cast<float>(std::max<std::size_t>(now.checkpoints.size(), 1)) / 3, px(1),
             px(4.5F));

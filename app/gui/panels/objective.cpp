@@ -25,7 +25,7 @@ public:
                         "Add an objective in the scene tree; its terms make the loss.");
             return;
         }
-        ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
+        ImGui::PushFont(style().fonts().bold, font_size * 1.5F);
         ImGui::TextUnformatted(number_text(now.loss, 5).c_str());
         ImGui::PopFont();
         const char* const what = "loss of what is shown";
@@ -76,7 +76,7 @@ public:
             const ImVec2 at = ImGui::GetCursorScreenPos();
             const float share =
                 total > 0 ? static_cast<float>(std::abs(term.weight * term.value) / total) : 0;
-            ImVec4 colour = look().palette().accent;
+            ImVec4 colour = style().palette().accent;
             colour.w = 0.3F;
             ImGui::GetWindowDrawList()->AddRectFilled(
                 at,

@@ -65,7 +65,7 @@ private:
     static void state(Workspace& work) {
         const session::Snapshot& now = work.now();
         const auto& history = now.history;
-        const ImVec4 quiet = look().palette().quiet;
+        const ImVec4 quiet = style().palette().quiet;
         if (!history || history->empty()) {
             wrapped_text(
                 fmt::format("{} number{} may change. {}", entries(now),
@@ -85,7 +85,7 @@ private:
         const session::IterationInfo* const row = found == history->end() ? nullptr : &*found;
         const double loss = row != nullptr ? row->loss : now.loss;
         const std::int64_t epoch = row != nullptr ? row->epoch : now.epoch;
-        ImGui::PushFont(look().fonts().bold, font_size * 1.5F);
+        ImGui::PushFont(style().fonts().bold, font_size * 1.5F);
         ImGui::TextUnformatted(number_text(loss, 4).c_str());
         ImGui::PopFont();
         tip(fmt::format(
@@ -112,11 +112,11 @@ private:
         if (now.stop_reason.empty() || work.is_optimising()) return;
         if (now.stop_reason.starts_with("converged"))
             wrapped_text(std::string(icon::check) + " C" + now.stop_reason.substr(1),
-                         look().palette().good);
+                         style().palette().good);
         else
             wrapped_text(
                 "Ended: " + now.stop_reason.substr(now.stop_reason.starts_with("limit: ") ? 7 : 0),
-                now.stopped_well ? quiet : look().palette().warn);
+                now.stopped_well ? quiet : style().palette().warn);
     }
 
     static void change(double percent) {
@@ -126,7 +126,7 @@ private:
             ImGui::NewLine();
         else
             ImGui::SetCursorPosY(ImGui::GetCursorPosY() + px(6));
-        ImGui::TextColored(percent <= 0 ? look().palette().good : look().palette().bad, "%s",
+        ImGui::TextColored(percent <= 0 ? style().palette().good : style().palette().bad, "%s",
                            text.c_str());
         tip("Change of the loss since the first iteration of this scene");
     }
@@ -139,7 +139,7 @@ private:
         if (best->iteration != last.iteration)
             wrapped_text(fmt::format("last {} in {}   best {} in {}", number_text(last.loss, 4),
                                      last.iteration, number_text(best->loss, 4), best->iteration),
-                         look().palette().quiet);
+                         style().palette().quiet);
         if (work.is_optimising() || best->iteration == now.shown_iteration || !best->can_show)
             return;
         if (text_button(icon::target, fmt::format("Go to the best: {}", best->iteration),
@@ -177,7 +177,7 @@ private:
                                               (level(high) - level(low)));
             list->PathLineTo({at.x + x * size.x, at.y + px(3) + (1 - y) * (size.y - px(6))});
         }
-        list->PathStroke(ImGui::GetColorU32(look().palette().accent), px(1.6F));
+        list->PathStroke(ImGui::GetColorU32(style().palette().accent), px(1.6F));
         tip("The loss of every iteration; the Plots panel shows it with axes");
     }
 };

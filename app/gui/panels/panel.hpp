@@ -1,5 +1,5 @@
-// One docked panel. A panel reads the snapshot and the document, and changes them only through the
-// Workspace; it keeps what belongs to its own display and nothing else.
+// A docked panel. It reads the snapshot and the document and changes them only through the
+// Workspace. Its own state is only about its display.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ public:
     virtual bool padded() const { return true; }
 
     const std::string& title() const { return title_; }
-    const std::string& label() const { return label_; }  // of its window: ImGui's name for it
+    const std::string& label() const { return label_; }  // ImGui's name of its window
     const std::string& help() const { return help_; }
     Place place() const { return place_; }
     bool* open() { return &open_; }

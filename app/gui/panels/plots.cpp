@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/gui/draw/figure.hpp"
-#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/gui/draw/text_view.hpp"
 #include "app/gui/panels/panel.hpp"
 #include "app/render/output/png.hpp"
@@ -146,7 +146,7 @@ private:
         if (count.empty()) return;
         next(side, px(8));
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(look().palette().warn, "%s", count.c_str());
+        ImGui::TextColored(style().palette().warn, "%s", count.c_str());
         tip(
             fmt::format("The first {} are drawn, and written to files. To see others, write words "
                         "of their names into the filter, or choose \"Plot it\" in the menu of a "
@@ -369,7 +369,7 @@ private:
                                   : static_cast<double>(now.shown_iteration);
         if (time || now.shown_iteration >= 0) {
             ImPlotSpec spec;
-            spec.LineColor = look().palette().quiet;
+            spec.LineColor = style().palette().quiet;
             spec.Flags = ImPlotItemFlags_NoLegend | ImPlotItemFlags_NoFit;
             ImPlot::PlotInfLines("##shown", &shown, 1, spec);
         }
@@ -419,9 +419,9 @@ private:
         try {
             if (format == "CSV") write_file_atomically(target, to_csv(figure));
             if (format == "SVG")
-                write_file_atomically(target, to_svg(figure, 800, 480, look().theme->dark()));
+                write_file_atomically(target, to_svg(figure, 800, 480, style().theme->dark()));
             if (format == "PNG") {
-                Sheet sheet(context.picture.vulkan(), look().theme->dark(), 2);
+                OffscreenCanvas offscreen(context.picture.vulkan(), style().theme->dark(), 2);
                 const auto draw = [&] {
                     const ImVec2 room = ImGui::GetContentRegionAvail();
                     ImGui::SetCursorPos({px(12), px(8)});
@@ -431,7 +431,7 @@ private:
                     draw_curves(figure, true);
                     ImPlot::EndPlot();
                 };
-                render::write_png(target, sheet.draw(1600, 960, draw, 3));
+                render::write_png(target, offscreen.draw(1600, 960, draw, 3));
             }
             work.tell("Saved " + target.string(), Notice::Kind::success);
         } catch (const std::exception& error) {

@@ -51,18 +51,18 @@ public:
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         if (!fault_.empty()) {
-            ImGui::PushStyleColor(ImGuiCol_Text, look().palette().bad);
+            ImGui::PushStyleColor(ImGuiCol_Text, style().palette().bad);
             cut_text(std::string(icon::error) + "  " + fault_, ImGui::GetContentRegionAvail().x);
             ImGui::PopStyleColor();
         } else if (broken_file_) {
-            ImGui::TextColored(look().palette().warn, "%s", broken_file_->filename().c_str());
+            ImGui::TextColored(style().palette().warn, "%s", broken_file_->filename().c_str());
         } else {
             quiet_text(changed ? "changed, not applied yet" : "the scene as it is");
         }
         mark_error_of_session(work);
-        ImGui::PushFont(look().fonts().fixed, 0);
-        editor_.SetPalette(look().theme->dark() ? TextEditor::GetDarkPalette()
-                                                : TextEditor::GetLightPalette());
+        ImGui::PushFont(style().fonts().fixed, 0);
+        editor_.SetPalette(style().theme->dark() ? TextEditor::GetDarkPalette()
+                                                 : TextEditor::GetLightPalette());
         // To the text editor these keys mean an empty line: it must not see them.
         const bool applies = ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows) &&
                              (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Enter) ||
@@ -147,7 +147,7 @@ private:
         }
         if (found <= 0) return;
         const auto line = static_cast<std::size_t>(found - 1);
-        const ImVec4 bad = look().palette().bad;
+        const ImVec4 bad = style().palette().bad;
         ImVec4 pale = bad;
         pale.w = 0.25F;
         editor_.AddMarker(line, ImGui::GetColorU32(bad), ImGui::GetColorU32(pale), error.what(),

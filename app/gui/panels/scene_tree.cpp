@@ -119,7 +119,7 @@ private:
         const float side = ImGui::GetTextLineHeight() + px(4);
         ImGui::SameLine(right_edge() - side);
         ImGui::PushID(id);
-        ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+        ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
         ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
         ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
         if (ImGui::Button(fmt::format("{}##add", icon::add).c_str(), {side, 0}))
@@ -232,7 +232,8 @@ private:
         const render::Stage* stage = context.picture.stage();
         if (stage == nullptr) return;
         const bool any = std::ranges::any_of(
-            stage->things, [&](const render::Thing& thing) { return thing.name == name; });
+            stage->drawables,
+            [&](const render::Drawable& drawable) { return drawable.name == name; });
         std::set<std::string>& hidden = context.work.hidden;
         if (any &&
             ImGui::MenuItem(hidden.contains(name) ? "Show in the picture" : "Hide in the picture"))
@@ -284,7 +285,7 @@ private:
             const std::string pointer = fmt::format("/parameters/{}", k);
             const Node* path = list->item(k).find("path");
             const std::string name = path != nullptr && path->is_string() ? path->string() : "?";
-            ImGui::PushStyleColor(ImGuiCol_Text, look().palette().gradient);
+            ImGui::PushStyleColor(ImGuiCol_Text, style().palette().gradient);
             row(work, pointer, icon::lock, name);
             ImGui::PopStyleColor();
             tip("A parameter of the optimisation; its bounds, scale, group and rate are in the "

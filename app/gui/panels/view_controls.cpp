@@ -47,8 +47,8 @@ std::string unit_of(const std::vector<session::ShownField>& fields, const std::s
 
 bool has_field(const Workspace& work) {
     return work.now().stage != nullptr &&
-           std::ranges::any_of(work.now().stage->things, [](const render::Thing& thing) {
-               return thing.kind == render::Thing::Kind::field;
+           std::ranges::any_of(work.now().stage->drawables, [](const render::Drawable& drawable) {
+               return drawable.kind == render::Drawable::Kind::field;
            });
 }
 
@@ -125,7 +125,7 @@ void ViewControls::arrows(Context& context) {
                "gradient (1/N): by a force that is held for one step, where no constraint "
                "changes velocities",
                px(168), "no arrows")) {
-        work.look();
+        work.send_frame_contents();
         work.fit_arrows = true;
     }
     ImGui::SameLine(0, px(6));
@@ -179,19 +179,19 @@ void ViewControls::remarks(const Workspace& work, ImVec2 at) {
         at.y = ImGui::GetItemRectMax().y + ImGui::GetStyle().ItemSpacing.y;
     };
     if (now.ghost_iteration >= 0)
-        say(look().palette().ghost,
+        say(style().palette().ghost,
             fmt::format("ghost: iteration {}{}", now.ghost_iteration,
                         now.ghost_problem.empty() ? "" : " is not drawn: " + now.ghost_problem));
     if (now.shows_older_scene())
-        say(look().palette().warn,
+        say(style().palette().warn,
             fmt::format("iteration {}, of the scene before an edit", now.shown_iteration));
-    if (!work.tool_problem.empty()) say(look().palette().warn, work.tool_problem);
+    if (!work.tool_problem.empty()) say(style().palette().warn, work.tool_problem);
     // A run that takes its time.
     const bool runs =
         now.activity == session::Activity::simulating && now.steps_computed < now.steps;
     if (!runs) runs_since_ = ImGui::GetTime();
     if (ImGui::GetTime() > runs_since_ + patience)
-        say(look().palette().quiet,
+        say(style().palette().quiet,
             fmt::format("{}: {} of {} steps", now.activity_text, now.steps_computed, now.steps));
 }
 

@@ -1,5 +1,5 @@
-// What is chosen on the picture itself: what it is coloured by and the colour bar, arrows and how
-// long they are, how high fields are; and what there is to say about the picture.
+// The controls on the picture itself: colours and the colour bar, arrows and their length, the
+// height of fields, and remarks on the picture.
 #pragma once
 
 #include <imgui.h>
@@ -13,7 +13,7 @@ namespace hindcast::gui {
 
 class ViewControls {
 public:
-    // After the picture's item of this place and size, in pixels.
+    // Call it after the picture's item of this position and size, in pixels.
     void draw(Context& context, ImVec2 at, int width, int height);
 
 private:
@@ -24,11 +24,11 @@ private:
     void remarks(const Workspace& work, ImVec2 at);
     static void colour_bar(Context& context, ImVec2 at, int width, int height);
 
-    // The longest arrow so far, of this field on this stage.
+    // The longest arrow of this field on this stage so far.
     double longest_ = 0;
     std::string longest_of_;
     std::shared_ptr<const render::Stage> stage_;
-    double runs_since_ = 0;  // ImGui::GetTime() of the last frame in which nothing ran
+    double runs_since_ = 0;  // ImGui::GetTime() of the last frame without a run
 };
 
 }  // namespace hindcast::gui

@@ -92,7 +92,7 @@ private:
             render::pan(camera, static_cast<double>(io.MouseDelta.x),
                         static_cast<double>(-io.MouseDelta.y), height);
         } else if (active && happens(Gesture::turn, flat)) {
-            const double degrees = 0.35 / static_cast<double>(look().scale());
+            const double degrees = 0.35 / static_cast<double>(style().scale());
             render::orbit(camera, -static_cast<double>(io.MouseDelta.x) * degrees,
                           static_cast<double>(io.MouseDelta.y) * degrees);
         }
@@ -107,7 +107,7 @@ private:
         };
         if (hovered && happens(Gesture::centre)) {
             const render::Pick found = pick();
-            if (found.thing < 0) return;
+            if (found.drawable < 0) return;
             // The target moves there, and the eye with it.
             for (std::size_t k = 0; k < 3; ++k) {
                 const double by = found.place[k] - camera.target[k];
@@ -117,7 +117,7 @@ private:
         } else if (hovered && happens(Gesture::select)) {
             const render::Pick found = pick();
             const render::Stage* stage = context.picture.stage();
-            if (found.thing < 0 || stage == nullptr) {
+            if (found.drawable < 0 || stage == nullptr) {
                 work.select({});
                 return;
             }
@@ -135,11 +135,11 @@ private:
         if (wanted == Framing::nothing || !stage) return;
         std::vector<int> all, selected;
         const std::string name = work.name_at(work.selection().pointer);
-        for (std::size_t k = 0; k < stage->things.size(); ++k) {
-            const render::Thing& thing = stage->things[k];
-            if (thing.ghost || work.hidden.contains(thing.name)) continue;
+        for (std::size_t k = 0; k < stage->drawables.size(); ++k) {
+            const render::Drawable& drawable = stage->drawables[k];
+            if (drawable.ghost || work.hidden.contains(drawable.name)) continue;
             all.push_back(static_cast<int>(k));
-            if (!name.empty() && thing.name == name) selected.push_back(static_cast<int>(k));
+            if (!name.empty() && drawable.name == name) selected.push_back(static_cast<int>(k));
         }
         std::optional<render::Bounds> box;
         if (context.picture.stage() == stage.get()) {
@@ -165,23 +165,24 @@ private:
     // What is selected is outlined, what is hidden is not drawn.
     static void select_in_view(Context& context) {
         Workspace& work = context.work;
-        work.view.selected_thing = -1;
+        work.view.selected_drawable = -1;
         work.view.selected_element = -1;
         work.view.hidden.clear();
         const render::Stage* stage = context.picture.stage();
         if (stage == nullptr) return;
-        for (const render::Thing& thing : stage->things)
-            work.view.hidden.push_back(work.hidden.contains(thing.name));
+        for (const render::Drawable& drawable : stage->drawables)
+            work.view.hidden.push_back(work.hidden.contains(drawable.name));
         if (work.selection().pointer.empty()) return;
         const std::string name = work.name_at(work.selection().pointer);
         const render::Element part = work.selection().part();
         // Of several things of the object, the one that has such elements.
-        for (std::size_t k = 0; k < stage->things.size() && !name.empty(); ++k) {
-            const render::Thing& thing = stage->things[k];
-            if (thing.ghost || thing.name != name) continue;
-            const bool has_part = part.number >= 0 && render::elements_of(thing.kind) == part.kind;
-            if (work.view.selected_thing >= 0 && !has_part) continue;
-            work.view.selected_thing = static_cast<int>(k);
+        for (std::size_t k = 0; k < stage->drawables.size() && !name.empty(); ++k) {
+            const render::Drawable& drawable = stage->drawables[k];
+            if (drawable.ghost || drawable.name != name) continue;
+            const bool has_part =
+                part.number >= 0 && render::elements_of(drawable.kind) == part.kind;
+            if (work.view.selected_drawable >= 0 && !has_part) continue;
+            work.view.selected_drawable = static_cast<int>(k);
             if (!has_part) continue;
             work.view.selected_element = part.number;
             return;

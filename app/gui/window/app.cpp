@@ -76,14 +76,14 @@ App::App(const Registry& registry, AppOptions options, Window* window)
     session::Session* session = session_.get();
     work_ = std::make_unique<Workspace>(
         registry,
-        Link{[session](session::Command command) { session->send(std::move(command)); },
-             [session] { return session->snapshot(); }},
+        SessionLink{[session](session::Command command) { session->send(std::move(command)); },
+                    [session] { return session->snapshot(); }},
         options_.state_folder, options_.galleries);
     start(window);
     if (window != nullptr) session_->on_change([] { Window::wake(); });
 }
 
-App::App(const Registry& registry, AppOptions options, Window* window, Link link)
+App::App(const Registry& registry, AppOptions options, Window* window, SessionLink link)
     : options_(std::move(options)), window_(window) {
     if (options_.state_folder.empty()) options_.state_folder = user_state_folder();
     work_ = std::make_unique<Workspace>(registry, std::move(link), options_.state_folder,
@@ -316,7 +316,7 @@ bool App::draw_frame() {
         work_->settings_changed = false;
         content_scale_ = scale;
         theme_->apply(work_->settings.dark, static_cast<float>(work_->settings.font_scale * scale));
-        set_look(theme_.get());
+        set_style(theme_.get());
         work_->settings.set(work_->view);
     }
     const ImVector<ImGuiInputEvent> late = take_late_releases();

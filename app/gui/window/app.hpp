@@ -1,5 +1,5 @@
-// The program's window, or the same without a screen: tests and scripts drive the latter, and what
-// they see is what a user would see.
+// The program's window, or the same without a screen, which tests and scripts drive. They get the
+// pictures that a user would see.
 //
 //     App app(registry, {.session = options, .state_folder = folder}, &window);
 //     app.workspace().open("scenes/spring_cage.json");
@@ -23,13 +23,13 @@ namespace hindcast::gui {
 struct AppOptions {
     session::SessionOptions session;
     std::filesystem::path state_folder;              // empty: the user's
-    std::vector<std::filesystem::path> galleries;    // folders of scenes to begin with
+    std::vector<std::filesystem::path> galleries;    // folders of example scenes
     std::optional<render::TransportKind> transport;  // none: the best one that works
     bool tour = true;                                // at the first start
     int width = 1280, height = 800;                  // without a window
     double content_scale = 1;                        // of the monitor, without a window
     bool validation = false;
-    std::function<bool()> interrupted;  // true: the program is to end, without questions
+    std::function<bool()> interrupted;  // true: the program must end without questions
     std::function<void(const std::string&)> on_message;  // of the validation layers
 };
 
@@ -38,25 +38,24 @@ std::filesystem::path user_state_folder();
 
 class App {
 public:
-    // `window` null: nothing is shown, time goes by a sixtieth of a second with each frame.
+    // `window` null: nothing is shown, and each frame takes a sixtieth of a second of ImGui's time.
     App(const Registry& registry, AppOptions options, Window* window);
-    // With something else behind the panels than a simulation.
-    App(const Registry& registry, AppOptions options, Window* window, Link link);
+    // With another source of snapshots than a session.
+    App(const Registry& registry, AppOptions options, Window* window, SessionLink link);
     ~App();
     App(const App&) = delete;
     App& operator=(const App&) = delete;
 
     void run();
-    // Whether there is something new to draw: run() draws no frame before. False while time stands
-    // still and nobody touches the window. Looks at files and takes the newest snapshot.
+    // Whether there is something new to draw; run() draws a frame only then. False while time
+    // stands still and there is no input. Checks files and takes the newest snapshot.
     bool wants_frame();
-    // False: the user has ended the program. When the graphics device (or the window's surface) is
-    // lost, it is opened once more, and the scene, its edits and the simulation stay. Throws Error,
-    // with unsaved edits written to the autosave, if it is lost again soon after or cannot be
-    // opened.
+    // False: the user has ended the program. If the graphics device or the window's surface is
+    // lost, it is opened again, and the scene, its edits and the simulation stay. If it cannot be
+    // opened, or is lost again soon, unsaved edits go to the autosave and this throws Error.
     bool frame();
     void resize(int width, int height);  // without a window
-    void rescale(double content_scale);  // the same: as on another monitor
+    void rescale(double content_scale);  // without a window, as on another monitor
     render::Image screenshot();          // of the last frame
 
     Workspace& workspace() { return *work_; }
@@ -64,8 +63,8 @@ public:
     Picture& picture() { return *picture_; }
     Actions& actions() { return actions_; }
     render::VulkanContext& context() { return *vulkan_; }
-    // Called between ImGui's new frame and the panels, and after the frame was shown: the test
-    // engine's places.
+    // Called between ImGui's new frame and the panels, and after the frame was shown, for the test
+    // engine.
     std::function<void()> before_panels, after_show;
 
 private:
@@ -83,8 +82,8 @@ private:
     Window* window_;
     std::unique_ptr<session::Session> session_;
     std::unique_ptr<render::VulkanContext> vulkan_;
-    std::string layout_file_;  // ImGui writes it when its context goes
-    struct Gui;                // ImGui's contexts: made first, gone last
+    std::string layout_file_;  // ImGui writes it when its context is destroyed
+    struct Gui;                // ImGui's contexts: created first, destroyed last
     std::unique_ptr<Gui> gui_;
     std::unique_ptr<Canvas> canvas_;
     std::unique_ptr<Picture> picture_;
@@ -92,13 +91,13 @@ private:
     std::unique_ptr<Workspace> work_;
     Actions actions_;
     std::unique_ptr<Shell> shell_;
-    double content_scale_ = 0;  // that the theme was made for
-    std::uint64_t seen_ = 0;    // serial of the snapshot that the last frame showed
-    int lively_ = 3;            // frames to draw before waiting again
-    std::chrono::steady_clock::time_point settled_;  // then the window may sleep
+    double content_scale_ = 0;                       // of the theme
+    std::uint64_t seen_ = 0;                         // serial of the last frame's snapshot
+    int lively_ = 3;                                 // frames to draw before waiting again
+    std::chrono::steady_clock::time_point settled_;  // when the window may sleep
     std::optional<std::chrono::steady_clock::time_point> memory_measured_;
-    bool large_ = false;                   // that memory is large was said
-    std::uint64_t shown_log_ = 0;          // serial of the log that the last frame showed
+    bool large_ = false;                   // the user was told that memory is large
+    std::uint64_t shown_log_ = 0;          // serial of the last frame's log
     std::int64_t frames_since_loss_ = -1;  // -1: the device was never lost
     std::string shown_title_;
 };

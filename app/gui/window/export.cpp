@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/gui/draw/labels.hpp"
-#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/offscreen_canvas.hpp"
 #include "app/render/output/png.hpp"
 #include "app/render/output/video.hpp"
 
@@ -51,7 +51,7 @@ struct Exporter::Plan {
     bool capturing = false;  // this frame of the window is a picture of the export
     bool ending = false;     // all pictures are made; ffmpeg is at the film
     double ending_since = 0;
-    std::unique_ptr<Sheet> sheet;
+    std::unique_ptr<OffscreenCanvas> offscreen;
 };
 
 namespace {
@@ -194,7 +194,7 @@ void start(Plan& plan, Workspace& work) {
 // All pictures are made, or none is wanted any more: the window is the user's again.
 void give_back(Plan& plan, Workspace& work) {
     plan.capturing = false;
-    plan.sheet.reset();
+    plan.offscreen.reset();
     work.view.camera = plan.camera_before;
     if (plan.kind == "One picture") return;
     if (plan.axis == iterations && plan.iteration_before >= 0)
@@ -278,12 +278,12 @@ render::Image picture_of_view(Plan& plan, Context& context) {
     view.height = plan.height;
     const bool any = work.show_labels || work.show_time || !work.colour.empty();
     if (!plan.labels || !any) return context.picture.image(view);
-    if (!plan.sheet)
-        plan.sheet =
-            std::make_unique<Sheet>(context.picture.vulkan(), work.settings.dark,
-                                    Sheet::scale_for(plan.height) * work.settings.font_scale);
+    if (!plan.offscreen)
+        plan.offscreen = std::make_unique<OffscreenCanvas>(
+            context.picture.vulkan(), work.settings.dark,
+            OffscreenCanvas::scale_for(plan.height) * work.settings.font_scale);
     const render::Stage* const stage = context.picture.stage();
-    return plan.sheet->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
+    return plan.offscreen->annotated(context.picture.renderer(), view, [&](ImVec2 at) {
         if (work.show_labels && stage != nullptr)
             draw_names(
                 at, view.width, view.height, view.camera,

@@ -1,5 +1,5 @@
-// Exports of the window: pictures, image sequences and films of time or of iterations, of the view
-// alone or of the whole window, along the camera path. One export at a time; it belongs to a Shell.
+// Exports: pictures, image sequences and films over time or over iterations, of the view alone or
+// of the whole window, along the camera path. There is one export at a time. Owned by the Shell.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,19 @@ public:
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
 
-    // The dialog, while Workspace::show_export, and the progress of an export that runs.
+    // Draws the dialog, while Workspace::show_export, and the progress of a running export.
     void draw(Context& context);
-    // Makes the next picture of a running export; before the panels, since it draws at its own
-    // size.
+    // Makes the next picture of a running export. Call it before the panels, since it draws at its
+    // own size.
     void advance(Context& context);
-    // Whether the frame that is being drawn is a picture of an export of the whole window. Then it
-    // is not shown on the screen, and given to the export.
+    // Whether the current frame is a picture of an export of the whole window. Such a frame goes to
+    // the export and not to the screen.
     bool takes_frame() const;
     void take_frame(Context& context, const render::Image& image);
 
     bool is_running() const;
 
-    // Ends an export that runs, before the device goes; says so.
+    // Ends a running export before the device is destroyed, with a message.
     void abandon(Context& context);
 
     struct Plan;

@@ -84,7 +84,7 @@ void draw_question(Context& context) {
         wrapped_text(question.text, ImGui::GetStyle().Colors[ImGuiCol_Text]);
     if (!question.detail.empty()) {
         ImGui::Spacing();
-        wrapped_text(question.detail, look().palette().quiet);
+        wrapped_text(question.detail, style().palette().quiet);
     }
     ImGui::Dummy({0, px(6)});
     std::optional<Question>& shown = work.question();
@@ -140,7 +140,7 @@ void draw_notices(Workspace& work) {
     std::function<void()> action;
     int number = 0;
     for (auto notice = work.notices().rbegin(); notice != work.notices().rend(); ++notice) {
-        const Palette& colours = look().palette();
+        const Palette& colours = style().palette();
         const bool error = notice->kind == Notice::Kind::error;
         const ImVec4 colour = error                                   ? colours.bad
                               : notice->kind == Notice::Kind::success ? colours.good
@@ -216,10 +216,10 @@ void draw_help(Context& context) {
                 if (!matches(row.name() + " " + row.help, search)) continue;
                 ImGui::TableNextRow();
                 ImGui::TableNextColumn();
-                ImGui::TextColored(look().palette().accent, "%s", row.name().c_str());
+                ImGui::TextColored(style().palette().accent, "%s", row.name().c_str());
                 ImGui::TableNextColumn();
                 ImGui::TableNextColumn();
-                wrapped_text(row.help, look().palette().quiet);
+                wrapped_text(row.help, style().palette().quiet);
             }
             for (const char* menu : menus) {
                 bool titled = false;
@@ -232,11 +232,11 @@ void draw_help(Context& context) {
                     titled = true;
                     ImGui::TableNextRow();
                     ImGui::TableNextColumn();
-                    ImGui::TextColored(look().palette().accent, "%s", key.c_str());
+                    ImGui::TextColored(style().palette().accent, "%s", key.c_str());
                     ImGui::TableNextColumn();
                     ImGui::TextUnformatted(action.name.c_str());
                     ImGui::TableNextColumn();
-                    wrapped_text(action.help, look().palette().quiet);
+                    wrapped_text(action.help, style().palette().quiet);
                 }
             }
             ImGui::EndTable();

@@ -64,8 +64,8 @@ void Shell::draw_recent_menu(Workspace& work) {
 void Shell::draw_menu_bar(Context& context) {
     Workspace& work = context.work;
     if (!ImGui::BeginMainMenuBar()) return;
-    ImGui::PushFont(look().fonts().bold, 0);
-    ImGui::TextColored(look().palette().accent, "Hindcast");
+    ImGui::PushFont(style().fonts().bold, 0);
+    ImGui::TextColored(style().palette().accent, "Hindcast");
     ImGui::PopFont();
     for (const char* menu : menus) {
         if (!ImGui::BeginMenu(menu)) continue;
@@ -96,12 +96,12 @@ void Shell::draw_menu_bar(Context& context) {
                 : file.string());
         if (unsaved) {
             ImGui::SameLine(0, px(6));
-            ImGui::TextColored(look().palette().warn, "unsaved");
+            ImGui::TextColored(style().palette().warn, "unsaved");
             tip("The scene was changed and its file was not written yet; Ctrl+S writes it");
         }
         if (work.has_unaccepted()) {
             ImGui::SameLine(0, px(6));
-            ImGui::TextColored(look().palette().warn, "not accepted");
+            ImGui::TextColored(style().palette().warn, "not accepted");
             tip("The optimisation has found values that are not in the scene; Ctrl+Enter writes "
                 "them into it, Ctrl+S then saves it");
         }

@@ -1,6 +1,6 @@
-// What surrounds the panels: menu bar, toolbar, timeline, status bar, the dock space with its
-// default layout, and what opens in front (questions, messages, help, command palette, settings,
-// tour). One function each; what they keep between frames is in Shell.
+// The parts of the window around the panels: menu bar, toolbar, timeline, status bar, the dock
+// space with its default layout, and the overlays (questions, messages, help, command palette,
+// settings, tour). One function each; their state between frames is in Shell.
 #pragma once
 
 #include <memory>
@@ -42,13 +42,13 @@ private:
     bool first_ = true;
 };
 
-// The bars below: timeline.cpp, status_bar.cpp.
+// The bars at the bottom: timeline.cpp, status_bar.cpp.
 void draw_timeline(Context& context);
 void draw_status_bar(Context& context);
-// "memory 181 MiB, graphics 24 MiB": of the process, and of the graphics device if it has its own.
+// "memory 181 MiB, graphics 24 MiB": the process, and the graphics device if it has its own memory.
 std::string memory_text(const Workspace::Measured& measured);
 
-// In front: overlays.cpp, palette.cpp, tour.cpp.
+// Overlays: overlays.cpp, palette.cpp, tour.cpp.
 void draw_question(Context& context);
 void draw_notices(Workspace& work);
 void draw_help(Context& context);

@@ -47,7 +47,7 @@ void draw_status_bar(Context& context) {
             "(longest of late: {}); time of drawing the scene",
             duration_text(measured.longest)));
         ImGui::SameLine(px(10));
-        const Palette& colours = look().palette();
+        const Palette& colours = style().palette();
         if (now.error) {
             ImGui::PushStyleColor(ImGuiCol_Text, colours.bad);
             cut_text(fmt::format("{}  {}", icon::error, now.error->happened()),

@@ -39,7 +39,7 @@ bool scrub(const char* id, std::int64_t& value, std::int64_t first, std::int64_t
         value = wanted;
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& colours = look().palette();
+    const Palette& colours = style().palette();
     const float middle = std::floor(at.y + height / 2), thick = px(4);
     const auto x_of = [&](double part) { return at.x + inset + reach * static_cast<float>(part); };
     list->AddRectFilled({x_of(0), middle - thick / 2}, {x_of(1), middle + thick / 2},
@@ -157,7 +157,7 @@ void time_axis(Context& context, float label_width) {
     std::vector<Mark> keys;
     const double end = work.duration();
     for (const session::CameraKey& key : work.camera_path().keys())
-        if (end > 0 && key.time <= end) keys.push_back({key.time / end, look().palette().warn});
+        if (end > 0 && key.time <= end) keys.push_back({key.time / end, style().palette().warn});
     if (scrub("time slider", step, 0, now.steps, computed, keys,
               fmt::format("Simulated time\nDrag to any moment. Computed up to {}.{}",
                           moment_text(static_cast<double>(now.steps_computed) * now.step_seconds,
@@ -211,11 +211,12 @@ void iteration_axis(Context& context, float label_width, float slider_left) {
     };
     for (std::size_t k = 1; k < history.size(); ++k)
         if (history[k].build != history[k - 1].build)
-            marks.push_back({part(history[k].iteration), look().palette().quiet});
+            marks.push_back({part(history[k].iteration), style().palette().quiet});
     const bool edited = !marks.empty();
-    if (now.best_iteration >= 0) marks.push_back({part(now.best_iteration), look().palette().good});
+    if (now.best_iteration >= 0)
+        marks.push_back({part(now.best_iteration), style().palette().good});
     if (now.ghost_iteration >= 0)
-        marks.push_back({part(now.ghost_iteration), look().palette().ghost});
+        marks.push_back({part(now.ghost_iteration), style().palette().ghost});
     ImGui::BeginChild("##iterations", {width, ImGui::GetFrameHeight()}, 0,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoBackground);
     if (scrub("iteration slider", shown, first, planned, part(last), marks,

@@ -65,7 +65,7 @@ void draw_tour(Context& context) {
     ImGui::SetNextWindowSize({px(310), 0});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(14), px(12)});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyle().Colors[ImGuiCol_PopupBg]);
-    ImGui::PushStyleColor(ImGuiCol_Border, look().palette().accent);
+    ImGui::PushStyleColor(ImGuiCol_Border, style().palette().accent);
     ImGui::Begin("Tour", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoDocking |
                      ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
@@ -73,7 +73,7 @@ void draw_tour(Context& context) {
     ImGui::PopStyleColor(2);
     ImGui::PopStyleVar();
     ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
-    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::PushFont(style().fonts().bold, 0);
     ImGui::TextUnformatted(step.title);
     ImGui::PopFont();
     ImGui::SameLine(right_edge() - px(34));

@@ -26,32 +26,33 @@ struct WindowOptions {
 
 class Window {
 public:
-    // Throws Error with what to do where there is no display.
+    // Throws Error, with a remedy, if there is no display.
     explicit Window(const WindowOptions& options);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
-    static bool display_exists();  // an X display is named by the environment
+    static bool display_exists();  // the environment names an X display
 
-    // What the context must be made with.
+    // The options that the context needs.
     render::ContextOptions context_options() const;
     void connect(render::VulkanContext& context);
-    void disconnect();  // before the context goes
+    void disconnect();  // before the context is destroyed
 
-    // Events; at most so many seconds are waited. wake() ends the waiting, from any thread.
+    // Handle events; wait() waits for one, at most so many seconds. Any thread may end the waiting
+    // with wake().
     void poll();
     void wait(double seconds);
     static void wake();
     void new_frame();
 
-    // Draws into the canvas and shows it. Nothing is shown while the window has no area.
+    // Draws into the canvas and shows it, unless the window has no area.
     void show(Canvas& canvas, ImDrawData& data);
 
-    // What was on the screen was covered or lost since it was last asked.
+    // Whether the window's content was damaged since the last call.
     bool take_damage() { return std::exchange(damaged_, false); }
     bool closed() const;
-    void keep_open();  // the user's wish to close it is taken back
+    void keep_open();  // cancels the user's request to close it
     void set_title(const std::string& title);
     double content_scale() const;  // of the monitor
     int width() const;             // pixels

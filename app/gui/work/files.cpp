@@ -183,7 +183,7 @@ void FileDialog::draw_preview() {
         quiet_text(" ");
     else
         cut_text(preview_.name, room);
-    ImGui::PushStyleColor(ImGuiCol_Text, look().palette().quiet);
+    ImGui::PushStyleColor(ImGuiCol_Text, style().palette().quiet);
     cut_text(preview_.description.empty() ? " " : preview_.description, room);
     ImGui::PopStyleColor();
 }
@@ -294,9 +294,9 @@ void FileDialog::draw(Workspace& work) {
         confirm_ = false;
     }
     tip("The file; a whole path may be typed as well");
-    if (!fault_.empty()) ImGui::TextColored(look().palette().bad, "%s", fault_.c_str());
+    if (!fault_.empty()) ImGui::TextColored(style().palette().bad, "%s", fault_.c_str());
     if (confirm_)
-        ImGui::TextColored(look().palette().warn, "%s exists; press Replace to write over it",
+        ImGui::TextColored(style().palette().warn, "%s exists; press Replace to write over it",
                            name_.c_str());
     const float width = px(96);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - 2 * width -
@@ -359,7 +359,7 @@ bool Gallery::draw_card(Workspace& work, Card& card, float width, float text_hei
     const bool clicked = ImGui::InvisibleButton(card.name.c_str(), {width, height});
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& colours = look().palette();
+    const Palette& colours = style().palette();
     const ImVec2 end{at.x + width, at.y + height};
     list->AddRectFilled(at, end, ImGui::GetColorU32(colours.raised), px(6));
     const ImVec2 picture_end{end.x, at.y + picture};
@@ -390,7 +390,7 @@ bool Gallery::draw_card(Workspace& work, Card& card, float width, float text_hei
         ImGui::GetColorU32(hovered ? colours.accent : ImGui::GetStyle().Colors[ImGuiCol_Border]),
         px(6), hovered ? px(2) : px(1));
     list->PushClipRect({at.x + pad, picture_end.y}, {end.x - pad, end.y - px(6)}, true);
-    ImGui::PushFont(look().fonts().bold, 0);
+    ImGui::PushFont(style().fonts().bold, 0);
     list->AddText({at.x + pad, picture_end.y + px(8)}, ImGui::GetColorU32(ImGuiCol_Text),
                   card.name.c_str());
     ImGui::PopFont();
@@ -411,7 +411,7 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {px(28), px(18)});
     ImGui::BeginChild("gallery", {0, 0}, ImGuiChildFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
-    ImGui::PushFont(look().fonts().bold, font_size * 1.6F);
+    ImGui::PushFont(style().fonts().bold, font_size * 1.6F);
     ImGui::TextUnformatted("Choose a scene");
     ImGui::PopFont();
     quiet_text(
@@ -431,7 +431,7 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
     if (work.is_opening()) {
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(look().palette().accent, "%s",
+        ImGui::TextColored(style().palette().accent, "%s",
                            fmt::format("Opening {}... {}", work.opening_file().filename().string(),
                                        work.now().activity_text)
                                .c_str());
@@ -439,9 +439,9 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
     ImGui::SameLine(std::max(ImGui::GetCursorPosX(), right_edge() - px(220)));
     search_field("##search", search_, "Find a scene");
 
-    if (const auto rescued = work.editor().rescued()) {
+    if (const auto rescued = work.editor().find_autosave()) {
         ImGui::Dummy({0, px(4)});
-        ImGui::TextColored(look().palette().warn, "%s", icon::warning);
+        ImGui::TextColored(style().palette().warn, "%s", icon::warning);
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(
@@ -452,10 +452,10 @@ void Gallery::draw(Workspace& work, Picture&, Canvas&) {
                 .c_str());
         ImGui::SameLine();
         if (text_button(nullptr, "Open it", "Opens what was kept", true, true))
-            work.open_rescued(*rescued);
+            work.open_autosave(*rescued);
         ImGui::SameLine();
         if (text_button(nullptr, "Throw it away", "Deletes what was kept"))
-            session::Editor::discard_rescued(*rescued);
+            session::Editor::discard_autosave(*rescued);
     }
     const auto recent = work.editor().recent();
     if (!recent.empty()) {

@@ -1,5 +1,4 @@
-// The window's own file dialog (scene files in folders, by keyboard and mouse), and the gallery of
-// bundled scenes with their pictures.
+// The file dialog for scene files, and the gallery of bundled scenes with their pictures.
 #pragma once
 
 #include <imgui.h>
@@ -15,14 +14,14 @@
 
 namespace hindcast::gui {
 
-// What is said about a scene file before it is opened.
+// What is shown of a scene file before it is opened.
 struct SceneCard {
     std::string name, description, what;  // `what`: the parameters
 };
 
 class FileDialog {
 public:
-    // Opens itself when the workspace asks for it, and answers the workspace.
+    // Opens when the workspace requests it, and gives the workspace the result.
     void draw(Workspace& work);
 
 private:
@@ -46,7 +45,7 @@ private:
     std::vector<Entry> entries_;
     int sorted_by_ = 0;  // column
     bool descending_ = false;
-    TextField takes_focus_ = TextField::none;  // at the next frame
+    TextField takes_focus_ = TextField::none;  // in the next frame
     struct Preview {
         std::filesystem::path of;
         std::string name, description;
@@ -54,12 +53,11 @@ private:
     Preview preview_;
 };
 
-// What the window shows before a scene is open.
+// The window's content before a scene is open.
 class Gallery {
 public:
     void draw(Workspace& work, Picture& picture, Canvas& canvas);
-    // One card's picture for each call, so that the window does not stop for it. True: more to do.
-    // Pictures that were uploaded to the canvas before it are gone.
+    // Sets the canvas for the cards' pictures. Those uploaded to another canvas are dropped.
     void set_canvas(Canvas& canvas) {
         canvas_ = &canvas;
         for (Card& card : cards_) {

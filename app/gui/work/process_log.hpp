@@ -1,6 +1,6 @@
-// What the process says besides the simulation: everything that goes through base/log.hpp (and so
-// to the error stream: warnings, notes, messages of Vulkan's validation layers), and errors that
-// the window has shown. For the log panel.
+// The log of the process, for the log panel: everything that goes through base/log.hpp and so to
+// the error stream (warnings, notes, messages of Vulkan's validation layers), and errors that the
+// window has shown.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace hindcast::gui {
 
 class ProcessLog {
 public:
-    // Listens to the process's log as long as it lives; the newest of several does.
+    // Receives the process's log while it lives; of several the newest one does.
     ProcessLog();
     ~ProcessLog();
     ProcessLog(const ProcessLog&) = delete;
     ProcessLog& operator=(const ProcessLog&) = delete;
 
-    // From any thread. The same as the line before is not said again; of very many the oldest go.
+    // From any thread. A repetition of the last line is dropped; beyond a bound, so are old lines.
     void add(session::LogLine::Level level, const std::string& text);
     // Oldest first; seconds since the log was made.
     std::vector<session::LogLine> lines() const;

@@ -65,7 +65,7 @@ std::string no_iteration_text(const session::Snapshot& now) {
                              : "With the parameters as they are written in the scene.";
 }
 
-Workspace::Workspace(const Registry& registry, Link link, fs::path state_folder,
+Workspace::Workspace(const Registry& registry, SessionLink link, fs::path state_folder,
                      std::vector<fs::path> galleries)
     : registry_(registry),
       link_(std::move(link)),
@@ -97,7 +97,7 @@ void Workspace::update() {
         if (trails_) view.trail_lines = *trails_;
     }
     take_answer();
-    take_pulled();
+    take_released_pull();
     take_added();
     apply();
     go_on_ending();
@@ -171,8 +171,8 @@ const session::IterationInfo* Workspace::best_row() const {
     return row == now().history->end() ? nullptr : &*row;
 }
 
-void Workspace::take_pulled() {
-    const auto& pulled = now().pulled;
+void Workspace::take_released_pull() {
+    const auto& pulled = now().released_pull;
     if (!pulled || pulled->number == pulled_ || pulled->number != grab_number_) return;
     pulled_ = pulled->number;
     std::string pointer;
@@ -254,7 +254,7 @@ bool Workspace::set(const std::string& pointer, Node value, const std::string& n
 void Workspace::add(model::Section section, const std::string& type) {
     edit([&](session::Editor& e) {
         adding_.reset();
-        adding_ = std::make_unique<session::Adding>(e, registry_, section, type);
+        adding_ = std::make_unique<session::AddObjectTask>(e, registry_, section, type);
     });
 }
 
@@ -302,10 +302,10 @@ void Workspace::colour_by(const std::string& field) {
     view.symmetric = both_signs;
     view.map = both_signs ? render::ColourMap::coolwarm : render::ColourMap::viridis;
     view.range.reset();
-    look();
+    send_frame_contents();
 }
 
-void Workspace::look() { send(session::Look{colour, arrows, view.trails}); }
+void Workspace::send_frame_contents() { send(session::FrameContents{colour, arrows, view.trails}); }
 
 // ---- messages -----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
-// What the panels share: the edited document, the newest snapshot, how the scene is looked at, what
-// is selected, and the ways to change something. One per window; it belongs to the window's thread
-// and never waits for the simulation.
+// The state that the panels share: the edited document, the newest snapshot, view and selection,
+// and the operations that change them. There is one per window. It is used only by the window's
+// thread and never waits for the simulation.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 #include "app/gui/draw/theme.hpp"
 #include "app/render/renderer.hpp"
-#include "app/session/document/adding.hpp"
+#include "app/session/document/add_object_task.hpp"
 #include "app/session/document/camera_path.hpp"
 #include "app/session/document/editor.hpp"
 #include "app/session/session.hpp"
@@ -24,13 +24,13 @@ namespace hindcast::gui {
 
 class ProcessLog;
 
-// The way to the simulation's thread.
-struct Link {
+// The connection to the session.
+struct SessionLink {
     std::function<void(session::Command)> send;
     std::function<std::shared_ptr<const session::Snapshot>()> snapshot;
 };
 
-// What the user has chosen for good: kept in settings.json of the state folder.
+// The user's settings, kept in settings.json of the state folder.
 struct Settings {
     bool dark = true;
     double font_scale = 1;
@@ -38,26 +38,25 @@ struct Settings {
     bool shadows = true, ambient_occlusion = true, floor = true;
     int samples = 4;
     bool text_beside = false;  // the scene's text beside the view, not behind it
-    std::string folder;        // that a scene was last opened from or saved to by the dialog
+    std::string folder;        // where the dialog last opened or saved a scene
 
-    void set(render::View& view) const;  // what of it is a setting
+    void set(render::View& view) const;  // the view's fields that are settings
 };
 
-// A message that goes by itself, or stays until it is answered.
+// A message that disappears by itself or stays until it is answered.
 struct Notice {
     enum class Kind { information, success, error } kind = Kind::information;
     std::string text;
     std::string detail;
-    double until = 0;  // of ImGui::GetTime(); 0: until closed
+    double until = 0;  // in ImGui::GetTime(); 0: until closed
     std::string button;
     std::function<void()> action;
-    std::string about = {};  // what it says holds until this is mended: Workspace::mended_now
+    std::string about = {};  // the message holds until this is mended (Workspace::mended_now)
 };
 
-// A question in front of everything else. Enter takes the answer that is chosen (at first the one
-// that `chosen` says, which must lose nothing), Escape the last one; Tab and the arrows go from one
-// to the next, and an answer's first letter takes it where no other answer begins with it and no
-// command has it as its key.
+// A modal question. Enter takes the chosen answer (at first `chosen`, which must not lose
+// anything), Escape the last one. Tab and the arrows go from one to the next. An answer's first
+// letter takes it if no other answer begins with it and no action has that key.
 struct Question {
     std::string title, text, detail;
     struct Answer {
@@ -70,13 +69,13 @@ struct Question {
 
 enum class Tool { look, move, rotate };
 
-// What the camera is to be moved to.
+// What the camera should frame.
 enum class Framing { nothing, selection, scene };
 
 struct Selection {
     std::string pointer;        // "/forces/0", "/optimizer", "": nothing
-    std::int64_t element = -1;  // of what was picked; -1: all of it
-    std::string field;          // where the scene file's text is shown from, or empty
+    std::int64_t element = -1;  // the picked element; -1: the whole object
+    std::string field;          // the field to show in the scene's text, or empty
     render::ElementKind kind = render::ElementKind::none;  // what `element` counts
 
     render::Element part() const { return {kind, element}; }
@@ -84,7 +83,7 @@ struct Selection {
 
 class Workspace {
 public:
-    Workspace(const Registry& registry, Link link, std::filesystem::path state_folder,
+    Workspace(const Registry& registry, SessionLink link, std::filesystem::path state_folder,
               std::vector<std::filesystem::path> galleries);
 
     const Registry& registry() const { return registry_; }
@@ -93,40 +92,40 @@ public:
     session::Editor& editor() { return *editor_; }
     const session::Editor& editor() const { return *editor_; }
     bool has_scene() const { return editor_->has_scene(); }
-    // The document of the editor; an empty one where there is no scene.
+    // The editor's document; an empty one without a scene.
     const document::Document& document() const;
     const std::filesystem::path& state_folder() const { return state_folder_; }
     const std::vector<std::filesystem::path>& galleries() const { return galleries_; }
 
-    // ---- once for each frame of the window, and a few times a second while none is drawn: takes
-    // the newest snapshot and answers it ----
+    // ---- called once for each frame, and a few times a second while none is drawn: takes the
+    // newest snapshot and reacts to it ----
     void update();
-    static constexpr double autosave_interval = 5;  // s, of ImGui::GetTime()
+    static constexpr double autosave_interval = 5;  // s
     void send(session::Command command) { link_.send(std::move(command)); }
 
-    // ---- edits. What fails is shown, and changes nothing. ----
+    // ---- edits. One that fails changes nothing and shows why. ----
     bool edit(const std::function<void(session::Editor&)>& change);
     bool set(const std::string& pointer, document::Node value, const std::string& name,
              const std::string& merge = {});
-    // Adds an object with values that load, and selects it; they are found beside the window, which
-    // stays live (the scene is built for each try). One at a time.
+    // Adds an object with values that load and selects it. The values are found on another thread,
+    // since each try builds the scene. One at a time.
     void add(model::Section section, const std::string& type);
     void cancel_adding() { adding_.reset(); }
-    const session::Adding* adding() const { return adding_.get(); }  // null: nothing is
+    const session::AddObjectTask* adding() const { return adding_.get(); }  // null: none
 
     // ---- scenes and files ----
     void open(const std::filesystem::path& file);  // asks about unsaved changes first
-    void open_rescued(const session::Editor::Rescued& found);
+    void open_autosave(const session::Editor::Autosave& found);
     void make_new();
     void close();
-    // Writes the document. What the optimisation has found is not in it before it is accepted: then
-    // the user is told, with a button that accepts and saves. False: needs a name, or failed.
+    // Writes the document. Values found by the optimisation are not in it before they are accepted;
+    // the user is then told, with a button that accepts and saves. False: needs a name, or failed.
     bool save();
     bool save_as(const std::filesystem::path& file);
-    void forget_name();  // the user has not given the name that was asked for
+    void forget_name();  // the user has cancelled the dialog for the name
     void reload(bool by_user = true);
-    // Runs `next` at once, or after the user has decided about unsaved changes and about values
-    // that the optimisation has found and that were not accepted.
+    // Runs `next` at once, or after the user has decided about unsaved changes and about unaccepted
+    // values of the optimisation.
     void when_saved(std::function<void()> next);
     // Whether the optimisation has found values that are not in the document.
     bool has_unaccepted() const;
@@ -134,43 +133,45 @@ public:
     std::filesystem::path opening_file() const;
     std::string title() const;    // "spring cage"
     std::string heading() const;  // "spring cage (cage2.json)"
-    // The title as a part of file names: of ASCII nothing but letters, digits, '.', '-' and '_'.
+    // The title as a part of file names: its only ASCII characters are letters, digits, '.', '-',
+    // '_'.
     std::string file_stem() const;
-    // Bundled scenes are examples: they and their folders are not written to.
+    // Bundled scenes are examples: neither they nor their folders are written to.
     bool is_example() const { return !editor_->file().empty() && is_bundled(editor_->file()); }
     bool is_bundled(const std::filesystem::path& file) const;
-    // For pictures and tables: the scene's folder; of an example or a new scene the current one.
+    // The folder for pictures and tables: the scene's, or the current one for an example or a new
+    // scene.
     std::filesystem::path output_folder() const;
     void request_quit();
-    // Ends without a question, as on a signal: what is unsaved stays in the autosave, with what the
-    // optimisation has found (for which the current iteration's end is waited for, for two seconds
-    // at most; not at all with `now`). To be called once or more.
+    // Ends without a question, as on a signal. Unsaved changes stay in the autosave, with the
+    // values that the optimisation has found; for these it waits for the end of the current
+    // iteration, at most two seconds, and not at all with `now`. May be called more than once.
     void end_without_asking(bool now = false);
     bool quit() const { return quit_; }
     bool left_autosave() const { return left_autosave_; }
-    // A text that does not load, to be shown where it is wrong; taken by the JSON panel.
+    // A text that does not load, to be shown at its fault; taken by the text panel.
     struct Broken {
         std::filesystem::path file;
         std::string text;
         Error error{""};
     };
     std::optional<Broken> broken;
-    std::string text_fault;     // what is wrong in the text that the JSON panel shows
-    bool text_changed = false;  // it was typed into and not applied
+    std::string text_fault;     // the fault in the text that the text panel shows
+    bool text_changed = false;  // the text has edits that were not applied
     std::uint64_t scenes_shown() const { return scenes_shown_; }  // so far
-    // The file whose text is being put right there.
+    // The file whose text is being corrected there.
     std::optional<std::filesystem::path> mended;
-    // It is not that of the scene: where no scene is shown, it has the window to itself.
+    // It is not the scene's file. If no scene is shown, its text fills the window.
     bool mends_another() const { return mended && *mended != editor_->file(); }
 
     // ---- simulation and optimisation ----
-    // Whether the simulation does not run yet what the document says, or cannot.
+    // Whether the simulation does not run the current document, yet or at all.
     bool is_behind() const {
         return editor_->revision() != sent_revision_ || now().revision < number_;
     }
     bool is_optimising() const { return now().activity == session::Activity::optimising; }
     bool has_run() const { return now().stage != nullptr; }
-    // Whether the scene that runs is what the window shows.
+    // Whether the window shows the scene that runs.
     bool shows_run() const { return has_run() && has_scene() && !show_gallery; }
     // The iteration with the lowest loss of the scene as it is now; null: there is none.
     const session::IterationInfo* best_row() const;
@@ -180,29 +181,30 @@ public:
     void optimise(session::Optimise::What what);
     void accept();
     void accept_and_save(std::function<void()> next = {});  // then does the next thing
-    // From that iteration, and optimises on. One of an older scene brings that scene back, as an
-    // edit.
+    // Goes back to that iteration and optimises on. For one of an older scene this restores that
+    // scene, as an edit.
     void branch(std::int64_t iteration);
-    void look();  // sends what colours and arrows are wanted
-    // With the colours that fit: gradients have both signs, unless they are lengths.
+    void send_frame_contents();  // after a change of colours, arrows or trails
+    // Chooses a fitting colour map too: gradients have both signs, unless they are norms.
     void colour_by(const std::string& field);
-    // A pull by hand on the one of these points of the scene that is next to the place; when it is
-    // released and kept, its force is written into the scene. Gives its number.
+    // Starts a pull with the mouse on that one of these points of the scene that is nearest to the
+    // place. On release its force is written into the scene, unless it is discarded. Returns its
+    // number.
     std::uint64_t grab(std::vector<std::int64_t> points, const render::Vec3& place);
 
-    // ---- the camera path: in the document, so its keys are undone and saved with the scene ----
-    const session::CameraPath& camera_path() const { return path_; }  // as the frame began
-    double shown_time() const;  // s, of what the timeline shows
-    void set_camera_key();      // at the shown time, from where the camera is
-    void remove_camera_key();   // at the shown time
-    // Moves the camera while it follows the path, until somebody else moves it.
+    // ---- the camera path, which is part of the document ----
+    const session::CameraPath& camera_path() const { return path_; }  // at the start of the frame
+    double shown_time() const;                                        // s, on the timeline
+    void set_camera_key();     // at the shown time, with the current camera
+    void remove_camera_key();  // at the shown time
+    // Moves the camera along the path, until something else moves it.
     void follow_camera_path();
 
-    // ---- messages. Errors go to the log as well. ----
+    // ---- messages. Errors go to the log too. ----
     void tell(Notice notice);
     void tell(const std::string& text, Notice::Kind kind = Notice::Kind::information);
     void fail(const std::exception& error);
-    void mended_now(const std::string& about);  // takes those messages away
+    void mended_now(const std::string& about);  // removes those messages
     std::deque<Notice>& notices() { return notices_; }
     std::uint64_t told() const { return told_; }  // messages so far
     std::shared_ptr<ProcessLog> log;              // for the log panel; may be null
@@ -212,7 +214,7 @@ public:
     // ---- selection ----
     const Selection& selection() const { return selection_; }
     void select(Selection selection) { selection_ = std::move(selection); }
-    // Where the object of this name stands; "" if there is none.
+    // The pointer of the object of this name; "" if there is none.
     std::string pointer_of(const std::string& name) const;
     std::string name_at(const std::string& pointer) const;
 
@@ -224,11 +226,11 @@ public:
     bool show_time = false;    // a time stamp
     bool follow_path = false;  // the camera moves along the scene's camera path
     Tool tool = Tool::look;
-    // Why the tool finds nothing to take hold of at what is selected; empty if it does.
+    // Why the tool cannot change the selected object; empty if it can.
     std::string tool_problem;
-    bool fit_arrows = true;        // their scale follows what is shown, until it is chosen by hand
-    std::set<std::string> hidden;  // names of objects that are not drawn, of this scene
-    // Seen as a plane, from above alone.
+    bool fit_arrows = true;        // their scale is automatic until the user chooses one
+    std::set<std::string> hidden;  // names of hidden objects of this scene
+    // Shown as a plane, only from above.
     bool is_flat() const {
         return now().stage != nullptr && now().stage->dimension == 2 && !view.heights;
     }
@@ -242,37 +244,36 @@ public:
     void save_settings();
     void reset_camera(double aspect);
 
-    // ---- requests, taken by those who can do them ----
+    // ---- requests to the parts of the window that handle them ----
     std::optional<std::filesystem::path> screenshot;
-    std::string focus_panel;               // brought to the front
-    std::optional<std::string> plot_only;  // a path: the plots show its parameters alone
+    std::string focus_panel;               // to bring to the front
+    std::optional<std::string> plot_only;  // a path: the plots show only its parameters
     bool reset_layout = false, hide_panels = false;
     bool show_open = false, show_save_as = false, show_help = false, show_palette = false;
     bool show_tour = false, show_gallery = false, show_export = false;
     bool show_settings = false;
-    bool optimise_when_open = false;  // of the next scene that opens
+    bool optimise_when_open = false;  // the next scene that opens
     Framing framing = Framing::nothing;
-    bool text_beside_changed = false;  // Settings::text_beside, by hand
+    bool text_beside_changed = false;  // Settings::text_beside, by the user
     int tour_step = 0;
 
-    // ---- what the machine does: for the status bar ----
+    // ---- measurements for the status bar ----
     struct Measured {
         double frame_seconds = 0, draw_seconds = 0, device_seconds = 0, longest = 0;
-        // Of the process, at most, and of the graphics device where that has memory of its own (0:
-        // it has none).
+        // Of the process, its limit, and of the graphics device (0: it has no memory of its own).
         std::int64_t resident_bytes = 0, most_bytes = 0, device_bytes = 0;
         std::string transport, device;
     };
     Measured measured;
 
-    // How long a message stays that goes by itself.
+    // How long a message stays that disappears by itself.
     static constexpr double notice_seconds = 4;
 
 private:
     void read_camera_path();
     void apply();
     void take_answer();
-    void take_pulled();
+    void take_released_pull();
     void take_added();
     std::unique_ptr<session::Editor> fresh_editor() const;
     void begin_opening(std::unique_ptr<session::Editor> fresh);
@@ -283,7 +284,7 @@ private:
     void failed_load(const std::filesystem::path& file, const Error& error);
     void mark_broken(const std::filesystem::path& file, const Error& error);
     void show_broken(const std::filesystem::path& file, const Error& error);
-    void offer_rescued();
+    void offer_autosave();
     std::string results_text() const;
     std::string better_text() const;
     void accept_and(std::function<void()> next, bool newest = false);
@@ -291,27 +292,27 @@ private:
     void go_on_ending();
 
     const Registry& registry_;
-    Link link_;
+    SessionLink link_;
     std::filesystem::path state_folder_;
     std::vector<std::filesystem::path> galleries_;
     std::unique_ptr<session::Editor> editor_;
-    std::unique_ptr<session::Adding> adding_;
+    std::unique_ptr<session::AddObjectTask> adding_;
     std::shared_ptr<const session::Snapshot> snapshot_;
-    // A scene that was asked for: becomes the editor's when the simulation could be built.
+    // A scene to be opened: it replaces the editor once its simulation is built.
     std::unique_ptr<session::Editor> opening_;
     std::uint64_t opening_number_ = 0;
-    // What was sent: each document has a number of its own, whichever editor it is from.
+    // Each document sent has a new number, whichever editor it is from.
     std::uint64_t number_ = 0, sent_revision_ = 0, accept_number_ = 0, answered_ = 0;
-    std::optional<double> speed_;  // that was asked for, until the session says the same
+    std::optional<double> speed_;  // the requested speed, until the session has it
     std::optional<std::int64_t> branch_asked_,
         branch_to_;                               // until answered; until the scene is sent
-    std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last one written
-    bool accepted_waits_ = false;                 // for being sent
+    std::uint64_t grab_number_ = 0, pulled_ = 0;  // of the last grab; of the last pull written
+    bool accepted_waits_ = false;                 // to be sent
     std::uint64_t scenes_shown_ = 0;
     std::uint64_t accepted_in_ = 0;  // the number of the document in which the last was accepted
     std::function<void()> after_accept_, after_name_;
     std::shared_ptr<const Error> shown_error_, error_before_;
-    std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_;  // of the view
+    std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_;  // kept for `view`
     Selection selection_;
     std::deque<Notice> notices_;
     std::uint64_t told_ = 0;

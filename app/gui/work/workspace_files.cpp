@@ -49,11 +49,11 @@ void Workspace::make_new() {
     });
 }
 
-void Workspace::open_rescued(const session::Editor::Rescued& found) {
+void Workspace::open_autosave(const session::Editor::Autosave& found) {
     when_saved([this, found] {
         auto fresh = fresh_editor();
         try {
-            fresh->open_rescued(found);
+            fresh->open_autosave(found);
         } catch (const Error& error) {
             fail(error);
             return;
@@ -63,9 +63,9 @@ void Workspace::open_rescued(const session::Editor::Rescued& found) {
 }
 
 // A session with the file that was opened did not end by itself.
-void Workspace::offer_rescued() {
+void Workspace::offer_autosave() {
     if (editor_->file().empty()) return;
-    const auto found = editor_->rescued(editor_->file());
+    const auto found = editor_->find_autosave(editor_->file());
     if (!found) return;
     ask({"Unsaved changes were kept",
          fmt::format("The last session with {} did not end by itself. Its scene of {}, with what "
@@ -73,9 +73,9 @@ void Workspace::offer_rescued() {
                      editor_->file().filename().string(), found->when),
          "Without opening it, it stays kept; the gallery offers it too.",
          {{"Open what was kept", "Opens it in place of what the file has",
-           [this, found] { open_rescued(*found); }},
+           [this, found] { open_autosave(*found); }},
           {"Throw it away", "Deletes what was kept",
-           [found] { session::Editor::discard_rescued(*found); }},
+           [found] { session::Editor::discard_autosave(*found); }},
           {"Not now", "Goes on with what the file has", [] {}}}});
 }
 
@@ -123,7 +123,7 @@ void Workspace::finish_opening() {
     set_speed(session::fitting_speed(duration()));
     send(session::Play{true});
     if (std::exchange(optimise_when_open, false)) optimise(session::Optimise::What::start);
-    if (!editor_->unsaved()) offer_rescued();
+    if (!editor_->unsaved()) offer_autosave();
 }
 
 // Throws Error if the file cannot be read.

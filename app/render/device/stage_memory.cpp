@@ -12,50 +12,52 @@ namespace {
 
 // A stage comes from the program itself; what is wrong in it must not reach the device.
 void check(const Stage& stage) {
-    for (const Thing& thing : stage.things) {
+    for (const Drawable& drawable : stage.drawables) {
         const auto fail = [&](const char* what) {
-            throw Error(fmt::format("internal: '{}' cannot be drawn: {}", thing.name, what));
+            throw Error(fmt::format("internal: '{}' cannot be drawn: {}", drawable.name, what));
         };
         const auto channel = [&](int number) -> const Channel* {
             if (number < 0) return nullptr;
             if (number >= static_cast<int>(stage.channels.size())) fail("there is no such channel");
             return &stage.channels[static_cast<std::size_t>(number)];
         };
-        const Channel *const places = channel(thing.places), *const values = channel(thing.values);
-        using Kind = Thing::Kind;
-        const bool listed = thing.kind == Kind::points || thing.kind == Kind::arrows;
-        const bool indexed = thing.kind == Kind::segments || thing.kind == Kind::surface;
+        const Channel *const places = channel(drawable.places), *const values =
+                                                                    channel(drawable.values);
+        using Kind = Drawable::Kind;
+        const bool listed = drawable.kind == Kind::points || drawable.kind == Kind::arrows;
+        const bool indexed = drawable.kind == Kind::segments || drawable.kind == Kind::surface;
         if ((listed || indexed) && places == nullptr) fail("it has no places");
         if (places != nullptr && places->components != stage.dimension)
             fail("its places are of another dimension");
-        if (listed &&
-            (thing.first < 0 || thing.count < 0 || thing.first + thing.count > places->elements ||
-             (values != nullptr && thing.first + thing.count > values->elements)))
+        if (listed && (drawable.first < 0 || drawable.count < 0 ||
+                       drawable.first + drawable.count > places->elements ||
+                       (values != nullptr && drawable.first + drawable.count > values->elements)))
             fail("it has fewer points than it should");
-        if (thing.kind == Kind::arrows &&
+        if (drawable.kind == Kind::arrows &&
             (values == nullptr || values->components != stage.dimension))
             fail("its arrows are no vectors");
-        if (thing.kind != Kind::arrows && values != nullptr && values->components != 1)
+        if (drawable.kind != Kind::arrows && values != nullptr && values->components != 1)
             fail("its values are vectors");
         // A field without values draws nothing.
-        if (thing.kind == Kind::field && values != nullptr &&
-            (thing.rows < 2 || thing.columns < 2 || thing.rows * thing.columns > values->elements))
+        if (drawable.kind == Kind::field && values != nullptr &&
+            (drawable.rows < 2 || drawable.columns < 2 ||
+             drawable.rows * drawable.columns > values->elements))
             fail("it has fewer nodes than it should");
         if (!indexed) continue;
-        for (const std::uint32_t index : thing.indices)
+        for (const std::uint32_t index : drawable.indices)
             if (index >= static_cast<std::uint64_t>(places->elements))
                 fail("an index is too large");
-        const std::size_t corners = thing.kind == Kind::segments ? 2 : 3;
-        if (thing.indices.size() % corners != 0) fail("an index is missing");
-        const std::size_t count = thing.indices.size() / corners;
-        if (!thing.element_of.empty() && thing.element_of.size() != count)
+        const std::size_t corners = drawable.kind == Kind::segments ? 2 : 3;
+        if (drawable.indices.size() % corners != 0) fail("an index is missing");
+        const std::size_t count = drawable.indices.size() / corners;
+        if (!drawable.element_of.empty() && drawable.element_of.size() != count)
             fail("its triangles have no elements");
         if (values == nullptr) continue;
         auto needed = static_cast<std::int64_t>(count);
-        if (thing.values_per_point) {
+        if (drawable.values_per_point) {
             needed = places->elements;
-        } else if (!thing.element_of.empty()) {
-            needed = 1 + static_cast<std::int64_t>(*std::ranges::max_element(thing.element_of));
+        } else if (!drawable.element_of.empty()) {
+            needed = 1 + static_cast<std::int64_t>(*std::ranges::max_element(drawable.element_of));
         }
         if (needed > values->elements) fail("it has fewer values than elements");
     }
@@ -150,28 +152,28 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
     check(stage);
     alignment_ = std::max<vk::DeviceSize>(256, state.limits.minStorageBufferOffsetAlignment);
     vk::DeviceSize normals = 0;
-    append({0, 0, 0, 0});  // for what a thing does not have
-    for (const Thing& thing : stage.things) {
+    append({0, 0, 0, 0});  // for what a drawable does not have
+    for (const Drawable& drawable : stage.drawables) {
         Parts parts;
-        if (thing.kind == Thing::Kind::field && thing.rows > 1 && thing.columns > 1) {
-            parts.indices = append(squares(thing.rows, thing.columns));
+        if (drawable.kind == Drawable::Kind::field && drawable.rows > 1 && drawable.columns > 1) {
+            parts.indices = append(squares(drawable.rows, drawable.columns));
         } else {
-            parts.indices = append(thing.indices);
-            parts.element_of = append(thing.element_of);
+            parts.indices = append(drawable.indices);
+            parts.element_of = append(drawable.element_of);
         }
-        if (thing.kind == Thing::Kind::surface && stage.dimension == 3) {
+        if (drawable.kind == Drawable::Kind::surface && stage.dimension == 3) {
             const auto points = static_cast<std::size_t>(
-                stage.channels[static_cast<std::size_t>(thing.places)].elements);
-            parts.around = append(triangles_around(thing.indices, points));
+                stage.channels[static_cast<std::size_t>(drawable.places)].elements);
+            parts.around = append(triangles_around(drawable.indices, points));
             // Three of three corners and one of its own for each triangle.
-            parts.normals = {normals, thing.indices.size() / 3 * 12 * sizeof(float)};
+            parts.normals = {normals, drawable.indices.size() / 3 * 12 * sizeof(float)};
             normals += (parts.normals.bytes + alignment_ - 1) / alignment_ * alignment_;
         }
         for (const Range& range : {parts.indices, parts.around, parts.normals})
             if (range.bytes > state.limits.maxStorageBufferRange)
                 throw Error(fmt::format("'{}' has more triangles than the graphics device '{}' can "
                                         "read",
-                                        thing.name, state.facts.name))
+                                        drawable.name, state.facts.name))
                     .remedy("show a smaller scene");
         parts_.push_back(parts);
     }
@@ -187,14 +189,14 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
            [&](std::byte* memory) { std::memcpy(memory, host_.data(), bytes); });
     host_ = {};
 
-    const auto things = static_cast<std::uint32_t>(stage.things.size());
-    if (things == 0) return;
-    const vk::DescriptorPoolSize size(vk::DescriptorType::eStorageBuffer, 6 * 3 * things);
-    pool_ =
-        vk::raii::DescriptorPool(state.device, vk::DescriptorPoolCreateInfo({}, 3 * things, size));
+    const auto drawables = static_cast<std::uint32_t>(stage.drawables.size());
+    if (drawables == 0) return;
+    const vk::DescriptorPoolSize size(vk::DescriptorType::eStorageBuffer, 6 * 3 * drawables);
+    pool_ = vk::raii::DescriptorPool(state.device,
+                                     vk::DescriptorPoolCreateInfo({}, 3 * drawables, size));
     context.name(VK_OBJECT_TYPE_DESCRIPTOR_POOL, static_cast<VkDescriptorPool>(*pool_),
                  "sets of the things");
-    const std::vector<vk::DescriptorSetLayout> layouts(things, pipelines.thing_set());
+    const std::vector<vk::DescriptorSetLayout> layouts(drawables, pipelines.drawable_set());
     const vk::DescriptorBufferInfo nothing(*tables_, 0, 16);
     const auto part = [&](const Range& range) {
         return range.bytes == 0 ? nothing
@@ -205,12 +207,12 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
         // Freed with the pool.
         sets = (*state.device)
                    .allocateDescriptorSets({*pool_, layouts}, *state.device.getDispatcher());
-        for (std::size_t t = 0; t < things; ++t) {
-            const Thing& thing = stage.things[t];
+        for (std::size_t t = 0; t < drawables; ++t) {
+            const Drawable& drawable = stage.drawables[t];
             const Parts& parts = parts_[t];
             const std::array infos = {
-                thing.places >= 0 ? exchange.channel(slot, thing.places) : nothing,
-                thing.values >= 0 ? exchange.channel(slot, thing.values) : nothing,
+                drawable.places >= 0 ? exchange.channel(slot, drawable.places) : nothing,
+                drawable.values >= 0 ? exchange.channel(slot, drawable.values) : nothing,
                 part(parts.indices),
                 part(parts.element_of),
                 parts.normals.bytes > 0
@@ -223,7 +225,7 @@ StageMemory::StageMemory(VulkanContext& context, const Pipelines& pipelines,
                                     &infos[b]);
             state.device.updateDescriptorSets(writes, {});
             context.name(VK_OBJECT_TYPE_DESCRIPTOR_SET, static_cast<VkDescriptorSet>(sets[t]),
-                         fmt::format("'{}' in slot {}", thing.name, slot));
+                         fmt::format("'{}' in slot {}", drawable.name, slot));
         }
     }
 }

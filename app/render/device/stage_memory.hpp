@@ -1,5 +1,5 @@
 // What of a stage stays as it is: indices, which triangles meet at a point, memory for normals, and
-// the descriptor sets of every thing in every slot.
+// the descriptor sets of every drawable in every slot.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ public:
     // Copies to the device and waits for that. Throws Error if the stage contradicts itself.
     StageMemory(VulkanContext& context, const Pipelines& pipelines, const SharedExchange& exchange);
 
-    vk::DescriptorSet set(int slot, int thing) const {
-        return sets_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(thing)];
+    vk::DescriptorSet set(int slot, int drawable) const {
+        return sets_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(drawable)];
     }
     Buffer& normals() { return normals_; }
     // Of the nodes of a field, six for each square: for height fields.
-    vk::DeviceSize field_indices(int thing) const {
-        return parts_[static_cast<std::size_t>(thing)].indices.first;
+    vk::DeviceSize field_indices(int drawable) const {
+        return parts_[static_cast<std::size_t>(drawable)].indices.first;
     }
     vk::Buffer indices() const { return *tables_; }
 

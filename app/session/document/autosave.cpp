@@ -1,5 +1,5 @@
 // Autosave and recent files. Each editor that has something unsaved writes it to a file of its own
-// in the folder, which it holds a lock on; what nobody holds was left behind by a crash.
+// in the folder, which it holds a lock on; a file without a lock was left by a crash.
 //
 //     autosave-PID-N.json    the document        autosave-PID-N.info    the original's path
 //     recent.json            a list of paths, newest first
@@ -109,9 +109,9 @@ bool Editor::leave_autosave() {
     return true;
 }
 
-std::optional<Editor::Rescued> Editor::rescued(const fs::path& original) const {
+std::optional<Editor::Autosave> Editor::find_autosave(const fs::path& original) const {
     const State& s = *state_;
-    std::optional<Rescued> newest;
+    std::optional<Autosave> newest;
     fs::file_time_type newest_time;
     std::error_code error;
     if (s.folder.empty()) return newest;
@@ -128,7 +128,7 @@ std::optional<Editor::Rescued> Editor::rescued(const fs::path& original) const {
         ::close(lock);
         const auto time = fs::last_write_time(file, error);
         if (newest && time < newest_time) continue;
-        Rescued found{file, {}, when_written(file)};
+        Autosave found{file, {}, when_written(file)};
         try {
             found.original = read_file(info_of(file), 1 << 16);
         } catch (const Error&) {
@@ -142,7 +142,7 @@ std::optional<Editor::Rescued> Editor::rescued(const fs::path& original) const {
     return newest;
 }
 
-void Editor::open_rescued(const Rescued& found) {
+void Editor::open_autosave(const Autosave& found) {
     const std::string text = read_file(found.file, document::Limits{}.bytes);
     auto opened = std::make_shared<const Document>(Document::parse(text, found.original.string()));
     close();
@@ -156,7 +156,7 @@ void Editor::open_rescued(const Rescued& found) {
     remove_files(found.file);
 }
 
-void Editor::discard_rescued(const Rescued& found) { remove_files(found.file); }
+void Editor::discard_autosave(const Autosave& found) { remove_files(found.file); }
 
 // ---------------------------------------------------------------- recent files
 

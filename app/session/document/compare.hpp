@@ -1,4 +1,4 @@
-// What differs between two documents of a scene, as far as a running simulation is concerned.
+// The differences between two documents of a scene that matter to a running simulation.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace hindcast::session {
 
 struct Difference {
-    bool nothing = true;     // but for what no simulation reads: views, descriptions, outputs
-    bool elsewhere = false;  // in something that is no number of these quantities
-    std::vector<std::size_t> quantities;  // those in which they differ
+    bool nothing = true;     // except in what no simulation reads: view, description, outputs
+    bool elsewhere = false;  // outside the values of these quantities
+    std::vector<std::size_t> quantities;  // indices of those that differ
 };
 
-// `pointers`: of the quantities' values in the scene.
+// `pointers`: where the quantities' values are in the scene.
 Difference compare(const document::Document& before, const document::Document& after,
                    const std::vector<std::string>& pointers);
 

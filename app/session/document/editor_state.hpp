@@ -1,6 +1,6 @@
-// What an Editor keeps besides the document: undo, what was saved, autosave. Internal to the
-// editor's files: editor.cpp (edits, undo, files), editor_objects.cpp (objects of sections),
-// editor_parameters.cpp (parameters and their groups), autosave.cpp (autosave, recent files).
+// The state of an Editor besides the document: undo, the saved text, autosave. Internal to
+// editor.cpp (edits, undo, files), editor_objects.cpp (objects of sections), editor_parameters.cpp
+// (parameters and their groups) and autosave.cpp (autosave, recent files).
 #pragma once
 
 #include <chrono>
@@ -29,14 +29,14 @@ struct Editor::State {
     struct Step {
         DocumentPointer document;  // before the edit (undo), or after it (redo)
         std::string name;
-        LayoutPointer layout = {};  // that it is written with
+        LayoutPointer layout = {};  // of its text
     };
     std::deque<Step> undo, redo;
-    std::string merge;  // of the last edit; empty: the next one is a step of its own
+    std::string merge;  // of the last edit; empty: the next edit is a new step
 
-    LayoutPointer layout;                 // of the document: the text that it was read from
-    std::optional<std::string> saved;     // the file's text; none: differs from any document
-    std::uint64_t reloaded_revision = 0;  // that the last reload has made
+    LayoutPointer layout;                 // of the text that the document was read from
+    std::optional<std::string> saved;     // the file's text; none: it differs from any document
+    std::uint64_t reloaded_revision = 0;  // made by the last reload
     mutable std::uint64_t written_revision = 0;
     mutable std::string written;  // the text of the document of that revision
 
@@ -48,8 +48,8 @@ struct Editor::State {
     };
     static Stamp stamp_of(const std::filesystem::path& file);
     Stamp on_disk;
-    // In a row, in which the file was not there. Programs that write a file anew may take it away
-    // first: it is gone from the second look on.
+    // Successive checks that did not find the file. Programs that rewrite a file may remove it
+    // first, so it counts as gone from the second check on.
     int looks_without_file = 0;
     bool file_is_gone() const { return looks_without_file >= 2; }
     std::chrono::steady_clock::time_point looked;
@@ -66,18 +66,18 @@ struct Editor::State {
 // The document; throws Error where there is none.
 const document::Document& need(const DocumentPointer& document);
 
-// `wanted`, or a name like it that no object of the document has.
+// `wanted`, or a similar name that no object of the document has.
 std::string unused_name(const document::Document& document, const std::string& wanted);
 
 // ---- parameters (editor_parameters.cpp) ----
 std::string duplicate_parameter(document::Document& document, const std::string& pointer);
 void remove_parameters(document::Document& document, const std::vector<std::string>& pointers);
 std::set<std::string> groups_of_parameters(const document::Document& document);
-// Takes away the factors of those groups that no parameter is in any more.
+// Removes the factors of those of the groups that have no parameter now.
 void drop_unused_groups(document::Document& document, const std::set<std::string>& before);
 
-// Strings of the document that refer to the object of this name: pointers, and what they are in
-// words. With `new_name` they are changed.
+// The references in the document to the object of this name, each as a pointer and a description.
+// With `new_name` they are changed.
 std::vector<std::string> references(document::Document& document, const Registry& registry,
                                     const std::string& name, const std::string* new_name);
 

@@ -1,6 +1,6 @@
-// What turns arrays of the solver into channels of a frame, on the device where they lie. Arrays
-// are of one real type, in any layout: numbers, vectors of up to four or six components, matrices
-// of two or three rows.
+// The kernels that turn arrays of the solver into channels of a frame, on the device that has the
+// arrays. Arrays have one real type and any layout: numbers, vectors of up to four or six
+// components, matrices of two or three rows.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ public:
     explicit FrameKernels(std::shared_ptr<Device> device) : device_(std::move(device)) {}
     const std::shared_ptr<Device>& device() const { return device_; }
 
-    // Whether elements of this shape can be worked with.
+    // Whether the kernels take elements of this shape.
     static bool takes(const Array& array);
 
-    // Each throws Error if the shapes do not go together.
+    // Each throws Error if the shapes do not match.
     void copy(const Array& from, const Array& to);
     void fill(const Array& to, double value);
-    // The length of each element of `from`, all its components together; a number is its own.
+    // The Euclidean norm of each element of `from`; a number is copied.
     void magnitude(const Array& from, const Array& to);
-    // The mean of the two elements of `numbers` that each pair of `ends` (n x 2, i32) names.
+    // For each pair of `ends` (n x 2, i32) the mean of those two elements of `numbers`.
     void middle(const Array& numbers, const Array& ends, const Array& to);
-    // The elements of `from` that `which` (n, i32) names.
+    // The elements of `from` at the indices `which` (n, i32).
     void gather(const Array& from, const Array& which, const Array& to);
 
-    void forget() { launches_.clear(); }  // and all arrays
+    void forget() { launches_.clear(); }  // with the arrays bound to them
 
 private:
     void run(const std::string& name, std::int64_t items, const Array& shaped_like,

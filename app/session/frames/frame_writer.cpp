@@ -27,29 +27,29 @@ std::vector<std::int64_t> shape_of(const render::Channel& channel) {
 
 class ChannelWriter {
 public:
-    ChannelWriter(FrameWriter& writer, const FrameTime& moment, const std::vector<Array>& channels)
+    ChannelWriter(FrameWriter& writer, const FrameInput& input, const std::vector<Array>& channels)
         : w_(writer),
           kernels_(writer.kernels_),
-          m_(moment),
+          m_(input),
           channels_(channels),
-          plan_(moment.world->plan) {}
+          plan_(input.scene->plan) {}
 
     void write() {
         if (plan_.position >= 0) {
             put(kept(m_.frame, "position"), channel(plan_.position), hidden);
             put(kept(m_.ghost, "position"), channel(plan_.ghost), hidden);
-            const auto arrows = m_.world->arrow_sources.find(m_.look.arrows);
-            const bool any = arrows != m_.world->arrow_sources.end();
+            const auto arrows = m_.scene->arrow_sources.find(m_.contents.arrows);
+            const bool any = arrows != m_.scene->arrow_sources.end();
             put(any ? array_of(arrows->second) : nullptr, channel(plan_.arrows), 0);
         }
-        const auto found = m_.world->colour_sources.find(m_.look.colour);
-        const Source* const colour =
-            found == m_.world->colour_sources.end() ? nullptr : &found->second;
+        const auto found = m_.scene->colour_sources.find(m_.contents.colour);
+        const ValueSource* const colour =
+            found == m_.scene->colour_sources.end() ? nullptr : &found->second;
         for (const FieldChannel& field : plan_.fields) {
-            const bool other = colour != nullptr && colour->of == Source::Of::field &&
+            const bool other = colour != nullptr && colour->of == ValueSource::Of::field &&
                                colour->array == field.array;
-            const bool of_host = other && (colour->kind == Source::Kind::quantity ||
-                                           colour->kind == Source::Kind::quantity_gradient);
+            const bool of_host = other && (colour->kind == ValueSource::Kind::quantity ||
+                                           colour->kind == ValueSource::Kind::quantity_gradient);
             if (of_host) {
                 paint(*colour, {field.channel});
                 continue;
@@ -66,8 +66,8 @@ private:
     static const Array* kept(const FramePointer& frame, const std::string& array) {
         return frame == nullptr ? nullptr : frame->find(array);
     }
-    const Array* array_of(const Source& source) const {
-        return kept(source.kind == Source::Kind::array_gradient ? m_.adjoint : m_.frame,
+    const Array* array_of(const ValueSource& source) const {
+        return kept(source.kind == ValueSource::Kind::array_gradient ? m_.adjoint : m_.frame,
                     source.array);
     }
 
@@ -79,16 +79,17 @@ private:
             kernels_.fill(to, otherwise);
     }
 
-    void colours(const Source* source) const {
-        const auto paints = [&](Source::Kind kind) {
-            return source != nullptr && source->kind == kind && source->of != Source::Of::field;
+    void colours(const ValueSource* source) const {
+        const auto paints = [&](ValueSource::Kind kind) {
+            return source != nullptr && source->kind == kind &&
+                   source->of != ValueSource::Of::field;
         };
-        if (paints(Source::Kind::quantity) || paints(Source::Kind::quantity_gradient)) {
+        if (paints(ValueSource::Kind::quantity) || paints(ValueSource::Kind::quantity_gradient)) {
             std::vector<int> channels;
             if (plan_.colour >= 0) channels.push_back(plan_.colour);
             for (const SegmentChannel& s : plan_.segments) channels.push_back(s.channel);
             paint(*source, channels);
-        } else if (paints(Source::Kind::array) || paints(Source::Kind::array_gradient)) {
+        } else if (paints(ValueSource::Kind::array) || paints(ValueSource::Kind::array_gradient)) {
             const Array* const from = plan_.colour < 0 ? nullptr : array_of(*source);
             if (from == nullptr || from->elements() != plan_.points) return hide_all();
             kernels_.magnitude(*from, channel(plan_.colour));
@@ -112,7 +113,7 @@ private:
         Array& ends = w_.ends_[s.channel];
         if (ends) return ends;
         const std::vector<std::uint32_t>& indices =
-            plan_.stage->things[static_cast<std::size_t>(s.thing)].indices;
+            plan_.stage->drawables[static_cast<std::size_t>(s.drawable)].indices;
         ends = Array(ir::Type::i32, {static_cast<std::int64_t>(indices.size() / 2), 2});
         ends.assign_integers(std::vector<std::int64_t>(indices.begin(), indices.end()));
         return ends;
@@ -120,14 +121,14 @@ private:
 
     // ---- numbers of the host: one per element of the quantity's owner ----
 
-    void paint(const Source& source, const std::vector<int>& channels) const {
+    void paint(const ValueSource& source, const std::vector<int>& channels) const {
         FrameWriter::Painted& p = w_.painted_;
         const Trajectory& t = *m_.trajectory;
-        const bool gradient = source.kind == Source::Kind::quantity_gradient;
-        if (p.world != m_.world || p.quantity != source.quantity || p.gradient != gradient ||
+        const bool gradient = source.kind == ValueSource::Kind::quantity_gradient;
+        if (p.scene != m_.scene || p.quantity != source.quantity || p.gradient != gradient ||
             p.parameters != t.parameters || p.gradients != m_.gradient || p.base != t.base ||
             p.channels.empty()) {
-            p = {m_.world, source.quantity, gradient, t.parameters, m_.gradient, t.base, {}};
+            p = {m_.scene, source.quantity, gradient, t.parameters, m_.gradient, t.base, {}};
             for (const int c : channels) p.channels[c] = Array();
             const std::vector<double> numbers = magnitudes(source, gradient);
             for (auto& [c, array] : p.channels) {
@@ -139,13 +140,13 @@ private:
         for (const auto& [c, array] : p.channels) put(array ? &array : nullptr, channel(c), hidden);
     }
 
-    std::vector<double> magnitudes(const Source& source, bool gradient) const {
+    std::vector<double> magnitudes(const ValueSource& source, bool gradient) const {
         std::vector<double> values =
-            gradient ? m_.world->gradient_of(source.quantity, m_.gradient)
-                     : m_.world->values_of(source.quantity, *m_.trajectory->base,
+            gradient ? m_.scene->gradient_of(source.quantity, m_.gradient)
+                     : m_.scene->values_of(source.quantity, *m_.trajectory->base,
                                            m_.trajectory->parameters);
         const auto components =
-            static_cast<std::size_t>(m_.world->quantities[source.quantity].info.components);
+            static_cast<std::size_t>(m_.scene->quantities[source.quantity].info.components);
         if (components == 1) return values;
         std::vector<double> lengths(values.size() / std::max<std::size_t>(components, 1));
         for (std::size_t k = 0; k < lengths.size(); ++k) {
@@ -158,20 +159,20 @@ private:
     }
 
     // Whether the numbers are shown in this channel, and then which.
-    bool place(const Source& source, const std::vector<double>& numbers, int c,
+    bool place(const ValueSource& source, const std::vector<double>& numbers, int c,
                std::vector<double>& values) const {
         if (numbers.empty()) return false;
-        const std::string& owner = m_.world->quantities[source.quantity].owner;
-        if (source.of == Source::Of::range && c == plan_.colour) {
+        const std::string& owner = m_.scene->quantities[source.quantity].owner;
+        if (source.of == ValueSource::Of::range && c == plan_.colour) {
             std::copy(numbers.begin(), numbers.end(), values.begin() + source.first);
             return true;
         }
-        if (source.of == Source::Of::field) {
+        if (source.of == ValueSource::Of::field) {
             if (values.size() != numbers.size()) return false;
             values = numbers;
             return true;
         }
-        if (source.of == Source::Of::segments) {
+        if (source.of == ValueSource::Of::segments) {
             const bool of_owner = std::any_of(
                 plan_.segments.begin(), plan_.segments.end(),
                 [&](const SegmentChannel& s) { return s.channel == c && s.owner == owner; });
@@ -179,15 +180,15 @@ private:
             values = numbers;
             return true;
         }
-        if (source.of != Source::Of::surface || c != plan_.colour) return false;
-        for (const render::Thing& t : plan_.stage->things)
-            if (!t.ghost && t.name == owner && t.kind == render::Thing::Kind::surface)
+        if (source.of != ValueSource::Of::surface || c != plan_.colour) return false;
+        for (const render::Drawable& t : plan_.stage->drawables)
+            if (!t.ghost && t.name == owner && t.kind == render::Drawable::Kind::surface)
                 surface(t, numbers, values);
         return true;
     }
 
     // A corner has the mean of the triangles around it.
-    static void surface(const render::Thing& t, const std::vector<double>& numbers,
+    static void surface(const render::Drawable& t, const std::vector<double>& numbers,
                         std::vector<double>& values) {
         std::vector<double> sums(values.size(), 0.0);
         std::vector<int> counts(values.size(), 0);
@@ -201,22 +202,22 @@ private:
 
     FrameWriter& w_;
     FrameKernels& kernels_;
-    const FrameTime& m_;
+    const FrameInput& m_;
     const std::vector<Array>& channels_;
     const StagePlan& plan_;
 };
 
 render::Frame FrameJob::frame() const {
     render::Frame f;
-    f.step = moment.frame->step;
+    f.step = input.frame->step;
     f.iteration = trajectory->iteration;
-    f.time = static_cast<double>(f.step) * world->step_seconds;
-    f.arrows = moment.look.arrows;
-    f.numbers = world->thing_numbers(*base, parameters, f.time);
-    const std::vector<render::Thing>& things = world->plan.stage->things;
-    if (moment.look.arrows.empty())  // none are drawn
-        for (std::size_t k = 0; k < things.size(); ++k)
-            if (things[k].kind == render::Thing::Kind::arrows) f.numbers[k] = {0};
+    f.time = static_cast<double>(f.step) * scene->step_seconds;
+    f.arrows = input.contents.arrows;
+    f.numbers = scene->drawable_numbers(*base, parameters, f.time);
+    const std::vector<render::Drawable>& drawables = scene->plan.stage->drawables;
+    if (input.contents.arrows.empty())  // none are drawn
+        for (std::size_t k = 0; k < drawables.size(); ++k)
+            if (drawables[k].kind == render::Drawable::Kind::arrows) f.numbers[k] = {0};
     return f;
 }
 
@@ -224,7 +225,7 @@ FrameWriter::FrameWriter(std::shared_ptr<Device> device) : kernels_(std::move(de
 
 FrameWriter::~FrameWriter() = default;
 
-void FrameWriter::let_go() {
+void FrameWriter::release() {
     kernels_.forget();
     for (auto& arrays : arrays_) arrays.clear();
     semaphore_ = nullptr;
@@ -237,7 +238,7 @@ void FrameWriter::let_go() {
 
 void FrameWriter::connect(const std::shared_ptr<render::Exchange>& exchange) {
     if (exchange_ == exchange) return;
-    let_go();
+    release();
     const bool exported = exchange->kind() == render::TransportKind::exported;
     const Device& device = *kernels_.device();
     if (exported && !device.cuda())
@@ -302,7 +303,7 @@ bool FrameWriter::raises() {
 void FrameWriter::write(const FrameJob& job) {
     connect(job.exchange);
     const render::Stage& stage = job.exchange->stage();
-    const StagePlan& plan = job.moment.world->plan;
+    const StagePlan& plan = job.input.scene->plan;
     if (stage.channels.size() != plan.stage->channels.size() || stage.real != plan.stage->real)
         throw Error("internal: frames go to memory of another stage");
     render::Frame frame = job.frame();
@@ -312,7 +313,7 @@ void FrameWriter::write(const FrameJob& job) {
     }
     frame.slot = job.exchange->begin();
     const std::vector<Array>& channels = slot(frame.slot);
-    ChannelWriter(*this, job.moment, channels).write();
+    ChannelWriter(*this, job.input, channels).write();
     if (raises()) {
         frame.ready = job.exchange->next_value();
         semaphore_->raise(frame.ready);

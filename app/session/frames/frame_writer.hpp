@@ -1,7 +1,7 @@
-// Writes one moment of a trajectory into a slot of the Exchange: the channels in the stage's
-// layout and type, by launches on the device that has the frames. On a CUDA device whose memory
-// Vulkan exported nothing goes by way of the host but numbers that only the host has: quantities of
-// the scene, when they are shown as colours and have changed.
+// Writes one frame of a trajectory into a slot of the Exchange: the channels in the stage's layout
+// and type, by launches on the device that has the frames. On a CUDA device that shares memory with
+// Vulkan, only numbers that are on the host are copied from it: quantities of the scene that are
+// shown as colours and have changed.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 #include "app/exchange/transport.hpp"
 #include "app/session/command.hpp"
 #include "app/session/frames/frame_kernels.hpp"
+#include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
-#include "app/session/frames/world.hpp"
 
 namespace hindcast::backend::cuda {
 class Semaphore;
@@ -19,62 +19,62 @@ class Semaphore;
 
 namespace hindcast::session {
 
-struct FrameTime {
-    const World* world = nullptr;            // the trajectory's
-    const Trajectory* trajectory = nullptr;  // only what does not change while its run goes on
+struct FrameInput {
+    const SceneInfo* scene = nullptr;        // the trajectory's
+    const Trajectory* trajectory = nullptr;  // only its members that a run does not change
     FramePointer frame, adjoint, ghost;      // the latter two may be null
-    Numbers gradient;                        // null: none
-    Look look;
+    SharedValues gradient;                   // null: none
+    FrameContents contents;
 };
 
-// A moment on its way into the Exchange, with what keeps it.
+// A frame to be written into the Exchange, with owners of everything it refers to.
 struct FrameJob {
-    WorldPointer world;
+    SceneInfoPointer scene;
     std::shared_ptr<Trajectory> trajectory;
     std::shared_ptr<render::Exchange> exchange;
-    std::shared_ptr<const std::vector<Numbers>> base;  // of the numbers of things
-    Numbers parameters;
-    FrameTime moment;
-    // All of Frame but the slot.
+    std::shared_ptr<const std::vector<SharedValues>> base;  // for the numbers of drawables
+    SharedValues parameters;
+    FrameInput input;
+    // The Frame without its slot.
     render::Frame frame() const;
 };
 
-// Belongs to the thread whose device it is.
+// Used only by the thread that owns the device.
 class FrameWriter {
 public:
     explicit FrameWriter(std::shared_ptr<Device> device);
     ~FrameWriter();
 
-    // Into a free slot, which is then published. With a semaphore the device may still be writing;
-    // without one it is waited for. Throws Error, also if the slot's memory is not
-    // that of the world's stage.
+    // Writes into a free slot and publishes it. With a semaphore the device may still be writing
+    // then; without one this waits for it. Throws Error, also if the slot's memory does not fit the
+    // scene's stage.
     void write(const FrameJob& job);
-    void let_go();  // of the exchange, of all frames
+    void release();  // the exchange and all frames
 
 private:
     friend class ChannelWriter;
     void connect(const std::shared_ptr<render::Exchange>& exchange);
     const std::vector<Array>& slot(int slot);
-    // Whether the device raises the exchange's semaphore: tried with the first frame.
+    // Whether the device can signal the exchange's semaphore; tried with the first frame.
     bool raises();
 
-    // Numbers of the host that were shown last, by channel: until what they come from changes.
+    // The host's numbers last written to each channel, reused until their source changes.
     struct Painted {
-        const World* world = nullptr;
+        const SceneInfo* scene = nullptr;
         std::size_t quantity = 0;
         bool gradient = false;
-        Numbers parameters, gradients;
-        std::shared_ptr<const std::vector<Numbers>> base;
+        SharedValues parameters, gradients;
+        std::shared_ptr<const std::vector<SharedValues>> base;
         std::map<int, Array> channels;
     };
 
     FrameKernels kernels_;
     std::shared_ptr<render::Exchange> exchange_;
-    std::array<std::vector<Array>, 3> arrays_;  // over its slots, by channel
+    std::array<std::vector<Array>, 3> arrays_;  // views of its slots, by channel
     std::unique_ptr<backend::cuda::Semaphore> semaphore_;
     bool tried_ = false;
     Painted painted_;
-    std::map<int, Array> ends_;  // of the segments of a channel, of ends_of_
+    std::map<int, Array> ends_;  // of the segments of a channel in ends_of_
     std::shared_ptr<const render::Stage> ends_of_;
 };
 

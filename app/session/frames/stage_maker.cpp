@@ -12,9 +12,9 @@ namespace {
 using model::Section;
 using render::Channel;
 using render::Colour;
+using render::Drawable;
 using render::Stage;
-using render::Thing;
-using Kind = render::Thing::Kind;
+using Kind = render::Drawable::Kind;
 
 // Apart for the colour-blind as well (after Okabe and Ito 2008), a little paler: bodies; and
 // forces, which are drawn among them.
@@ -96,7 +96,7 @@ public:
             std::visit([this](const auto& shape) { add(shape); }, drawing.shape);
         }
         if (plan_.points > 0) {
-            Thing& arrows = thing(Kind::arrows, "arrows");
+            Drawable& arrows = drawable(Kind::arrows, "arrows");
             arrows.places = plan_.position;
             arrows.values = plan_.arrows;
             arrows.count = plan_.points;
@@ -115,9 +115,9 @@ private:
         return static_cast<int>(stage_->channels.size()) - 1;
     }
 
-    Thing& thing(Kind kind, const std::string& name) {
+    Drawable& drawable(Kind kind, const std::string& name) {
         plan_.numbers.emplace_back();
-        Thing& t = stage_->things.emplace_back();
+        Drawable& t = stage_->drawables.emplace_back();
         t.kind = kind;
         t.name = name;
         const auto found = colours_.find(name);
@@ -165,7 +165,7 @@ private:
     }
 
     void add(const model::DrawnPoints& shape) {
-        Thing& t = thing(Kind::points, owner_);
+        Drawable& t = drawable(Kind::points, owner_);
         t.places = plan_.position;
         t.values = plan_.colour;
         t.first = shape.first;
@@ -177,8 +177,8 @@ private:
     }
 
     void add(const model::DrawnSegments& shape) {
-        const int number = static_cast<int>(stage_->things.size());
-        Thing& t = thing(Kind::segments, owner_);
+        const int number = static_cast<int>(stage_->drawables.size());
+        Drawable& t = drawable(Kind::segments, owner_);
         t.places = plan_.position;
         t.indices = shape.ends;
         t.radius = 0.25 * radius_;
@@ -187,7 +187,7 @@ private:
     }
 
     void add(const model::DrawnSurface& shape) {
-        Thing& t = thing(Kind::surface, owner_);
+        Drawable& t = drawable(Kind::surface, owner_);
         t.places = plan_.position;
         t.values = plan_.colour;
         t.values_per_point = true;
@@ -200,7 +200,7 @@ private:
         for (const auto& [array, published] : model_.arrays())
             if (published.array.same_memory(shape.values)) name = array;
         if (name.empty()) return;
-        Thing& t = thing(Kind::field, owner_);
+        Drawable& t = drawable(Kind::field, owner_);
         t.rows = shape.rows;
         t.columns = shape.columns;
         t.spacing = shape.spacing;
@@ -214,13 +214,13 @@ private:
     }
 
     void add(const model::DrawnHalfSpace& shape) {
-        thing(Kind::half_space, owner_);
+        drawable(Kind::half_space, owner_);
         plan_.numbers.back().quantities = {shape.normal->path, shape.offset->path};
         if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
     }
 
     void add(const model::DrawnBall& shape) {
-        thing(Kind::ball, owner_);
+        drawable(Kind::ball, owner_);
         plan_.numbers.back().quantities = {shape.center->path, shape.radius->path};
         if (shape.velocity != nullptr) plan_.numbers.back().velocity = shape.velocity->path;
         const double radius = shape.radius->values.empty() ? 0 : shape.radius->values.front();
@@ -233,7 +233,7 @@ private:
     }
 
     void add(const model::DrawnFrame& shape) {
-        thing(Kind::box_edges, owner_);
+        drawable(Kind::box_edges, owner_);
         std::vector<double>& numbers = plan_.numbers.back().constant;
         for (const std::vector<double>* corner : {&shape.low, &shape.high}) {
             std::vector<double> place = *corner;
@@ -244,7 +244,7 @@ private:
     }
 
     void add(const model::DrawnTargets& shape) {
-        thing(Kind::markers, owner_);
+        drawable(Kind::markers, owner_);
         plan_.numbers.back().quantities = {shape.places->path};
         const auto d = static_cast<std::size_t>(model_.dimension());
         const std::vector<double>& places = shape.places->values;
@@ -255,18 +255,18 @@ private:
 
     // What moves once more, pale, at the places of another iteration.
     void add_ghosts() {
-        const std::size_t count = stage_->things.size();
+        const std::size_t count = stage_->drawables.size();
         for (std::size_t k = 0; k < count; ++k) {
-            const Thing& original = stage_->things[k];
+            const Drawable& original = stage_->drawables[k];
             if (original.places < 0 || original.places != plan_.position ||
                 original.kind == Kind::arrows)
                 continue;
-            Thing ghost = original;
+            Drawable ghost = original;
             ghost.ghost = true;
             ghost.places = plan_.ghost;
             ghost.values = -1;
             ghost.colour[3] = ghost_alpha;
-            stage_->things.push_back(std::move(ghost));
+            stage_->drawables.push_back(std::move(ghost));
             plan_.numbers.emplace_back();
         }
     }
@@ -285,7 +285,7 @@ bool same(const Channel& a, const Channel& b) {
     return a.name == b.name && a.elements == b.elements && a.components == b.components;
 }
 
-bool same(const Thing& a, const Thing& b) {
+bool same(const Drawable& a, const Drawable& b) {
     return a.kind == b.kind && a.name == b.name && a.places == b.places && a.values == b.values &&
            a.ghost == b.ghost && a.first == b.first && a.count == b.count &&
            std::fabs(a.radius - b.radius) <= 0.5 * std::max(a.radius, b.radius) &&
@@ -306,7 +306,7 @@ StagePlan make_stage(Simulation& simulation) { return Maker(simulation).make(); 
 
 bool same_layout(const Stage& a, const Stage& b) {
     return a.dimension == b.dimension && a.real == b.real && a.up == b.up &&
-           all_same(a.channels, b.channels) && all_same(a.things, b.things);
+           all_same(a.channels, b.channels) && all_same(a.drawables, b.drawables);
 }
 
 bool ghost_fits(const Stage& shown, const Stage& ghost) {
@@ -314,17 +314,18 @@ bool ghost_fits(const Stage& shown, const Stage& ghost) {
         return std::ranges::find(stage.channels, std::string("ghost position"), &Channel::name);
     };
     const auto moving = [](const Stage& stage) {
-        std::vector<const Thing*> things;
-        for (const Thing& t : stage.things)
-            if (t.ghost) things.push_back(&t);
-        return things;
+        std::vector<const Drawable*> drawables;
+        for (const Drawable& t : stage.drawables)
+            if (t.ghost) drawables.push_back(&t);
+        return drawables;
     };
     const auto a = places(shown), b = places(ghost);
     return a != shown.channels.end() && b != ghost.channels.end() && same(*a, *b) &&
-           std::ranges::equal(moving(shown), moving(ghost), [](const Thing* x, const Thing* y) {
-               return x->kind == y->kind && x->name == y->name && x->first == y->first &&
-                      x->count == y->count && x->indices == y->indices;
-           });
+           std::ranges::equal(
+               moving(shown), moving(ghost), [](const Drawable* x, const Drawable* y) {
+                   return x->kind == y->kind && x->name == y->name && x->first == y->first &&
+                          x->count == y->count && x->indices == y->indices;
+               });
 }
 
 }  // namespace hindcast::session

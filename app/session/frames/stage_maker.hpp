@@ -1,10 +1,10 @@
-// From what modules say about their looks (engine/model/drawing.hpp) to the renderer's Stage, and
-// where the numbers of each channel and thing come from.
+// Turns the modules' descriptions of what they look like (engine/model/drawing.hpp) into the
+// renderer's Stage, and says where the numbers of each channel and drawable come from.
 //
-// Channels: places of all points ("position"), the same of the ghost, one number per point for
-// colours, arrows; for each grid field its values; for each set of segments one number per segment.
-// A number that is not finite is not shown: the thing then has its own colour. Places of a ghost
-// that is not there are not finite either.
+// Channels: the positions of all points ("position"), those of the ghost, one number per point for
+// colours, arrows; the values of each grid field; one number per segment for each set of segments.
+// A number that is not finite is not shown as a colour: the drawable keeps its own. Without a ghost
+// its positions are not finite.
 #pragma once
 
 #include <memory>
@@ -23,20 +23,20 @@ struct FieldChannel {
 
 struct SegmentChannel {
     int channel = -1;
-    int thing = -1;
+    int drawable = -1;
     std::string owner;
 };
 
-// Where the numbers of a thing come from (Frame::numbers).
-struct ThingNumbers {
+// Where the numbers of a drawable come from (Frame::numbers).
+struct DrawableValues {
     std::vector<std::string> quantities;  // paths, in the order of the numbers
     std::vector<double> constant;         // instead
-    std::string velocity;  // path: with it the place among the numbers moves; "": it rests
+    std::string velocity;  // path of the velocity of the position among the numbers; "": none
 };
 
 struct StagePlan {
     std::shared_ptr<const render::Stage> stage;
-    std::vector<ThingNumbers> numbers;  // of each thing
+    std::vector<DrawableValues> numbers;  // of each drawable
     std::vector<FieldChannel> fields;
     std::vector<SegmentChannel> segments;
     std::int64_t points = 0;
@@ -45,10 +45,10 @@ struct StagePlan {
 
 StagePlan make_stage(Simulation& simulation);
 
-// Whether frames for one can be shown on the other: all is the same but the box around everything,
-// and radii nearly.
+// Whether frames for one can be shown on the other: both are the same up to the bounding box and
+// small differences of radii.
 bool same_layout(const render::Stage& a, const render::Stage& b);
-// Whether the places of the one can be drawn as a ghost on the other: what moves is the same.
+// Whether the positions of `ghost` can be drawn on `shown`: the same drawables move.
 bool ghost_fits(const render::Stage& shown, const render::Stage& ghost);
 
 }  // namespace hindcast::session

@@ -84,25 +84,25 @@ void Trajectory::add_adjoint(FramePointer frame) {
     place = std::move(frame);
 }
 
-void Library::clear() { kept_.clear(); }
+void TrajectoryCache::clear() { kept_.clear(); }
 
-TrajectoryPointer Library::find(std::int64_t iteration) {
+TrajectoryPointer TrajectoryCache::find(std::int64_t iteration) {
     const auto found = kept_.find(iteration);
     if (found == kept_.end()) return nullptr;
     found->second.used = ++clock_;
     return found->second.trajectory;
 }
 
-TrajectoryPointer Library::peek(std::int64_t iteration) const {
+TrajectoryPointer TrajectoryCache::peek(std::int64_t iteration) const {
     const auto found = kept_.find(iteration);
     return found == kept_.end() ? nullptr : found->second.trajectory;
 }
 
-void Library::put(std::int64_t iteration, TrajectoryPointer trajectory) {
+void TrajectoryCache::put(std::int64_t iteration, TrajectoryPointer trajectory) {
     kept_[iteration] = {std::move(trajectory), ++clock_};
 }
 
-void Library::shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& pinned) {
+void TrajectoryCache::shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& pinned) {
     std::int64_t now = this->bytes();
     while (now > bytes) {
         auto oldest = kept_.end();
@@ -118,13 +118,13 @@ void Library::shrink(std::int64_t bytes, const std::vector<TrajectoryPointer>& p
     }
 }
 
-std::int64_t Library::bytes() const {
+std::int64_t TrajectoryCache::bytes() const {
     std::int64_t sum = 0;
     for (const auto& [iteration, entry] : kept_) sum += entry.trajectory->bytes();
     return sum;
 }
 
-std::vector<TrajectoryPointer> Library::all() const {
+std::vector<TrajectoryPointer> TrajectoryCache::all() const {
     std::vector<TrajectoryPointer> list;
     for (const auto& [iteration, entry] : kept_) list.push_back(entry.trajectory);
     return list;

@@ -1,28 +1,28 @@
-// The gradient of the loss in everything that could be optimised, beside what is: computed in the
-// background, for the parameters that are shown, while nothing else is to be done. On a thread of
-// its own with a simulation and a device of its own, as scans are.
+// The gradient of the loss with respect to every quantity that could be optimised but is not.
+// Computed in the background at the parameters shown, while the runner has nothing else to do. Like
+// a loss scan it has its own thread, simulation and device.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "app/session/frames/scene_info.hpp"
 #include "app/session/frames/trajectory.hpp"
-#include "app/session/frames/world.hpp"
-#include "app/session/threads/background.hpp"
+#include "app/session/threads/background_task.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {
 
-struct Desk;
+struct SharedState;
 
-struct Probe {
-    WorldPointer world;  // with `base` and `parameters`: the point that it is at
-    std::shared_ptr<const std::vector<Numbers>> base;
-    Numbers parameters;
+struct ProbedGradients {
+    SceneInfoPointer scene;  // with `base` and `parameters`: where the gradients were taken
+    std::shared_ptr<const std::vector<SharedValues>> base;
+    SharedValues parameters;
     bool done = false;
-    // By quantity of the world, rows x components; none of those that are optimised, nor of those
-    // that the loss could not be differentiated by.
+    // By index of the scene's quantities, rows x components. Optimised quantities are left out, and
+    // those with respect to which the loss cannot be differentiated.
     std::map<std::size_t, std::vector<double>> gradients;
 
     bool is_of(const Trajectory& trajectory) const;
@@ -30,10 +30,10 @@ struct Probe {
 
 class GradientProbe {
 public:
-    explicit GradientProbe(Desk& desk) : desk_(desk) {}
+    explicit GradientProbe(SharedState& shared) : shared_(shared) {}
 
-    // Leaves Desk::probe, done or (if it failed, with a warning) empty. An older one is cancelled.
-    // `document`: what at.base was read from.
+    // Sets SharedState::probed_gradients, which is empty (with a warning) after a failure. Cancels
+    // an older one. `document`: the one that at.base was read from.
     void start(const Trajectory& at, const document::Document& document,
                const std::filesystem::path& file, const Registry& registry,
                const SimulationOptions& options);
@@ -41,10 +41,10 @@ public:
 
 private:
     struct Job;
-    void run(Job& job, Probe& probe) const;
+    void run(Job& job, ProbedGradients& probe) const;
 
-    Desk& desk_;
-    Background background_;
+    SharedState& shared_;
+    BackgroundTask background_;
 };
 
 }  // namespace hindcast::session

@@ -26,25 +26,25 @@ void LossScan::start(const Scan& what, const Scene& scene, const Registry& regis
                      const SimulationOptions& options, std::vector<double> centre) {
     std::int64_t epoch = 0;
     {
-        const std::unique_lock lock(desk_.mutex);
-        epoch = desk_.draft.epoch;
+        const std::unique_lock lock(shared_.mutex);
+        epoch = shared_.draft.epoch;
     }
     auto job =
         std::make_shared<Job>(Job{what, scene, &registry, options, std::move(centre), epoch});
     background_.start([this, job] { run(*job); },
                       [this, job](const std::optional<Error>& failure) {
                           if (!failure) return;
-                          const std::unique_lock lock(desk_.mutex);
-                          if (desk_.draft.epoch == job->epoch) desk_.fail(*failure);
+                          const std::unique_lock lock(shared_.mutex);
+                          if (shared_.draft.epoch == job->epoch) shared_.fail(*failure);
                       });
 }
 
 bool LossScan::publish(const Job& job, const Landscape& landscape) {
     auto copy = std::make_shared<const Landscape>(landscape);
-    const std::unique_lock lock(desk_.mutex);
-    if (desk_.draft.epoch != job.epoch) return false;
-    desk_.draft.landscape = std::move(copy);
-    desk_.mark();
+    const std::unique_lock lock(shared_.mutex);
+    if (shared_.draft.epoch != job.epoch) return false;
+    shared_.draft.landscape = std::move(copy);
+    shared_.mark_changed();
     return true;
 }
 
@@ -79,7 +79,7 @@ void LossScan::run(Job& job) {
         landscape.range[d] = {std::max(centre - width / 2, low[entry[d]]),
                               std::min(centre + width / 2, high[entry[d]])};
     }
-    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !desk_.ends; };
+    const auto stops = [this](std::int64_t) { return !background_.cancelled() && !shared_.ends; };
     const auto count = static_cast<std::size_t>(landscape.count);
     landscape.losses.assign(directions == 1 ? count : count * count,
                             std::numeric_limits<double>::quiet_NaN());

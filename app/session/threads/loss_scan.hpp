@@ -1,20 +1,20 @@
-// The loss around the parameters, computed in the background: a thread of its own with a simulation
-// and a device of its own, so that neither the view nor the optimiser waits.
+// The loss around the parameters, computed in the background with its own thread, simulation and
+// device, so that neither the view nor the optimiser waits.
 #pragma once
 
 #include <vector>
 
-#include "app/session/threads/background.hpp"
-#include "app/session/threads/desk.hpp"
+#include "app/session/threads/background_task.hpp"
+#include "app/session/threads/shared_state.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {
 
 class LossScan {
 public:
-    explicit LossScan(Desk& desk) : desk_(desk) {}
+    explicit LossScan(SharedState& shared) : shared_(shared) {}
 
-    // Around `centre` of all parameters. One scan at a time: an older one is cancelled.
+    // A scan around `centre`, the values of all parameters. Cancels an older scan.
     void start(const Scan& what, const Scene& scene, const Registry& registry,
                const SimulationOptions& options, std::vector<double> centre);
     void cancel() { background_.cancel(); }
@@ -22,11 +22,11 @@ public:
 private:
     struct Job;
     void run(Job& job);
-    // False: the loss is another one since, by an edit or another scene.
+    // False if an edit or another scene has changed the loss since the scan began.
     bool publish(const Job& job, const Landscape& landscape);
 
-    Desk& desk_;
-    Background background_;
+    SharedState& shared_;
+    BackgroundTask background_;
 };
 
 }  // namespace hindcast::session

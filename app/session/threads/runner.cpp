@@ -1,21 +1,22 @@
 #include "app/session/threads/runner.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/sim/gradients/gradient_check.hpp"
 
 namespace hindcast::session {
 
-Runner::Runner(Desk& desk, const Registry& registry, SessionOptions options)
-    : desk_(desk),
+Runner::Runner(SharedState& shared, const Registry& registry, SessionOptions options)
+    : shared_(shared),
       registry_(registry),
       options_(std::move(options)),
-      loss_scan_(desk),
-      gradient_probe_(desk),
+      loss_scan_(shared),
+      gradient_probe_(shared),
       dropped_frames_(options_.simulation.device->cuda() ? std::make_shared<DroppedFrames>()
                                                          : nullptr),
       frame_kernels_(options_.simulation.device),
-      keeper_(frame_kernels_, dropped_frames_),
+      frame_recorder_(frame_kernels_, dropped_frames_),
       frame_writer_(options_.simulation.device) {}
 
 Runner::~Runner() = default;
@@ -23,11 +24,11 @@ Runner::~Runner() = default;
 // ---------------------------------------------------------------- the loop
 
 void Runner::run() {
-    while (!desk_.ends) {
+    while (!shared_.ends) {
         bool busy = false;
         guarded([&] { write_frame(); });
         guarded([&] { busy = take_commands(); });
-        if (desk_.ends) break;
+        if (shared_.ends) break;
         if (!busy && optimising_) {
             busy = true;
             guarded([&] { optimise(); });
@@ -37,24 +38,25 @@ void Runner::run() {
             guarded([&] { publish_launches(); });
             continue;
         }
-        Lock lock(desk_.mutex);
+        Lock lock(shared_.mutex);
         const Activity rest = now_.simulation ? Activity::idle : Activity::empty;
-        if (desk_.draft.activity != rest) {
-            desk_.draft.activity = rest;
-            desk_.draft.activity_text.clear();
-            desk_.draft.progress = -1;
-            desk_.mark();
+        if (shared_.draft.activity != rest) {
+            shared_.draft.activity = rest;
+            shared_.draft.activity_text.clear();
+            shared_.draft.progress = -1;
+            shared_.mark_changed();
         }
-        desk_.runner_wakes.wait(lock, [&] {
-            return desk_.ends || desk_.asked != seen_ || !desk_.work.empty() || desk_.job;
+        shared_.runner_wakes.wait(lock, [&] {
+            return shared_.ends || shared_.runner_wakeups != seen_ ||
+                   !shared_.runner_commands.empty() || shared_.job;
         });
-        seen_ = desk_.asked;
+        seen_ = shared_.runner_wakeups;
     }
     loss_scan_.cancel();
     gradient_probe_.cancel();
 }
 
-// Whatever goes wrong is told, and the loop goes on.
+// Reports any error; the loop goes on.
 void Runner::guarded(const std::function<void()>& work) {
     std::optional<Error> failure;
     try {
@@ -69,44 +71,44 @@ void Runner::guarded(const std::function<void()>& work) {
     }
     if (!failure) return;
     optimising_ = false;
-    const Lock lock(desk_.mutex);
-    if (desk_.growing && !desk_.growing->complete) desk_.growing->failed = true;
-    desk_.growing = nullptr;
-    desk_.fail(*failure);
+    const Lock lock(shared_.mutex);
+    if (shared_.growing && !shared_.growing->complete) shared_.growing->failed = true;
+    shared_.growing = nullptr;
+    shared_.fail(*failure);
 }
 
-// A frame that lies on a CUDA device, if the front wants one: the device is this thread's alone.
+// A frame that lies on a CUDA device, if playback wants one: the device is this thread's alone.
 void Runner::write_frame() {
     if (!dropped_frames_) return;
     dropped_frames_->clear();
     std::optional<FrameJob> job;
-    bool let_go = false;
+    bool release_exchange = false;
     {
-        const Lock lock(desk_.mutex);
-        job.swap(desk_.job);
-        desk_.writes_job = job.has_value();
-        std::swap(let_go, desk_.let_go);
+        const Lock lock(shared_.mutex);
+        job.swap(shared_.job);
+        shared_.writes_job = job.has_value();
+        std::swap(release_exchange, shared_.release_exchange);
     }
-    if (let_go) frame_writer_.let_go();
+    if (release_exchange) frame_writer_.release();
     if (!job) return;
     try {
         frame_writer_.write(*job);
     } catch (const Error& error) {
-        const Lock lock(desk_.mutex);
-        desk_.fail_frame(error);
+        const Lock lock(shared_.mutex);
+        shared_.fail_frame(error);
     }
-    const Lock lock(desk_.mutex);
-    desk_.job_done = true;
-    desk_.writes_job = false;
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.job_done = true;
+    shared_.writes_job = false;
+    shared_.mark_changed();
 }
 
 void Runner::set_activity(Activity activity, const std::string& text, double progress) {
-    const Lock lock(desk_.mutex);
-    desk_.draft.activity = activity;
-    desk_.draft.activity_text = text;
-    desk_.draft.progress = progress;
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.draft.activity = activity;
+    shared_.draft.activity_text = text;
+    shared_.draft.progress = progress;
+    shared_.mark_changed();
 }
 
 // ---------------------------------------------------------------- commands
@@ -114,11 +116,13 @@ void Runner::set_activity(Activity activity, const std::string& text, double pro
 bool Runner::take_commands() {
     std::deque<Command> commands;
     {
-        const Lock lock(desk_.mutex);
-        commands.swap(desk_.work);
-        leave_ = Leave::stay;
+        Lock lock(shared_.mutex);
+        wait_for_shown_edit(lock);
+        commands.swap(shared_.runner_commands);
+        interrupt_ = Interrupt::none;
+        edit_waits_ = false;
     }
-    for (std::size_t k = 0; k < commands.size() && !desk_.ends; ++k) {
+    for (std::size_t k = 0; k < commands.size() && !shared_.ends; ++k) {
         // Of several documents in a row only the last one is built.
         if (auto* apply = std::get_if<Apply>(&commands[k]);
             apply != nullptr && k + 1 < commands.size())
@@ -128,7 +132,7 @@ bool Runner::take_commands() {
             }
         guarded([&] { take(commands[k]); });
     }
-    const Lock lock(desk_.mutex);
+    const Lock lock(shared_.mutex);
     note_unaccepted();
     return !commands.empty();
 }
@@ -137,9 +141,9 @@ void Runner::take(Command& command) {
     if (auto* c = std::get_if<Apply>(&command)) {
         try {
             return apply(*c);
-        } catch (...) {  // told by who called
-            const Lock lock(desk_.mutex);
-            desk_.draft.applied_revision = c->revision;
+        } catch (...) {  // guarded() reports it
+            const Lock lock(shared_.mutex);
+            shared_.draft.applied_revision = c->revision;
             throw;
         }
     }
@@ -155,40 +159,74 @@ void Runner::take(Command& command) {
     if (auto* c = std::get_if<Profile>(&command)) set_profiling(c->on);
     if (auto* c = std::get_if<LaunchText>(&command)) answer(*c);
     if (auto* c = std::get_if<Scan>(&command)) {
-        const Subject of = subject();
+        const ToolInput of = tool_input();
         loss_scan_.start(*c, Scene::of(*of.document, file_), registry_, options_.simulation,
                          *of.parameters);
     }
 }
 
-Runner::Leave Runner::leave() {
-    if (desk_.ends) return Leave::now;
-    if (desk_.asked == seen_) return leave_;
+Runner::Interrupt Runner::interrupt() {
+    if (shared_.ends) return Interrupt::now;
+    if (shared_.runner_wakeups == seen_ && !edit_waits_) return interrupt_;
     write_frame();
     answer_texts();
-    const Lock lock(desk_.mutex);
-    seen_ = desk_.asked;
-    leave_ = Leave::stay;
-    const auto at_least = [this](Leave wanted) { leave_ = std::max(leave_, wanted); };
-    for (const Command& command : desk_.work) {
+    const Lock lock(shared_.mutex);
+    seen_ = shared_.runner_wakeups;
+    interrupt_ = Interrupt::none;
+    edit_waits_ = false;
+    const auto at_least = [this](Interrupt wanted) { interrupt_ = std::max(interrupt_, wanted); };
+    for (const Command& command : shared_.runner_commands) {
         const auto* const apply = std::get_if<Apply>(&command);
         const auto* const steer = std::get_if<Optimise>(&command);
+        if (apply != nullptr && !apply->fresh && shared_.growing == edited_.lock() &&
+            edit_is_coming()) {
+            edit_waits_ = true;
+            continue;
+        }
         const bool at_once = !optimising_ || (apply != nullptr && apply->fresh) ||
                              (steer != nullptr && steer->what == Optimise::What::stop) ||
                              std::holds_alternative<Reset>(command) ||
                              std::holds_alternative<Revert>(command) ||
                              std::holds_alternative<Branch>(command);
-        at_least(at_once ? Leave::now : Leave::at_row);
+        at_least(at_once ? Interrupt::now : Interrupt::at_row);
     }
     // What the user looks at goes before what runs.
     if (!optimising_) {
-        const TrajectoryPointer wanted = desk_.wanted();
-        if (wanted != desk_.growing &&
-            (!wanted || (!wanted->complete && !wanted->failed && !wanted->by_hand)))
-            at_least(Leave::now);
-        if (between_range_ && !wants_between_range()) at_least(Leave::now);
+        const TrajectoryPointer wanted = shared_.wanted();
+        if (wanted != shared_.growing &&
+            (!wanted || (!wanted->complete && !wanted->failed && !wanted->of_mouse_pull)))
+            at_least(Interrupt::now);
+        if (between_range_ && !wants_between_range()) at_least(Interrupt::now);
     }
-    return leave_;
+    return interrupt_;
+}
+
+// Whether the run with the last edited number is wanted and not shown yet. The next edit waits for
+// it, so that the picture follows a number while it is dragged. Under the shared lock.
+bool Runner::edit_is_coming() const {
+    constexpr auto longest = std::chrono::milliseconds(500);
+    const TrajectoryPointer t = edited_.lock();
+    return t && t == shared_.current && t != shared_.shown && !shared_.wanted_iteration &&
+           !t->failed && Clock::now() - edited_at_ < longest;
+}
+
+// That run has come to the time shown: before another edit replaces it, Playback shows it.
+void Runner::wait_for_shown_edit(Lock& lock) {
+    constexpr auto longest = std::chrono::milliseconds(100);
+    const auto due = Clock::now() + longest;
+    const auto waits = [&] {
+        const TrajectoryPointer t = edited_.lock();
+        const auto is_edit = [](const Command& command) {
+            const auto* const apply = std::get_if<Apply>(&command);
+            return apply != nullptr && !apply->fresh;
+        };
+        return t && edit_is_coming() &&
+               t->reaches(same_moment(shared_.cursor, shared_.cursor_seconds, *t->scene)) &&
+               !shared_.runner_commands.empty() &&
+               std::ranges::all_of(shared_.runner_commands, is_edit);
+    };
+    while (!shared_.ends && waits() && Clock::now() < due)
+        shared_.runner_wakes.wait_until(lock, due);
 }
 
 bool Runner::do_missing() {
@@ -197,27 +235,27 @@ bool Runner::do_missing() {
     std::optional<std::int64_t> wanted_iteration, wanted_ghost;
     bool ghost_fits = true;
     {
-        const Lock lock(desk_.mutex);
-        seen_ = desk_.asked;
-        wanted = desk_.wanted();
-        wanted_iteration = desk_.wanted_iteration;
-        wanted_ghost = desk_.wanted_ghost;
-        if (wanted_ghost) ghost = desk_.library.find(*wanted_ghost);
-        ghost_fits = desk_.draft.ghost_problem.empty();
+        const Lock lock(shared_.mutex);
+        seen_ = shared_.runner_wakeups;
+        wanted = shared_.wanted();
+        wanted_iteration = shared_.wanted_iteration;
+        wanted_ghost = shared_.wanted_ghost;
+        if (wanted_ghost) ghost = shared_.trajectories.find(*wanted_ghost);
+        ghost_fits = shared_.draft.ghost_problem.empty();
     }
-    leave_ = Leave::stay;
+    interrupt_ = Interrupt::none;
     const auto missing = [this](const TrajectoryPointer& t) {
-        return !t || (!t->failed && !t->by_hand && (!t->complete || needs_more(*t)));
+        return !t || (!t->failed && !t->of_mouse_pull && (!t->complete || needs_more(*t)));
     };
     if (missing(wanted)) {
         if (wanted_iteration) return run_iteration(*wanted_iteration);
         if (wanted && wanted->complete && wanted->iteration >= 0)
             return run_iteration(wanted->iteration);
         if (wanted && wanted->complete) show_current();  // of other arrays: as a new one
-        const Lock lock(desk_.mutex);
-        wanted = desk_.current;
+        const Lock lock(shared_.mutex);
+        wanted = shared_.current;
     }
-    if (wanted && !wanted->complete && !wanted->failed && !wanted->by_hand)
+    if (wanted && !wanted->complete && !wanted->failed && !wanted->of_mouse_pull)
         return run_trajectory(wanted, true);
     if (wanted_ghost && ghost_fits && (!ghost || (!ghost->complete && !ghost->failed)))
         return run_iteration(*wanted_ghost);
@@ -232,13 +270,13 @@ bool Runner::do_missing() {
 
 void Runner::check_gradient() {
     set_activity(Activity::simulating, "checking the gradient");
-    const Subject of = subject();
+    const ToolInput of = tool_input();
     GradientCheckOptions wanted;
     wanted.at = *of.parameters;
     wanted.go_on = [&](std::int64_t done, std::int64_t total) {
         set_activity(Activity::simulating, "checking the gradient",
                      total > 0 ? static_cast<double>(done) / static_cast<double>(total) : -1);
-        return !leaves_now();
+        return !interrupted();
     };
     const GradientReport report =
         check_gradients(Scene::of(*of.document, file_), registry_, options_.simulation, wanted);
@@ -251,27 +289,27 @@ void Runner::check_gradient() {
         rows->push_back({"direction " + std::to_string(++number), d.adjoint, d.difference, d.error,
                          d.passed() && d.forward_passed,
                          d.forward_passed ? to_string(d.verdict) : "modes differ"});
-    const Lock lock(desk_.mutex);
-    desk_.draft.check = std::move(rows);
-    desk_.draft.check_at = of.parameters;
+    const Lock lock(shared_.mutex);
+    shared_.draft.check = std::move(rows);
+    shared_.draft.check_at = of.parameters;
     if (report.stopped)
-        desk_.say(LogLine::Level::warning, "the gradient check was stopped");
+        shared_.log(LogLine::Level::warning, "the gradient check was stopped");
     else if (report.passed())
-        desk_.say(LogLine::Level::information, "the gradient check has passed");
+        shared_.log(LogLine::Level::information, "the gradient check has passed");
     for (const std::string& failure : report.failures())
-        desk_.say(LogLine::Level::warning, "gradient check: " + failure);
+        shared_.log(LogLine::Level::warning, "gradient check: " + failure);
     for (const std::string& note : report.notes())
-        desk_.say(LogLine::Level::information, "gradient check: " + note);
-    desk_.mark();
+        shared_.log(LogLine::Level::information, "gradient check: " + note);
+    shared_.mark_changed();
 }
 
 // Of the scene as it is now, in the background.
 void Runner::probe_gradients(const TrajectoryPointer& at) {
     {
-        const Lock lock(desk_.mutex);
-        if (!desk_.wants_probe || !at->complete || at->world != now_.world || at->base != base_ ||
-            !at->world->has_objective || !std::isfinite(at->loss) ||
-            (desk_.probe && desk_.probe->is_of(*at)))
+        const Lock lock(shared_.mutex);
+        if (!shared_.wants_probed_gradients || !at->complete || at->scene != now_.scene ||
+            at->base != base_ || !at->scene->has_objective || !std::isfinite(at->loss) ||
+            (shared_.probed_gradients && shared_.probed_gradients->is_of(*at)))
             return;
     }
     gradient_probe_.start(*at, *document_, file_, registry_, options_.simulation);
@@ -284,17 +322,17 @@ void Runner::set_profiling(bool on) {
     // What is shown runs once more, with its gradient, as what it is.
     TrajectoryPointer t;
     {
-        const Lock lock(desk_.mutex);
-        t = desk_.current;
+        const Lock lock(shared_.mutex);
+        t = shared_.current;
     }
-    const bool of_iteration = t && t->iteration >= 0 && t->world == now_.world && t->base == base_;
+    const bool of_iteration = t && t->iteration >= 0 && t->scene == now_.scene && t->base == base_;
     if (!of_iteration) return show_current();
-    t = new_trajectory(t->world, t->iteration, t->base, t->parameters);
-    const Lock lock(desk_.mutex);
-    desk_.current = t;
-    desk_.library.put(t->iteration, t);
-    desk_.rows_changed = true;
-    desk_.mark();
+    t = new_trajectory(t->scene, t->iteration, t->base, t->parameters);
+    const Lock lock(shared_.mutex);
+    shared_.current = t;
+    shared_.trajectories.put(t->iteration, t);
+    shared_.rows_changed = true;
+    shared_.mark_changed();
 }
 
 void Runner::publish_launches() {
@@ -302,9 +340,9 @@ void Runner::publish_launches() {
     std::vector<LaunchInfo> launches;
     for (const Rollout::Profile& p : now_.simulation->rollout().profiles())
         launches.push_back({p.launch, p.direction, p.runs, p.seconds, p.replay.bytes()});
-    const Lock lock(desk_.mutex);
-    desk_.draft.launches = std::move(launches);
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.draft.launches = std::move(launches);
+    shared_.mark_changed();
 }
 
 }  // namespace hindcast::session

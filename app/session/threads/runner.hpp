@@ -1,18 +1,18 @@
-// The half of a session that computes: builds simulations, runs them and keeps their frames, and
-// optimises. It takes the runner's commands from the desk in order and, when there are none, does
-// what is missing: the trajectory that is to be shown, the ghost's, gradients of what is shown.
+// The thread of a session that computes: it builds simulations, runs them, keeps their frames, and
+// optimises. It takes its commands from the shared state in order. When there are none it computes
+// what is missing: the trajectory to show, the ghost's, the gradients of what is shown.
 //
-// Between steps it looks at the desk: a command that makes the run obsolete stops it. While it
-// optimises, edits wait for the end of the row, everything else acts at once.
+// Between steps it reads the shared state. A command that makes the run obsolete stops it. During
+// an optimisation edits wait for the end of the row; everything else acts at once.
 //
 //   runner.cpp            the loop, commands
-//   runner_build.cpp      documents: built anew, or changed in place
-//   runner_older.cpp      scenes before an edit, whose iterations are shown
+//   runner_build.cpp      documents: a new build, or numbers set in place
+//   runner_older.cpp      scenes before an edit, to show their iterations
 //   runner_run.cpp        trajectories and gradients
 //   runner_between.cpp    steps between the frames that are kept
-//   runner_pull.cpp       a pull by hand, felt while it goes on
+//   runner_pull.cpp       a pull with the mouse, simulated while it goes on
 //   runner_optimise.cpp   rows, branches, accepting
-//   runner_text.cpp       what launches become, as text
+//   runner_text.cpp       launches as text: IR, assembly, CUDA
 #pragma once
 
 #include <functional>
@@ -20,34 +20,35 @@
 #include <optional>
 #include <string>
 
-#include "app/session/frames/frame_keeper.hpp"
+#include "app/session/document/compare.hpp"
+#include "app/session/frames/frame_recorder.hpp"
 #include "app/session/frames/frame_writer.hpp"
 #include "app/session/session.hpp"
-#include "app/session/threads/desk.hpp"
 #include "app/session/threads/gradient_probe.hpp"
 #include "app/session/threads/loss_scan.hpp"
+#include "app/session/threads/shared_state.hpp"
 #include "engine/sim/optimization/optimization.hpp"
 
 namespace hindcast::session {
 
-// A scene that was built.
-struct Built {
+// A built scene.
+struct BuiltScene {
     std::unique_ptr<Simulation> simulation;
-    WorldPointer world;
-    std::vector<Numbers> loaded;  // what the simulation's quantities hold
+    SceneInfoPointer scene;
+    std::vector<SharedValues> loaded;  // the values of the simulation's quantities
     bool gradients_planned = false, gradients_failed = false;
 };
 
 class Runner {
 public:
-    Runner(Desk& desk, const Registry& registry, SessionOptions options);
+    Runner(SharedState& shared, const Registry& registry, SessionOptions options);
     ~Runner();
 
-    void run();  // until Desk::ends
+    void run();  // until SharedState::ends
 
 private:
     using Lock = std::unique_lock<std::mutex>;
-    enum class Leave : std::uint8_t { stay, at_row, now };
+    enum class Interrupt : std::uint8_t { none, at_row, now };
 
     // ---- the loop (runner.cpp) ----
     void take(Command& command);
@@ -55,64 +56,73 @@ private:
     void write_frame();
     void guarded(const std::function<void()>& work);
     bool do_missing();
-    // What commands that wait ask of the run that goes on.
-    Leave leave();
-    bool leaves_now() { return leave() == Leave::now; }
+    // How soon the waiting commands want the current run to stop.
+    Interrupt interrupt();
+    bool edit_is_coming() const;
+    void wait_for_shown_edit(Lock& lock);
+    bool interrupted() { return interrupt() == Interrupt::now; }
     void set_activity(Activity activity, const std::string& text = "", double progress = -1);
     void check_gradient();
     void probe_gradients(const TrajectoryPointer& at);
     void set_profiling(bool on);
     void publish_launches();
     // ---- texts of launches (runner_text.cpp) ----
-    void answer_texts();  // those that wait at the desk
+    void answer_texts();  // those that wait in the shared state
     void answer(const LaunchText& command);
 
     // ---- documents (runner_build.cpp) ----
     void apply(const Apply& command);
+    void runs_now(const Apply& command);
+    std::shared_ptr<const std::vector<SharedValues>> edited_in_place(
+        const Difference& difference, const document::Document& document) const;
+    std::shared_ptr<const std::vector<SharedValues>> built_in_place(const Difference& difference,
+                                                                    Simulation& next) const;
+    void set_in_place(std::shared_ptr<const std::vector<SharedValues>> base);
     void take_over(std::unique_ptr<Simulation> next, const Apply& command);
-    bool change_in_place(Simulation& next, const Apply& command);
     void carry_over(Simulation& next) const;
     std::int64_t epoch_of_numbers();
     void enter_epoch();
     void note_best(const IterationInfo& row);
     void reset();
-    void plan_gradients(Built& of);
+    void plan_gradients(BuiltScene& of);
 
     // ---- scenes before an edit (runner_older.cpp) ----
-    EditionPointer edition();
-    EditionPointer known_edition(const World& next, const document::Document& document,
-                                 const std::vector<Numbers>& base) const;
-    Built& built_for(const WorldPointer& world);
+    SceneRevisionPointer scene_revision();
+    SceneRevisionPointer known_scene_revision(const SceneInfo& next,
+                                              const document::Document& document,
+                                              const std::vector<SharedValues>& base) const;
+    BuiltScene& built_for(const SceneInfoPointer& scene);
     void check_rerun(const Trajectory& trajectory, double loss) const;
     void forget(std::int64_t iteration);
     void drop_older();
     void drop_unused_older();
     void bound_older_scenes();
-    // What tools work on: what is shown, with the scene that it was run with.
-    struct Subject {
+    // What the tools work on: the parameters shown, and the scene they were run with.
+    struct ToolInput {
         std::shared_ptr<const document::Document> document;
-        Numbers parameters;
+        SharedValues parameters;
     };
-    Subject subject() const;
+    ToolInput tool_input() const;
 
     // ---- trajectories (runner_run.cpp) ----
-    TrajectoryPointer new_trajectory(const WorldPointer& world, std::int64_t iteration,
-                                     std::shared_ptr<const std::vector<Numbers>> base,
-                                     Numbers parameters);
-    static void load(Built& into, const std::vector<Numbers>& base, const Numbers& parameters);
-    // Keeps frames of a run of `of`.
-    // `held`: the scene's point whose place goes with the frames.
+    TrajectoryPointer new_trajectory(const SceneInfoPointer& scene, std::int64_t iteration,
+                                     std::shared_ptr<const std::vector<SharedValues>> base,
+                                     SharedValues parameters);
+    static void load(BuiltScene& into, const std::vector<SharedValues>& base,
+                     const SharedValues& parameters);
+    // A watch that keeps frames of a run of `of`. `held`: a point of the scene whose place is
+    // recorded with each frame.
     Rollout::Watch recorder(const TrajectoryPointer& trajectory, Simulation& of,
-                            std::function<bool()> leaves, std::int64_t held = -1);
+                            std::function<bool()> interrupted, std::int64_t held = -1);
     void finish(const TrajectoryPointer& trajectory, Simulation& of, double loss);
-    void show_current();  // a trajectory of the parameters as they stand; run when its turn comes
+    void show_current();  // asks for a run of the current parameters
     bool run_trajectory(const TrajectoryPointer& trajectory, bool as_current);
     bool run_iteration(std::int64_t iteration);
     bool needs_more(const Trajectory& trajectory);
-    void forget_arrays();  // of a simulation that goes: what makes and fills frames has some
+    void forget_arrays();  // of a simulation about to be destroyed, which the recorders hold
     bool wants_gradient(const Trajectory& trajectory);
     bool run_gradient(const TrajectoryPointer& trajectory);
-    std::vector<std::string> wanted_gradients(const World& world) const;
+    std::vector<std::string> wanted_gradients(const SceneInfo& scene) const;
     std::optional<std::vector<double>> gradient_into(const TrajectoryPointer& trajectory,
                                                      Simulation& of);
 
@@ -121,11 +131,11 @@ private:
     bool wants_between_range() const;
     bool run_between();
 
-    // ---- a pull by hand (runner_pull.cpp) ----
+    // ---- a pull with the mouse (runner_pull.cpp) ----
     void pull(const Grab& grab);
-    void follow_hand(const Grab& grab);
-    bool hand_waits(const Lock& lock) const;
-    bool wait_for_hand(Clock::time_point& due);
+    void follow_mouse(const Grab& grab);
+    bool pull_must_end(const Lock& lock) const;
+    bool wait_for_mouse(Clock::time_point& due);
 
     // ---- optimisation (runner_optimise.cpp) ----
     void make_optimisation();
@@ -139,55 +149,59 @@ private:
     void bound_rows();
     void thin_rows();
     bool is_looked_at(std::int64_t iteration) const;
-    void note_unaccepted();  // under the desk's lock
+    void note_unaccepted();  // under the shared lock
     bool looks_elsewhere();
     const IterationInfo* row_of(std::int64_t iteration) const;
 
-    Desk& desk_;
+    SharedState& shared_;
     const Registry& registry_;
     SessionOptions options_;
 
-    Built now_;                   // the scene as it is now; without a simulation: there is none
-    std::optional<Built> older_;  // one before an edit, of which an iteration is shown
+    BuiltScene now_;                   // the scene as it is now; without a simulation there is none
+    std::optional<BuiltScene> older_;  // a scene before an edit, to show an iteration of it
     std::unique_ptr<Optimization> optimization_;
     LossScan loss_scan_;
     GradientProbe gradient_probe_;
-    std::shared_ptr<DroppedFrames> dropped_frames_;  // of frames on a CUDA device; null: on none
+    std::shared_ptr<DroppedFrames> dropped_frames_;  // only on a CUDA device
     FrameKernels frame_kernels_;
-    FrameKeeper keeper_;
+    FrameRecorder frame_recorder_;
     FrameWriter frame_writer_;
     std::shared_ptr<const document::Document> document_;
     std::filesystem::path file_;
     std::uint64_t revision_ = 0;
-    std::shared_ptr<const std::vector<Numbers>> base_;  // all numbers, as the document has them
-    Numbers written_;                                   // the parameters among them
-    Numbers values_;  // the parameters that stand: edited, optimised, branched from
+    std::shared_ptr<const std::vector<SharedValues>>
+        base_;              // the values of all quantities in the document
+    SharedValues written_;  // the values of the parameters in the document
+    SharedValues values_;   // their current values: edited, optimised or branched from
 
     bool optimising_ = false;
-    std::int64_t rows_left_ = -1;  // of a single step; -1: as many as there are
+    std::int64_t rows_left_ = -1;  // after "one step"; -1: no limit
     std::int64_t branched_from_ = -1;
-    std::int64_t iteration_ = 0;  // of the optimisation, at its last row
-    std::int64_t epoch_ = 0;      // losses are compared within one: another with each edit
+    std::int64_t iteration_ = 0;  // of the optimisation's last row
+    std::int64_t epoch_ = 0;      // losses are compared within one epoch; an edit begins another
     std::int64_t epochs_ = 0, builds_ = 0;  // so far
-    EditionPointer edition_;                // of the rows that come; null: not made yet
+    SceneRevisionPointer scene_revision_;   // of the next rows; null: not made yet
     bool began_ = false;                    // the optimisation has reported a row
     TrajectoryPointer last_;                // of the last evaluation
     Clock::time_point optimising_since_;
     double optimised_seconds_ = 0;
     bool profiling_ = false;
-    std::uint64_t seen_ = 0;  // Desk::asked at the last look
-    Leave leave_ = Leave::stay;
+    std::uint64_t seen_ = 0;  // SharedState::runner_wakeups when it was last read
+    Interrupt interrupt_ = Interrupt::none;
+    std::weak_ptr<Trajectory> edited_;  // the run that shows the last number edited
+    Clock::time_point edited_at_;
+    bool edit_waits_ = false;  // for that run
     struct Between {
         TrajectoryPointer of;
-        std::vector<Rollout::State> states;  // of its simulation, in the order they were copied
+        std::vector<Rollout::State> states;  // of its simulation, in order of copying
         bool failed = false;                 // not tried again
     };
     std::vector<Between> between_;
     struct BetweenRange {
-        WorldPointer world;
+        SceneInfoPointer scene;
         std::int64_t first = 0, last = 0;
     };
-    std::optional<BetweenRange> between_range_;  // that is run now
+    std::optional<BetweenRange> between_range_;  // being run now
 };
 
 }  // namespace hindcast::session

@@ -15,13 +15,13 @@ constexpr std::int64_t share_of_frame_memory = 16;  // frames may take that part
 
 }  // namespace
 
-// Where time stands still, if that is between the trajectory's frames. Under the desk's lock.
+// Where time stands still, if that is between the trajectory's frames. Under the shared lock.
 std::optional<std::int64_t> Runner::step_between(const TrajectoryPointer& t) const {
-    if (!desk_.still || !t || !t->complete || t->failed || t->by_hand) return std::nullopt;
+    if (!shared_.still || !t || !t->complete || t->failed || t->of_mouse_pull) return std::nullopt;
     // What an edit has made obsolete stands in the picture only until the new scene runs.
-    if (t->world != now_.world && t != desk_.ghost && desk_.wanted_iteration != t->iteration)
+    if (t->scene != now_.scene && t != shared_.ghost && shared_.wanted_iteration != t->iteration)
         return std::nullopt;
-    const std::int64_t step = same_moment(desk_.cursor, desk_.cursor_seconds, *t->world);
+    const std::int64_t step = same_moment(shared_.cursor, shared_.cursor_seconds, *t->scene);
     const FramePointer frame = t->frame_at(step);
     if (!frame || frame->step == step || step > t->steps_done()) return std::nullopt;
     const auto known = std::ranges::find(between_, t, &Between::of);
@@ -29,11 +29,11 @@ std::optional<std::int64_t> Runner::step_between(const TrajectoryPointer& t) con
     return step;
 }
 
-// Whether what is run now is still what is looked at. Under the desk's lock.
+// Whether what is run now is still what is looked at. Under the shared lock.
 bool Runner::wants_between_range() const {
-    if (!desk_.still || !between_range_) return false;
+    if (!shared_.still || !between_range_) return false;
     const BetweenRange& range = *between_range_;
-    const std::int64_t step = same_moment(desk_.cursor, desk_.cursor_seconds, *range.world);
+    const std::int64_t step = same_moment(shared_.cursor, shared_.cursor_seconds, *range.scene);
     return step >= range.first && step <= range.last;
 }
 
@@ -42,8 +42,8 @@ bool Runner::run_between() {
     TrajectoryPointer t;
     std::optional<std::int64_t> wanted;
     {
-        const Lock lock(desk_.mutex);
-        for (const TrajectoryPointer& candidate : {desk_.shown, desk_.ghost})
+        const Lock lock(shared_.mutex);
+        for (const TrajectoryPointer& candidate : {shared_.shown, shared_.ghost})
             if (!wanted) {
                 wanted = step_between(candidate);
                 if (wanted) t = candidate;
@@ -51,28 +51,28 @@ bool Runner::run_between() {
     }
     if (!wanted) return false;
     const std::int64_t step = *wanted;
-    const World& world = *t->world;
+    const SceneInfo& scene = *t->scene;
     std::int64_t frame_bytes = 1;
-    for (const std::string& name : *t->arrays) frame_bytes += world.array_bytes.at(name);
+    for (const std::string& name : *t->arrays) frame_bytes += scene.array_bytes.at(name);
     const std::int64_t room = options_.frame_memory / share_of_frame_memory;
     const std::int64_t count = std::clamp<std::int64_t>(room / frame_bytes, 1, most_between);
     const std::int64_t first = std::max<std::int64_t>(step - count / 4, 0);
     const std::int64_t last = std::min(first + count - 1, t->steps_done());
     {
-        const Lock lock(desk_.mutex);
+        const Lock lock(shared_.mutex);
         t->keep_between(first, last);
-        desk_.growing = t;
+        shared_.growing = t;
     }
     set_activity(Activity::simulating, "computing step " + std::to_string(step));
 
-    Built* built = nullptr;
+    BuiltScene* built = nullptr;
     try {
-        built = &built_for(t->world);
+        built = &built_for(t->scene);
     } catch (const Error&) {
         between_.push_back({t, {}, true});
         throw;
     }
-    Built& of = *built;
+    BuiltScene& of = *built;
     // States of two trajectories are kept: of the one that is shown, and of the ghost.
     auto known = std::ranges::find(between_, t, &Between::of);
     if (known == between_.end()) {
@@ -83,30 +83,30 @@ bool Runner::run_between() {
         Runner& runner;
         ~Range() { runner.between_range_.reset(); }
     } const range{*this};
-    between_range_ = {t->world, first, last};
+    between_range_ = {t->scene, first, last};
     known->failed = true;  // unless all goes well
     Simulation& simulation = *of.simulation;
     std::vector<Rollout::State>& states = known->states;
     const Rollout::State* from = nullptr;
     for (const Rollout::State& state : states)
-        if (state.step <= first * world.substeps && (!from || state.step > from->step))
+        if (state.step <= first * scene.substeps && (!from || state.step > from->step))
             from = &state;
-    const std::int64_t begin = from != nullptr ? from->step / world.substeps : 0;
+    const std::int64_t begin = from != nullptr ? from->step / scene.substeps : 0;
     const std::int64_t spacing = std::max<std::int64_t>(last / states_on_the_way, 1);
-    keeper_.watch(simulation.model(), world.plan.points, t->arrays);
+    frame_recorder_.watch(simulation.model(), scene.plan.points, t->arrays);
     std::vector<Rollout::State> fresh;
     const auto watch = [&](std::int64_t done) {
-        if (leaves_now()) return false;
-        if (done % world.substeps != 0) return true;
-        const std::int64_t now = done / world.substeps;
+        if (interrupted()) return false;
+        if (done % scene.substeps != 0) return true;
+        const std::int64_t now = done / scene.substeps;
         if (now > begin && (now % spacing == 0 || now == first || now == last) &&
             std::ranges::find(states, done, &Rollout::State::step) == states.end())
             fresh.push_back(simulation.rollout().copy_state(done));
         if (now >= first) {
-            FramePointer frame = keeper_.keep(now);
-            const Lock lock(desk_.mutex);
+            FramePointer frame = frame_recorder_.record(now);
+            const Lock lock(shared_.mutex);
             t->add_between(std::move(frame));
-            desk_.mark();
+            shared_.mark_changed();
         }
         return now < last;
     };
@@ -126,9 +126,9 @@ bool Runner::run_between() {
         ++kept;
     }
     states.erase(states.begin(), states.end() - static_cast<std::ptrdiff_t>(kept));
-    const Lock lock(desk_.mutex);
-    desk_.growing = nullptr;
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.growing = nullptr;
+    shared_.mark_changed();
     return true;
 }
 

@@ -1,15 +1,16 @@
-// Documents: a new one is always built; then either what differs is changed in the simulation that
-// runs (its compiled code, its optimiser and its history stay), or the new simulation takes over.
+// Documents. Where a document differs from the one that runs only in numbers that a build would
+// merely upload (engine/sim/scene/values_in_place.hpp), they are set in the running simulation:
+// nothing is built, and compiled code, optimiser and history stay.
 //
-// In place go the numbers of quantities that have a gradient: whatever depends on them does so
-// through arrays of the device, as when the optimiser changes them. Where that is not all (initial
-// places, from which rest lengths and shapes are computed at load) the new build shows it: its
-// other quantities or initial places differ.
+// Any other document is built. Then it may still be that only numbers differ, of quantities that
+// have a gradient: whatever depends on those does so through arrays of the device, as when the
+// optimiser changes them. They are set in the running simulation too. Otherwise the new simulation
+// takes over.
 #include <algorithm>
 #include <cmath>
 
-#include "app/session/document/compare.hpp"
 #include "app/session/threads/runner.hpp"
+#include "engine/sim/scene/values_in_place.hpp"
 
 namespace hindcast::session {
 
@@ -36,14 +37,17 @@ Error placed(Error error, const document::Document& document) {
 void Runner::apply(const Apply& command) {
     if (!command.document) throw Error("internal: a document is missing");
     const bool same_scene = now_.simulation && !command.fresh && command.file == file_;
-    if (same_scene && compare(*document_, *command.document, {}).nothing) {
-        document_ = command.document;
-        revision_ = command.revision;
-        const Lock lock(desk_.mutex);
-        desk_.draft.revision = desk_.draft.applied_revision = revision_;
-        desk_.draft.error = nullptr;
-        desk_.mark();
-        return;
+    Difference difference;
+    if (same_scene) {
+        std::vector<std::string> pointers;
+        for (const QuantityMeta& q : now_.scene->quantities)
+            pointers.push_back(q.info.scene_pointer);
+        difference = compare(*document_, *command.document, pointers);
+        if (difference.nothing) return runs_now(command);
+        if (auto base = edited_in_place(difference, *command.document)) {
+            set_in_place(std::move(base));
+            return runs_now(command);
+        }
     }
     if (!optimising_) set_activity(Activity::building, "building the scene");
     std::unique_ptr<Simulation> next;
@@ -53,95 +57,131 @@ void Runner::apply(const Apply& command) {
         if (!next->model().terms().empty() && next->parameters().size() > 0)
             const Optimization settings_are_right(*next);
     } catch (const Error& error) {  // what was there goes on
-        const Lock lock(desk_.mutex);
-        desk_.draft.applied_revision = command.revision;
-        desk_.fail(placed(error, *command.document));
+        const Lock lock(shared_.mutex);
+        shared_.draft.applied_revision = command.revision;
+        shared_.fail(placed(error, *command.document));
         return;
     }
-    if (!same_scene || !change_in_place(*next, command)) take_over(std::move(next), command);
+    auto base = same_scene ? built_in_place(difference, *next) : nullptr;
+    if (base)
+        set_in_place(std::move(base));
+    else
+        take_over(std::move(next), command);
+    runs_now(command);
+}
+
+// The document of the command is the one that runs.
+void Runner::runs_now(const Apply& command) {
     document_ = command.document;
     file_ = command.file;
     revision_ = command.revision;
-    const Lock lock(desk_.mutex);
+    const Lock lock(shared_.mutex);
     note_unaccepted();
-    desk_.draft.revision = desk_.draft.applied_revision = revision_;
-    desk_.draft.error = nullptr;
-    desk_.mark();
+    shared_.draft.revision = shared_.draft.applied_revision = revision_;
+    shared_.draft.error = nullptr;
+    shared_.mark_changed();
 }
 
-bool Runner::change_in_place(Simulation& next, const Apply& command) {
-    std::vector<std::string> pointers;
-    for (const QuantityMeta& q : now_.world->quantities) pointers.push_back(q.info.scene_pointer);
-    const Difference difference = compare(*document_, *command.document, pointers);
+// The values of all quantities of this document, if the running simulation can be given them as
+// they are; null where only a build can tell.
+std::shared_ptr<const std::vector<SharedValues>> Runner::edited_in_place(
+    const Difference& difference, const document::Document& document) const {
+    if (difference.elsewhere) return nullptr;
+    auto base = std::make_shared<std::vector<SharedValues>>(*base_);
+    for (const std::size_t k : difference.quantities) {
+        const QuantityInfo& info = now_.scene->quantities[k].info;
+        const document::Node* const written = document.find(info.scene_pointer);
+        if (written == nullptr || document_->find(info.scene_pointer) == nullptr) return nullptr;
+        std::optional<std::vector<double>> values = values_in_place(
+            *now_.simulation, *now_.simulation->model().find_quantity(info.path), *written);
+        if (!values) return nullptr;
+        if (*values != *(*base)[k])
+            (*base)[k] = std::make_shared<const std::vector<double>>(std::move(*values));
+    }
+    return base;
+}
+
+// The same for a document that was built: also formulas and values made from others may have come
+// to other numbers. Null where more differs than numbers of quantities with a gradient.
+std::shared_ptr<const std::vector<SharedValues>> Runner::built_in_place(
+    const Difference& difference, Simulation& next) const {
     if (difference.elsewhere ||
         next.model().initial_points() != now_.simulation->model().initial_points())
-        return false;
+        return nullptr;
     const auto& quantities = next.model().quantities();
-    if (quantities.size() != now_.world->quantities.size()) return false;
-    std::vector<std::size_t> changed;
+    if (quantities.size() != now_.scene->quantities.size()) return nullptr;
+    auto base = std::make_shared<std::vector<SharedValues>>(*base_);
     std::size_t k = 0;
     for (const auto& [path, q] : quantities) {
-        const QuantityMeta& meta = now_.world->quantities[k];
+        const QuantityMeta& meta = now_.scene->quantities[k];
         if (path != meta.info.path || q->shared != meta.info.shared || q->count != meta.count ||
-            q->components != meta.info.components || q->values.size() != (*base_)[k]->size())
-            return false;
-        const bool differs = q->values != *(*base_)[k];
-        const bool written = std::find(difference.quantities.begin(), difference.quantities.end(),
-                                       k) != difference.quantities.end();
-        if (differs && (!written || !q->may_optimize)) return false;
-        if (differs) changed.push_back(k);
+            q->components != meta.info.components || q->values.size() != (*base)[k]->size())
+            return nullptr;
+        if (q->values != *(*base)[k]) {
+            if (std::ranges::find(difference.quantities, k) == difference.quantities.end() ||
+                !q->may_optimize)
+                return nullptr;
+            (*base)[k] = std::make_shared<const std::vector<double>>(q->values);
+        }
         ++k;
     }
-    auto base = std::make_shared<std::vector<Numbers>>(*base_);
+    return base;
+}
+
+// Goes on with these values of all quantities, in the simulation that runs.
+void Runner::set_in_place(std::shared_ptr<const std::vector<SharedValues>> base) {
+    std::vector<std::size_t> changed;
+    for (std::size_t k = 0; k < base->size(); ++k)
+        if ((*base)[k] != (*base_)[k]) changed.push_back(k);
     auto values = std::make_shared<std::vector<double>>(*values_);
     auto written = std::make_shared<std::vector<double>>(*written_);
-    const std::vector<double> next_written = next.parameters().values();
-    k = 0;
-    for (const auto& [path, q] : quantities) {
-        if (std::find(changed.begin(), changed.end(), k) != changed.end())
-            (*base)[k] = std::make_shared<const std::vector<double>>(q->values);
-        ++k;
-    }
     // A parameter that was edited takes the value that was written; the others stay as they are.
-    for (std::size_t p = 0; p < next_written.size(); ++p)
-        if (next_written[p] != (*written)[p]) (*values)[p] = (*written)[p] = next_written[p];
+    for (const ParameterPlace& place : now_.scene->places)
+        for (std::size_t e = 0; e < place.entries.size(); ++e) {
+            const std::size_t p = place.first + e;
+            const double next = (*(*base)[place.quantity])[place.entries[e]];
+            if (next != (*written)[p]) (*values)[p] = (*written)[p] = next;
+        }
     const bool parameters_changed = *values != *values_;
     base_ = std::move(base);
     if (parameters_changed) values_ = std::move(values);
     written_ = std::move(written);
-    if (changed.empty()) return true;
+    if (changed.empty()) return;
     load(now_, *base_, values_);
     {  // an edit is seen where it acts
-        const Lock lock(desk_.mutex);
+        const Lock lock(shared_.mutex);
         if (const std::int64_t epoch = epoch_of_numbers(); epoch != epoch_) {
             epoch_ = epoch;
             enter_epoch();
         }
-        if (desk_.wanted_world() != now_.world) desk_.wanted_iteration.reset();
+        if (shared_.wanted_scene() != now_.scene) shared_.wanted_iteration.reset();
     }
     // Parameters in `base` that the optimiser has moved since look changed but are not.
     bool visible = parameters_changed;
     for (const std::size_t q : changed)
-        visible |= std::none_of(now_.world->places.begin(), now_.world->places.end(),
+        visible |= std::none_of(now_.scene->places.begin(), now_.scene->places.end(),
                                 [q](const ParameterPlace& p) { return p.quantity == q; });
-    if (visible && !optimising_) show_current();
-    return true;
+    if (!visible || optimising_) return;
+    show_current();
+    const Lock lock(shared_.mutex);
+    edited_ = shared_.current;
+    edited_at_ = Clock::now();
 }
 
 // That of the rows with the same numbers besides the parameters', which are the same loss; a new
-// one if there are none. Under the desk's lock.
+// one if there are none. Under the shared lock.
 std::int64_t Runner::epoch_of_numbers() {
-    const auto same = [this](const Edition& e) {
-        if (e.world != now_.world) return false;
+    const auto same = [this](const SceneRevision& e) {
+        if (e.scene != now_.scene) return false;
         for (std::size_t q = 0; q < base_->size(); ++q)
-            if ((*e.base)[q] != (*base_)[q] && now_.world->values_of(q, *e.base, values_) !=
-                                                   now_.world->values_of(q, *base_, values_))
+            if ((*e.base)[q] != (*base_)[q] && now_.scene->values_of(q, *e.base, values_) !=
+                                                   now_.scene->values_of(q, *base_, values_))
                 return false;
         return true;
     };
-    const Edition* last = nullptr;
-    for (std::size_t k = desk_.editions.size(); k-- > 0;) {
-        const Edition* const e = desk_.editions[k].get();
+    const SceneRevision* last = nullptr;
+    for (std::size_t k = shared_.scene_revisions.size(); k-- > 0;) {
+        const SceneRevision* const e = shared_.scene_revisions[k].get();
         if (e == nullptr || e == last) continue;
         if (same(*e)) return e->epoch;
         last = e;
@@ -150,23 +190,23 @@ std::int64_t Runner::epoch_of_numbers() {
 }
 
 // The loss is another function now: what was found of the one before is not shown as of this one.
-// Under the desk's lock.
+// Under the shared lock.
 void Runner::enter_epoch() {
-    Snapshot& s = desk_.draft;
+    Snapshot& s = shared_.draft;
     s.epoch = epoch_;
     s.best_iteration = -1;
-    for (const IterationInfo& row : desk_.rows)
+    for (const IterationInfo& row : shared_.rows)
         if (row.epoch == epoch_) note_best(row);
     s.stop_reason.clear();
     s.check = nullptr;
     s.check_at = nullptr;
     s.landscape = nullptr;
-    desk_.mark();
+    shared_.mark_changed();
 }
 
-// If it has the lowest loss of its epoch. Under the desk's lock.
+// If it has the lowest loss of its epoch. Under the shared lock.
 void Runner::note_best(const IterationInfo& row) {
-    std::int64_t& best = desk_.draft.best_iteration;
+    std::int64_t& best = shared_.draft.best_iteration;
     const IterationInfo* const before = row_of(best);
     if (!std::isfinite(row.loss)) return;
     if (before == nullptr || before->epoch != epoch_ || row.loss < before->loss)
@@ -196,13 +236,14 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     auto base = numbers_of(*next);
     auto written = std::make_shared<const std::vector<double>>(next->parameters().values());
     if (!fresh) carry_over(*next);
-    const std::shared_ptr<World> made = make_world(*next);
+    const std::shared_ptr<SceneInfo> made = make_scene_info(*next);
     made->document = command.document;
-    if (now_.world && !fresh && same_layout(*now_.world->plan.stage, *made->plan.stage))
-        made->plan.stage = now_.world->plan.stage;  // what draws it goes on
-    const EditionPointer known = fresh ? nullptr : known_edition(*made, *command.document, *base);
+    if (now_.scene && !fresh && same_layout(*now_.scene->plan.stage, *made->plan.stage))
+        made->plan.stage = now_.scene->plan.stage;  // what draws it goes on
+    const SceneRevisionPointer known =
+        fresh ? nullptr : known_scene_revision(*made, *command.document, *base);
     if (!known) made->build = ++builds_;
-    const WorldPointer world = known ? known->world : made;
+    const SceneInfoPointer scene = known ? known->scene : made;
     if (known) base = known->base;
 
     // The optimiser goes on where it was, if it is of the same kind and about the same parameters.
@@ -216,7 +257,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     drop_older();
     forget_arrays();  // arrays of the simulation before
     between_.clear();
-    now_ = {std::move(next), world, {}};
+    now_ = {std::move(next), scene, {}};
     base_ = std::move(base);
     written_ = std::move(written);
     values_ = std::make_shared<const std::vector<double>>(now_.simulation->parameters().values());
@@ -224,7 +265,7 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
     began_ = false;
     epoch_ = known ? known->epoch : ++epochs_;
     now_.simulation->rollout().profile(profiling_);
-    const bool possible = now_.world->has_objective && now_.world->has_parameters;
+    const bool possible = now_.scene->has_objective && now_.scene->has_parameters;
     optimising_ = optimising_ && !fresh && possible;
     std::string optimiser;
     if (possible) {
@@ -241,23 +282,23 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         optimiser = optimization_->describe();
     }
     {
-        const Lock lock(desk_.mutex);
-        desk_.world = now_.world;
-        desk_.gradient_memory.clear();
-        desk_.growing = nullptr;
-        desk_.wanted_iteration.reset();
-        desk_.rewind |= fresh;
+        const Lock lock(shared_.mutex);
+        shared_.scene = now_.scene;
+        shared_.gradient_memory.clear();
+        shared_.growing = nullptr;
+        shared_.wanted_iteration.reset();
+        shared_.rewind |= fresh;
         if (fresh) {
-            desk_.shown = nullptr;
-            desk_.library.clear();
-            desk_.wanted_ghost.reset();
-            desk_.rows.clear();
-            desk_.draft.iteration_bytes = 0;
-            desk_.editions.clear();
+            shared_.shown = nullptr;
+            shared_.trajectories.clear();
+            shared_.wanted_ghost.reset();
+            shared_.rows.clear();
+            shared_.draft.iteration_bytes = 0;
+            shared_.scene_revisions.clear();
             optimised_seconds_ = 0;
         }
         bound_older_scenes();
-        Snapshot& s = desk_.draft;  // the front fills in what the world says
+        Snapshot& s = shared_.draft;  // playback fills in what the scene says
         s.optimiser = optimiser;
         s.iterations_planned = optimization_ ? optimization_->iterations() : 0;
         enter_epoch();
@@ -278,16 +319,16 @@ void Runner::reset() {
     values_ = written_;
     if (optimization_) optimization_ = std::make_unique<Optimization>(*now_.simulation);
     {
-        const Lock lock(desk_.mutex);
-        desk_.draft.stop_reason.clear();
-        desk_.draft.error = nullptr;
-        if (optimization_) desk_.draft.iterations_planned = optimization_->iterations();
-        desk_.mark();
+        const Lock lock(shared_.mutex);
+        shared_.draft.stop_reason.clear();
+        shared_.draft.error = nullptr;
+        if (optimization_) shared_.draft.iterations_planned = optimization_->iterations();
+        shared_.mark_changed();
     }
     show_current();
 }
 
-void Runner::plan_gradients(Built& of) {
+void Runner::plan_gradients(BuiltScene& of) {
     if (of.gradients_planned) return;
     set_activity(optimising_ ? Activity::optimising : Activity::simulating,
                  "planning the memory of gradients");
@@ -301,13 +342,13 @@ void Runner::plan_gradients(Built& of) {
         stack.push(0);
         stack.reach(
             plan.segments - 1, [](std::int64_t) {}, [](std::int64_t, std::int64_t) {},
-            [&](std::int64_t) { kept.push_back(stack.top() * plan.segment / of.world->substeps); });
+            [&](std::int64_t) { kept.push_back(stack.top() * plan.segment / of.scene->substeps); });
     }
     memory->plan = plan.describe();
     memory->bytes = plan.peak_bytes;
-    const Lock lock(desk_.mutex);
-    desk_.gradient_memory[of.world] = std::move(memory);
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.gradient_memory[of.scene] = std::move(memory);
+    shared_.mark_changed();
 }
 
 }  // namespace hindcast::session

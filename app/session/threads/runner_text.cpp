@@ -43,12 +43,12 @@ std::vector<hindcast::Launch> launches_of(Simulation& simulation) {
 void Runner::answer_texts() {
     std::vector<Command> asked;
     {
-        const Lock lock(desk_.mutex);
+        const Lock lock(shared_.mutex);
         const auto at = std::stable_partition(
-            desk_.work.begin(), desk_.work.end(),
+            shared_.runner_commands.begin(), shared_.runner_commands.end(),
             [](const Command& c) { return !std::holds_alternative<LaunchText>(c); });
-        std::move(at, desk_.work.end(), std::back_inserter(asked));
-        desk_.work.erase(at, desk_.work.end());
+        std::move(at, shared_.runner_commands.end(), std::back_inserter(asked));
+        shared_.runner_commands.erase(at, shared_.runner_commands.end());
     }
     for (const Command& command : asked) answer(std::get<LaunchText>(command));
 }
@@ -91,9 +91,9 @@ void Runner::answer(const LaunchText& command) {
     } catch (const Error& error) {
         answer->problem = error.what();
     }
-    const Lock lock(desk_.mutex);
-    desk_.draft.launch_text = std::move(answer);
-    desk_.mark();
+    const Lock lock(shared_.mutex);
+    shared_.draft.launch_text = std::move(answer);
+    shared_.mark_changed();
 }
 
 }  // namespace hindcast::session

@@ -8,6 +8,7 @@
 #include "engine/backend/cpu/launch/per_target_launch.hpp"
 #include "engine/backend/jit/llvm.hpp"
 #include "engine/backend/kernel_text.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/lang/lowering.hpp"
 
 namespace hindcast::backend::cpu {

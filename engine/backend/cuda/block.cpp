@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cuda/context.hpp"
 #include "engine/backend/cuda/phases.hpp"
 #include "engine/backend/jit/code_cache.hpp"

@@ -27,9 +27,12 @@
 #include <vector>
 
 #include "engine/backend/cuda/driver.hpp"
-#include "engine/backend/executable.hpp"
 #include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
+
+namespace hindcast::backend {
+struct Binding;
+}
 
 namespace hindcast::backend::cuda {
 

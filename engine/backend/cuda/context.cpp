@@ -13,6 +13,7 @@
 #include "engine/backend/cuda/emit.hpp"
 #include "engine/backend/cuda/nvrtc_required.hpp"
 #include "engine/backend/cuda/phases.hpp"
+#include "engine/backend/executable.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/base/error.hpp"
 

@@ -29,8 +29,11 @@
 #include "engine/backend/cuda/driver.hpp"
 #include "engine/backend/cuda/prelude.hpp"
 #include "engine/backend/cuda/tuner.hpp"
-#include "engine/backend/executable.hpp"
 #include "engine/backend/single_block_use.hpp"
+
+namespace hindcast::backend {
+struct LaunchWords;
+}
 
 namespace hindcast::backend::cuda {
 

@@ -9,6 +9,7 @@
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/plan/fault.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
+#include "engine/backend/plan/last_bindings.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/ir/memory_type.hpp"

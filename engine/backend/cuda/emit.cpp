@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "engine/backend/executable.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/ir/evaluate.hpp"
 #include "engine/ir/memory_type.hpp"

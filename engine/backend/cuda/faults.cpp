@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/backend/cuda/context.hpp"
+#include "engine/backend/executable.hpp"
 #include "engine/backend/launch_error.hpp"
 
 namespace hindcast::backend::cuda {

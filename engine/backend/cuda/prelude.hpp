@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "engine/backend/plan/fixed_point.hpp"
-
 namespace hindcast::backend::cuda {
 
 extern const char* const prelude;

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/binding.hpp"
+
+namespace hindcast {
+class ThreadPool;
+}
 
 namespace hindcast::backend {
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/backend/binding.hpp"
 #include "engine/base/error.hpp"
 
 namespace hindcast::backend {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/backend/binding.hpp"
 #include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend {

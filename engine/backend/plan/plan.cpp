@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/backend/executable.hpp"
 #include "engine/ir/clone.hpp"
 
 namespace hindcast::backend {
@@ -14,11 +15,11 @@ using ir::OpCode;
 using ir::Parameter;
 using ir::Value;
 
-namespace {
-
 bool accumulates(const Parameter& p) {
     return p.access == Access::accumulate || p.access == Access::sum;
 }
+
+namespace {
 
 class Planner {
 public:
@@ -337,25 +338,6 @@ std::int64_t Plan::first_to_clear(int symbol, std::int64_t items, std::int64_t e
         case Summation::fixed: return items > 0 && !shares_buffer(symbol) ? elements : 0;
         default: return 0;
     }
-}
-
-LastBindings::LastBindings(const Kernel& kernel) {
-    const bool several =
-        std::count_if(kernel.parameters.begin(), kernel.parameters.end(), accumulates) > 1;
-    for (const Parameter& p : kernel.parameters) may_alias_.push_back(several && accumulates(p));
-}
-
-bool LastBindings::change(const Binding* bindings) {
-    bool same = last_.size() == may_alias_.size();
-    for (std::size_t p = 0; p < last_.size() && same; ++p) {
-        const Binding &a = last_[p], &b = bindings[p];
-        same = a.element_stride == b.element_stride && a.component_stride == b.component_stride &&
-               a.count == b.count && a.padded == b.padded &&
-               (may_alias_[p] == 0 || a.data == b.data);
-    }
-    if (same) return false;
-    last_.assign(bindings, bindings + may_alias_.size());
-    return true;
 }
 
 int natural_width(ir::Precision precision) {

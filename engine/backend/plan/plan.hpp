@@ -14,11 +14,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/pass_set.hpp"
 #include "engine/backend/plan/fixed_point.hpp"
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast::backend {
+
+struct Binding;
+struct CompileOptions;
 
 // The widest vectors; a vector's first item is a multiple of its width.
 inline constexpr int most_lanes = 16;
@@ -41,6 +44,7 @@ using Form = std::vector<ParameterForm>;
 Form form_of(const ir::Kernel& kernel, const Binding* bindings);
 Form usual_form(const ir::Kernel& kernel);  // every array C-contiguous
 
+bool accumulates(const ir::Parameter& p);  // or defines, as a sum
 enum class Summation : std::uint8_t { own, gathered, fixed, atomic };
 
 // One contribution per item to one element of a gathered parameter.
@@ -98,18 +102,6 @@ struct Plan {
     std::int64_t first_to_clear(int symbol, std::int64_t items, std::int64_t elements) const;
 };
 
-// The bindings of a kernel's last launch: where they have changed, other code may be needed.
-class LastBindings {
-public:
-    explicit LastBindings(const ir::Kernel& kernel);
-    // Whether the form may be another one than that of the bindings given last.
-    bool change(const Binding* bindings);
-    const std::vector<Binding>& bindings() const { return last_; }
-
-private:
-    std::vector<char> may_alias_;  // per parameter: another sum may have the same buffer
-    std::vector<Binding> last_;
-};
 Plan make_plan(const ir::Kernel& lowered, const Form& form, const CompileOptions& options,
                const FixedPlan& fixed = {});
 

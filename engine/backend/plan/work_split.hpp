@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/array_facts.hpp"
 #include "engine/base/thread_pool.hpp"
 
 namespace hindcast::backend {

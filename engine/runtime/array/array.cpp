@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/backend/cuda/context.hpp"
 #include "engine/backend/plan/work_split.hpp"

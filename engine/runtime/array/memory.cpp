@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cuda/context.hpp"
 #include "engine/base/error.hpp"
 

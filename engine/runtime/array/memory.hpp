@@ -22,15 +22,17 @@
 #include <span>
 #include <utility>
 
-#include "engine/backend/executable.hpp"
 #include "engine/base/aligned.hpp"
 
 namespace hindcast {
 
-namespace backend::cuda {
+namespace backend {
+struct Binding;
+namespace cuda {
 class Context;
 struct Exported;
-}  // namespace backend::cuda
+}  // namespace cuda
+}  // namespace backend
 
 class Memory {
 public:

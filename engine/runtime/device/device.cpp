@@ -12,6 +12,7 @@
 #include "engine/backend/cuda/nvrtc.hpp"
 #include "engine/backend/interpreter/interpreter.hpp"
 #include "engine/backend/jit/machine_code.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/pages.hpp"
 #include "engine/base/thread_pool.hpp"

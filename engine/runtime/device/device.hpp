@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend/optional_passes.hpp"
-#include "engine/backend/single_block_use.hpp"
+#include "engine/backend/pass_set.hpp"
 #include "engine/ir/kernel.hpp"
 
 namespace hindcast {
@@ -21,6 +20,7 @@ class DeviceMemory;
 class ThreadPool;
 namespace backend {
 class Executable;
+enum class SingleBlockUse : std::uint8_t;  // single_block_use.hpp
 struct RunOptions;
 namespace cuda {
 class Context;
@@ -39,9 +39,9 @@ struct DeviceOptions {
     bool checked = false;  // bounds, second stores and non-finite values are looked for
     WholeProgramUse whole_program = WholeProgramUse::automatic;
     // On a CUDA device, of what runs as a graph.
-    backend::SingleBlockUse single_block = backend::SingleBlockUse::automatic;
-    PassSet passes = {};  // all that there are: they never change a bit
-    int ordinal = 0;      // of the CUDA device
+    backend::SingleBlockUse single_block{};  // automatic
+    PassSet passes = {};                     // all that there are: they never change a bit
+    int ordinal = 0;                         // of the CUDA device
     // Further ones, that the members of an ensemble are spread over (sim/ensembles/ensemble.hpp).
     std::vector<int> others = {};
     // On a CUDA device sums at dynamic indices are made by atomic additions of floating-point

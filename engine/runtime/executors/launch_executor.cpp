@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array/memory.hpp"

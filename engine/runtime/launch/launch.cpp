@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/backend/executable.hpp"
+#include "engine/document/text.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch/launch_state.hpp"
 
@@ -202,6 +203,62 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
     s.left.resize(arguments.size());
     for (std::size_t k = 0; k < arguments.size(); ++k) s.set(static_cast<int>(k), arguments[k]);
 }
+
+// A kernel, and one argument for each of its parameters.
+struct Launch::Ordered {
+    lang::KernelDef kernel;
+    std::vector<Argument> arguments;
+
+    Ordered(const lang::KernelDef& of, const std::vector<NamedArgument>& named,
+            const std::string& description)
+        : kernel(of) {
+        const auto fail = [&](const std::string& what, const std::string& remedy) {
+            throw Error("the kernel '" + of.name() + "' " + what)
+                .in_kernel(description.empty() ? of.name() : description)
+                .remedy(remedy);
+        };
+        std::vector<std::string_view> known;
+        for (const Parameter& p : of.parameters()) known.push_back(p.name);
+        const std::string all = fmt::format("its parameters are {}", fmt::join(known, ", "));
+        const auto given = [&](std::string_view name) {
+            return std::ranges::find(named, name, &NamedArgument::parameter);
+        };
+        for (auto argument = named.begin(); argument != named.end(); ++argument) {
+            const std::string& name = argument->parameter;
+            if (std::ranges::find(known, name) == known.end()) {
+                const std::string_view nearest = document::nearest(name, known);
+                fail("has no parameter '" + name + "'",
+                     (nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest)) + all);
+            }
+            if (given(name) != argument)
+                fail("is given two arguments for '" + name + "'", "give one; " + all);
+        }
+        const auto has_all = [&] {
+            return std::ranges::all_of(kernel.parameters(), [&](const Parameter& p) {
+                return given(p.name) != named.end();
+            });
+        };
+        if (!has_all()) kernel = of.without_unused();
+        for (const Parameter& p : kernel.parameters()) {
+            const auto argument = given(p.name);
+            if (argument == named.end())
+                fail("is given no argument for '" + p.name + "'",
+                     all + "; those that it does not use may be left out");
+            arguments.push_back(argument->argument);
+        }
+    }
+};
+
+Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
+               ir::Precision precision, std::int64_t items,
+               const std::vector<NamedArgument>& arguments, std::string description)
+    : Launch(std::move(device), Ordered(kernel, arguments, description), precision, items,
+             description) {}
+
+Launch::Launch(std::shared_ptr<Device> device, Ordered ordered, ir::Precision precision,
+               std::int64_t items, std::string description)
+    : Launch(std::move(device), ordered.kernel, precision, items, std::move(ordered.arguments),
+             std::move(description)) {}
 
 Launch::Replay Launch::joined(std::vector<Replay> replays, ir::Kernel kernel,
                               std::vector<Array> arrays,

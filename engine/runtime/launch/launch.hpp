@@ -1,6 +1,8 @@
 // A Launch: a kernel bound to its arguments and ready to go, any number of times, in any direction.
 //
-//     Launch pull(device, spring_force, springs, {ends, rest, 100.0, x, v, 0.5, force});
+//     Launch pull(device, spring_force, ir::Precision::f32, springs,
+//                 {{"ends", ends}, {"rest_length", rest}, {"stiffness", 100.0}, {"damping", 0.5},
+//                  {"x", x}, {"v", v}, {"force", force}});
 //     const Launch::Replay forward = pull.forward(), backward = pull.adjoint();  // once
 //     for (...) { pull.set("damping", d); forward.run(); backward.run(); }       // no allocation
 //
@@ -20,6 +22,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -70,6 +73,16 @@ private:
     bool shared_ = false;
 };
 
+// An argument with the name of its parameter.
+struct NamedArgument {
+    template <std::convertible_to<std::string_view> Name>
+    NamedArgument(const Name& name, Argument given)
+        : parameter(std::string_view(name)), argument(std::move(given)) {}
+
+    std::string parameter;
+    Argument argument;
+};
+
 // Which of the kernels derived from a launch's kernel.
 enum class Direction : std::uint8_t {
     forward,          // K
@@ -92,6 +105,11 @@ public:
     // set() calls; given an array, one each.
     Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
            std::int64_t items, std::vector<Argument> arguments, std::string description = "");
+    // The same with arguments by name, in any order. A parameter that the kernel's body does not
+    // use may be left out: the launch is then without it.
+    Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
+           std::int64_t items, const std::vector<NamedArgument>& arguments,
+           std::string description = "");
 
     // Replays whose kernels were joined (join.hpp), as one launch: `kernel` with `arrays` per
     // parameter. Its only replay has the direction of the last of them; running it counts as
@@ -138,6 +156,9 @@ public:
 private:
     Launch() = default;
     struct State;
+    struct Ordered;
+    Launch(std::shared_ptr<Device> device, Ordered ordered, ir::Precision precision,
+           std::int64_t items, std::string description);
     std::shared_ptr<State> state_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "engine/backend/array_facts.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/runtime/array/memory.hpp"
 #include "engine/runtime/launch/launch.hpp"

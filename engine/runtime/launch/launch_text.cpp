@@ -1,5 +1,7 @@
 #include "engine/runtime/launch/launch_text.hpp"
 
+#include "engine/backend/kernel_text.hpp"
+
 namespace hindcast {
 
 namespace {

@@ -3,12 +3,16 @@
 //     launch_text(pull, Direction::adjoint, backend::KernelText::ir)
 #pragma once
 
+#include <cstdint>
 #include <string>
 
-#include "engine/backend/kernel_text.hpp"
 #include "engine/runtime/launch/launch.hpp"
 
 namespace hindcast {
+
+namespace backend {
+enum class KernelText : std::uint8_t;  // kernel_text.hpp
+}
 
 // The kernel that the replay runs, for as many lanes as its launch's device has. Throws Error as
 // backend::kernel_text() does.

@@ -1,4 +1,6 @@
 // forward() and backward(); what they keep and how they get at it is Recording's (recording.hpp).
+#include "engine/backend/executable.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/runtime/rollout/work.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/runtime/rollout/mode.hpp"
 
 namespace hindcast {

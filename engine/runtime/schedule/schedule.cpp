@@ -10,6 +10,8 @@
 #include <set>
 #include <span>
 
+#include "engine/backend/executable.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/runtime/array/memory.hpp"

@@ -193,13 +193,18 @@ void StateRecorder::finish() {
 }
 
 Node StateRecorder::describe() const {
-    Node arrays = Node::array();
-    for (const std::string& name : plan_.arrays) arrays.push_back("states/" + name + ".npy");
+    Node files = Node::array(), arrays = Node::object({});
+    for (const std::string& name : plan_.arrays) {
+        files.push_back("states/" + name + ".npy");
+        const model::Model::Published& published = simulation_.model().arrays().at(name);
+        arrays.set(name, Node::object({{"unit", published.unit}, {"meaning", published.meaning}}));
+    }
     const double seconds = simulation_.scene().step() * static_cast<double>(plan_.every);
     return Node::object({{"every", plan_.every},
                          {"seconds_between_frames", number_node(seconds)},
                          {"frames", frames_},
-                         {"files", std::move(arrays)}});
+                         {"files", std::move(files)},
+                         {"arrays", std::move(arrays)}});
 }
 
 // ---------------------------------------------------------------- scene

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/backend/optional_passes.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/layout.hpp"
 #include "engine/sim/results/results.hpp"

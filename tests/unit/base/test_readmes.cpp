@@ -1,10 +1,12 @@
 // The pages of the engine's folders: what they name is there, and each header and folder is named.
+// The program's page: what it names is there, and its way to a new panel is that of all panels.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "tests/support/paths.hpp"
@@ -60,4 +62,41 @@ TEST_CASE("pages of the engine's folders: what they name is there, and nothing i
         CAPTURE(path);
         CHECK((fs::exists(engine / path) || fs::exists(root / path)));
     }
+}
+
+TEST_CASE("the program's page: what it names is there") {
+    const fs::path root(hindcast::test::source_dir), app = root / "app";
+    if (!fs::exists(app)) return;
+    for (const std::string& path : paths_in(text_of(app / "README.md"))) {
+        CAPTURE(path);
+        CHECK((fs::exists(app / path) || fs::exists(root / path) ||
+               fs::exists(app / "session/threads" / path) ||  // in the row of that folder
+               path == "gui/panels/NAME.cpp"));
+    }
+}
+
+TEST_CASE("the program's page: each panel is made as the page says") {
+    const fs::path gui = fs::path(hindcast::test::source_dir) / "app/gui";
+    if (!fs::exists(gui)) return;
+    const auto names_in = [](const std::string& text, const std::string& pattern) {
+        std::set<std::string> names;
+        const std::regex make(pattern);
+        for (std::sregex_iterator at(text.begin(), text.end(), make), end; at != end; ++at)
+            names.insert((*at)[1]);
+        return names;
+    };
+    const std::string made = R"(std::unique_ptr<Panel> (make_[a-z_]+)\(\))";
+    const std::set<std::string> declared = names_in(text_of(gui / "panels/panel.hpp"), made + ";");
+    std::set<std::string> defined;
+    for (const auto& file : fs::directory_iterator(gui / "panels"))
+        if (file.path().extension() == ".cpp")
+            defined.merge(names_in(text_of(file.path()), made + " \\{"));
+    const std::string shell = text_of(gui / "window/shell.cpp");
+    const std::size_t begin = shell.find("for (auto make : {"), end = shell.find('}', begin);
+    REQUIRE(begin != std::string::npos);
+    const std::set<std::string> listed =
+        names_in(shell.substr(begin, end - begin), "(make_[a-z_]+)");
+    CHECK(declared.size() > 10);
+    CHECK(declared == defined);
+    CHECK(declared == listed);
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cuda/context.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/program/sequence.hpp"

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "engine/backend/single_block_use.hpp"
 #include "engine/base/error.hpp"
 #include "engine/runtime/program/sequence.hpp"
 #include "tests/support/arrays.hpp"

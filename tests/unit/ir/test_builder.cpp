@@ -138,7 +138,7 @@ TEST_CASE("folding of integers and booleans") {
           r.b.constant(Type::f32, ir::to_bits(0.1f)));
 }
 
-TEST_CASE("folding of remainders: items are not negative, other values may be") {
+TEST_CASE("folding of remainders and quotients: items are not negative, other values may be") {
     Recording r;
     const Value item = r.b.item();
     const auto rem = [&](Value x, std::int64_t by) {
@@ -150,6 +150,14 @@ TEST_CASE("folding of remainders: items are not negative, other values may be") 
         CHECK(r.b.kernel().op(rem(item, by)).code == OpCode::rem);
     CHECK(r.b.kernel().op(rem(r.i, 8)).code == OpCode::rem);
     CHECK(r.b.kernel().op(rem(r.op(OpCode::sub, item, r.i), 8)).code == OpCode::rem);
+    const auto div = [&](Value x, std::int64_t by) {
+        return r.op(OpCode::div, x, r.b.integer(by));
+    };
+    CHECK(div(item, 1) == item);
+    CHECK(div(item, 8) == r.op(OpCode::shift_right, item, r.b.integer(3)));
+    for (const std::int64_t by : {0, 3, 12, -8})
+        CHECK(r.b.kernel().op(div(item, by)).code == OpCode::div);
+    CHECK(r.b.kernel().op(div(r.i, 8)).code == OpCode::div);
 }
 
 TEST_CASE("contraction: by definition of the operand, the left product first") {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "engine/backend/array_facts.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"

@@ -64,7 +64,7 @@ public:
             colour = own->string();
         check("colour_by", colour, snapshot->colours);
         check("arrows", wish.arrows, snapshot->arrows);
-        director_->send(session::Look{colour, wish.arrows, false});
+        director_->send(session::FrameContents{colour, wish.arrows, false});
         director_->show_step(wish.frame < 0 ? snapshot->steps : wish.frame, false);
         director_->wait([&](const session::Snapshot&) { return exchange_->serial() > 0; });
         render::View view;

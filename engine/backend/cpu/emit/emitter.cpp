@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "engine/backend/binding.hpp"
 #include "engine/ir/evaluate.hpp"
 
 namespace hindcast::backend::cpu {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cpu/emit/emitter.hpp"
 #include "engine/backend/cpu/launch/fixed_sums.hpp"
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "engine/backend/binding.hpp"
+
 #include "engine/backend/cpu/emit/emitter.hpp"
 
 namespace hindcast::backend::cpu {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "engine/backend/optional_passes.hpp"
+
 #include "engine/backend/cpu/emit/emitter.hpp"
 
 namespace hindcast::backend::cpu {

@@ -6,6 +6,8 @@
 // memory.
 #include <cstddef>
 
+#include "engine/backend/executable.hpp"
+
 #include "engine/backend/cpu/emit/emitter.hpp"
 
 namespace hindcast::backend::cpu {

@@ -9,6 +9,7 @@
 #include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/backend/jit/llvm.hpp"
 #include "engine/backend/jit/machine_code.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
 #include "engine/base/files.hpp"
 #include "engine/base/thread_pool.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/array_facts.hpp"
 #include "engine/backend/cpu/emit/emitter.hpp"
 #include "engine/backend/cpu/launch/fixed_sums.hpp"
 #include "engine/backend/cpu/launch/rerun_backup.hpp"
@@ -15,6 +16,7 @@
 #include "engine/backend/executable.hpp"
 #include "engine/backend/jit/object_code.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
+#include "engine/backend/plan/last_bindings.hpp"
 #include "engine/backend/plan/plan.hpp"
 #include "engine/backend/plan/work_split.hpp"
 #include "engine/base/aligned.hpp"

@@ -29,7 +29,11 @@
 #include <span>
 #include <type_traits>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/array_facts.hpp"
+
+namespace hindcast {
+class ThreadPool;
+}
 
 namespace hindcast::backend {
 
@@ -48,7 +52,7 @@ public:
         std::int64_t count = 0;  // elements of each of its arrays
         ActiveRange range;       // to go over; its begin is rounded down to a whole block, and
                                  // what its columns leave out to whole vectors
-        ActiveRange occupied;    // how it is best cut (executable.hpp)
+        ActiveRange occupied;    // how it is best cut (array_facts.hpp)
         double work = 0;         // operations
         List written, read_elsewhere;
         // Read at elements e - reach ... e + reach by element e; only the first loop has such.

@@ -19,6 +19,8 @@
 #include <memory>
 #include <vector>
 
+#include "engine/backend/array_facts.hpp"
+#include "engine/backend/binding.hpp"
 #include "engine/backend/plan/plan.hpp"
 #include "engine/base/aligned.hpp"
 

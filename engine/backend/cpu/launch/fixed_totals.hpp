@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/binding.hpp"
 #include "engine/backend/plan/fixed_point.hpp"
 
 namespace hindcast::backend::cpu {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/cpu/launch/deferred_work.hpp"
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"

@@ -15,7 +15,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/array_facts.hpp"
 #include "engine/backend/plan/plan.hpp"
 
 namespace hindcast::backend::cpu {

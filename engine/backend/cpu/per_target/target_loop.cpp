@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/backend/cpu/per_target/symmetry.hpp"
+#include "engine/backend/optional_passes.hpp"
 #include "engine/ir/builder.hpp"
 #include "engine/ir/clone.hpp"
 
@@ -414,7 +415,9 @@ bool TargetLoop::worth_it() const {
             // Side by side, elements are loaded where others would be gathered.
             const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted() &&
                                  kernel_.op(op.operand[0]).code != OpCode::add;
-            work += slow ? 4 : gathers ? 8 : 1;
+            // Of what guards against zero, for the most part; a mask costs the op that it masks little.
+            const bool masks = op.code == OpCode::select || op.type == Type::boolean;
+            work += slow ? 4 : gathers ? 8 : masks ? 0.5 : 1;
         }
     const auto rows = static_cast<double>(rows_.size());
     if (shifted()) return loops == 0 && work <= rows * scratch_cost;

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/binding.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 
 namespace hindcast::ir {

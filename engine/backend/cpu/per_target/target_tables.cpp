@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/backend/optional_passes.hpp"
+
 #include "engine/backend/cpu/per_target/target_loop.hpp"
 
 namespace hindcast::backend::cpu {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/backend/executable.hpp"
 #include "engine/backend/plan/fixed_point.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/batch.hpp"

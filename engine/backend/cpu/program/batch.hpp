@@ -24,6 +24,10 @@
 #include "engine/backend/cpu/program/program.hpp"
 #include "engine/base/aligned.hpp"
 
+namespace hindcast {
+class ThreadPool;
+}
+
 namespace hindcast::backend {
 
 class Batch {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/backend/cpu/emit/emitter.hpp"
+#include "engine/backend/executable.hpp"
 #include "engine/backend/jit/machine_code.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/backend/plan/plan.hpp"

@@ -18,7 +18,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/backend/executable.hpp"
+#include "engine/backend/binding.hpp"
+#include "engine/ir/kernel.hpp"
 
 namespace hindcast::backend {
 

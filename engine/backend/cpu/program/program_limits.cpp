@@ -2,6 +2,7 @@
 #include <set>
 
 #include "engine/backend/cpu/program/program.hpp"
+#include "engine/backend/executable.hpp"
 #include "engine/backend/plan/inverse_index.hpp"
 #include "engine/backend/plan/plan.hpp"
 #include "engine/lang/lowering.hpp"

@@ -1,4 +1,4 @@
-#include "app/gui/draw/sheet.hpp"
+#include "app/gui/draw/offscreen_canvas.hpp"
 
 #include <implot.h>
 
@@ -11,7 +11,7 @@
 namespace hindcast::gui {
 
 // While it lives, ImGui's calls go to the sheet.
-struct Sheet::State {
+struct OffscreenCanvas::State {
     render::VulkanContext& vulkan;
     ImGuiContext* imgui = nullptr;
     ImPlotContext* plot = nullptr;
@@ -27,15 +27,15 @@ struct Sheet::State {
         explicit Entered(const State& state)
             : imgui_(ImGui::GetCurrentContext()),
               plot_(ImPlot::GetCurrentContext()),
-              theme_(look().theme) {
+              theme_(style().theme) {
             ImGui::SetCurrentContext(state.imgui);
             ImPlot::SetCurrentContext(state.plot);
-            if (state.theme) set_look(state.theme.get());
+            if (state.theme) set_style(state.theme.get());
         }
         ~Entered() {
             ImGui::SetCurrentContext(imgui_);
             ImPlot::SetCurrentContext(plot_);
-            set_look(theme_);
+            set_style(theme_);
         }
         Entered(const Entered&) = delete;
         Entered& operator=(const Entered&) = delete;
@@ -47,7 +47,7 @@ struct Sheet::State {
     };
 };
 
-Sheet::Sheet(render::VulkanContext& context, bool dark, double scale)
+OffscreenCanvas::OffscreenCanvas(render::VulkanContext& context, bool dark, double scale)
     : state_(std::make_unique<State>(context)) {
     State& s = *state_;
     ImGuiContext* const imgui = ImGui::GetCurrentContext();
@@ -66,7 +66,7 @@ Sheet::Sheet(render::VulkanContext& context, bool dark, double scale)
     s.theme->apply(dark, static_cast<float>(scale));
 }
 
-Sheet::~Sheet() {
+OffscreenCanvas::~OffscreenCanvas() {
     State& s = *state_;
     {
         const State::Entered entered(s);
@@ -77,12 +77,13 @@ Sheet::~Sheet() {
     ImGui::DestroyContext(s.imgui);
 }
 
-double Sheet::scale_for(int height) {
+double OffscreenCanvas::scale_for(int height) {
     constexpr double height_at_one = 720;
     return std::max(height / height_at_one, 1.0);
 }
 
-render::Image Sheet::draw(int width, int height, const std::function<void()>& content, int frames) {
+render::Image OffscreenCanvas::draw(int width, int height, const std::function<void()>& content,
+                                    int frames) {
     State& s = *state_;
     const State::Entered entered(s);
     ImGuiIO& io = ImGui::GetIO();
@@ -109,8 +110,8 @@ render::Image Sheet::draw(int width, int height, const std::function<void()>& co
     return s.canvas->read();
 }
 
-render::Image Sheet::annotated(render::Renderer& renderer, const render::View& view,
-                               const std::function<void(ImVec2 at)>& labels) {
+render::Image OffscreenCanvas::annotated(render::Renderer& renderer, const render::View& view,
+                                         const std::function<void(ImVec2 at)>& labels) {
     State& s = *state_;
     renderer.picture(view);  // waits: the range of colours is that of this picture
     const render::Renderer::Texture texture = renderer.texture();

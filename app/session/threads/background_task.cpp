@@ -1,12 +1,12 @@
-#include "app/session/threads/background.hpp"
+#include "app/session/threads/background_task.hpp"
 
 #include <memory>
 #include <utility>
 
 namespace hindcast::session {
 
-void Background::start(std::function<void()> work,
-                       std::function<void(const std::optional<Error>&)> ended) {
+void BackgroundTask::start(std::function<void()> work,
+                           std::function<void(const std::optional<Error>&)> ended) {
     cancel();
     thread_ = std::thread([work = std::move(work), ended = std::move(ended)] {
         std::optional<Error> failure;
@@ -14,14 +14,14 @@ void Background::start(std::function<void()> work,
             work();
         } catch (const Error& error) {
             failure = error;
-        } catch (const std::exception& error) {  // of the standard library: memory, threads
+        } catch (const std::exception& error) {  // of the standard cache: memory, threads
             failure = Error(std::string("internal: ") + error.what());
         }
         ended(failure);
     });
 }
 
-void Background::cancel() {
+void BackgroundTask::cancel() {
     cancelled_ = true;
     if (thread_.joinable()) thread_.join();
     cancelled_ = false;

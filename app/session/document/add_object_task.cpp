@@ -1,4 +1,4 @@
-#include "app/session/document/adding.hpp"
+#include "app/session/document/add_object_task.hpp"
 
 #include <utility>
 
@@ -6,15 +6,15 @@
 
 namespace hindcast::session {
 
-Adding::Adding(const Editor& editor, const Registry& registry, model::Section section,
-               const std::string& type)
+AddObjectTask::AddObjectTask(const Editor& editor, const Registry& registry, model::Section section,
+                             const std::string& type)
     : editor_(&editor), registry_(registry), type_(registry.find(section, type)) {
     if (type_ == nullptr)
         throw Error("there is no type '" + type + "' in " + model::name_of(section));
     begin(editor);
 }
 
-void Adding::begin(const Editor& editor) {
+void AddObjectTask::begin(const Editor& editor) {
     background_.cancel();
     name_ = editor.name_for(type_->type);
     document_ = editor.document();
@@ -32,7 +32,7 @@ void Adding::begin(const Editor& editor) {
         });
 }
 
-std::string Adding::finish(Editor& editor) {
+std::string AddObjectTask::finish(Editor& editor) {
     if (editor.document() != document_) {
         begin(editor);
         return "";

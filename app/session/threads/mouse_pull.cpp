@@ -1,4 +1,4 @@
-#include "app/session/threads/hand.hpp"
+#include "app/session/threads/mouse_pull.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,8 +16,9 @@ double rounded(double value, int digits) {
 
 }  // namespace
 
-HandSpring hand_spring(double point_mass, double body_mass, double step_seconds) {
-    constexpr double wanted_rate = 10;  // 1/s: the hand is reached in some tenths of a second
+PullSpring pull_spring(double point_mass, double body_mass, double step_seconds) {
+    constexpr double wanted_rate =
+        10;  // 1/s: the point reaches the mouse in some tenths of a second
     const double rate = std::min(wanted_rate, 1 / (4 * step_seconds));
     const double mass = std::min(body_mass, point_mass / (4 * rate * step_seconds));
     return {rounded(mass * rate * rate, 4), rounded(2 * mass * rate, 4)};
@@ -25,7 +26,7 @@ HandSpring hand_spring(double point_mass, double body_mass, double step_seconds)
 
 double written_place(double metres) { return rounded(metres, 7); }
 
-document::Node force_of(const HandPath& path, const std::string& name) {
+document::Node force_of(const PullPath& path, const std::string& name) {
     using document::Node;
     Node places = Node::array();
     for (const std::vector<double>& place : path.places) {

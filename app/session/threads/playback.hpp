@@ -1,7 +1,7 @@
-// The half of a session that answers at once: takes commands, moves the cursor through kept frames
-// in real time, writes what is shown into the Exchange, and publishes snapshots. It computes
-// nothing that takes long; what does, it hands to the runner. Frames that lie in memory of a CUDA
-// device are written by the runner, whose device that is.
+// The thread of a session that answers at once. It takes commands, moves the cursor through the
+// kept frames in real time, writes the frame shown into the Exchange, and publishes snapshots.
+// Anything that takes long it forwards to the runner. Frames in memory of a CUDA device are written
+// by the runner, which owns that device.
 #pragma once
 
 #include <functional>
@@ -10,53 +10,56 @@
 #include <optional>
 
 #include "app/session/frames/frame_writer.hpp"
-#include "app/session/threads/desk.hpp"
+#include "app/session/threads/shared_state.hpp"
 
 namespace hindcast::session {
 
-class Front {
+class Playback {
 public:
     using Publish = std::function<void(std::shared_ptr<const Snapshot>)>;
-    // `solver`: the runner's device. `publish`: with each new snapshot; `wake`: after each frame.
-    Front(Desk& desk, const Device& solver, Publish publish, std::function<void()> wake);
+    // `solver`: the runner's device. `publish` gets each new snapshot; `wake` is called after each
+    // frame.
+    Playback(SharedState& shared, const Device& solver, Publish publish,
+             std::function<void()> wake);
 
-    void run();  // until Desk::ends
+    void run();  // until SharedState::ends
 
 private:
     using Lock = std::unique_lock<std::mutex>;
 
     void take(Command& command);
-    void hand_on(Command command);
+    void forward_to_runner(Command command);
     void seek(std::int64_t step);
     void step_by(std::int64_t steps);
     void play(bool on);
     void grab(Grab& command);
-    void follow_hand();
+    void follow_mouse();
     void choose_iteration(std::optional<std::int64_t> iteration, bool ghost);
 
-    bool round(Lock& lock);  // whether a frame was written
-    void follow_world();
-    std::int64_t step_in(const World& world) const;
+    bool round(Lock& lock);  // true if a frame was written
+    void follow_scene();
+    std::int64_t step_in(const SceneInfo& scene) const;
     void choose_shown(Clock::time_point now);
     void choose_ghost();
     void move_cursor(Clock::time_point now);
-    double fastest(const Trajectory& t, double passed) const;  // the next cursor
+    // The next cursor where playing is as fast as possible.
+    double fastest(const Trajectory& t, double passed) const;
     bool write_frame(Lock& lock);
     bool fits();
     void fill_draft(Clock::time_point now);
-    void fill_world();
+    void fill_scene();
     void fill_present();
     static std::shared_ptr<const std::vector<std::vector<render::Vec3>>> trails_of(
         const Trajectory& t, std::int64_t step);
     void publish_snapshot(Lock& lock, Clock::time_point now);
 
-    Desk& desk_;
+    SharedState& shared_;
     Publish publish_;
     std::function<void()> wake_;
 
-    std::optional<FrameWriter> writer_;  // none: the runner writes
+    std::optional<FrameWriter> writer_;  // none: the runner writes the frames
     std::shared_ptr<render::Exchange> exchange_;
-    std::shared_ptr<const render::Stage> checked_stage_;  // that exchange_ was held against
+    std::shared_ptr<const render::Stage> checked_stage_;  // that exchange_ was compared with
     bool fits_ = false;
 
     bool playing_ = false, repeat_ = false;
@@ -66,14 +69,14 @@ private:
     double measured_steps_ = 0;
     TrajectoryPointer target_;
 
-    // Whether a ghost of the one world can be drawn on the other.
+    // The last check whether a ghost of one scene can be drawn on another.
     struct GhostCheck {
-        WorldPointer shown, ghost;
+        SceneInfoPointer shown, ghost;
         bool fits = true;
     } ghost_check_;
     bool unfit_ghost_said_ = false;
 
-    // What was written last: another frame is written when one of these differs.
+    // The last frame written. Another is written when one of these differs.
     struct Written {
         FramePointer frame, adjoint, ghost;
         const Trajectory* trajectory = nullptr;
@@ -82,7 +85,7 @@ private:
         std::string colour, arrows;
         bool operator==(const Written&) const = default;
     } written_;
-    // What the draft was filled from.
+    // The sources that the draft was last filled from.
     struct Filled {
         const Trajectory* trajectory = nullptr;
         std::size_t frames = 0;
@@ -90,11 +93,11 @@ private:
         const void *gradient = nullptr, *probe = nullptr;
         bool operator==(const Filled&) const = default;
     } filled_;
-    struct FilledWorld {
-        WorldPointer world, present;
+    struct FilledScene {
+        SceneInfoPointer scene, present;
         std::shared_ptr<const GradientMemory> memory;
-        bool operator==(const FilledWorld&) const = default;
-    } filled_world_;
+        bool operator==(const FilledScene&) const = default;
+    } filled_scene_;
     TrajectoryPointer filled_present_;
     FramePointer trails_until_;
     std::uint64_t serial_ = 0;

@@ -1,4 +1,4 @@
-#include "app/session/frames/world.hpp"
+#include "app/session/frames/scene_info.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::size_t most_values_shown = 4096;
 
-void add_quantities(World& world, Simulation& simulation) {
+void add_quantities(SceneInfo& scene, Simulation& simulation) {
     for (const auto& [path, q] : simulation.model().quantities()) {
-        world.quantity_of[path] = world.quantities.size();
-        QuantityMeta& meta = world.quantities.emplace_back();
+        scene.quantity_of[path] = scene.quantities.size();
+        QuantityMeta& meta = scene.quantities.emplace_back();
         meta.info.path = path;
         meta.info.unit = q->unit;
         meta.info.scene_pointer = q->scene_pointer;
@@ -36,11 +36,11 @@ void add_quantities(World& world, Simulation& simulation) {
     }
 }
 
-void add_parameters(World& world, Simulation& simulation) {
+void add_parameters(SceneInfo& scene, Simulation& simulation) {
     std::size_t first = 0;
     for (const Parameter& p : simulation.parameters().list()) {
-        const std::size_t q = world.quantity_of.at(p.quantity->path);
-        world.quantities[q].info.optimised = true;
+        const std::size_t q = scene.quantity_of.at(p.quantity->path);
+        scene.quantities[q].info.optimised = true;
         ParameterInfo info;
         info.path = p.path;
         info.unit = p.quantity->unit;
@@ -51,98 +51,103 @@ void add_parameters(World& world, Simulation& simulation) {
         info.names = p.names;
         info.first = first;
         info.count = p.entries.size();
-        world.parameters.push_back(std::move(info));
-        world.places.push_back({q, first, p.entries});
+        scene.parameters.push_back(std::move(info));
+        scene.places.push_back({q, first, p.entries});
         first += p.entries.size();
     }
-    world.parameter_count = first;
+    scene.parameter_count = first;
+}
+
+// Of the derivative of a number by something in this unit: "m/s" -> "s/m".
+std::string per(const std::string& unit) {
+    if (unit.empty()) return "";
+    const std::size_t slash = unit.find('/');
+    if (slash == std::string::npos) return "1/" + unit;
+    const std::string over = unit.substr(0, slash), under = unit.substr(slash + 1);
+    if (over == "1") return under;
+    return under + "/" + (over.find(' ') == std::string::npos ? over : "(" + over + ")");
 }
 
 // What can be shown as colour or arrow, and where it comes from.
 class Shown {
 public:
-    Shown(World& world, Simulation& simulation) : world_(world), model_(simulation.model()) {}
+    Shown(SceneInfo& scene, Simulation& simulation) : scene_(scene), model_(simulation.model()) {}
 
     void find() {
         for (const auto& [name, published] : model_.arrays()) {
             const Array& array = published.array;
             if (!ir::is_real(array.type())) continue;
             const std::size_t scalar = ir::size_of(array.type());
-            world_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
+            scene_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
             if (!is_of_points(array)) continue;
-            if (name == "velocity")
-                colour("speed", "m/s", array_source(name));
-            else if (name != "position" && name != "inverse_mass")
-                colour(name,
-                       name == "force"  ? "N"
-                       : name == "mass" ? "kg"
-                                        : "",
-                       array_source(name));
+            if (name != "position" && name != "inverse_mass")
+                colour(name == "velocity" ? "speed" : name, published.unit, array_source(name));
             const bool vector = array.components() == model_.dimension();
             if (vector && (name == "velocity" || name == "force"))
-                arrow(name, name == "force" ? "N" : "m/s", array_source(name));
+                arrow(name, published.unit, array_source(name));
         }
         for (const char* name : {"position", "velocity"})
-            if (world_.plan.points > 0 && model_.has_array(name))
-                world_.recorded.emplace_back(name);
-        for (const FieldChannel& field : world_.plan.fields) world_.recorded.push_back(field.array);
-        for (std::size_t q = 0; q < world_.quantities.size(); ++q) add_quantity(q, false);
-        if (world_.has_objective && world_.has_parameters) add_gradients();
+            if (scene_.plan.points > 0 && model_.has_array(name))
+                scene_.recorded.emplace_back(name);
+        for (const FieldChannel& field : scene_.plan.fields) scene_.recorded.push_back(field.array);
+        for (std::size_t q = 0; q < scene_.quantities.size(); ++q) add_quantity(q, false);
+        if (scene_.has_objective && scene_.has_parameters) add_gradients();
     }
 
 private:
     // Whether it has a number, vector or matrix for each point.
     bool is_of_points(const Array& array) const {
-        return world_.plan.points > 0 && array.elements() == world_.plan.points &&
+        return scene_.plan.points > 0 && array.elements() == scene_.plan.points &&
                FrameKernels::takes(array);
     }
 
-    static Source array_source(const std::string& name) {
-        Source s;
+    static ValueSource array_source(const std::string& name) {
+        ValueSource s;
         s.array = name;
         return s;
     }
-    static Source gradient_source(const std::string& name, Source::Of of) {
-        Source s;
-        s.kind = Source::Kind::array_gradient;
+    static ValueSource gradient_source(const std::string& name, ValueSource::Of of) {
+        ValueSource s;
+        s.kind = ValueSource::Kind::array_gradient;
         s.array = name;
         s.of = of;
         return s;
     }
-    void colour(const std::string& name, const std::string& unit, const Source& source,
+    void colour(const std::string& name, const std::string& unit, const ValueSource& source,
                 bool length = false) {
-        world_.colours.push_back({name, unit, source.kind >= Source::Kind::array_gradient, length});
-        world_.colour_sources[name] = source;
+        scene_.colours.push_back(
+            {name, unit, source.kind >= ValueSource::Kind::array_gradient, length});
+        scene_.colour_sources[name] = source;
     }
-    void arrow(const std::string& name, const std::string& unit, const Source& source) {
-        world_.arrows.push_back({name, unit, source.kind >= Source::Kind::array_gradient});
-        world_.arrow_sources[name] = source;
+    void arrow(const std::string& name, const std::string& unit, const ValueSource& source) {
+        scene_.arrows.push_back({name, unit, source.kind >= ValueSource::Kind::array_gradient});
+        scene_.arrow_sources[name] = source;
     }
 
     // A number for each element of something that is drawn.
     void add_quantity(std::size_t k, bool gradient) {
-        const QuantityMeta& q = world_.quantities[k];
+        const QuantityMeta& q = scene_.quantities[k];
         if (q.info.shared || q.count == 0) return;
-        Source source;
-        source.kind = gradient ? Source::Kind::quantity_gradient : Source::Kind::quantity;
+        ValueSource source;
+        source.kind = gradient ? ValueSource::Kind::quantity_gradient : ValueSource::Kind::quantity;
         source.quantity = k;
         bool found = false;
-        for (const render::Thing& t : world_.plan.stage->things) {
+        for (const render::Drawable& t : scene_.plan.stage->drawables) {
             if (t.ghost || t.name != q.owner) continue;
             const auto triangles = static_cast<std::int64_t>(t.indices.size() / 3);
-            if (t.kind == render::Thing::Kind::points && t.count == q.count) {
-                source.of = Source::Of::range;
+            if (t.kind == render::Drawable::Kind::points && t.count == q.count) {
+                source.of = ValueSource::Of::range;
                 source.first = t.first;
                 source.count = t.count;
-            } else if (t.kind == render::Thing::Kind::segments &&
+            } else if (t.kind == render::Drawable::Kind::segments &&
                        static_cast<std::int64_t>(t.indices.size() / 2) == q.count) {
-                source.of = Source::Of::segments;
-            } else if (t.kind == render::Thing::Kind::surface &&
+                source.of = ValueSource::Of::segments;
+            } else if (t.kind == render::Drawable::Kind::surface &&
                        (t.element_of.empty()
                             ? triangles == q.count
                             : *std::max_element(t.element_of.begin(), t.element_of.end()) <
                                   static_cast<std::uint64_t>(q.count))) {
-                source.of = Source::Of::surface;
+                source.of = ValueSource::Of::surface;
             } else {
                 continue;
             }
@@ -150,12 +155,12 @@ private:
             break;
         }
         // A number for each node of the only field: its first values, or what it is to become.
-        if (!found && q.info.components == 1 && world_.plan.fields.size() == 1) {
-            const FieldChannel& field = world_.plan.fields.front();
+        if (!found && q.info.components == 1 && scene_.plan.fields.size() == 1) {
+            const FieldChannel& field = scene_.plan.fields.front();
             const render::Channel& channel =
-                world_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
+                scene_.plan.stage->channels[static_cast<std::size_t>(field.channel)];
             if (channel.elements * channel.components == q.count) {
-                source.of = Source::Of::field;
+                source.of = ValueSource::Of::field;
                 source.array = field.array;
                 found = true;
             }
@@ -169,33 +174,35 @@ private:
     }
 
     void add_gradients() {
-        if (world_.plan.points > 0)
-            for (const auto& [name, unit] :
-                 {std::pair{"position", "1/m"}, std::pair{"velocity", "s/m"}}) {
+        if (scene_.plan.points > 0)
+            for (const std::string name : {"position", "velocity"}) {
                 if (!model_.has_array(name)) continue;
-                const Source source = gradient_source(name, Source::Of::points);
-                colour(std::string(name) + " gradient", unit, source, true);
-                arrow(std::string(name) + " gradient", unit, source);
+                const std::string unit = per(model_.arrays().at(name).unit);
+                const ValueSource source = gradient_source(name, ValueSource::Of::points);
+                colour(name + " gradient", unit, source, true);
+                arrow(name + " gradient", unit, source);
             }
         for (const auto& [name, published] : model_.arrays()) {
             if (published.state && is_of_points(published.array) && name != "position" &&
                 name != "velocity")
-                colour(name + " gradient", "", gradient_source(name, Source::Of::points),
+                colour(name + " gradient", per(published.unit),
+                       gradient_source(name, ValueSource::Of::points),
                        published.array.components() > 1);
         }
-        if (world_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
-            const Source source = gradient_source("force", Source::Of::points);
+        if (scene_.plan.points > 0 && ForceAdjoint::holds_for(model_)) {
+            const ValueSource source = gradient_source("force", ValueSource::Of::points);
             colour("force gradient", "1/N", source, true);
             arrow("force gradient", "1/N", source);
         }
-        for (const FieldChannel& field : world_.plan.fields)
-            colour(field.array + " gradient", "", gradient_source(field.array, Source::Of::field));
+        for (const FieldChannel& field : scene_.plan.fields)
+            colour(field.array + " gradient", per(model_.arrays().at(field.array).unit),
+                   gradient_source(field.array, ValueSource::Of::field));
         std::set<std::size_t> optimised;
-        for (const ParameterPlace& place : world_.places) optimised.insert(place.quantity);
+        for (const ParameterPlace& place : scene_.places) optimised.insert(place.quantity);
         for (const std::size_t q : optimised) add_quantity(q, true);
     }
 
-    World& world_;
+    SceneInfo& scene_;
     model::Model& model_;
 };
 
@@ -207,29 +214,29 @@ std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms
     return list;
 }
 
-std::shared_ptr<World> make_world(Simulation& simulation) {
-    auto world = std::make_shared<World>();
-    world->plan = make_stage(simulation);
+std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation) {
+    auto info = std::make_shared<SceneInfo>();
+    info->plan = make_stage(simulation);
     const Scene& scene = simulation.scene();
-    world->name = scene.name();
-    world->device = simulation.options().device->describe();
-    world->cuda_uuid = cuda_uuid(*simulation.options().device);
-    world->precision = name_of(simulation.options().precision);
-    world->f64 = simulation.options().precision == ir::Precision::f64;
-    world->substeps = std::max<std::int64_t>(simulation.model().options().substeps, 1);
-    world->step_seconds = scene.step();
-    world->steps = simulation.steps() / world->substeps;
-    world->has_objective = !simulation.model().terms().empty();
-    world->terms = term_infos(simulation.terms());
-    for (TermInfo& term : world->terms) term.value = std::numeric_limits<double>::quiet_NaN();
-    world->has_parameters = simulation.parameters().size() > 0;
-    add_quantities(*world, simulation);
-    add_parameters(*world, simulation);
-    Shown(*world, simulation).find();
-    return world;
+    info->name = scene.name();
+    info->device = simulation.options().device->describe();
+    info->cuda_uuid = cuda_uuid(*simulation.options().device);
+    info->precision = name_of(simulation.options().precision);
+    info->f64 = simulation.options().precision == ir::Precision::f64;
+    info->substeps = std::max<std::int64_t>(simulation.model().options().substeps, 1);
+    info->step_seconds = scene.step();
+    info->steps = simulation.steps() / info->substeps;
+    info->has_objective = !simulation.model().terms().empty();
+    info->terms = term_infos(simulation.terms());
+    for (TermInfo& term : info->terms) term.value = std::numeric_limits<double>::quiet_NaN();
+    info->has_parameters = simulation.parameters().size() > 0;
+    add_quantities(*info, simulation);
+    add_parameters(*info, simulation);
+    Shown(*info, simulation).find();
+    return info;
 }
 
-bool same_shape(const World& a, const World& b) {
+bool same_shape(const SceneInfo& a, const SceneInfo& b) {
     const auto same_quantity = [](const QuantityMeta& x, const QuantityMeta& y) {
         return x.info.path == y.info.path && x.info.scene_pointer == y.info.scene_pointer &&
                x.info.rows == y.info.rows && x.info.components == y.info.components &&
@@ -246,15 +253,15 @@ bool same_shape(const World& a, const World& b) {
            same_layout(*a.plan.stage, *b.plan.stage);
 }
 
-std::int64_t same_moment(std::int64_t step, double step_seconds, const World& world) {
-    if (step_seconds > 0 && step_seconds != world.step_seconds)
-        step = std::llround(static_cast<double>(step) * step_seconds / world.step_seconds);
-    return std::clamp<std::int64_t>(step, 0, world.steps);
+std::int64_t same_moment(std::int64_t step, double step_seconds, const SceneInfo& scene) {
+    if (step_seconds > 0 && step_seconds != scene.step_seconds)
+        step = std::llround(static_cast<double>(step) * step_seconds / scene.step_seconds);
+    return std::clamp<std::int64_t>(step, 0, scene.steps);
 }
 
-std::int64_t World::bytes() const {
-    std::size_t sum = sizeof(World);
-    for (const render::Thing& t : plan.stage->things)
+std::int64_t SceneInfo::bytes() const {
+    std::size_t sum = sizeof(SceneInfo);
+    for (const render::Drawable& t : plan.stage->drawables)
         sum += sizeof(t) + t.indices.size() * sizeof(t.indices[0]) +
                t.element_of.size() * sizeof(t.element_of[0]);
     for (const QuantityMeta& q : quantities)
@@ -267,23 +274,24 @@ std::int64_t World::bytes() const {
 
 render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point) {
     const Array* const position = frame.find("position");
-    if (position == nullptr || point < 0 || point >= t.world->plan.points)
+    if (position == nullptr || point < 0 || point >= t.scene->plan.points)
         throw Error("internal: the place of a point is not kept");
     render::Vec3 place{};
-    for (int c = 0; c < t.world->plan.stage->dimension; ++c)
+    for (int c = 0; c < t.scene->plan.stage->dimension; ++c)
         place[static_cast<std::size_t>(c)] = position->value(point, c);
     return place;
 }
 
-std::shared_ptr<const std::vector<Numbers>> numbers_of(Simulation& simulation) {
-    auto all = std::make_shared<std::vector<Numbers>>();
+std::shared_ptr<const std::vector<SharedValues>> numbers_of(Simulation& simulation) {
+    auto all = std::make_shared<std::vector<SharedValues>>();
     for (const auto& [path, q] : simulation.model().quantities())
         all->push_back(std::make_shared<const std::vector<double>>(q->values));
     return all;
 }
 
-std::vector<double> World::values_of(std::size_t quantity, const std::vector<Numbers>& base,
-                                     const Numbers& at) const {
+std::vector<double> SceneInfo::values_of(std::size_t quantity,
+                                         const std::vector<SharedValues>& base,
+                                         const SharedValues& at) const {
     std::vector<double> values = *base[quantity];
     if (at)
         for (const ParameterPlace& p : places) {
@@ -294,7 +302,8 @@ std::vector<double> World::values_of(std::size_t quantity, const std::vector<Num
     return values;
 }
 
-std::vector<double> World::gradient_of(std::size_t quantity, const Numbers& gradient) const {
+std::vector<double> SceneInfo::gradient_of(std::size_t quantity,
+                                           const SharedValues& gradient) const {
     std::vector<double> values;
     if (!gradient || gradient->size() != parameter_count) return values;
     for (const ParameterPlace& p : places) {
@@ -307,7 +316,8 @@ std::vector<double> World::gradient_of(std::size_t quantity, const Numbers& grad
     return values;
 }
 
-std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe* probe) const {
+std::vector<QuantityInfo> SceneInfo::quantity_infos(const Trajectory& t,
+                                                    const ProbedGradients* probe) const {
     std::vector<QuantityInfo> infos;
     for (std::size_t q = 0; q < quantities.size(); ++q) {
         QuantityInfo info = quantities[q].info;
@@ -331,15 +341,16 @@ std::vector<QuantityInfo> World::quantity_infos(const Trajectory& t, const Probe
     return infos;
 }
 
-std::vector<std::vector<double>> World::thing_numbers(const std::vector<Numbers>& base,
-                                                      const Numbers& at, double time) const {
+std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<SharedValues>& base,
+                                                             const SharedValues& at,
+                                                             double time) const {
     std::vector<std::vector<double>> all;
-    using Kind = render::Thing::Kind;
+    using Kind = render::Drawable::Kind;
     const auto dimension = static_cast<std::size_t>(plan.stage->dimension);
-    for (std::size_t k = 0; k < plan.stage->things.size(); ++k) {
-        const ThingNumbers& from = plan.numbers[k];
+    for (std::size_t k = 0; k < plan.stage->drawables.size(); ++k) {
+        const DrawableValues& from = plan.numbers[k];
         std::vector<double>& numbers = all.emplace_back(from.constant);
-        const Kind kind = plan.stage->things[k].kind;
+        const Kind kind = plan.stage->drawables[k].kind;
         for (const std::string& path : from.quantities) {
             const std::size_t q = quantity_of.at(path);
             std::vector<double> values = values_of(q, base, at);

@@ -1,19 +1,20 @@
-#include "app/session/frames/frame_keeper.hpp"
+#include "app/session/frames/frame_recorder.hpp"
 
 #include <algorithm>
 
 namespace hindcast::session {
 
-void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, std::int64_t held) {
+void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames names,
+                          std::int64_t held) {
     names_ = std::move(names);
     arrays_.clear();
     for (const std::string& name : *names_) arrays_.push_back(model.array(name));
-    position_ = which_ = ways_ = Array();
+    position_ = which_ = trail_points_ = Array();
     watch_energies(model);
     if (points == 0 || std::find(names_->begin(), names_->end(), "position") == names_->end())
         return;
     position_ = model.array("position");
-    const std::int64_t count = std::min(points, most_ways);
+    const std::int64_t count = std::min(points, max_trails);
     std::vector<std::int64_t> which;
     for (std::int64_t k = 0; k < count; ++k) which.push_back(k * points / count);
     held_ = held >= 0;
@@ -21,10 +22,10 @@ void FrameKeeper::watch(model::Model& model, std::int64_t points, Names names, s
     const auto gathered = static_cast<std::int64_t>(which.size());
     which_ = Array(ir::Type::i32, {gathered});
     which_.assign_integers(which);
-    ways_ = Array(position_.type(), {gathered, position_.components()});
+    trail_points_ = Array(position_.type(), {gathered, position_.components()});
 }
 
-void FrameKeeper::watch_energies(model::Model& model) {
+void FrameRecorder::watch_energies(model::Model& model) {
     if (model_ == &model) return;
     model_ = &model;
     energy_names_.clear();
@@ -39,42 +40,42 @@ void FrameKeeper::watch_energies(model::Model& model) {
     add_energies_ = program.launches();
 }
 
-void FrameKeeper::let_go() {
+void FrameRecorder::release() {
     names_ = nullptr;
     arrays_.clear();
-    position_ = which_ = ways_ = Array();
+    position_ = which_ = trail_points_ = Array();
     model_ = nullptr;
     energy_names_.clear();
     energies_.clear();
     add_energies_.clear();
 }
 
-FramePointer FrameKeeper::keep(std::int64_t step) {
+FramePointer FrameRecorder::record(std::int64_t step) {
     KeptFrame frame;
     frame.step = step;
     frame.names = names_;
     for (const Array& array : arrays_) frame.arrays.push_back(array.clone());
     for (const Array& energy : energies_) energy.fill(0);
     for (const Launch& launch : add_energies_) launch.forward().run();
-    if (which_) kernels_.gather(position_, which_, ways_);
+    if (which_) kernels_.gather(position_, which_, trail_points_);
     for (const Array& energy : energies_) frame.energies.push_back(energy.value(0));
     if (which_) {
-        const std::vector<double> places = ways_.to_doubles();
-        const auto dimension = static_cast<std::size_t>(ways_.components());
-        frame.ways.resize(places.size() / dimension);
+        const std::vector<double> places = trail_points_.to_doubles();
+        const auto dimension = static_cast<std::size_t>(trail_points_.components());
+        frame.trail_points.resize(places.size() / dimension);
         for (std::size_t k = 0; k < places.size(); ++k)
-            frame.ways[k / dimension][k % dimension] = places[k];
+            frame.trail_points[k / dimension][k % dimension] = places[k];
         if (held_) {
-            frame.held = frame.ways.back();
-            frame.ways.pop_back();
+            frame.held = frame.trail_points.back();
+            frame.trail_points.pop_back();
         }
     }
     return dropped_frames_ ? DroppedFrames::keep(dropped_frames_, std::move(frame))
                            : std::make_shared<const KeptFrame>(std::move(frame));
 }
 
-FramePointer FrameKeeper::keep(std::int64_t step, Names names,
-                               const std::vector<Array>& arrays) const {
+FramePointer FrameRecorder::record(std::int64_t step, SharedNames names,
+                                   const std::vector<Array>& arrays) const {
     KeptFrame frame;
     frame.step = step;
     frame.names = std::move(names);

@@ -1,0 +1,96 @@
+// What both threads know about a built simulation. Immutable; each build makes a new one.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/session/frames/stage_maker.hpp"
+#include "app/session/frames/trajectory.hpp"
+#include "app/session/snapshot.hpp"
+
+namespace hindcast::session {
+
+// A quantity without its values.
+struct QuantityMeta {
+    QuantityInfo info;       // values and gradient empty
+    std::int64_t count = 0;  // elements it applies to
+    std::string owner;
+};
+
+// The entries of its quantity that a parameter consists of: entries[k] is number first + k of the
+// flat vector.
+struct ParameterPlace {
+    std::size_t quantity = 0, first = 0;
+    std::vector<std::size_t> entries;
+};
+
+// Where the values of a colour or an arrow come from.
+struct ValueSource {
+    enum class Kind : std::uint8_t { array, quantity, array_gradient, quantity_gradient };
+    Kind kind = Kind::array;
+    std::string array;         // of the model
+    std::size_t quantity = 0;  // of SceneInfo::quantities
+    // What has one value each: every point, a range of points, the segments or the surface of the
+    // owner, the nodes of its field.
+    enum class Of : std::uint8_t { points, range, segments, surface, field } of = Of::points;
+    std::int64_t first = 0, count = 0;  // range
+};
+
+struct ProbedGradients;  // gradient_probe.hpp
+
+struct SceneInfo {
+    std::shared_ptr<const document::Document> document;  // it was built from this
+    std::int64_t build = 0;                              // Snapshot::build
+    StagePlan plan;
+    std::string name, device, precision;
+    std::optional<std::array<std::uint8_t, 16>> cuda_uuid;
+    double step_seconds = 0;
+    std::int64_t steps = 0, substeps = 1;  // whole steps
+    bool f64 = false;
+    bool has_objective = false, has_parameters = false;
+
+    std::vector<QuantityMeta> quantities;
+    std::map<std::string, std::size_t> quantity_of;  // by path
+    std::vector<ParameterPlace> places;
+    std::vector<ParameterInfo> parameters;
+    std::size_t parameter_count = 0;
+    std::vector<TermInfo> terms;  // for a run that is not complete: their values are NaN
+
+    std::vector<ShownField> colours, arrows;
+    std::map<std::string, ValueSource> colour_sources, arrow_sources;
+    std::vector<std::string> recorded;                // arrays in every frame
+    std::int64_t bytes() const;                       // approximate size in memory
+    std::map<std::string, std::int64_t> array_bytes;  // of one frame, by name
+
+    // The values of a quantity in a run with these parameters.
+    std::vector<double> values_of(std::size_t quantity, const std::vector<SharedValues>& base,
+                                  const SharedValues& parameters) const;
+    // The gradient with respect to the quantity's entries, 0 where there is no parameter; empty if
+    // the quantity has no parameter.
+    std::vector<double> gradient_of(std::size_t quantity, const SharedValues& gradient) const;
+    // `probe`: gradients of quantities that are not optimised; may be null.
+    std::vector<QuantityInfo> quantity_infos(const Trajectory& t,
+                                             const ProbedGradients* probe) const;
+    // Frame::numbers at a time in seconds.
+    std::vector<std::vector<double>> drawable_numbers(const std::vector<SharedValues>& base,
+                                                      const SharedValues& parameters,
+                                                      double time) const;
+};
+using SceneInfoPointer = std::shared_ptr<const SceneInfo>;
+
+std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation);
+std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms);
+// Whether both give the same runs if their values are the same.
+bool same_shape(const SceneInfo& a, const SceneInfo& b);
+// The whole step of `scene` nearest in time to a step of length `step_seconds`, within the run.
+std::int64_t same_moment(std::int64_t step, double step_seconds, const SceneInfo& scene);
+// The position, m, of a point of the scene in a frame of the trajectory that holds positions; z is
+// 0 in the plane. Only for the thread that owns the trajectory's device.
+render::Vec3 place_of(const KeptFrame& frame, const Trajectory& t, std::int64_t point);
+// The current values of all quantities.
+std::shared_ptr<const std::vector<SharedValues>> numbers_of(Simulation& simulation);
+
+}  // namespace hindcast::session

@@ -1,0 +1,37 @@
+// One piece of work at a time on a thread of its own, which can be cancelled.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "engine/base/error.hpp"
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast::session {
+
+class BackgroundTask {
+public:
+    BackgroundTask() = default;
+    ~BackgroundTask() { cancel(); }
+    BackgroundTask(const BackgroundTask&) = delete;
+    BackgroundTask& operator=(const BackgroundTask&) = delete;
+
+    // Cancels the work that runs. `work` must check cancelled(). `ended` gets the Error that it
+    // threw, on the same thread, also after a cancellation.
+    void start(std::function<void()> work, std::function<void(const std::optional<Error>&)> ended);
+    void cancel();  // and waits
+    // True also for work that is being replaced: its results are discarded.
+    const std::atomic<bool>& cancelled() const { return cancelled_; }
+
+private:
+    std::atomic<bool> cancelled_ = false;
+    std::thread thread_;
+};
+
+// The same simulation options with a device of their own: one thread of the processor, so that the
+// other devices are not slowed down.
+SimulationOptions in_background(SimulationOptions options);
+
+}  // namespace hindcast::session

@@ -1,0 +1,52 @@
+#include "engine/sim/scene/values_in_place.hpp"
+
+namespace hindcast {
+
+namespace {
+
+// Whether `values` keep to the bounds of the parameters that stand for some of them.
+bool within_bounds(const Parameters& parameters, const model::Quantity& quantity,
+                   const std::vector<double>& values) {
+    for (const Parameter& p : parameters.list()) {
+        if (p.quantity != &quantity) continue;
+        for (const std::size_t entry : p.entries) {
+            const double value = values[entry];
+            if (value < p.low || value > p.high || (p.log_scale && value <= 0)) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> values_in_place(Simulation& simulation,
+                                                   const model::Quantity& quantity,
+                                                   const document::Node& written) {
+    const model::Model& model = simulation.model();
+    if (written.is_object() || written.is_null() || !model.only_uploaded(quantity))
+        return std::nullopt;
+    document::ValueRequest request;
+    request.count = quantity.count;
+    request.components = quantity.components;
+    request.range = quantity.range;
+    request.dimension = model.dimension();
+    try {
+        const document::Values found = document::evaluate(written, request);
+        const auto per_element = model.options().per_element.find(quantity.path);
+        const bool spread = found.shared && !quantity.shared &&
+                            per_element != model.options().per_element.end() && per_element->second;
+        if (found.form != document::ValueForm::Written ||
+            (found.shared != quantity.shared && !spread))
+            return std::nullopt;
+        std::vector<double> values = spread ? found.rows() : found.data;
+        if (values.size() != quantity.values.size() || !quantity.fits(model.real(), values) ||
+            !within_bounds(simulation.parameters(), quantity, values))
+            return std::nullopt;
+        if (quantity.check) quantity.check(values);
+        return values;
+    } catch (const Error&) {  // a build says what is wrong
+        return std::nullopt;
+    }
+}
+
+}  // namespace hindcast

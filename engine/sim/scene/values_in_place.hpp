@@ -1,0 +1,22 @@
+// Numbers of a scene that a built simulation can take over without a new build.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast {
+
+// The values of `quantity`, which is one of the simulation's, in a scene that writes `written` in
+// the place of the value at its scene_pointer and is otherwise the same. Setting and uploading them
+// gives the bits of a simulation built from that scene.
+//
+// None where only a build can tell: `written` is no number, vector or list of them (a formula, a
+// file, "initial"), it has another shape, the build used the values for more than their array
+// (Model::only_uploaded), or the build would refuse them.
+std::optional<std::vector<double>> values_in_place(Simulation& simulation,
+                                                   const model::Quantity& quantity,
+                                                   const document::Node& written);
+
+}  // namespace hindcast

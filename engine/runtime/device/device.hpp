@@ -29,7 +29,8 @@ class Context;
 
 enum class DeviceKind : std::uint8_t { interpreter, cpu, cuda };
 
-// Whether small roll-outs run as one compiled function: never changes a bit (whole_program.hpp).
+// Whether small roll-outs run as one compiled function (function_executor.hpp): never changes a
+// bit.
 enum class WholeProgramUse : std::uint8_t { automatic, always, never };
 
 struct DeviceOptions {

@@ -1,9 +1,9 @@
 // SparseHistory: an array of mostly zeros, kept once per step of a window.
 //
-// A launch that is made again on the way back (Launch::make_again) and defines its arrays as sums,
-// such as points that add to a grid, leaves zero what no item adds to. Copying the cache lines that
-// are not zero takes a tenth of the time of making them again, and a fraction of the array's
-// memory. A slot has room for a quarter of the lines; what does not fit is not kept, and is made
+// A launch that runs once more on the way back (schedule/rematerialization.hpp) and defines its
+// arrays as sums, such as points that add to a grid, leaves zero what no item adds to. Copying the
+// cache lines that are not zero takes a tenth of the time of making them again, and a fraction of
+// the array's memory. A slot has room for a quarter of the lines; what does not fit is not kept, and is made
 // again as if there were no history. Which it is depends on the values alone, and no bit on it.
 #pragma once
 

@@ -34,7 +34,7 @@ public:
     // Zeroes every gradient that backward() touches.
     void clear_gradients();
     // What was recorded runs on this stream from now on, and so does what will be; nothing: on the
-    // device's own. Faults are then raised by who waits for the stream. Throws Error if a launch
+    // device's own. Faults are then raised where the stream is waited for. Throws Error if a launch
     // is of another device.
     void move_to(const std::optional<Stream>& stream);
 

@@ -116,7 +116,7 @@ public:
     };
     void backward(const std::vector<Seed>& seeds, RolloutMode mode = RolloutMode::first);
     // Runs after the adjoints in every backward() of the first mode; on a CUDA device in the same
-    // graph. It writes nothing that the program works with. Until it is taken away, by who gave it.
+    // graph. It writes nothing that the program works with. Until leave_backward().
     void follow_backward(const Sequence* sequence);
     void leave_backward(const Sequence* sequence);
 

@@ -178,7 +178,7 @@ struct Schedule {
         return found == events.end() ? nullptr : &found->second;
     }
 
-    // For who works in the memory of the host without running the launches.
+    // Before work in the memory of the host that does not run the launches.
     void bring_to_host();
     // A launch was bound to another array since.
     bool out_of_date();

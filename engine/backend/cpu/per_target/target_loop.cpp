@@ -415,7 +415,7 @@ bool TargetLoop::worth_it() const {
             // Side by side, elements are loaded where others would be gathered.
             const bool gathers = op.code == OpCode::load && op.symbol < degree_ && !shifted() &&
                                  kernel_.op(op.operand[0]).code != OpCode::add;
-            // Of what guards against zero, for the most part; a mask costs the op that it masks little.
+            // Masks, most of which guard against zero, cost little beside what they mask.
             const bool masks = op.code == OpCode::select || op.type == Type::boolean;
             work += slow ? 4 : gathers ? 8 : masks ? 0.5 : 1;
         }

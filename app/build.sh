@@ -19,7 +19,7 @@ export CCACHE_BASEDIR=$root
 # What the program needs to be built and to run. ccache and mold only make building faster.
 build_packages=(
     cmake ninja-build g++ ccache mold
-    libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libnlopt-dev libnlopt-cxx-dev
+    libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libnlopt-dev libnlopt-cxx-dev libeigen3-dev
     libmuparser-dev libxxhash-dev libllvm19 llvm-19-dev
     libvulkan-dev glslang-tools libglm-dev libpng-dev
     libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev

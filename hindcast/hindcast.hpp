@@ -14,7 +14,8 @@
 //     launch.adjoint().run();                                // x.gradient() has been added to
 //
 // Kernels and launches: lang/kernel.hpp, runtime/launch/launch.hpp; several in a row:
-// runtime/program/tape.hpp, over time: runtime/rollout/rollout.hpp. Memory of other libraries, of
+// runtime/program/tape.hpp, over time: runtime/rollout/rollout.hpp; to the minimum of energies:
+// runtime/minimization/minimization.hpp. Memory of other libraries, of
 // the host or of a CUDA device: Array::over and its like, interop/strided.hpp, interop/dlpack.hpp,
 // runtime/device/stream.hpp. Scenes: sim/simulation.hpp, sim/functions/scene_function.hpp,
 // sim/optimization/optimization.hpp; a physics module of one's own: model/registry.hpp.
@@ -35,6 +36,7 @@
 #include "engine/runtime/device/device.hpp"
 #include "engine/runtime/device/stream.hpp"
 #include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/minimization/minimization.hpp"
 #include "engine/runtime/program/tape.hpp"
 #include "engine/runtime/rollout/rollout.hpp"
 #include "engine/sim/functions/scene_function.hpp"

@@ -12,6 +12,7 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/base/hash.hpp"
+#include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/non_finite.hpp"
 #include "engine/sim/results/results.hpp"
 
@@ -38,6 +39,18 @@ void print_outcome(Simulation& simulation, double build_seconds, double run_seco
     for (const auto& term : simulation.terms())
         fmt::print("    {:<{}}  {}  (weight {:g})\n", term.name, width, number_text(term.value),
                    term.weight);
+    if (const auto& minimization = simulation.model().minimization()) {
+        const MinimizationTotals& t = minimization->totals();
+        const double solves = std::max(1.0, static_cast<double>(t.solves));
+        fmt::print(
+            "  minimised   {:.1f} iterations a step, at most {}; residual {:.1e} N at most\n",
+            t.all.iterations / solves, t.most_iterations, t.all.residual);
+        if (t.all.projected > 0 || t.all.refused > 0)
+            fmt::print(
+                "              {} steps of Newton's method with a projected Hessian, {} "
+                "trial points refused\n",
+                t.all.projected, t.all.refused);
+    }
     fmt::print("  state hash  {}\n", to_string(simulation.state_hash().digest()));
     fmt::print("  time        {} to run, {} to build ({} kernels in {})\n",
                duration_text(run_seconds), duration_text(build_seconds), compiled.kernels,

@@ -42,7 +42,7 @@ std::string tangent_name(const Kernel& kernel, const std::string& parameter) {
 }
 
 std::vector<char> used_parameters(const Kernel& kernel) {
-    std::vector<char> used(kernel.parameters.size(), 0);
+    std::vector<char> used(kernel.parameters.size(), kernel.is_host_function ? 1 : 0);
     std::vector<char> read(kernel.ops.size(), 0);
     const auto read_value = [&](Value v) {
         if (v >= 0) read[static_cast<std::size_t>(v)] = 1;

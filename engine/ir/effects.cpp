@@ -94,8 +94,27 @@ void judge(Effects& e, const Kernel& kernel, int p) {
 
 }  // namespace
 
+namespace {
+// Everything that the access allows, at any element.
+Effects effects_of_host_function(Access access) {
+    Effects e;
+    e.reads_own = access == Access::value;
+    e.reads_other = access == Access::read || access == Access::read_write;
+    e.writes_other = access == Access::write || access == Access::read_write;
+    e.adds_other = access == Access::accumulate;
+    e.reduces = access == Access::reduce;
+    if (e.writes()) e.not_defined = "is written by a host function";
+    return e;
+}
+}  // namespace
+
 std::vector<Effects> effects_of(const Kernel& kernel) {
     std::vector<Effects> all(kernel.parameters.size());
+    if (kernel.is_host_function) {
+        for (std::size_t p = 0; p < all.size(); ++p)
+            all[p] = effects_of_host_function(kernel.parameters[p].access);
+        return all;
+    }
     for (std::size_t p = 0; p < all.size(); ++p)
         all[p].clears = kernel.parameters[p].access == Access::sum;
     std::vector<char> used(kernel.ops.size(), 0);  // of the leaves, which no region lists

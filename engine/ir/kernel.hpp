@@ -58,6 +58,8 @@ struct Parameter {
         Type::none;      // of one component; a reduce target is f64 in memory whatever this says
     int components = 1;  // Vec3: 3, Mat3: 9 (row by row)
     int rows = 1;        // of a matrix; 1 for scalars and vectors
+    // In the adjoint of a host function: what the function left there, not what it found.
+    bool holds_result = false;
 };
 
 struct Op {
@@ -105,6 +107,9 @@ struct Kernel {
     int adjoint_order =
         0;  // how often adjoint() and tangent() have been applied: the next derived names
     int tangent_order = 0;
+    // No body: the work is a function of the host (runtime/launch/host_function.hpp). Every
+    // parameter counts as used in every way that its access allows.
+    bool is_host_function = false;
 
     const Op& op(Value value) const { return ops[static_cast<std::size_t>(value)]; }
     Op& op(Value value) { return ops[static_cast<std::size_t>(value)]; }

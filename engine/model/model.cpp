@@ -7,6 +7,7 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/read.hpp"
+#include "engine/runtime/minimization/minimization.hpp"
 
 namespace hindcast::model {
 
@@ -24,6 +25,25 @@ std::vector<double> Quantity::loaded() const {
 }
 
 // ---------------------------------------------------------------- Model
+
+const char* name_of(Integrator integrator) {
+    switch (integrator) {
+        case Integrator::semi_implicit_euler: return "semi_implicit_euler";
+        case Integrator::implicit_euler: return "implicit_euler";
+        case Integrator::bdf2: return "bdf2";
+        case Integrator::quasi_static: return "quasi_static";
+    }
+    return "?";
+}
+
+Model::Model(ModelOptions options)
+    : options_(std::move(options)), energy_terms_(std::make_shared<std::vector<EnergyTerm>>()) {}
+
+void Model::add_energy(EnergyTerm term) {
+    if (!is_implicit())
+        throw Error("internal: '" + term.name + "' is an energy in a scene of forces");
+    energy_terms_->push_back(std::move(term));
+}
 
 Range Model::add_points(const std::string& body, std::int64_t count) {
     const Range range{points_, count};

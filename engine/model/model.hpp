@@ -18,8 +18,15 @@
 
 #include "engine/document/values.hpp"
 #include "engine/model/drawing.hpp"
+#include "engine/model/integrator.hpp"
 #include "engine/model/registry.hpp"
+#include "engine/runtime/minimization/options.hpp"
 #include "engine/runtime/program/program.hpp"
+
+namespace hindcast {
+struct EnergyTerm;   // runtime/minimization/energy.hpp
+class Minimization;  // runtime/minimization/minimization.hpp
+}  // namespace hindcast
 
 namespace hindcast::model {
 
@@ -133,6 +140,8 @@ struct ModelOptions {
     std::int64_t steps = 0;        // (sub)steps in all
     std::int64_t scene_steps = 0;  // whole steps that the scene says; a run may make others
     std::int64_t substeps = 1;
+    Integrator integrator = Integrator::semi_implicit_euler;
+    MinimizationOptions minimization = {};  // of the other integrators
     std::uint64_t seed = 0;
     document::FileAccess files;
     document::ElementaryTable functions;
@@ -141,7 +150,7 @@ struct ModelOptions {
 
 class Model {
 public:
-    explicit Model(ModelOptions options) : options_(std::move(options)) {}
+    explicit Model(ModelOptions options);
 
     const ModelOptions& options() const { return options_; }
     int dimension() const { return options_.dimension; }
@@ -221,6 +230,15 @@ public:
     // None: no points are moved that way.
     const std::optional<PointIntegrator>& integrator() const { return integrator_; }
     void set_integrator(PointIntegrator points) { integrator_ = std::move(points); }
+    // Whether points move to the minimum of energies in each step, and modules add energies and no
+    // forces.
+    bool is_implicit() const { return options_.integrator != Integrator::semi_implicit_euler; }
+    // An energy of points by their numbers in the scene, in an implicit scene; for build().
+    void add_energy(EnergyTerm term);
+    const std::vector<EnergyTerm>& energy_terms() const { return *energy_terms_; }
+    // What moves the points of an implicit scene, once its modules were built; else nullptr.
+    const std::shared_ptr<Minimization>& minimization() const { return minimization_; }
+    void set_minimization(std::shared_ptr<Minimization> m) { minimization_ = std::move(m); }
     // The number of the step that runs, for a Param<Int>.
     const Array& step_counter() const { return step_counter_; }
 
@@ -252,6 +270,8 @@ private:
     std::vector<MadeFrom> made_from_;
     Program prologue_, phases_[phase_count];
     std::optional<PointIntegrator> integrator_;
+    std::shared_ptr<std::vector<EnergyTerm>> energy_terms_;
+    std::shared_ptr<Minimization> minimization_;
     Array step_counter_{ir::Type::i32, {1}};  // Rollout::set_step_counter()
     std::vector<Drawing> drawings_;
     std::vector<Energy> energies_;

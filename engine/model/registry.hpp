@@ -45,7 +45,12 @@ struct ModuleType {
     std::string documentation;  // with the formula
     std::vector<Field> fields;  // besides type and name (and, for objectives, weight and at)
     std::function<std::unique_ptr<Instance>(std::shared_ptr<Settings>)> make;
+    // Its objects may stand in a scene with an implicit integrator (Model::is_implicit()), where
+    // they add energies in place of forces. Objectives always may.
+    bool is_implicit = false;
     std::string module = {};  // the folder that it comes from; the registry says it
+
+    bool may_be_implicit() const { return is_implicit || section == Section::objective; }
 };
 
 }  // namespace model

@@ -17,9 +17,9 @@ namespace {
 using lang::Float;
 
 // One function, evaluated on the calling thread.
-class HostFunction {
+class ElementaryFunction {
 public:
-    explicit HostFunction(const lang::KernelDef& def)
+    explicit ElementaryFunction(const lang::KernelDef& def)
         : kernel_(def.trace(ir::Precision::f64)), code_(backend::interpret(kernel_)) {}
     double operator()(double a, double b) {
         constexpr int many = 10'000;  // what compiling takes
@@ -63,7 +63,7 @@ lang::KernelDef define(F f) {
 
 #define HINDCAST_HOST(name)                                                      \
     table.name = [](double x) {                                                  \
-        thread_local HostFunction f(                                             \
+        thread_local ElementaryFunction f(                                       \
             define([](const Float& a, const Float&) { return lang::name(a); })); \
         return f(x, 0);                                                          \
     };
@@ -85,12 +85,12 @@ document::ElementaryTable own_elementary_functions() {
     HINDCAST_HOST(log1p)
     HINDCAST_HOST(cbrt)
     table.pow = [](double x, double y) {
-        thread_local HostFunction f(
+        thread_local ElementaryFunction f(
             define([](const Float& a, const Float& b) { return lang::pow(a, b); }));
         return f(x, y);
     };
     table.atan2 = [](double y, double x) {
-        thread_local HostFunction f(
+        thread_local ElementaryFunction f(
             define([](const Float& a, const Float& b) { return lang::atan2(a, b); }));
         return f(y, x);
     };

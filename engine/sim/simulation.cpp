@@ -15,6 +15,16 @@ namespace hindcast {
 using model::ModuleType;
 using model::Quantity;
 
+namespace {
+std::string implicit_types(const Registry& registry, model::Section section) {
+    std::string list;
+    for (const ModuleType& type : registry.all())
+        if (type.section == section && type.may_be_implicit())
+            list += (list.empty() ? "" : ", ") + type.type;
+    return list.empty() ? "none" : list;
+}
+}  // namespace
+
 Simulation::Simulation(const Scene& scene, const Registry& registry,
                        const SimulationOptions& options)
     : scene_(scene), registry_(registry), options_(options) {
@@ -26,6 +36,8 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
     mo.step = scene_.step() / static_cast<double>(scene_.substeps());
     mo.steps = (options.steps >= 0 ? options.steps : scene_.steps()) * scene_.substeps();
     mo.scene_steps = scene_.steps();
+    mo.integrator = scene_.integrator();
+    mo.minimization = scene_.minimization();
     mo.seed = options.seed;
     mo.files.folder = scene_.file().parent_path();
     mo.files.allowed = options.allowed_paths;
@@ -63,6 +75,12 @@ Simulation::Simulation(const Scene& scene, const Registry& registry,
             throw document::fault(
                 at, "there is no type '" + object.type + "' in " + model::name_of(object.section));
         }
+        if (model_->is_implicit() && !type->may_be_implicit())
+            throw document::fault(*object.node->find("type"),
+                                  "'" + object.type + "' does not go with the integrator " +
+                                      model::name_of(scene_.integrator()))
+                .remedy("leave it out, or use semi_implicit_euler; these types may stand here: " +
+                        implicit_types(registry, object.section));
         const auto before = loaded.find({object.section, object.name});
         instances_.push_back(type->make(std::make_shared<model::Settings>(
             *type, *object.node, object.name, before != loaded.end() ? before->second : nullptr)));

@@ -39,6 +39,7 @@ public:
     const Scene& scene() const { return scene_; }
     const SimulationOptions& options() const { return options_; }
     model::Model& model() { return *model_; }
+    const model::Model& model() const { return *model_; }
     Rollout& rollout() { return *rollout_; }
     Parameters& parameters() { return *parameters_; }
     const Parameters& parameters() const { return *parameters_; }

@@ -1,8 +1,10 @@
 #include "engine/sim/variation.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/ad/activity.hpp"
+#include "engine/ir/memory_type.hpp"
 
 namespace hindcast {
 
@@ -16,6 +18,12 @@ bool real_argument(const Launch& launch, std::size_t p) {
 // The parameters that hold, after the launch, what depends on those that vary before it.
 std::vector<char> varying_outputs(const ir::Kernel& kernel, const std::vector<char>& inputs) {
     std::vector<char> outputs(inputs.size(), 0);
+    if (kernel.is_host_function) {
+        const bool any = std::ranges::find(inputs, 1) != inputs.end();
+        for (std::size_t p = 0; p < outputs.size(); ++p)
+            outputs[p] = any && !ir::only_reads(kernel.parameters[p].access);
+        return outputs;
+    }
     const ad::Activity activity(kernel, inputs);
     for (const ir::Op& op : kernel.ops) {
         const bool store = op.code == ir::OpCode::own_store || op.code == ir::OpCode::accumulate ||

@@ -84,7 +84,8 @@ void register_damping(Registry& registry) {
               .doc("before or after gravity and forces are added to the velocity; before contacts "
                    "in "
                    "both cases")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Damping>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Damping>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast

@@ -62,9 +62,10 @@ private:
     std::vector<const model::Energy*> list_;
 };
 
-class EnergyTerm final : public model::Instance {
+class MechanicalEnergy final : public model::Instance {
 public:
-    explicit EnergyTerm(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+    explicit MechanicalEnergy(std::shared_ptr<Settings> settings)
+        : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
         const bool kinetic = settings_->boolean("kinetic");
@@ -117,7 +118,9 @@ void register_energy(Registry& registry) {
               .doc("names of objects of any type whose own energy counts: the elastic energy of "
                    "springs, solids and material points, all energy of waves")
               .schema(R"({"type":"string"})")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<EnergyTerm>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<MechanicalEnergy>(std::move(s));
+         }});
 }
 
 }  // namespace hindcast

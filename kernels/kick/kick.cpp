@@ -72,7 +72,8 @@ void register_kick(Registry& registry) {
          {particles::of_field().optional().doc("the body; without it, all points of the scene"),
           vectors("change").unit("m/s").differentiable().doc(
               "per substep, one for all points or one per point")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Kick>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Kick>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast

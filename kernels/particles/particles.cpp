@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
+#include "kernels/particles/implicit.hpp"
 
 namespace hindcast {
 
@@ -164,7 +165,8 @@ public:
             {{"positions", position},
              {"velocity", velocity},
              {"mass", mass},
-             {"fixed", fixed_points(*settings_->find("fixed"), model, placed_.positions)},
+             {"fixed",
+              fixed_points(*settings_->find("fixed"), model, placed_.range, placed_.positions)},
              {"first", placed_.range.first},
              {"x", a.position},
              {"v", a.velocity},
@@ -270,16 +272,30 @@ Array force(Model& model) {
     return model.array("force");
 }
 
-Argument fixed_points(const document::Node& node, const Model& model,
+Argument fixed_points(const document::Node& node, Model& model, model::Range range,
                       std::span<const double> positions) {
-    if (!node.is_array() && !node.is_object()) return document::boolean_of(node) ? 1 : 0;
+    std::vector<char>& all = model.shared<FixedPoints>().flags;
+    all.resize(static_cast<std::size_t>(model.point_count()), 0);
+    const auto note = [&](std::int64_t point) {
+        all[static_cast<std::size_t>(range.first + point)] = 1;
+    };
+    if (!node.is_array() && !node.is_object()) {
+        const bool fixed = document::boolean_of(node);
+        for (std::int64_t p = 0; fixed && p < range.count; ++p) note(p);
+        return fixed ? 1 : 0;
+    }
+    const auto flagged = [&](const std::vector<std::int64_t>& flags) {
+        for (std::size_t p = 0; p < flags.size(); ++p)
+            if (flags[p] != 0) note(static_cast<std::int64_t>(p));
+        return model.index_array(flags, 1);
+    };
     const std::size_t dimension = static_cast<std::size_t>(model.dimension());
     std::vector<std::int64_t> flags(positions.size() / dimension, 0);
     if (node.is_array()) {
         for (std::size_t k = 0; k < node.size(); ++k)
             flags[static_cast<std::size_t>(document::integer_of(
                 node.item(k), 0, static_cast<std::int64_t>(flags.size()) - 1))] = 1;
-        return model.index_array(flags, 1);
+        return flagged(flags);
     }
     document::Reader reader(node, "a selection of points");
     document::Reader box = reader.object("box", "a box");
@@ -300,13 +316,14 @@ Argument fixed_points(const document::Node& node, const Model& model,
     if (!any)
         throw document::fault(node, "no point lies in this box")
             .remedy("write false if no point is fixed");
-    return model.index_array(flags, 1);
+    return flagged(flags);
 }
 
 void integrate(Model& model) {
     Integration& integration = model.shared<Integration>();
     if (integration.added) return;
     integration.added = true;
+    if (model.is_implicit()) return integrate_implicitly(model);
     const Arrays a = arrays(model);
     const std::int64_t n = model.point_count();
     const bool forced = model.has_array("force");
@@ -407,7 +424,8 @@ void register_particles(Registry& registry) {
           particles::fixed_field()},
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<particles::Particles>(std::move(s));
-         }});
+         },
+         true});
 }
 
 }  // namespace hindcast

@@ -60,8 +60,9 @@ struct Integration {
 void integrate(model::Model& model);
 
 // Which points of a body are fixed, for a Property<Int>: what the field "fixed" says. `positions`
-// are those of the body's points, for a box. Throws Error at the node.
-Argument fixed_points(const document::Node& node, const model::Model& model,
+// are those of the body's points, for a box; `range` says which of the scene they are. Throws Error
+// at the node.
+Argument fixed_points(const document::Node& node, model::Model& model, model::Range range,
                       std::span<const double> positions);
 model::Field fixed_field();
 

@@ -5,6 +5,8 @@
 #include "kernels/pull/pull.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/runtime/minimization/energy.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -32,6 +34,27 @@ KernelDef pull_force() {
                       const V f = (places[i] - x[p]) * stiffness[0] - v[p] * damping[0];
                       force[p] += select(acts, f, V::filled(Float(0)));
                   });
+}
+
+// k/2 |x - place|^2 and, for the way from the start of the step, c/(2 h) |x - x_n|^2.
+template <int D>
+EnergyKernels pull_energy() {
+    using V = Vec<Float, D>;
+    return energy<D, 1>(
+        "pull",
+        {"places", "stiffness", "damping", "substep", "substeps", "begin", "rows", "point", "start",
+         "h"},
+        [](Int, const Points<D, 1>& x, Read<V> places, Property<Float> stiffness,
+           Property<Float> damping, Param<Int> substep, Param<Int> substeps, Param<Int> begin,
+           Param<Int> rows, Param<Int> point, Read<V> start, Param<Float> h) -> Float {
+            const Int row = substep.value() / substeps.value() - begin.value();
+            const Bool acts = row >= 0 && row < rows.value();
+            const V away = x[0] - places[select(acts, row, Int(0))],
+                    way = x[0] - start[point.value()];
+            const Float stored = stiffness[0] * dot(away, away),
+                        lost = damping[0] * dot(way, way) / h.value();
+            return select(acts, 0.5 * (stored + lost), Float(0));
+        });
 }
 
 void publish_kernels(Registry& registry) {
@@ -78,6 +101,25 @@ public:
                         " places, or raise time.steps");
         const model::Quantity& places = settings_->quantity(model, "places", rows);
         const particles::Arrays a = particles::arrays(model);
+        model.draw({settings_->name(), model::DrawnTargets{&places}});
+        if (model.is_implicit()) {
+            const model::Range one{body.first + point, 1};
+            model.add_energy({settings_->name() + ": pull",
+                              model::for_dimension(model, [](auto D) { return pull_energy<D>(); }),
+                              1,
+                              particles::numbers_of(model, one),
+                              {{"places", places.argument()},
+                               {"stiffness", settings_->quantity(model, "stiffness").argument()},
+                               {"damping", settings_->quantity(model, "damping").argument()},
+                               {"substep", model.step_counter()},
+                               {"substeps", model.options().substeps},
+                               {"begin", begin},
+                               {"rows", rows},
+                               {"point", one.first},
+                               {"start", particles::start_of_step(model)},
+                               {"h", model.step()}}});
+            return;
+        }
         model.add(
             Phase::forces,
             model.launch(model::for_dimension(model, [](auto D) { return pull_force<D>(); }), rows,
@@ -92,7 +134,6 @@ public:
                           {"v", a.velocity},
                           {"force", particles::force(model)}},
                          settings_->name() + ": pull"));
-        model.draw({settings_->name(), model::DrawnTargets{&places}});
     }
 
 private:
@@ -117,7 +158,8 @@ void register_pull(Registry& registry) {
           number("stiffness").unit("N/m").positive().differentiable().doc("of the spring"),
           number("damping").unit("N s/m").fallback("0").at_least(0).differentiable().doc(
               "of the point's velocity")},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Pull>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Pull>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast

@@ -1,16 +1,16 @@
-// Explicit linear tetrahedra of a neo-Hookean material. With X the corners at rest, x where they
-// are, and F = (x1-x0, x2-x0, x3-x0) (X1-X0, X2-X0, X3-X0)^-1 the deformation gradient, the energy
-// per volume at rest is (Bonet, Wood: Nonlinear Continuum Mechanics, 6.4.3)
-//     W(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2,   J = det F.
-// The kernel derives the first Piola stress P = dW/dF from it; the forces on corners 1, 2, 3 are
-// the columns of -V P (X1-X0, X2-X0, X3-X0)^-T, corner 0 takes minus their sum. An element turned
-// inside out (J <= 0) has no energy: its forces are not finite, and the run says so. A quarter of
-// an element's mass, density times volume, belongs to each corner.
+// Linear tetrahedra. With X the corners at rest, x where they are, and F = (x1-x0, x2-x0, x3-x0)
+// (X1-X0, X2-X0, X3-X0)^-1 the deformation gradient, an element has the energy V W(F), W as its
+// material says (materials.hpp). The kernel derives the first Piola stress P = dW/dF from it; the
+// forces on corners 1, 2, 3 are the columns of -V P (X1-X0, X2-X0, X3-X0)^-T, corner 0 takes minus
+// their sum. Where an element turned inside out (J <= 0) has no energy its forces are not finite,
+// and the run says so. A quarter of an element's mass, density times volume, belongs to each corner.
 #include "kernels/solids/solids.hpp"
 
 #include "engine/ad/grad.hpp"
 #include "engine/document/read.hpp"
+#include "engine/runtime/minimization/energy.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/solids/materials.hpp"
 #include "kernels/solids/mesh.hpp"
 
 namespace hindcast {
@@ -19,6 +19,7 @@ using namespace lang;
 using model::Model;
 using model::Phase;
 using model::Settings;
+using solids::Lame;
 using solids::Mesh;
 using solids::read_mesh;
 
@@ -27,20 +28,20 @@ namespace {
 // How the scene gives the material: Lame's parameters, or Young's modulus and Poisson's ratio.
 enum class Moduli { lame, engineering };
 
-struct Lame {
-    Float mu, lambda;
-};
 Lame lame_parameters(Moduli moduli, const Float& first, const Float& second) {
     if (moduli == Moduli::lame) return {first, second};
     return {first / (2.0 * (1.0 + second)),
             first * second / ((1.0 + second) * (1.0 - 2.0 * second))};
 }
 
-Float energy_density(const Mat3& F, const Lame& lame) {
-    const Float log_j = log(determinant(F).name("J"));
-    return 0.5 * lame.mu * (inner(F, F) - 3.0) - lame.mu * log_j +
-           0.5 * lame.lambda * log_j * log_j;
-}
+struct Law {
+    const solids::Material* material = &solids::material("neo_hookean");
+    Moduli moduli = Moduli::lame;
+
+    Float energy_density(const Mat3& F, const Float& first, const Float& second) const {
+        return material->energy_density(F, lame_parameters(moduli, first, second));
+    }
+};
 
 Mat3 deformation_gradient(const Int4& corners, const Read<Vec3>& x, const Mat3& inverse) {
     const Vec3 x0 = x[corners[0]];
@@ -48,37 +49,49 @@ Mat3 deformation_gradient(const Int4& corners, const Read<Vec3>& x, const Mat3& 
            inverse;
 }
 
-KernelDef elastic_force(Moduli moduli) {
-    const bool lame = moduli == Moduli::lame;
-    return kernel("neo_hookean_force",
-                  {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
-                   lame ? "lambda" : "poisson_ratio", "x", "force"},
-                  [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
-                           Property<Float> first, Property<Float> second, Read<Vec3> x,
-                           Accumulate<Vec3> force) {
-                      const Int4 c = corners[e];
-                      const Mat3 D_inverse = inverse[e];
-                      const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
-                      const Lame material = lame_parameters(moduli, first[e], second[e]);
-                      const Mat3 P = ad::grad(energy_density(F, material), F);
-                      const Mat3 H = (P * volume[e]) * transpose(D_inverse);
-                      const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
-                      force[c[1]] -= h1;
-                      force[c[2]] -= h2;
-                      force[c[3]] -= h3;
-                      force[c[0]] += h1 + h2 + h3;
-                  });
+KernelDef elastic_force(const Law& law) {
+    const bool lame = law.moduli == Moduli::lame;
+    return kernel(
+        law.material->name + "_force",
+        {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
+         lame ? "lambda" : "poisson_ratio", "x", "force"},
+        [law](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
+              Property<Float> first, Property<Float> second, Read<Vec3> x, Accumulate<Vec3> force) {
+            const Int4 c = corners[e];
+            const Mat3 D_inverse = inverse[e];
+            const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
+            const Mat3 P = ad::grad(law.energy_density(F, first[e], second[e]), F);
+            const Mat3 H = (P * volume[e]) * transpose(D_inverse);
+            const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
+            force[c[1]] -= h1;
+            force[c[2]] -= h2;
+            force[c[3]] -= h3;
+            force[c[0]] += h1 + h2 + h3;
+        });
 }
 
-KernelDef elastic_energy(Moduli moduli) {
-    return kernel("neo_hookean_energy",
+// The energy of an element for an implicit integrator.
+EnergyKernels minimized_energy(const Law& law) {
+    const bool lame = law.moduli == Moduli::lame;
+    return energy<3, 4>(
+        law.material->name,
+        {"inverse", "volume", lame ? "mu" : "young_modulus", lame ? "lambda" : "poisson_ratio"},
+        [law](Int e, const Points<3, 4>& x, Read<Mat3> inverse, Read<Float> volume,
+              Property<Float> first, Property<Float> second) -> Float {
+            const Mat3 F = Mat3::from_columns({x[1] - x[0], x[2] - x[0], x[3] - x[0]}) * inverse[e];
+            return volume[e] * law.energy_density(F, first[e], second[e]);
+        });
+}
+
+KernelDef elastic_energy(const Law& law) {
+    return kernel(law.material->name + "_energy",
                   {"corners", "inverse", "volume", "first", "second", "x", "scale", "value"},
-                  [moduli](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
-                           Property<Float> first, Property<Float> second, Read<Vec3> x,
-                           Param<Float> scale, Reduce<Float> value) {
+                  [law](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
+                        Property<Float> first, Property<Float> second, Read<Vec3> x,
+                        Param<Float> scale, Reduce<Float> value) {
                       const Mat3 F = deformation_gradient(corners[e], x, inverse[e]);
-                      const Lame material = lame_parameters(moduli, first[e], second[e]);
-                      value += volume[e] * energy_density(F, material) * scale.value();
+                      value +=
+                          volume[e] * law.energy_density(F, first[e], second[e]) * scale.value();
                   });
 }
 
@@ -136,7 +149,7 @@ void publish_kernels(Registry& registry) {
           {"poisson_ratio", "a number"},
           x,
           {"force", "on the points, N"}},
-         [moduli](const Settings& options) { return elastic_force(moduli(options)); }});
+         [moduli](const Settings& options) { return elastic_force({.moduli = moduli(options)}); }});
     registry.publish(
         {"neo_hookean_energy",
          "One item per tetrahedron: value += scale volume W(F), as in neo_hookean_force.",
@@ -149,7 +162,9 @@ void publish_kernels(Registry& registry) {
           x,
           {"scale", "a factor"},
           {"value", "a sum, J"}},
-         [moduli](const Settings& options) { return elastic_energy(moduli(options)); }});
+         [moduli](const Settings& options) {
+             return elastic_energy({.moduli = moduli(options)});
+         }});
     registry.publish({"solid_lumped_mass",
                       "One item per tetrahedron: adds a quarter of density volume to the mass of "
                       "each corner.",
@@ -199,8 +214,9 @@ public:
         const auto per_element = [&](const char* key) {
             return settings_->quantity(model, key, elements, centroids).argument();
         };
+        law_.material = &solids::material(settings_->choice("material"));
         read_moduli();
-        const bool lame = moduli_ == Moduli::lame;
+        const bool lame = law_.moduli == Moduli::lame;
         const Argument first = per_element(lame ? "mu" : "young_modulus"),
                        second = per_element(lame ? "lambda" : "poisson_ratio");
 
@@ -224,35 +240,40 @@ public:
                                    {"m", a.mass}},
                                   "lumped mass of " + name));
         const Argument fixed =
-            particles::fixed_points(*settings_->find("fixed"), model, mesh_.points);
+            particles::fixed_points(*settings_->find("fixed"), model, range_, mesh_.points);
         prologue.add(model.launch(
             invert_mass(), points,
             {{"m", a.mass}, {"fixed", fixed}, {"first", range_.first}, {"w", a.inverse_mass}},
             "inverse mass of " + name));
-        model.add(Phase::forces, model.launch(elastic_force(moduli_), elements,
-                                              {{"corners", corners_},
-                                               {"inverse", inverse_},
-                                               {"volume", volume_},
-                                               {lame ? "mu" : "young_modulus", first},
-                                               {lame ? "lambda" : "poisson_ratio", second},
-                                               {"x", a.position},
-                                               {"force", particles::force(model)}},
-                                              name + ": elastic forces"));
-        model.publish_energy({"solid", name, "elastic energy",
-                              [corners = corners_, inverse = inverse_, volume = volume_,
-                               moduli = moduli_, first, second, elements,
-                               name](Model& m, double scale, const Array& value, Program& program) {
-                                  program.add(m.launch(elastic_energy(moduli), elements,
-                                                       {{"corners", corners},
-                                                        {"inverse", inverse},
-                                                        {"volume", volume},
-                                                        {"first", first},
-                                                        {"second", second},
-                                                        {"x", m.array("position")},
-                                                        {"scale", scale},
-                                                        {"value", value}},
-                                                       name + ": elastic energy"));
-                              }});
+        std::vector<NamedArgument> arguments{{"inverse", inverse_},
+                                             {"volume", volume_},
+                                             {lame ? "mu" : "young_modulus", first},
+                                             {lame ? "lambda" : "poisson_ratio", second}};
+        if (model.is_implicit()) {
+            model.add_energy(
+                {name + ": elastic energy", minimized_energy(law_), elements, corners_, arguments});
+        } else {
+            arguments.insert(
+                arguments.end(),
+                {{"corners", corners_}, {"x", a.position}, {"force", particles::force(model)}});
+            model.add(Phase::forces, model.launch(elastic_force(law_), elements, arguments,
+                                                  name + ": elastic forces"));
+        }
+        model.publish_energy(
+            {"solid", name, "elastic energy",
+             [corners = corners_, inverse = inverse_, volume = volume_, law = law_, first, second,
+              elements, name](Model& m, double scale, const Array& value, Program& program) {
+                 program.add(m.launch(elastic_energy(law), elements,
+                                      {{"corners", corners},
+                                       {"inverse", inverse},
+                                       {"volume", volume},
+                                       {"first", first},
+                                       {"second", second},
+                                       {"x", m.array("position")},
+                                       {"scale", scale},
+                                       {"value", value}},
+                                      name + ": elastic energy"));
+             }});
     }
 
     void finish(Model& model) override { particles::integrate(model); }
@@ -268,7 +289,7 @@ private:
         if (count != 2 || lame == engineering)
             throw settings_->error("type", "a solid needs two moduli")
                 .remedy("give \"mu\" and \"lambda\", or \"young_modulus\" and \"poisson_ratio\"");
-        moduli_ = lame ? Moduli::lame : Moduli::engineering;
+        law_.moduli = lame ? Moduli::lame : Moduli::engineering;
     }
 
     void draw(Model& model) const {
@@ -286,7 +307,7 @@ private:
     std::vector<double> start_;
     model::Range range_;
     Array corners_, inverse_, volume_;
-    Moduli moduli_ = Moduli::lame;
+    Law law_;
 };
 
 }  // namespace
@@ -297,10 +318,10 @@ void register_solids(Registry& registry) {
     registry.add(
         {Section::bodies,
          "solid",
-         "An elastic body of linear tetrahedra of a compressible neo-Hookean material, energy per "
-         "volume W(F) = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F. A quarter of "
-         "the mass of an element, density times volume, belongs to each of its corners, which move "
-         "like particles. Give mu and lambda, or young_modulus and poisson_ratio.",
+         "An elastic body of linear tetrahedra, with an energy per volume W(F) that the material "
+         "says. A quarter of the mass of an element, density times volume, belongs to each of its "
+         "corners, which move like particles. Give mu and lambda, or young_modulus and "
+         "poisson_ratio.",
          {any("mesh")
               .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
                    "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
@@ -308,6 +329,12 @@ void register_solids(Registry& registry) {
                    "\"tetrahedra\": [[a, b, c, d], ...]}")
               .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
                       R"({"type":"object","required":["points","tetrahedra"]}]})"),
+          choice("material", {"neo_hookean", "st_venant_kirchhoff", "stable_neo_hookean"})
+              .fallback("\"neo_hookean\"")
+              .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "
+                   "st_venant_kirchhoff: mu |E|^2 + lambda/2 (tr E)^2, E = (F^T F - I)/2; "
+                   "stable_neo_hookean: that of Smith, de Goes and Kim (2018), finite also for "
+                   "elements that are turned inside out"),
           vectors("positions")
               .unit("m")
               .optional()
@@ -338,7 +365,8 @@ void register_solids(Registry& registry) {
               .differentiable()
               .doc("Poisson's ratio"),
           particles::fixed_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Solid>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Solid>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast

@@ -4,11 +4,17 @@
 // k (1 - r/L) d: a spring without rest length then pulls like k d, and has that derivative, also
 // where its ends coincide. With a rest length a spring whose ends coincide exerts no force (u = 0).
 // A spring that only pulls exerts none while L <= r, one that only pushes none while L >= r.
+//
+// With an implicit integrator the energy itself is minimised, and damping is the dissipation
+// c/(2 h) (L - L_n)^2 of a step of length h from length L_n, of springs that act at its start.
 #include "kernels/springs/springs.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "engine/document/read.hpp"
+#include "engine/runtime/minimization/energy.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -88,6 +94,31 @@ KernelDef elastic_energy(const Form& form) {
         });
 }
 
+template <int D>
+EnergyKernels minimized_energy(const Form& form) {
+    return energy<D, 2>("spring", {"rest_length", "stiffness"},
+                        [form](Int s, const Points<D, 2>& x, Property<Float> rest_length,
+                               Property<Float> stiffness) -> Float {
+                            const Float stretch = form.length(norm(x[1] - x[0])) - rest_length[s];
+                            return form.while_acting(stretch,
+                                                     0.5 * stiffness[s] * stretch * stretch);
+                        });
+}
+
+template <int D>
+EnergyKernels dissipation(const Form& form) {
+    using V = Vec<Float, D>;
+    return energy<D, 2>(
+        "spring_damping", {"ends", "start", "rest_length", "damping", "h"},
+        [form](Int s, const Points<D, 2>& x, Read<Int2> ends, Read<V> start,
+               Property<Float> rest_length, Property<Float> damping, Param<Float> h) -> Float {
+            const V d = start[ends[s].y()] - start[ends[s].x()];
+            const Float before = norm(d), change = norm(x[1] - x[0]) - before;
+            return form.while_acting(form.length(before) - rest_length[s],
+                                     0.5 * damping[s] * change * change / h.value());
+        });
+}
+
 Acts acts_of(const std::string& word) {
     return word == "pull" ? Acts::pull : word == "push" ? Acts::push : Acts::both;
 }
@@ -164,19 +195,42 @@ public:
 
         const Argument rest = rest_length(model, ends, form.length_offset),
                        stiffness = settings_->quantity(model, "stiffness", n).argument();
-        std::vector<NamedArgument> arguments{{"ends", end_indices},
-                                             {"rest_length", rest},
-                                             {"stiffness", stiffness},
-                                             {"x", model.array("position")},
-                                             {"force", particles::force(model)}};
-        if (form.damped) {
-            arguments.emplace_back("damping", settings_->quantity(model, "damping", n).argument());
-            arguments.emplace_back("v", model.array("velocity"));
+        const std::optional<Argument> damping =
+            form.damped ? std::optional(settings_->quantity(model, "damping", n).argument())
+                        : std::nullopt;
+        if (model.is_implicit()) {
+            model.add_energy(
+                {settings_->name() + ": springs",
+                 for_dimension(model, [&](auto D) { return minimized_energy<D>(form); }),
+                 n,
+                 end_indices,
+                 {{"rest_length", rest}, {"stiffness", stiffness}}});
+            if (damping)
+                model.add_energy(
+                    {settings_->name() + ": damping",
+                     for_dimension(model, [&](auto D) { return dissipation<D>(form); }),
+                     n,
+                     end_indices,
+                     {{"ends", end_indices},
+                      {"start", particles::start_of_step(model)},
+                      {"rest_length", rest},
+                      {"damping", *damping},
+                      {"h", model.step()}}});
+        } else {
+            std::vector<NamedArgument> arguments{{"ends", end_indices},
+                                                 {"rest_length", rest},
+                                                 {"stiffness", stiffness},
+                                                 {"x", model.array("position")},
+                                                 {"force", particles::force(model)}};
+            if (damping) {
+                arguments.emplace_back("damping", *damping);
+                arguments.emplace_back("v", model.array("velocity"));
+            }
+            const KernelDef kernel =
+                for_dimension(model, [&](auto D) { return spring_force<D>(form); });
+            model.add(Phase::forces,
+                      model.launch(kernel, n, arguments, settings_->name() + ": spring forces"));
         }
-        const KernelDef kernel =
-            for_dimension(model, [&](auto D) { return spring_force<D>(form); });
-        model.add(Phase::forces,
-                  model.launch(kernel, n, arguments, settings_->name() + ": spring forces"));
         model.publish_energy(
             {"springs", settings_->name(), "elastic energy",
              [name = settings_->name(), form, n, end_indices, rest, stiffness](
@@ -334,7 +388,8 @@ void register_springs(Registry& registry) {
                    "or one "
                    "per spring"),
           length_offset_field(), acts_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Springs>(std::move(s)); }});
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Springs>(std::move(s)); },
+         true});
 }
 
 }  // namespace hindcast

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "app/exchange/plain_exchange.hpp"
 #include "app/session/document/editor.hpp"
 #include "app/session/session.hpp"
-#include "engine/base/aligned.hpp"
 #include "tests/support/all_modules.hpp"
 #include "tests/support/devices.hpp"
 #include "tests/support/paths.hpp"
@@ -19,45 +19,24 @@ namespace hindcast::test {
 
 namespace session = hindcast::session;
 
-// Three slots of plain memory, as the `mapped` transport has them.
-class PlainExchange final : public render::Exchange {
+class PlainExchange final : public render::PlainExchange {
 public:
-    explicit PlainExchange(std::shared_ptr<const render::Stage> stage) : stage_(std::move(stage)) {
-        for (auto& slot : slots_)
-            for (const render::Channel& channel : stage_->channels) {
-                auto memory =
-                    std::make_shared<AlignedBuffer<std::byte>>(channel.bytes(stage_->real));
-                render::SharedMemory shared;
-                shared.host = memory->data();
-                shared.bytes = memory->size();
-                shared.alive = memory;
-                slot.push_back(std::move(shared));
-            }
-    }
-    render::TransportKind kind() const override { return render::TransportKind::mapped; }
-    const render::Stage& stage() const override { return *stage_; }
-    const std::vector<render::SharedMemory>& slot(int slot) const override {
-        return slots_[static_cast<std::size_t>(slot)];
-    }
+    using render::PlainExchange::PlainExchange;
 
     // The numbers of a channel in the frame, as doubles.
     std::vector<double> read(const render::Frame& frame, const std::string& channel) const {
         std::vector<double> numbers;
-        for (std::size_t c = 0; c < stage_->channels.size(); ++c) {
-            const render::Channel& ch = stage_->channels[c];
+        for (std::size_t c = 0; c < stage().channels.size(); ++c) {
+            const render::Channel& ch = stage().channels[c];
             if (ch.name != channel) continue;
-            const render::SharedMemory& memory = slots_[static_cast<std::size_t>(frame.slot)][c];
+            const render::SharedMemory& memory = slot(frame.slot)[c];
             for (std::int64_t k = 0; k < ch.elements * ch.components; ++k)
-                numbers.push_back(stage_->real == render::RealType::f64
+                numbers.push_back(stage().real == render::RealType::f64
                                       ? reinterpret_cast<const double*>(memory.host)[k]
                                       : reinterpret_cast<const float*>(memory.host)[k]);
         }
         return numbers;
     }
-
-private:
-    std::shared_ptr<const render::Stage> stage_;
-    std::array<std::vector<render::SharedMemory>, 3> slots_;
 };
 
 // One of its own for each session and simulation: a device belongs to one thread at a time.

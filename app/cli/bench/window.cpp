@@ -26,8 +26,8 @@
 
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/command.hpp"
+#include "app/exchange/plain_exchange.hpp"
 #include "app/gui/window/app.hpp"
-#include "engine/base/aligned.hpp"
 
 namespace hindcast::cli {
 
@@ -194,31 +194,6 @@ std::vector<BenchResult> window_start(const BenchOptions& options) {
     return {r};
 }
 
-// Slots of plain memory that nobody draws.
-class UnseenExchange final : public render::Exchange {
-public:
-    explicit UnseenExchange(std::shared_ptr<const render::Stage> stage) : stage_(std::move(stage)) {
-        for (auto& slot : slots_)
-            for (const render::Channel& channel : stage_->channels) {
-                auto memory =
-                    std::make_shared<AlignedBuffer<std::byte>>(channel.bytes(stage_->real));
-                slot.emplace_back();
-                slot.back().host = memory->data();
-                slot.back().bytes = memory->size();
-                slot.back().alive = memory;
-            }
-    }
-    render::TransportKind kind() const override { return render::TransportKind::mapped; }
-    const render::Stage& stage() const override { return *stage_; }
-    const std::vector<render::SharedMemory>& slot(int slot) const override {
-        return slots_[static_cast<std::size_t>(slot)];
-    }
-
-private:
-    std::shared_ptr<const render::Stage> stage_;
-    std::array<std::vector<render::SharedMemory>, 3> slots_;
-};
-
 // A net whose stiffness is edited.
 class EditedNet {
 public:
@@ -227,7 +202,7 @@ public:
           session_(registry(), session_options(options)) {
         apply(true);
         const auto snapshot = wait([](const session::Snapshot& s) { return s.stage != nullptr; });
-        session_.send(session::ShowOn{std::make_shared<UnseenExchange>(snapshot->stage)});
+        session_.send(session::ShowOn{std::make_shared<render::PlainExchange>(snapshot->stage)});
     }
     void seek(std::int64_t step) {
         session_.send(session::Seek{step});

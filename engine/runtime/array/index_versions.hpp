@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "engine/runtime/array/array.hpp"
+#include "engine/runtime/array/array_set.hpp"
 
 namespace hindcast {
 
@@ -18,10 +17,10 @@ public:
     template <class Each>
     void note(const Each& each, const Array& counter = {}) {
         indices_.clear();
-        std::set<const void*> seen;
+        ArraySet seen;
         each([&](const Array& a) {
             if (a && !ir::is_real(a.type()) && !(counter && a.same_memory(counter)) &&
-                seen.insert(a.version_counter()).second)
+                seen.insert(a))
                 indices_.emplace_back(a, a.version());
         });
     }

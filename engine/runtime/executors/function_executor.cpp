@@ -1,10 +1,11 @@
 #include "engine/runtime/executors/function_executor.hpp"
-#include "engine/runtime/launch/launch_state.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <utility>
+
+#include "engine/runtime/launch/launch_state.hpp"
 
 namespace hindcast {
 

@@ -1,7 +1,6 @@
 #include "engine/runtime/executors/graph_executor.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "engine/base/error.hpp"
@@ -22,11 +21,13 @@ GraphExecutor::GraphExecutor(Schedule& schedule, Recording& recording, Array cou
       counter_(std::move(counter)),
       device_(device),
       follower_(follower) {
-    std::set<const void*> seen;
+    ArraySet seen;
     const auto add = [&](const Array& array) {
-        if (array && seen.insert(array.version_counter()).second) arrays_.push_back(array);
+        if (array && seen.insert(array)) arrays_.push_back(array);
     };
     schedule.each_array(add);
+    schedule.each_call(
+        [&](const Call& call) { has_host_function_ |= call.forward.kernel().is_host_function; });
     if (follower != nullptr) follower->each_array(add);
 }
 
@@ -85,7 +86,8 @@ void GraphExecutor::split_long_graph() {
 
 bool GraphExecutor::run_graphs(const Stretch& stretch, const std::function<void()>& launches) {
     Way& noted = way(stretch.kind);
-    if (device_.cuda()->follows_capture() || !noted.graphs.refusal().empty() ||
+    if (device_.cuda()->follows_capture() || has_host_function_ ||
+        !noted.graphs.refusal().empty() ||
         device_.options().whole_program == WholeProgramUse::never)
         return false;
     if (noted.runs == 0) {
@@ -95,7 +97,8 @@ bool GraphExecutor::run_graphs(const Stretch& stretch, const std::function<void(
     const auto each = [this](const auto& visit) { std::ranges::for_each(arrays_, visit); };
     if (!places_.send(device_, each))
         for (Way& other : ways_) other.graphs.forget();
-    const Seeds seeds = stretch.seeds != nullptr ? *stretch.seeds : Seeds{};
+    static const Seeds none;
+    const Seeds& seeds = stretch.seeds != nullptr ? *stretch.seeds : none;
     if (!fits(stretch.kind, seeds)) {
         if (!note(stretch.kind, seeds, launches)) return false;
         places_.send(device_, each);

@@ -28,7 +28,10 @@ public:
 
     // `launches` calls split_long_graph() now and then.
     bool run(const Stretch& stretch, const std::function<void()>& launches) override;
-    std::string report(RunKind kind) const override { return way(kind).graphs.report(); }
+    std::string report(RunKind kind) const override {
+        return has_host_function_ ? "launch by launch: a launch is a function of the host"
+                                  : way(kind).graphs.report();
+    }
     // Between two steps.
     void split_long_graph();
 
@@ -57,6 +60,7 @@ private:
     DevicePlaces places_;
     std::array<Way, run_kinds> ways_;
     NotedGraphs* noting_ = nullptr;
+    bool has_host_function_ = false;
 };
 
 }  // namespace hindcast

@@ -49,8 +49,7 @@ void LaunchExecutor::copy(History& history, const SlotIndex& at) {
     if (copy_count_ == 0) deferred_->run();
     if (device_->cuda()) return device_->save(history.array, history.slot(at));
     if (copy_count_ == copies_.size()) flush_copies();
-    const Array& a = history.array;
-    copies_[copy_count_++] = {a.binding(), a.components(), ir::size_of(a.type()), history.slot(at)};
+    copies_[copy_count_++] = history.copy(at);
 }
 
 void LaunchExecutor::run(const RunItem& item, const SlotIndex& at) {
@@ -84,7 +83,13 @@ void LaunchExecutor::run(const Block& block, std::int64_t t, const SlotIndex& at
             ++copies;
             bytes += static_cast<std::int64_t>(saved->history->array.bytes());
         } else if (const auto* const run = std::get_if<RunItem>(&item)) {
-            this->run(*run, at);
+            try {
+                this->run(*run, at);
+            } catch (Error& e) {
+                if (run->way == RunItem::Way::back)
+                    e.note("in the adjoint of step " + std::to_string(t + 1));
+                throw;
+            }
             if (!profiling_) continue;
             run->call->copies += std::exchange(copies, 0);
             run->call->copied_bytes += std::exchange(bytes, 0);

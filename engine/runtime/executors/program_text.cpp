@@ -1,7 +1,8 @@
 #include "engine/runtime/executors/program_text.hpp"
-#include "engine/runtime/launch/launch_state.hpp"
 
 #include <algorithm>
+
+#include "engine/runtime/launch/launch_state.hpp"
 
 namespace hindcast {
 
@@ -13,9 +14,7 @@ namespace {
 MovingMemory slot_of(History& history, const Schedule::Event* event, std::int64_t offset) {
     if (history.kept == History::Kept::per_step)
         return {history.memory.data(), static_cast<std::int64_t>(history.array.bytes()), offset};
-    const std::int64_t occurrence =
-        event != nullptr ? event->occurrence - event->program->first : 0;
-    return {history.slot({0, occurrence}), 0, 0};
+    return {history.slot({0, event != nullptr ? event->in_window() : 0}), 0, 0};
 }
 
 class Writer {
@@ -94,6 +93,8 @@ std::string needs_launches(const std::vector<BlockLoop>& loops, const Schedule& 
                 return "sums of which most is zero are kept without the zeros";
             const auto* const run = std::get_if<RunItem>(&item);
             if (run == nullptr) continue;
+            if (run->replay().kernel().is_host_function)
+                return "'" + run->replay().launch().description() + "' is a function of the host";
             if (!run->call->results.empty() && run->way == RunItem::Way::again)
                 return "sums of which most is zero are kept without the zeros";
             if (run->replay().bound().adds_aliases())

@@ -46,8 +46,29 @@ std::string Launch::State::arguments_text() const {
     return text;
 }
 
+namespace {
+
+// A host function in one direction.
+class HostExecutable final : public backend::Executable {
+public:
+    HostExecutable(std::shared_ptr<HostFunction> function, Direction direction, Kernel signature)
+        : function_(std::move(function)), direction_(direction), signature_(std::move(signature)) {}
+    void run(const backend::Binding* bindings, std::int64_t, const backend::RunOptions&) override {
+        function_->run(direction_, signature_, bindings);
+    }
+    const Kernel& kernel() const override { return signature_; }
+
+private:
+    std::shared_ptr<HostFunction> function_;
+    Direction direction_;
+    Kernel signature_;
+};
+
+}  // namespace
+
 std::shared_ptr<backend::Executable> Launch::State::compile_for(
-    const std::shared_ptr<Device>& where, const ir::Kernel& of) {
+    const std::shared_ptr<Device>& where, Direction direction, const ir::Kernel& of) {
+    if (function) return std::make_shared<HostExecutable>(function, direction, of);
     return where->compile(of, description, [this, living = std::weak_ptr(alive)] {
         return living.expired() ? std::string() : arguments_text();
     });
@@ -204,6 +225,28 @@ Launch::Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel,
     for (std::size_t k = 0; k < arguments.size(); ++k) s.set(static_cast<int>(k), arguments[k]);
 }
 
+Launch::Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> function,
+               ir::Precision precision, std::vector<Argument> arguments, std::string description)
+    : state_(std::make_shared<State>()) {
+    State& s = *state_;
+    s.device = std::move(device);
+    s.items = 1;
+    s.description = std::move(description);
+    s.function = std::move(function);
+    if (!s.device) throw s.error("a launch needs a device");
+    s.kernel =
+        signature_of(s.description, s.function->parameters(), precision, Direction::forward, {});
+    const std::size_t n = s.kernel.parameters.size();
+    if (arguments.size() != n)
+        throw s.error("the function has " + std::to_string(n) + " parameters, but " +
+                      std::to_string(arguments.size()) + " arguments are given");
+    s.property.assign(n, 0);
+    s.arguments.assign(n, Argument(std::span<const double>{}));
+    s.arrays.resize(n);
+    s.left.resize(n);
+    for (std::size_t k = 0; k < n; ++k) s.set(static_cast<int>(k), arguments[k]);
+}
+
 // A kernel, and one argument for each of its parameters.
 struct Launch::Ordered {
     lang::KernelDef kernel;
@@ -307,7 +350,7 @@ void Launch::move_to(const std::shared_ptr<Device>& device) {
         std::map<Direction, std::shared_ptr<backend::Executable>> executables;
         for (const auto& [direction, weak] : s.replays)
             if (const auto bound = weak.lock())
-                executables[direction] = s.compile_for(device, bound->kernel);
+                executables[direction] = s.compile_for(device, direction, bound->kernel);
         for (const auto& [direction, executable] : executables)
             s.replays[direction].lock()->executable = executable;
         s.executables = std::move(executables);

@@ -39,6 +39,8 @@
 
 namespace hindcast {
 
+class HostFunction;  // host_function.hpp
+
 // What a launch parameter is given.
 class Argument {
 public:
@@ -110,6 +112,11 @@ public:
     Launch(std::shared_ptr<Device> device, const lang::KernelDef& kernel, ir::Precision precision,
            std::int64_t items, const std::vector<NamedArgument>& arguments,
            std::string description = "");
+
+    // Of a function of the host (host_function.hpp): one argument for each of its parameters, in
+    // order. Real parameters are those of the precision.
+    Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> function,
+           ir::Precision precision, std::vector<Argument> arguments, std::string description);
 
     // Replays whose kernels were joined (join.hpp), as one launch: `kernel` with `arrays` per
     // parameter. Its only replay has the direction of the last of them; running it counts as

@@ -6,6 +6,7 @@
 #include "engine/backend/array_facts.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/launch/launch.hpp"
 
 namespace hindcast {
@@ -14,6 +15,7 @@ struct Launch::State {
     std::shared_ptr<Device> device;
     std::shared_ptr<const backend::cuda::Stream> stream;  // of a CUDA device; nullptr: its own
     ir::Kernel kernel;
+    std::shared_ptr<HostFunction> function;  // whose signature the kernel is; or nullptr
     std::string description;
     std::int64_t items = 0;
     std::vector<char> property;  // per parameter: declared Property
@@ -37,7 +39,7 @@ struct Launch::State {
     Error error(const std::string& what) const { return Error(what).in_kernel(description); }
     std::string arguments_text() const;  // "rate = 0.1; x: f64 [40, 2]"
     std::shared_ptr<backend::Executable> compile_for(const std::shared_ptr<Device>& where,
-                                                     const ir::Kernel& of);
+                                                     Direction direction, const ir::Kernel& of);
     int index_of(std::string_view name) const;
 
     void set(int index, const Argument& argument);
@@ -91,6 +93,8 @@ struct Launch::Replay::Bound {
 
     Bound(Launch of, Direction d) : launch(std::move(of)), direction(d) {}
     void bind();
+    // Whether it works in the memory of the host, wherever the launches around it do.
+    bool is_on_host() const { return !cuda || kernel.is_host_function; }
     // Replay::run(). `copies` are made before it changes anything. What only goes over elements may
     // be left to `deferred`, or nullptr. Neither on a CUDA device.
     void run(std::span<const backend::Copy> copies, backend::DeferredWork* deferred);
@@ -106,6 +110,7 @@ struct Launch::Replay::Bound {
     void check_old_values() const;
     void find_memory();
     void find_memory_on_device();
+    void find_memory_for_function();  // of the host, where other launches work on the device
     void add_aliases() const;
     void finish(bool on_host) const;
     void spoil() const;

@@ -27,6 +27,11 @@ const Kernel& Launch::State::kernel_of(Direction direction) {
         throw error("the launch has no derivative")
             .remedy("name what varies in differentiate_only(), or do not call it");
     if (const auto found = derived.find(direction); found != derived.end()) return found->second;
+    if (function) {
+        if (derived.empty()) function->differentiate_only(active);
+        return derived[direction] = signature_of(kernel.name, function->parameters(),
+                                                 kernel.precision, direction, active);
+    }
     Kernel k;
     switch (direction) {
         case Direction::adjoint: k = ad::adjoint(kernel, active); break;
@@ -140,7 +145,8 @@ void Launch::Replay::Bound::bind() {
         if (direction == Direction::adjoint_tangent) cleared.push_back(gradient.tangent());
     }
     for (std::size_t p = 0; p < n; ++p) {
-        if (!arrays[p] || !ir::only_reads(kernel.parameters[p].access) || arrays[p].bytes() == 0)
+        if (!arrays[p] || !ir::only_reads(kernel.parameters[p].access) || arrays[p].bytes() == 0 ||
+            kernel.parameters[p].holds_result)
             continue;
         const State::Origin origin = s.origin_of(kernel.parameters[p].name);
         const bool gradient = origin.kinds.find('a') != std::string::npos;
@@ -206,6 +212,19 @@ void Launch::Replay::Bound::find_memory_on_device() {
     options.host = host.data();
 }
 
+void Launch::Replay::Bound::find_memory_for_function() {
+    given_on_host.resize(arrays.size());
+    for (std::size_t p = 0; p < arrays.size(); ++p) {
+        if (!arrays[p]) continue;
+        bindings[p].data = arrays[p].memory().host();
+        if (given[p] == nullptr) continue;
+        given_on_host[p].resize(arrays[p].bytes());
+        cuda->download(given_on_host[p].data(), backend::cuda::address_of(given[p]),
+                       given_on_host[p].size());
+        bindings[p].data = given_on_host[p].data();
+    }
+}
+
 // The adjoint of y[i] *= x[i] needs y as it was: what forward() left there is certainly wrong.
 void Launch::Replay::Bound::check_old_values() const {
     for (const auto& [parameter, origin] : old_values) {
@@ -250,7 +269,8 @@ Launch::Replay Launch::replay(Direction direction) const {
         replay.bound_ = std::make_shared<Replay::Bound>(*this, direction);
         replay.bound_->kernel = state_->kernel_of(direction);
         std::shared_ptr<backend::Executable>& executable = state_->executables[direction];
-        if (!executable) executable = state_->compile_for(state_->device, replay.bound_->kernel);
+        if (!executable)
+            executable = state_->compile_for(state_->device, direction, replay.bound_->kernel);
         replay.bound_->executable = executable;
         replay.bound_->bind();
         weak = replay.bound_;
@@ -276,7 +296,9 @@ void Launch::Replay::Bound::run(std::span<const backend::Copy> copies,
     if (!old_values.empty() && items > 0) check_old_values();
     for (const auto& [binding, version] : versions) binding->version = *version;
     try {
-        if (cuda)
+        if (cuda && is_on_host())
+            find_memory_for_function();
+        else if (cuda)
             find_memory_on_device();
         else if (Memory::any_on_device())
             find_memory();
@@ -299,7 +321,7 @@ void Launch::Replay::Bound::run(std::span<const backend::Copy> copies,
         spoil();
         throw;
     }
-    finish(!cuda);
+    finish(is_on_host());
     for (const backend::FactUpdate& l : learned)
         arrays[static_cast<std::size_t>(l.parameter)].know(l.busy, l.by);
     for (const Array& a : cleared)
@@ -362,7 +384,7 @@ void Launch::Replay::Bound::add_aliases() const {
 
 // After a failed run: what it wrote is undefined, so nobody may take it for the old version.
 void Launch::Replay::Bound::spoil() const {
-    for (const Array& a : written) cuda ? a.changed() : a.touch();
+    for (const Array& a : written) is_on_host() ? a.touch() : a.changed();
     for (const Alias& alias : aliases) alias.own.clear();
 }
 
@@ -404,8 +426,9 @@ double Launch::Replay::bytes() const {
         Traffic& traffic = of[array.version_counter()];
         traffic.read |= access != Access::write && access != Access::sum &&
                         access != Access::slice && access != Access::reduce &&
-                        (access != Access::read_write || loaded[p] != 0);
-        traffic.written |= changed[p] != 0 || access == Access::sum;  // which is cleared
+                        (access != Access::read_write || loaded[p] != 0 || k.is_host_function);
+        traffic.written |= changed[p] != 0 || access == Access::sum ||  // which is cleared
+                           (k.is_host_function && !ir::only_reads(access));
         const bool own = access == Access::write || access == Access::read_write;
         const std::int64_t elements =
             own ? std::min(array.elements(), launch().items()) : array.elements();

@@ -64,7 +64,7 @@ std::vector<Need> primal_needs(const Launch::Replay& backward) {
         const bool reads =
             parameter.access == ir::Access::read || parameter.access == ir::Access::value;
         if (reads && backward.arrays()[p] && !backward.is_gradient(static_cast<int>(p)))
-            needs.push_back({static_cast<int>(p), backward.arrays()[p]});
+            needs.push_back({static_cast<int>(p), backward.arrays()[p], parameter.holds_result});
     }
     return needs;
 }

@@ -30,10 +30,11 @@ private:
 };
 
 // What a launch's adjoint reads of the primal: parameters bound to values as they were before the
-// launch.
+// launch or, if `after`, as it left them.
 struct Need {
     int parameter = 0;
     Array array;
+    bool after = false;
 };
 std::vector<Need> primal_needs(const Launch::Replay& backward);
 // What a replay writes that is not a gradient.

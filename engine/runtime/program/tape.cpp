@@ -110,6 +110,7 @@ void Tape::host(std::function<void()> callback) {
 }
 
 // The launch at `position` is about to write: keep what earlier adjoints, or its own, still need.
+// What its own needs as it leaves it, only a later launch overwrites.
 void Tape::keep_what_is_overwritten(std::size_t position) {
     for (const Array& target : primal_writes(entries_[position].forward)) {
         int copy = -1;
@@ -117,6 +118,7 @@ void Tape::keep_what_is_overwritten(std::size_t position) {
             Entry& entry = entries_[e];
             for (std::size_t n = 0; n < entry.needs.size(); ++n) {
                 if (entry.kept[n] >= 0 || !entry.needs[n].array.same_memory(target)) continue;
+                if (e == position && entry.needs[n].after) continue;
                 if (e < position && entry.versions[n] != target.version())
                     continue;  // host wrote since: backward() says so
                 if (policy_ == OverwritePolicy::error)
@@ -155,6 +157,8 @@ void Tape::run(std::size_t position) {
     for (std::size_t n = 0; n < entry.needs.size(); ++n)
         entry.versions[n] = entry.needs[n].array.version();
     entry.forward.run();
+    for (std::size_t n = 0; n < entry.needs.size(); ++n)
+        if (entry.needs[n].after) entry.versions[n] = entry.needs[n].array.version();
     on.settle();
 }
 

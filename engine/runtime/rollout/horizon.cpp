@@ -1,7 +1,5 @@
 // Horizons: derivatives of the last steps, with the state before them taken as given. Runs that
 // begin between two steps.
-#include <set>
-
 #include "engine/runtime/rollout/mode.hpp"
 
 namespace hindcast {
@@ -41,10 +39,10 @@ void Rollout::Work::start_at_horizon() {
 Rollout::Work::State Rollout::Work::copy_state(std::int64_t step) {
     State state;
     state.step = step;
-    std::set<const void*> seen;
+    ArraySet seen;
     each_call_of_steps(*mode_for(RolloutMode::first, false).schedule, [&](const Call& call) {
         for (const Array& a : call.writes)
-            if (seen.insert(a.version_counter()).second) state.arrays.emplace_back(a, a.clone());
+            if (seen.insert(a)) state.arrays.emplace_back(a, a.clone());
     });
     return state;
 }

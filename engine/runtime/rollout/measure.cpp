@@ -112,7 +112,7 @@ void Rollout::Work::first_steps_back(Mode& m, FunctionExecutor* functions, std::
     const Schedule& s = *m.schedule;
     for (std::int64_t t = n; t > 0;) {
         if (const Schedule::Event* event = s.cut == 0 ? s.event(t) : nullptr)
-            run_event(m, *event, RunKind::back, t, {t, event->occurrence - event->program->first});
+            run_event(m, *event, RunKind::back, t, {t, event->in_window()});
         const std::int64_t begin =
             !goes_in_ranges(m, functions) ? t - 1 : (s.cut == 0 ? range_begin(s, 0, t) : 0);
         run_steps(m, functions, {RunKind::back, begin, t});

@@ -46,7 +46,7 @@ public:
 
     // Where the histories of step t, or of the event before it, lie.
     SlotIndex moment(std::int64_t t, const Schedule::Event* event = nullptr) const {
-        return {t - begin_, event != nullptr ? event->occurrence - event->program->first : 0};
+        return {t - begin_, event != nullptr ? event->in_window() : 0};
     }
 
     std::int64_t window() const { return begin_; }  // the step that histories begin with

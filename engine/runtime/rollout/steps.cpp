@@ -121,8 +121,7 @@ void Rollout::Work::run_range(Mode& m, FunctionExecutor* functions, const Stretc
         run_steps(m, functions, {stretch.kind, t, end, stretch.window});
         t = end;
         if (const Schedule::Event* const event = with_events ? s.event(t) : nullptr)
-            run_event(m, *event, stretch.kind, t,
-                      {t - stretch.window, event->occurrence - event->program->first});
+            run_event(m, *event, stretch.kind, t, {t - stretch.window, event->in_window()});
     }
 }
 

@@ -11,8 +11,8 @@
 // begins by clearing it, or a Write with one item per element (all of its components are stored on
 // every path, or the kernel does not build).
 #include <algorithm>
-#include <map>
 
+#include "engine/runtime/array/array_set.hpp"
 #include "engine/runtime/schedule/schedule.hpp"
 
 namespace hindcast {
@@ -20,25 +20,6 @@ namespace hindcast {
 namespace {
 
 using ir::Access;
-
-class Live {
-public:
-    bool contains(const Array& array) const { return arrays_.contains(array.version_counter()); }
-    // Whether it is new.
-    bool insert(const Array& array) {
-        return arrays_.try_emplace(array.version_counter(), array).second;
-    }
-    void erase(const Array& array) { arrays_.erase(array.version_counter()); }
-    bool insert(const Live& other) {
-        bool any = false;
-        for (const auto& [key, array] : other.arrays_) any |= insert(array);
-        return any;
-    }
-    const std::map<const void*, Array>& arrays() const { return arrays_; }
-
-private:
-    std::map<const void*, Array> arrays_;
-};
 
 bool is_read(Access access) {
     return access == Access::read || access == Access::value || access == Access::read_write;
@@ -52,7 +33,7 @@ bool defines_all(const Call& call, std::size_t p) {
 }
 
 // From what is live after the calls to what is live before them.
-void go_up(Calls& calls, Live& live) {
+void go_up(Calls& calls, ArraySet& live) {
     for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
         const std::vector<Array>& arrays = call->forward.arrays();
         const bool needed = std::any_of(call->writes.begin(), call->writes.end(),
@@ -72,9 +53,9 @@ void go_up(Calls& calls, Live& live) {
 }  // namespace
 
 void find_what_is_recomputed(Schedule& s) {
-    Live start, end;  // of a step: after and before the events of a boundary
+    ArraySet start, end;  // of a step: after and before the events of a boundary
     for (bool changed = true; changed;) {
-        Live live = end;
+        ArraySet live = end;
         go_up(s.step, live);
         changed = start.insert(live);
         changed |= end.insert(start);
@@ -85,7 +66,7 @@ void find_what_is_recomputed(Schedule& s) {
             changed |= end.insert(live);
         }
     }
-    Live written, changing;  // by recomputed calls; by any call of the step or an event
+    ArraySet written, changing;  // by recomputed calls; by any call of the step or an event
     const auto each = [&](auto f) {
         for (Call& call : s.step) f(call);
         for (EventProgram& program : s.event_programs)
@@ -99,7 +80,7 @@ void find_what_is_recomputed(Schedule& s) {
         }
     });
     // In the order of the program, so that nothing depends on addresses.
-    Live listed, read;
+    ArraySet listed, read;
     each([&](const Call& call) {
         const std::vector<Array>& arrays = call.forward.arrays();
         for (std::size_t p = 0; p < arrays.size(); ++p) {

@@ -1,7 +1,6 @@
 #include "engine/runtime/schedule/rematerialization.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "engine/backend/plan/fixed_point.hpp"
 #include "engine/ir/effects.hpp"
@@ -18,16 +17,9 @@ using ir::Access;
 
 class Rematerializer {
 public:
-    explicit Rematerializer(Schedule& schedule) : s_(schedule) {
-        const auto add = [](Arrays& to, const Calls& calls) {
-            for (const Call& c : calls)
-                for (const Array& a : c.writes) to.insert(a.version_counter());
-        };
-        add(changing_, s_.step);
-        for (const EventProgram& program : s_.event_programs) {
-            add(changing_, program.calls);
-            add(by_events_, program.calls);
-        }
+    explicit Rematerializer(Schedule& schedule)
+        : s_(schedule), by_events_(written_by_events(schedule)), changing_(by_events_) {
+        for (const Call& call : s_.step) changing_.insert(call.writes);
     }
 
     void decide(bool sparse) {
@@ -36,7 +28,7 @@ public:
             const bool sums = sums_at_values(call);
             if (!may_run_again(k) || !is_needed(call) || !(sums || is_cheap(call))) continue;
             call.made_again = true;
-            for (const Array& a : call.writes) again_.insert(a.version_counter());
+            again_.insert(call.writes);
             // By way of the host it would cost more than it saves.
             if (!sums || !sparse || call.forward.launch().device()->cuda()) continue;
             for (const Array& a : call.writes) {
@@ -47,12 +39,6 @@ public:
     }
 
 private:
-    using Arrays = std::set<const void*>;  // by their version counters
-
-    static bool touches(const Launch::Replay& replay, const Array& array) {
-        return contains(replay.arrays(), array);
-    }
-
     bool may_run_again(std::size_t k) const {
         const Call& call = s_.step[k];
         for (const ir::Parameter& p : call.forward.kernel().parameters)
@@ -60,11 +46,11 @@ private:
                 p.access != Access::write)
                 return false;
         return std::all_of(call.writes.begin(), call.writes.end(), [&](const Array& a) {
-            if (by_events_.contains(a.version_counter())) return false;
+            if (by_events_.contains(a)) return false;
             for (std::size_t j = 0; j < s_.step.size(); ++j) {
                 const Call& other = s_.step[j];
                 if (j != k && contains(other.writes, a)) return false;
-                if (j < k && touches(other.forward, a)) return false;
+                if (j < k && contains(other.forward.arrays(), a)) return false;
             }
             return true;
         });
@@ -87,22 +73,24 @@ private:
 
     bool is_cheap(const Call& call) const {
         const ir::Kernel& kernel = call.forward.kernel();
-        if (std::ranges::any_of(ir::effects_of(kernel), &ir::Effects::adds_other)) return false;
+        if (kernel.is_host_function ||
+            std::ranges::any_of(ir::effects_of(kernel), &ir::Effects::adds_other))
+            return false;
         std::int64_t bytes = 0;
         for (const Array& a : call.writes)
             bytes += a.size() * static_cast<std::int64_t>(ir::size_of(a.type()));
         const std::int64_t ops = ir::count_ops(kernel) * call.forward.launch().items();
         return ops <= ops_of_kept_byte * bytes &&
                std::ranges::all_of(call.forward.arrays(), [&](const Array& a) {
-                   return !a || contains(call.writes, a) ||
-                          !changing_.contains(a.version_counter()) ||
-                          again_.contains(a.version_counter());
+                   return !a || contains(call.writes, a) || !changing_.contains(a) ||
+                          again_.contains(a);
                });
     }
 
     Schedule& s_;
-    Arrays changing_, by_events_;
-    Arrays again_;  // what is made again
+    ArraySet by_events_;
+    ArraySet changing_;  // written by the step or by events
+    ArraySet again_;     // what is made again
 };
 
 }  // namespace

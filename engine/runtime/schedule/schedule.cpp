@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <set>
 #include <span>
 
 #include "engine/backend/executable.hpp"
@@ -21,12 +20,6 @@
 namespace hindcast {
 
 namespace {
-
-using Arrays = std::set<const void*>;  // by their version counters
-
-bool contains(const Arrays& set, const Array& array) {
-    return set.contains(array.version_counter());
-}
 
 bool writes_between(const Calls& calls, std::size_t begin, std::size_t end, const Array& array) {
     return std::any_of(calls.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -42,16 +35,16 @@ public:
 private:
     using Kept = History::Kept;
     using Constants = std::vector<std::pair<Need, std::uint64_t>>;
-    void plan_needs(std::size_t k, const Launch::Replay& replay, const Arrays& by_events,
+    void plan_needs(std::size_t k, const Launch::Replay& replay, const ArraySet& by_events,
                     std::vector<Restore>& restores, Constants* constants);
-    void plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
+    void plan_once(Calls& calls, std::size_t k, const ArraySet& later, const ArraySet& by_events,
                    const EventProgram* program);
     History* kept_at(Calls& calls, const Need& need, const std::string& name, std::size_t k,
                      Kept kept, const EventProgram* program = nullptr);
     History* at_step_start(const Array& array);
 
     Schedule& s_;
-    Arrays made_again_;
+    ArraySet made_again_;
 };
 
 // The history of what call k of the list sees in an array, saved where that version first appears.
@@ -74,60 +67,60 @@ History* Planner::at_step_start(const Array& array) {
 }
 
 // Where call k of the step finds what a replay of it reads.
-void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const Arrays& by_events,
+void Planner::plan_needs(std::size_t k, const Launch::Replay& replay, const ArraySet& by_events,
                          std::vector<Restore>& restores, Constants* constants) {
     for (const Need& need : primal_needs(replay)) {
         const std::string& name = replay.kernel().parameter(need.parameter).name;
-        const bool before = writes_between(s_.step, 0, k, need.array),
-                   after = writes_between(s_.step, k, s_.step.size(), need.array);
-        const bool event = contains(by_events, need.array);
-        if (contains(made_again_, need.array)) continue;
+        const std::size_t at = need.after ? k + 1 : k;  // as this call would find it
+        const bool before = writes_between(s_.step, 0, at, need.array),
+                   after = writes_between(s_.step, at, s_.step.size(), need.array);
+        const bool event = by_events.contains(need.array);
+        if (made_again_.contains(need.array)) continue;
         if (!before && !after && !event) {
             if (constants != nullptr) constants->emplace_back(need, 0);
         } else if (before && !after && !event) {  // as the next step finds it
             restores.push_back(
                 {need.parameter, kept_at(s_.step, need, name, 0, Kept::per_step), 1});
+        } else if (at == s_.step.size()) {
+            throw Error("an event changes '" + name + "', which '" + replay.launch().description() +
+                        "' leaves at the end of the step")
+                .remedy("let a launch of the step follow it, or the event write another array");
         } else {
             restores.push_back(
-                {need.parameter, kept_at(s_.step, need, name, k, Kept::per_step), 0});
+                {need.parameter, kept_at(s_.step, need, name, at, Kept::per_step), 0});
         }
     }
 }
 
 // A call of an event, or (without a program) of the prologue; `later` is what is written after the
 // list has run. The event before the first step is never recomputed, so it keeps its values.
-void Planner::plan_once(Calls& calls, std::size_t k, const Arrays& later, const Arrays& by_events,
-                        const EventProgram* program) {
+void Planner::plan_once(Calls& calls, std::size_t k, const ArraySet& later,
+                        const ArraySet& by_events, const EventProgram* program) {
     Call& call = calls[k];
     const Kept kept =
         program != nullptr && program->times.front() > 0 ? Kept::per_event : Kept::once;
     for (const Need& need : primal_needs(call.backward)) {
         const std::string& name = call.name_of(need);
-        History* const shared = program != nullptr && !contains(by_events, need.array)
+        const std::size_t at = need.after ? k + 1 : k;
+        History* const shared = program != nullptr && !by_events.contains(need.array)
                                     ? at_step_start(need.array)
                                     : nullptr;
         if (shared != nullptr)
             call.restores.push_back({need.parameter, shared, 0});
-        else if (contains(later, need.array) || writes_between(calls, k, calls.size(), need.array))
+        else if (later.contains(need.array) || writes_between(calls, at, calls.size(), need.array))
             call.restores.push_back(
-                {need.parameter, kept_at(calls, need, name, k, kept, program), 0});
+                {need.parameter, kept_at(calls, need, name, at, kept, program), 0});
         else
             call.constants.emplace_back(need, 0);
     }
 }
 
 void Planner::plan() {
-    Arrays by_step, by_events;
+    const ArraySet by_events = written_by_events(s_);
+    ArraySet later = by_events;
+    for (const Call& c : s_.step) later.insert(c.writes);
     for (const Call& c : s_.step)
-        for (const Array& a : c.writes) by_step.insert(a.version_counter());
-    for (const EventProgram& program : s_.event_programs)
-        for (const Call& c : program.calls)
-            for (const Array& a : c.writes) by_events.insert(a.version_counter());
-    Arrays later = by_step;
-    later.insert(by_events.begin(), by_events.end());
-    for (const Call& c : s_.step)
-        if (c.made_again)
-            for (const Array& a : c.writes) made_again_.insert(a.version_counter());
+        if (c.made_again) made_again_.insert(c.writes);
     for (std::size_t k = 0; k < s_.step.size(); ++k) {
         Call& call = s_.step[k];
         if (call.made_again) plan_needs(k, call.forward, by_events, call.restores_again, nullptr);
@@ -140,13 +133,13 @@ void Planner::plan() {
                 plan_once(program.calls, k, later, by_events, &program);
     for (std::size_t k = 0; k < s_.prologue.size(); ++k)
         if (s_.prologue[k].differentiable) plan_once(s_.prologue, k, later, by_events, nullptr);
-    std::set<const void*> seen;
+    ArraySet seen;
     s_.each_call([&](Call& call) {
         if (!call.differentiable) return;
         const std::vector<Array>& arrays = call.backward.arrays();
         for (std::size_t p = 0; p < arrays.size(); ++p)
             if (arrays[p] && call.backward.is_gradient(static_cast<int>(p)) &&
-                seen.insert(arrays[p].version_counter()).second)
+                seen.insert(arrays[p]))
                 s_.gradients.push_back(arrays[p]);
     });
 }
@@ -187,19 +180,25 @@ MemoryDemand demand_of(Schedule& s) {
 
 void find_derivatives(Schedule& s) {
     s.derivatives = s.gradients;
-    std::set<const void*> seen;
+    ArraySet seen;
     s.each_call([&](const Call& call) {
         const ir::Kernel& kernel = call.forward.kernel();
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
             const Array& array = call.forward.arrays()[p];
-            if (array && call.forward.is_derivative(static_cast<int>(p)) &&
-                seen.insert(array.version_counter()).second)
+            if (array && call.forward.is_derivative(static_cast<int>(p)) && seen.insert(array))
                 s.derivatives.push_back(array);
         }
     });
 }
 
 }  // namespace
+
+ArraySet written_by_events(const Schedule& schedule) {
+    ArraySet written;
+    for (const EventProgram& program : schedule.event_programs)
+        for (const Call& call : program.calls) written.insert(call.writes);
+    return written;
+}
 
 bool contains(const std::vector<Array>& list, const Array& array) {
     return std::any_of(list.begin(), list.end(),
@@ -219,6 +218,10 @@ void History::allocate(const Device& device, std::int64_t slots) {
                std::to_string(slots) + " times for the backward pass");
         throw;
     }
+}
+
+backend::Copy History::copy(const SlotIndex& at) {
+    return {array.binding(), array.components(), ir::size_of(array.type()), slot(at)};
 }
 
 void Schedule::allocate(const Device& device, std::int64_t segment) {
@@ -265,30 +268,22 @@ void Schedule::move_window(std::int64_t begin) {
                         program.times.begin();
 }
 
-std::span<const backend::Copy> Schedule::copies(const Call& call, const SlotIndex& at,
-                                                const Device& device, Copies& room) {
-    const std::vector<History*>& saves = call.saves;
-    for (std::size_t k = 0; k < saves.size();) {
-        std::size_t count = 0;
-        for (; k < saves.size() && count < room.size(); ++k) {
-            const Array& a = saves[k]->array;
-            room[count++] = {a.binding(), a.components(), ir::size_of(a.type()),
-                             saves[k]->slot(at)};
-        }
-        const std::span some(room.data(), count);
-        if (k == saves.size()) return some;
-        backend::copy_out(some, device.run_options().pool);
-    }
-    return {};
-}
-
 void Schedule::save(const Call& call, const SlotIndex& at, const Device& device) {
-    if (device.cuda()) {
-        for (History* h : call.saves) device.save(h->array, h->slot(at));
-        return;
+    std::array<backend::Copy, 16> some;
+    std::size_t count = 0;
+    const auto make = [&] {
+        backend::copy_out(std::span(some.data(), std::exchange(count, 0)),
+                          device.run_options().pool);
+    };
+    for (History* h : call.saves) {
+        if (device.cuda()) {
+            device.save(h->array, h->slot(at));
+            continue;
+        }
+        some[count++] = h->copy(at);
+        if (count == some.size()) make();
     }
-    Copies room;
-    backend::copy_out(copies(call, at, device, room), device.run_options().pool);
+    make();
 }
 
 void Schedule::bring_to_host() {
@@ -399,14 +394,12 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
         s.events[t] = {entry, static_cast<std::int64_t>(entry->times.size())};
         entry->times.push_back(t);
     }
-    std::set<const void*> seen;
+    ArraySet seen;
     s.each_call([&](Call& call) {
         const ir::Kernel& kernel = call.forward.kernel();
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
             const Array& array = call.forward.arrays()[p];
-            if (!array || !contains(call.writes, array) ||
-                !seen.insert(array.version_counter()).second)
-                continue;
+            if (!array || !contains(call.writes, array) || !seen.insert(array)) continue;
             s.written.emplace_back(array, kernel.parameters[p].name);
             if (kernel.parameters[p].access == ir::Access::reduce) s.reduced.push_back(array);
         }

@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/binding.hpp"
+#include "engine/runtime/array/array_set.hpp"
 #include "engine/runtime/array/device_memory.hpp"
 #include "engine/runtime/array/index_versions.hpp"
 #include "engine/runtime/history/checkpoint_plan.hpp"
@@ -59,6 +61,8 @@ struct History {
                                                              : 0;
         return memory.data() + static_cast<std::size_t>(index) * array.bytes();
     }
+    // Of the array as it is into its slot; in the memory of the host.
+    backend::Copy copy(const SlotIndex& at);
     // Throws Error if there is not that much memory.
     void allocate(const Device& device, std::int64_t slots);
 };
@@ -134,6 +138,8 @@ struct Schedule {
     struct Event {
         EventProgram* program = nullptr;
         std::int64_t occurrence = 0;  // the index in program->times
+
+        std::int64_t in_window() const { return occurrence - program->first; }
     };
     std::map<std::int64_t, Event> events;
     std::deque<History> histories;
@@ -191,10 +197,6 @@ struct Schedule {
     void move_window(std::int64_t begin);
     // Copies what a call must save before it runs.
     static void save(const Call& call, const SlotIndex& at, const Device& device);
-    // The same, but the last copies are left to the launch; not on a CUDA device.
-    using Copies = std::array<backend::Copy, 16>;
-    static std::span<const backend::Copy> copies(const Call& call, const SlotIndex& at,
-                                                 const Device& device, Copies& room);
     // The versions of what adjoints and recomputed calls read and nothing overwrites: noted after
     // the prologue and, for recomputed calls, after the event before the first step; held against
     // what they are later. check_constants throws Error, except for the step counter.
@@ -223,6 +225,9 @@ std::unique_ptr<Schedule> make_schedule(const Program& prologue, const Program& 
                                         const std::map<std::int64_t, Program>& events,
                                         RolloutMode mode, bool backward, std::int64_t horizon = 0,
                                         const PassSet& on = PassSet::none());
+
+// By a call of any event.
+ArraySet written_by_events(const Schedule& schedule);
 
 // Whether an array, or another that shares its memory, is among these; some may be empty.
 bool contains(const std::vector<Array>& list, const Array& array);

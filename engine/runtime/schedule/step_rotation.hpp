@@ -24,7 +24,8 @@ namespace hindcast {
 
 class StepRotation {
 public:
-    // nullptr: the calls cannot be joined. `counter`: of steps; a launch that reads it stays in its step.
+    // nullptr: the calls cannot be joined. `counter`: of steps; a launch that reads it stays in its
+    // step.
     static std::unique_ptr<StepRotation> make(Schedule& schedule, const Array& counter);
 
     // Both calls, at the moment of the earlier step. Its saves are the last call's, and those of
@@ -49,9 +50,9 @@ public:
         return std::span(schedule_.step).subspan(1, schedule_.step.size() - 2);
     }
 
-    // Whether the values that the joined launch does not store, as they are at the start of step t, are in
-    // their histories: first() has kept them with its saves, or the joined launch has not. Noted
-    // when a step is recorded.
+    // Whether the values that the joined launch does not store, as they are at the start of step t,
+    // are in their histories: first() has kept them with its saves, or the joined launch has not.
+    // Noted when a step is recorded.
     void note(std::int64_t t, bool kept) {
         absent_[static_cast<std::size_t>(t)] = kept || dropped_.empty() ? 0 : 1;
     }

@@ -1,9 +1,10 @@
 #include "engine/runtime/schedule/timeline.hpp"
-#include "engine/runtime/launch/launch_state.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
+
+#include "engine/runtime/launch/launch_state.hpp"
 
 namespace hindcast {
 

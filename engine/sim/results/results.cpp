@@ -18,6 +18,7 @@
 #include "engine/document/read.hpp"
 #include "engine/document/schema_link.hpp"
 #include "engine/document/text.hpp"
+#include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/gradients/gradient_files.hpp"
 
 namespace hindcast {
@@ -369,6 +370,18 @@ Node summary_of(const std::string& command, Simulation& simulation) {
 
 void add_outcome(Node& summary, const Simulation& simulation, bool finished) {
     summary.set("finished", finished);
+    if (const auto& minimization = simulation.model().minimization()) {
+        const MinimizationTotals& t = minimization->totals();
+        summary.set("minimization",
+                    Node::object({{"solves", t.solves},
+                                  {"iterations", static_cast<std::int64_t>(t.all.iterations)},
+                                  {"most_iterations", static_cast<std::int64_t>(t.most_iterations)},
+                                  {"projected", static_cast<std::int64_t>(t.all.projected)},
+                                  {"refused", static_cast<std::int64_t>(t.all.refused)},
+                                  {"largest_gain", number_node(t.all.gain)},
+                                  {"largest_residual", number_node(t.all.residual)},
+                                  {"energy_scale", number_node(t.all.scale)}}));
+    }
     summary.set("loss", finished ? number_node(simulation.loss()) : Node());
     Node terms = Node::object();
     for (const Simulation::TermValue& term : simulation.terms())

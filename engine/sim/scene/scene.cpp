@@ -49,7 +49,11 @@ void Scene::read() {
     step_ = time.number("step", document::Range::positive("s"));
     steps_ = time.integer("steps", 0, 100'000'000);
     substeps_ = time.integer_or("substeps", 1, 1, 100'000);
-    time.choice_or("integrator", {"semi_implicit_euler"}, 0);
+    std::vector<std::string_view> integrators;
+    for (const model::Integrator i : model::all_integrators)
+        integrators.emplace_back(model::name_of(i));
+    integrator_ = model::all_integrators[time.choice_or("integrator", integrators, 0)];
+    if (const Node* node = time.find("minimization")) read_minimization(*node);
     time.finish();
     reader.finish();
     gradients_ = GradientSettings::read(document_.root().find("gradients"));
@@ -58,6 +62,20 @@ void Scene::read() {
         if (const Node* list = document_.root().find(model::name_of(section)))
             document::array_of(*list);
     objects();
+}
+
+void Scene::read_minimization(const Node& node) {
+    if (integrator_ == model::Integrator::semi_implicit_euler)
+        throw document::fault(node, "nothing is minimised by the integrator semi_implicit_euler")
+            .remedy("choose an integrator that does, such as implicit_euler, or leave this out");
+    Reader reader(node, "a minimisation");
+    MinimizationOptions& m = minimization_;
+    m.tolerance = reader.number_or("tolerance", m.tolerance, document::Range::positive());
+    m.most_iterations =
+        static_cast<int>(reader.integer_or("iterations", m.most_iterations, 1, 1'000'000));
+    m.solver = static_cast<LinearSolverKind>(
+        reader.choice_or("solver", {"automatic", "direct", "conjugate_gradients"}, 0));
+    reader.finish();
 }
 
 std::vector<Scene::Object> Scene::objects() const {

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "engine/document/document.hpp"
+#include "engine/model/integrator.hpp"
 #include "engine/model/registry.hpp"
+#include "engine/runtime/minimization/options.hpp"
 #include "engine/sim/gradients/gradient_settings.hpp"
 
 namespace hindcast {
@@ -44,6 +46,8 @@ public:
     double step() const { return step_; }  // seconds of a whole step
     std::int64_t steps() const { return steps_; }
     std::int64_t substeps() const { return substeps_; }
+    model::Integrator integrator() const { return integrator_; }
+    const MinimizationOptions& minimization() const { return minimization_; }
     const GradientSettings& gradients() const { return gradients_; }
 
     // One object of a section, with the name it goes by.
@@ -57,6 +61,7 @@ public:
 private:
     explicit Scene(document::Document document) : document_(std::move(document)) { read(); }
     void read();
+    void read_minimization(const document::Node& node);
 
     document::Document document_;
     std::filesystem::path file_;
@@ -65,6 +70,8 @@ private:
     int dimension_ = 3;
     double step_ = 0;
     std::int64_t steps_ = 0, substeps_ = 1;
+    model::Integrator integrator_ = model::Integrator::semi_implicit_euler;
+    MinimizationOptions minimization_;
     GradientSettings gradients_;
 };
 

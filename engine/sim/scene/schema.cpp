@@ -206,7 +206,11 @@ constexpr const char* global_properties = R"json({
     "step": {"description": "length of a step (s)", "unit": "s", "$ref": "#/$defs/positive"},
     "steps": {"description": "number of steps", "type": "integer", "minimum": 0, "maximum": 100000000},
     "substeps": {"description": "equal parts of a step", "type": "integer", "minimum": 1, "maximum": 100000, "default": 1},
-    "integrator": {"description": "how motion is integrated", "enum": ["semi_implicit_euler"], "default": "semi_implicit_euler"}}},
+    "integrator": {"description": "how motion is integrated: by forces, or to the minimum of inertia and energies (implicit_euler, bdf2), or of energies alone (quasi_static)", "enum": ["semi_implicit_euler", "implicit_euler", "bdf2", "quasi_static"], "default": "semi_implicit_euler"},
+    "minimization": {"description": "how the integrators other than semi_implicit_euler find the minimum", "type": "object", "additionalProperties": false, "properties": {
+      "tolerance": {"description": "a minimum is found when another step of Newton's method would gain less than this part of the energy's scale", "$ref": "#/$defs/positive", "default": 1e-12},
+      "iterations": {"description": "most steps of Newton's method; more are an error", "type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
+      "solver": {"description": "of linear systems; automatic: direct up to 300000 unknowns", "enum": ["automatic", "direct", "conjugate_gradients"], "default": "automatic"}}}}},
 "gravity": {"description": "acceleration of everything that is free (m/s^2); default: 9.81 downwards", "unit": "m/s^2", "differentiable": true,
   "type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 3}
 })json";

@@ -1,0 +1,155 @@
+#include "engine/runtime/minimization/linear_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "engine/base/error.hpp"
+#include "engine/runtime/minimization/eigen.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using Matrix = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::ColMajor, int>>;
+using Vector = Eigen::Map<const Eigen::VectorXd>;
+
+Matrix view(const SymmetricMatrix& a) {
+    return {a.size(),        a.size(),      static_cast<Eigen::Index>(a.rows.size()),
+            a.starts.data(), a.rows.data(), a.values.data()};
+}
+
+// A pivot of less than this part of its diagonal element is rounding error for the most part.
+constexpr double least_pivot = 1e-13;
+
+// LDL^T with the approximate minimum degree order (Amestoy, Davis and Duff 1996), column by column.
+class Direct final : public LinearSolver {
+public:
+    explicit Direct(const SymmetricMatrix& pattern) { ldlt_.analyzePattern(view(pattern)); }
+
+    Finding factorize(const SymmetricMatrix& matrix) override {
+        matrix_ = &matrix;
+        ldlt_.factorize(view(matrix));
+        if (matrix.size() == 0) return {};
+        const Eigen::VectorXd& pivots = ldlt_.vectorD();
+        const auto& order = ldlt_.permutationPinv().indices();  // position -> unknown
+        Finding found;
+        double least = least_pivot;
+        for (Eigen::Index k = 0; k < pivots.size(); ++k) {
+            const int unknown = order.size() > 0 ? order[k] : static_cast<int>(k);
+            const double diagonal = matrix.diagonal(unknown), part = pivots[k] / diagonal;
+            if (!(diagonal > 0) || !(pivots[k] > 0)) {
+                const bool zero =
+                    pivots[k] == 0 || std::abs(pivots[k]) < least_pivot * std::abs(diagonal);
+                return {zero ? Definiteness::nearly_singular : Definiteness::indefinite, unknown};
+            }
+            if (part < least) {
+                least = part;
+                found = {Definiteness::nearly_singular, unknown};
+            }
+        }
+        return found;
+    }
+
+    Finding solve(std::span<const double> b, std::span<double> x) override {
+        const auto n = static_cast<Eigen::Index>(b.size());
+        if (n == 0) return {};
+        Eigen::Map<Eigen::VectorXd> result(x.data(), n);
+        result = ldlt_.solve(Vector(b.data(), n));
+        // One step of refinement: the residual is summed as the matrix has it.
+        residual_.resize(b.size());
+        matrix_->multiply(x, residual_);
+        for (std::size_t i = 0; i < b.size(); ++i) residual_[i] = b[i] - residual_[i];
+        result += ldlt_.solve(Vector(residual_.data(), n));
+        return {};
+    }
+
+private:
+    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>, Eigen::Lower> ldlt_;
+    const SymmetricMatrix* matrix_ = nullptr;
+    std::vector<double> residual_;
+};
+
+double dot(std::span<const double> a, std::span<const double> b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+// Preconditioned by the diagonal.
+class ConjugateGradients final : public LinearSolver {
+public:
+    Finding factorize(const SymmetricMatrix& matrix) override {
+        matrix_ = &matrix;
+        for (int i = 0; i < matrix.size(); ++i)
+            if (!(matrix.diagonal(i) > 0)) return {Definiteness::indefinite, i};
+        // Whether it is definite shows in what is solved.
+        return {};
+    }
+
+    Finding solve(std::span<const double> b, std::span<double> x) override {
+        const std::size_t n = b.size();
+        std::vector<double> r(b.begin(), b.end()), z(n), p(n), q(n);
+        std::ranges::fill(x, 0.0);
+        const auto precondition = [&] {
+            for (std::size_t i = 0; i < n; ++i)
+                z[i] = r[i] / matrix_->diagonal(static_cast<int>(i));
+        };
+        precondition();
+        p = z;
+        double rz = dot(r, z);
+        const double enough = rz * smallest * smallest;
+        for (std::size_t k = 0; rz > enough; ++k) {
+            if (k > 10 * n + 100)
+                throw Error("conjugate gradients did not converge in " + std::to_string(k) +
+                            " iterations")
+                    .remedy("use the direct solver, or make the problem less stiff");
+            matrix_->multiply(p, q);
+            const double curvature = dot(p, q);
+            if (!(curvature > 0)) return {Definiteness::indefinite, largest(p)};
+            const double step = rz / curvature;
+            for (std::size_t i = 0; i < n; ++i) {
+                x[i] += step * p[i];
+                r[i] -= step * q[i];
+            }
+            precondition();
+            const double next = dot(r, z);
+            for (std::size_t i = 0; i < n; ++i) p[i] = z[i] + next / rz * p[i];
+            rz = next;
+        }
+        return {};
+    }
+
+private:
+    static int largest(const std::vector<double>& v) {
+        const auto less = [](double a, double b) { return std::abs(a) < std::abs(b); };
+        return static_cast<int>(std::ranges::max_element(v, less) - v.begin());
+    }
+    static constexpr double smallest = 1e-14;  // of the residual, in the preconditioner's norm
+    const SymmetricMatrix* matrix_ = nullptr;
+};
+
+}  // namespace
+
+void SymmetricMatrix::multiply(std::span<const double> x, std::span<double> y) const {
+    std::ranges::fill(y, 0.0);
+    for (int c = 0; c < size(); ++c) {
+        const auto begin = static_cast<std::size_t>(starts[c]),
+                   end = static_cast<std::size_t>(starts[c + 1]);
+        double sum = values[begin] * x[c];
+        for (std::size_t k = begin + 1; k < end; ++k) {
+            y[rows[k]] += values[k] * x[c];
+            sum += values[k] * x[rows[k]];
+        }
+        y[c] += sum;
+    }
+}
+
+std::unique_ptr<LinearSolver> make_solver(LinearSolverKind kind, const SymmetricMatrix& pattern) {
+    const bool direct = kind == LinearSolverKind::direct ||
+                        (kind == LinearSolverKind::automatic && pattern.size() <= most_direct);
+    if (direct) return std::make_unique<Direct>(pattern);
+    return std::make_unique<ConjugateGradients>();
+}
+
+}  // namespace hindcast

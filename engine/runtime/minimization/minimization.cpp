@@ -1,0 +1,372 @@
+#include "engine/runtime/minimization/minimization.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "engine/ir/memory_type.hpp"
+#include "engine/runtime/launch/host_function.hpp"
+#include "engine/runtime/minimization/newton.hpp"
+
+namespace hindcast {
+
+namespace {
+
+constexpr const char* unknown = "positions";
+
+// Between memory of a launch, of its type and layout, and an array of f64.
+template <class Real, class F>
+void each_scalar(const backend::Binding& memory, const Array& array, const F& f) {
+    auto* const theirs = static_cast<Real*>(memory.data);
+    auto* const ours = static_cast<double*>(array.data());
+    const std::int64_t components = array.components();
+    for (std::int64_t e = 0; e < array.elements(); ++e)
+        for (std::int64_t c = 0; c < components; ++c)
+            f(theirs[e * memory.element_stride + c * memory.component_stride],
+              ours[e * array.element_stride() + c * array.component_stride()]);
+}
+template <class F>
+void each_scalar(const backend::Binding& memory, ir::Type type, const Array& array, const F& f) {
+    if (type == ir::Type::f32)
+        each_scalar<float>(memory, array, f);
+    else
+        each_scalar<double>(memory, array, f);
+}
+
+Array derived(Array array, std::string_view kinds) {
+    while (!kinds.empty()) {
+        const std::string_view kind = kinds.substr(0, 3);
+        array = kind == ".a1"   ? array.gradient()
+                : kind == ".t1" ? array.tangent()
+                                : array.second_tangent();
+        kinds.remove_prefix(3);
+    }
+    return array;
+}
+
+}  // namespace
+
+// What energies read has a copy in f64, which their launches are bound to. A run fetches what its
+// bindings hold into the copies, and brings derivatives back from them.
+class Minimization::Function final : public HostFunction {
+public:
+    Function(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
+             std::vector<EnergyTerm> terms, const MinimizationOptions& options)
+        : positions_(positions),
+          potential_(std::move(device), positions.components(), std::move(fixed),
+                     with_copies(std::move(terms))),
+          newton_(potential_, options) {
+        parameters_.insert(parameters_.begin(), {unknown, ir::Access::read_write, positions.type(),
+                                                 positions.components(), 1});
+    }
+
+    const std::vector<ir::Parameter>& parameters() const override { return parameters_; }
+    std::vector<Argument> arguments() const {
+        std::vector<Argument> list{positions_};
+        for (const Copied& c : copied_) list.emplace_back(c.original);
+        return list;
+    }
+
+    void differentiate_only(const std::vector<std::string>& active) override {
+        const auto varies = [&](const Array& array) {
+            for (std::size_t k = 0; k < copied_.size(); ++k)
+                if (copied_[k].copy.same_memory(array))
+                    return active.empty() ||
+                           std::ranges::find(active, parameters_[k + 1].name) != active.end();
+            // Of what is left, the positions and what is added to vary; numbers do not.
+            return array.same_memory(potential_.positions()) ||
+                   array.same_memory(potential_.force());
+        };
+        for (Potential::Term& term : potential_.terms()) {
+            std::vector<std::string> names;
+            Launch& launch = term.gradient.launch;
+            const ir::Kernel& kernel = launch.kernel();
+            for (std::size_t p = 0; p < kernel.parameters.size(); ++p)
+                if (ir::is_real(kernel.parameters[p].type) && varies(launch.arrays()[p]))
+                    names.push_back(kernel.parameters[p].name);
+            launch.differentiate_only(names);
+        }
+    }
+
+    void run(Direction direction, const ir::Kernel& signature,
+             const backend::Binding* bindings) override {
+        const Bound bound(*this, signature, bindings);
+        bound.fetch();
+        switch (direction) {
+            case Direction::forward: minimize(); break;
+            case Direction::tangent: tangent(); break;
+            case Direction::tangent_tangent: second_tangent(); break;
+            case Direction::adjoint: adjoint(); break;
+            case Direction::adjoint_tangent: adjoint_tangent(); break;
+        }
+        bound.bring_back();
+    }
+
+    MinimizationOutcome outcome;
+    MinimizationTotals totals;
+
+private:
+    struct Copied {
+        Array original, copy;
+        std::uint64_t version = 0;  // of the original, when it was copied last
+    };
+
+    // One run: what its parameters are bound to.
+    class Bound {
+    public:
+        Bound(Function& function, const ir::Kernel& signature, const backend::Binding* bindings)
+            : function_(function), signature_(signature), bindings_(bindings) {
+            for (const ir::Parameter& parameter : signature.parameters) {
+                std::string_view name = parameter.name;
+                while (function.find(name) < 0) name.remove_suffix(3);
+                places_.push_back({function.find(name), parameter.name.substr(name.size())});
+            }
+        }
+        // Values into the copies; gradients start from zero there, but for those of the positions.
+        void fetch() const {
+            each([&](const ir::Parameter& p, const backend::Binding& binding, int index,
+                     const std::string& kinds, const Array& copy) {
+                const bool adds =
+                    p.access == ir::Access::accumulate || p.access == ir::Access::reduce;
+                if (adds) return copy.clear();
+                if (kinds.empty() && index > 0 && function_.is_fetched(index, binding)) return;
+                each_scalar(binding, p.access == ir::Access::value ? ir::Type::f64 : p.type, copy,
+                            [](const auto& theirs, double& ours) { ours = theirs; });
+                copy.touch();
+            });
+        }
+        void bring_back() const {
+            each([&](const ir::Parameter& p, const backend::Binding& binding, int,
+                     const std::string&, const Array& copy) {
+                if (p.access == ir::Access::read_write)
+                    each_scalar(binding, p.type, copy, [](auto& theirs, double ours) {
+                        theirs = static_cast<std::decay_t<decltype(theirs)>>(ours);
+                    });
+                const bool reduces = p.access == ir::Access::reduce;
+                if (p.access == ir::Access::accumulate || reduces)
+                    each_scalar(binding, reduces ? ir::Type::f64 : p.type, copy,
+                                [](auto& theirs, double ours) {
+                                    theirs += static_cast<std::decay_t<decltype(theirs)>>(ours);
+                                });
+            });
+        }
+
+    private:
+        template <class F>
+        void each(const F& f) const {
+            for (std::size_t p = 0; p < places_.size(); ++p) {
+                const auto& [index, kinds] = places_[p];
+                const Array& of = index == 0
+                                      ? function_.potential_.positions()
+                                      : function_.copied_[static_cast<std::size_t>(index) - 1].copy;
+                f(signature_.parameters[p], bindings_[p], index, kinds, derived(of, kinds));
+            }
+        }
+        Function& function_;
+        const ir::Kernel& signature_;
+        const backend::Binding* bindings_;
+        std::vector<std::pair<int, std::string>> places_;  // the parameter, and of which derivative
+    };
+
+    int find(std::string_view name) const {
+        const auto at = std::ranges::find(parameters_, name, &ir::Parameter::name);
+        return at == parameters_.end() ? -1 : static_cast<int>(at - parameters_.begin());
+    }
+
+    // Whether the copy has what the binding holds already.
+    bool is_fetched(int index, const backend::Binding& binding) {
+        Copied& c = copied_[static_cast<std::size_t>(index) - 1];
+        const std::uint64_t now = binding.data == c.original.data() ? c.original.version() : 0;
+        return std::exchange(c.version, now) == now && now != 0;
+    }
+
+    // The terms with copies of the arrays of reals that they name.
+    std::vector<EnergyTerm> with_copies(std::vector<EnergyTerm> terms) {
+        for (EnergyTerm& term : terms) {
+            const std::string name = term.name;
+            const auto use = [&](std::vector<NamedArgument>& arguments,
+                                 const std::vector<ir::Parameter>& declared) {
+                for (NamedArgument& a : arguments) {
+                    if (!a.argument.is_array() || !ir::is_real(a.argument.array().type())) continue;
+                    const auto p = std::ranges::find(declared, a.parameter, &ir::Parameter::name);
+                    if (p == declared.end()) continue;  // the launch says so
+                    const bool shared = a.argument.is_shared() || p->access == ir::Access::value;
+                    const Array copy = copy_of(a, name, *p, shared);
+                    a.argument = a.argument.is_shared() ? Argument::shared(copy) : Argument(copy);
+                }
+            };
+            use(term.arguments, term.kernels.gradient.parameters());
+            if (term.limit) use(term.limit->arguments, term.limit->kernel.parameters());
+        }
+        return terms;
+    }
+
+    Array copy_of(const NamedArgument& argument, const std::string& term,
+                  const ir::Parameter& declared, bool shared) {
+        const Array& original = argument.argument.array();
+        for (const Copied& c : copied_)
+            if (c.original.same_memory(original)) return c.copy;
+        if (original.same_memory(positions_))
+            throw Error("'" + argument.parameter + "' of '" + term +
+                        "' is the array that the minimisation changes")
+                .remedy("take the points of the energy, or a copy of the positions before");
+        std::string name = term + ": " + argument.parameter;
+        std::ranges::replace(name, '.', ' ');
+        while (find(name) >= 0) name += "'";
+        // A value is f64 in memory in both precisions.
+        parameters_.push_back({name, shared ? ir::Access::value : ir::Access::read,
+                               shared ? positions_.type() : original.type(), declared.components,
+                               declared.rows});
+        copied_.push_back({original, Array(ir::Type::f64, original.shape(), original.layout())});
+        return copied_.back().copy;
+    }
+
+    std::vector<double> free_part(const Array& of) const {
+        std::vector<double> values(static_cast<std::size_t>(potential_.unknowns()));
+        potential_.gather(of, values);
+        return values;
+    }
+    void run(Direction direction) {
+        for (Potential::Term& term : potential_.terms()) term.gradient.in(direction).run();
+    }
+    // x = sign H^-1 (free part of b), into the free part of x.
+    void solve(const Array& b, double sign, const Array& x) {
+        std::vector<double> rhs = free_part(b), result(rhs.size());
+        newton_.solve(rhs, result);
+        for (double& r : result) r *= sign;
+        potential_.scatter(result, x);
+    }
+
+    // ---- the directions: from the copies to the copies
+
+    void minimize() {
+        outcome = newton_.minimize();
+        ++totals.solves;
+        MinimizationOutcome& all = totals.all;
+        totals.most_iterations = std::max(totals.most_iterations, outcome.iterations);
+        all.iterations += outcome.iterations;
+        all.projected += outcome.projected;
+        all.refused += outcome.refused;
+        all.energy = std::max(all.energy, outcome.energy);
+        all.scale = std::max(all.scale, outcome.scale);
+        all.gain = std::max(all.gain, outcome.gain);
+        all.residual = std::max(all.residual, outcome.residual);
+        all.step = std::max(all.step, outcome.step);
+    }
+
+    // H dx = -(dG/dp dp + dG/dx_fixed dx_fixed)
+    void tangent() {
+        minimize();
+        newton_.factorize_at_minimum();
+        const Array dx = potential_.positions().tangent();
+        potential_.clear_unknowns(dx);
+        clear_force(Direction::tangent);
+        run(Direction::tangent);
+        solve(potential_.force().tangent(), -1, dx);
+    }
+
+    void second_tangent() {
+        minimize();
+        newton_.factorize_at_minimum();
+        const Array &x = potential_.positions(), &g = potential_.force();
+        const Array first = x.tangent(), second = x.second_tangent(),
+                    both = x.tangent().second_tangent();
+        for (const Array& a : {first, second, both}) potential_.clear_unknowns(a);
+        clear_force(Direction::tangent_tangent);
+        run(Direction::tangent_tangent);
+        solve(g.tangent(), -1, first);
+        solve(g.second_tangent(), -1, second);
+        clear_force(Direction::tangent_tangent);
+        run(Direction::tangent_tangent);
+        solve(g.tangent().second_tangent(), -1, both);
+    }
+
+    // l = H^-1 x_bar; p_bar -= l . dG/dp, and the same of the positions that are not free.
+    void adjoint() {
+        newton_.factorize_at_minimum();
+        const Array x_bar = potential_.positions().gradient(), l = potential_.force().gradient();
+        l.clear();
+        solve(x_bar, -1, l);
+        run(Direction::adjoint);
+        potential_.clear_unknowns(x_bar);
+    }
+
+    // The tangent of adjoint(): l_dot = H^-1 (x_bar_dot - H_dot l), and so on.
+    void adjoint_tangent() {
+        newton_.factorize_at_minimum();
+        const Array &x = potential_.positions(), &g = potential_.force();
+        const Array x_bar = x.gradient(), x_bar_dot = x_bar.tangent(), l = g.gradient(),
+                    l_dot = l.tangent();
+        l.clear();
+        l_dot.clear();
+        solve(x_bar, -1, l);
+        run(Direction::adjoint_tangent);  // adds -H_dot l to x_bar_dot
+        solve(x_bar_dot, -1, l_dot);
+        l.clear();
+        run(Direction::adjoint_tangent);  // what is proportional to l_dot
+        potential_.clear_unknowns(x_bar);
+        potential_.clear_unknowns(x_bar_dot);
+    }
+
+    void clear_force(Direction direction) {
+        const Array& g = potential_.force();
+        g.clear();
+        g.tangent().clear();
+        if (direction != Direction::tangent_tangent) return;
+        g.second_tangent().clear();
+        g.tangent().second_tangent().clear();
+    }
+
+    Array positions_;
+    std::vector<ir::Parameter> parameters_;  // the positions, then those of copied_
+    std::vector<Copied> copied_;
+    Potential potential_;
+    Newton newton_;
+};
+
+namespace {
+std::shared_ptr<Device> on_host(const std::shared_ptr<Device>& device) {
+    if (!device) throw Error("a minimisation needs a device");
+    if (!device->cuda()) return device;
+    DeviceOptions options = device->options();
+    options.kind = DeviceKind::cpu;
+    options.others.clear();
+    return std::make_shared<Device>(options);
+}
+}  // namespace
+
+Minimization::Minimization(std::shared_ptr<Device> device, const Array& positions,
+                           std::vector<char> fixed, std::vector<EnergyTerm> terms,
+                           const MinimizationOptions& options, const std::string& description)
+    : launch_([&] {
+          const auto fail = [&](const std::string& what, const std::string& remedy) {
+              throw Error(what).in_kernel(description).remedy(remedy);
+          };
+          const int components = positions.components();
+          if (!ir::is_real(positions.type()) || (components != 2 && components != 3))
+              fail("the positions are not vectors of 2 or 3 reals", "check the array's shape");
+          if (static_cast<std::int64_t>(fixed.size()) != positions.elements())
+              fail("there are " + std::to_string(positions.elements()) + " points, but " +
+                       std::to_string(fixed.size()) + " say whether they are fixed",
+                   "give one per point");
+          for (const EnergyTerm& term : terms)
+              if (term.kernels.dimension != components)
+                  fail("'" + term.name + "' is an energy in " +
+                           std::to_string(term.kernels.dimension) + " dimensions",
+                       "make it for " + std::to_string(components));
+          if (!(options.tolerance > 0) || options.most_iterations < 1)
+              fail("the tolerance and the number of iterations must be positive",
+                   "leave them out for 1e-12 and 200");
+          function_ = std::make_shared<Function>(on_host(device), positions, std::move(fixed),
+                                                 std::move(terms), options);
+          const auto precision =
+              positions.type() == ir::Type::f32 ? ir::Precision::f32 : ir::Precision::f64;
+          return Launch(device, function_, precision, function_->arguments(), description);
+      }()) {}
+
+const MinimizationOutcome& Minimization::outcome() const { return function_->outcome; }
+const MinimizationTotals& Minimization::totals() const { return function_->totals; }
+void Minimization::clear_totals() { function_->totals = {}; }
+
+}  // namespace hindcast

@@ -1,0 +1,63 @@
+// Minimization: a launch that moves the free points of an array to a minimum of a potential, and
+// whose adjoint is one linear solve.
+//
+//     x* = argmin E(x; p)          G(x, p) = dE/dx = 0, H = dG/dx positive definite
+//
+//     forward          projected Newton from x as it stands, then one whole step with the Hessian
+//                      as it is
+//     tangent          H dx = -dG/dp dp
+//     adjoint          H l = x_bar;  p_bar -= l . dG/dp
+//     their tangents   the same, differentiated; one factorisation serves all solves
+//
+// p is everything that an energy reads; points that are not free are part of it: their positions
+// stay as they are, and have gradients. H is that at the solution, as it is: a negative pivot says
+// that the point is no minimum and is an error, and so is a matrix that is singular to rounding.
+//
+//     Minimization solve(device, positions, fixed, terms, {.tolerance = 1e-12});
+//     step.add(solve.launch());
+//     solve.outcome();     // of the last solve
+//
+// A step of Newton's method is taken as long as it lowers the energy (Armijo) and passes no
+// obstacle (StepLimit). Where the Hessian is not positive definite, negative eigenvalues of the
+// elements' are taken as zero (Teran, Sifakis, Irving and Fedkiw 2005). It has converged when the
+// energy that another step can gain, half the square of the Newton decrement, is less than
+// `tolerance` times the energy's scale: the largest sum of the terms' magnitudes in this solve.
+// Works in f64 on the host, wherever launches around it work, with the same bits.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/launch/launch.hpp"
+#include "engine/runtime/minimization/energy.hpp"
+#include "engine/runtime/minimization/options.hpp"
+
+namespace hindcast {
+
+class Minimization {
+public:
+    // `positions`: {points, 2 or 3}, f32 or f64, like all reals that the energies are given (their
+    // kernels work with copies in f64, and the minimum is rounded once). `fixed`: one per point, not 0: not free. The
+    // energies' items and points are those of construction. Throws Error where a term does not fit.
+    Minimization(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
+                 std::vector<EnergyTerm> terms, const MinimizationOptions& options = {},
+                 const std::string& description = "minimisation");
+
+    // ReadWrite of the positions, Read of the arrays of reals that the energies are given; numbers
+    // and integers are constants. Raises Error, with the point, if
+    // the minimum is not found: too many iterations, no step that lowers the energy, a start where
+    // the energy is not finite, no minimum.
+    const Launch& launch() const { return launch_; }
+
+    const MinimizationOutcome& outcome() const;  // of the last solve
+    const MinimizationTotals& totals() const;
+    void clear_totals();
+
+private:
+    class Function;
+    std::shared_ptr<Function> function_;
+    Launch launch_;
+};
+
+}  // namespace hindcast

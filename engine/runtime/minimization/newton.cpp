@@ -1,0 +1,206 @@
+#include "engine/runtime/minimization/newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/document/text.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using document::shortest;
+
+// Armijo: a step must gain this part of what its slope promises.
+constexpr double sufficient = 1e-4;
+constexpr int most_halvings = 60;
+// Differences of energies smaller than this part of the terms' magnitude are rounding error.
+constexpr double rounding = 1e-14;
+
+double dot(std::span<const double> a, std::span<const double> b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+double largest(std::span<const double> v) {
+    double most = 0;
+    for (const double x : v) most = std::max(most, std::abs(x));
+    return most;
+}
+
+// Of the largest magnitude, or not finite.
+int worst_of(std::span<const double> v) {
+    const auto less = [](double a, double b) {
+        return std::isfinite(a) && (!std::isfinite(b) || std::abs(a) < std::abs(b));
+    };
+    return static_cast<int>(std::ranges::max_element(v, less) - v.begin());
+}
+
+}  // namespace
+
+Newton::Newton(Potential& potential, const MinimizationOptions& options)
+    : potential_(potential), options_(options) {
+    const auto n = static_cast<std::size_t>(potential.unknowns());
+    for (auto* v : {&x_, &trial_, &gradient_, &step_}) v->resize(n);
+}
+
+Error Newton::at_point(Error error, int unknown) const {
+    return error.at_item(potential_.point_of(unknown));
+}
+
+Error Newton::no_minimum(Finding finding) const {
+    const bool singular = finding.definiteness == Definiteness::nearly_singular;
+    Error error(singular ? "the Hessian of the energy is singular to rounding: the minimum is not "
+                           "isolated, and has no derivative"
+                         : "this is not a minimum: the Hessian of the energy has a negative "
+                           "eigenvalue");
+    if (finding.unknown >= 0) {
+        const std::int64_t point = potential_.point_of(finding.unknown);
+        error.at_item(point);
+        error.note("at point " + std::to_string(point) +
+                   "; the least stable there: " + potential_.least_stable_item(point));
+    }
+    return error.remedy(
+        singular ? "hold what is free to move, give it inertia or another energy, or leave out "
+                   "what has none"
+                 : "the solution is at a point where it may go either way (buckling): let it start "
+                   "a little to one side, or take smaller steps");
+}
+
+void Newton::factorize_at_minimum() {
+    const SymmetricMatrix& hessian = potential_.hessian();
+    if (!solver_) solver_ = make_solver(options_.solver, hessian);
+    as_it_is_ = solver_->factorize(hessian);
+    if (as_it_is_.definiteness != Definiteness::positive) throw no_minimum(as_it_is_);
+}
+
+void Newton::solve(std::span<const double> b, std::span<double> x) {
+    const Finding found = solver_->solve(b, x);
+    if (found.definiteness != Definiteness::positive) throw no_minimum(found);
+}
+
+bool Newton::direction() {
+    std::vector<double> down(gradient_.size());
+    for (std::size_t i = 0; i < down.size(); ++i) down[i] = -gradient_[i];
+    const auto try_with = [&](const SymmetricMatrix& hessian) {
+        if (!solver_) solver_ = make_solver(options_.solver, hessian);
+        Finding found = solver_->factorize(hessian);
+        if (found.definiteness == Definiteness::positive) found = solver_->solve(down, step_);
+        return found;
+    };
+    as_it_is_ = try_with(potential_.hessian());
+    if (as_it_is_.definiteness == Definiteness::positive) return true;
+    Finding found = try_with(potential_.projected());
+    // What is left without a curvature gets a little of it.
+    double mean = 0;
+    const SymmetricMatrix& hessian = potential_.shifted(0);
+    for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i));
+    mean = std::max(mean / std::max(hessian.size(), 1), std::numeric_limits<double>::min());
+    for (double part = 1e-8; found.definiteness != Definiteness::positive; part *= 10) {
+        if (!(part < 1e4)) throw no_minimum(as_it_is_);
+        found = try_with(potential_.shifted(part * mean));
+    }
+    return false;
+}
+
+// Where differences of the energy are rounding error: whether the slope at the trial point says that
+// the energy has not risen (Hager and Zhang 2005).
+bool Newton::goes_down(double slope) {
+    std::vector<double> there(gradient_.size());
+    potential_.gradient(there);
+    return dot(there, step_) <= -(1 - 2 * sufficient) * slope;
+}
+
+// Along step_ from x_, as far as the energy falls; the energy there. Leaves x_ and the potential
+// there.
+double Newton::move(double energy, MinimizationOutcome& outcome) {
+    const double slope = dot(gradient_, step_);
+    if (!(slope < 0))
+        throw at_point(Error("Newton's step is not finite, or does not lower the energy"),
+                       worst_of(gradient_))
+            .remedy("lower the step of time");
+    const double magnitude = potential_.magnitude();
+    double fraction = potential_.step_limit(step_);
+    if (fraction < 1) ++outcome.refused;
+    for (int k = 0; k < most_halvings; ++k, fraction /= 2, ++outcome.refused) {
+        for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + fraction * step_[i];
+        potential_.scatter(trial_, potential_.positions());
+        const double there = potential_.value();
+        if (!std::isfinite(there)) continue;
+        const bool falls = there <= energy + sufficient * fraction * slope;
+        const double noise = rounding * std::max(magnitude, potential_.magnitude());
+        if (falls || (std::abs(there - energy) <= noise && goes_down(slope))) {
+            x_.swap(trial_);
+            return there;
+        }
+    }
+    potential_.scatter(x_, potential_.positions());
+    throw at_point(Error("no part of Newton's step lowers the energy"), worst_of(step_))
+        .note("after " + std::to_string(outcome.iterations) + " iterations, at the energy " +
+              shortest(energy) + " J; the slope along the step is " + shortest(slope) + " J")
+        .remedy("lower the step of time, or look for an energy that is not smooth");
+}
+
+void Newton::check_start(double energy) {
+    if (std::isfinite(energy)) return;
+    std::string names;
+    for (Potential::Term& term : potential_.terms())
+        if (!std::isfinite(term.value_at.value(0)))
+            names += (names.empty() ? "'" : ", '") + term.name + "'";
+    std::vector<double> slope(gradient_.size());
+    potential_.gradient(slope);
+    const auto worst = std::ranges::find_if(slope, [](double g) { return !std::isfinite(g); });
+    throw at_point(Error("the energy is not finite where the minimisation starts: " +
+                         (names.empty() ? std::string("the sum") : names)),
+                   worst == slope.end() ? 0 : static_cast<int>(worst - slope.begin()))
+        .remedy("start apart from obstacles and with elements that are not inverted");
+}
+
+MinimizationOutcome Newton::minimize() {
+    MinimizationOutcome outcome;
+    potential_.gather(potential_.positions(), x_);
+    double energy = potential_.value();
+    check_start(energy);
+    if (potential_.unknowns() == 0) return outcome;
+    for (;;) {
+        outcome.scale = std::max(outcome.scale, potential_.magnitude());
+        outcome.energy = energy;
+        potential_.gradient(gradient_);
+        if (largest(gradient_) == 0 && outcome.iterations > 0) break;
+        const bool exact = direction();
+        const double gain = -0.5 * dot(gradient_, step_);
+        const double farthest = largest(step_);
+        const bool at_rounding =
+            farthest <= 4 * std::numeric_limits<double>::epsilon() * largest(x_);
+        const bool converged = gain <= options_.tolerance * outcome.scale || at_rounding;
+        if (converged && !exact) throw no_minimum(as_it_is_);
+        ++outcome.iterations;
+        outcome.gain = std::max(gain, 0.0);
+        outcome.step = farthest;
+        if (converged && potential_.step_limit(step_) >= 1) {
+            for (std::size_t i = 0; i < x_.size(); ++i) x_[i] += step_[i];
+            potential_.scatter(x_, potential_.positions());
+            break;
+        }
+        outcome.projected += exact ? 0 : 1;
+        if (outcome.iterations > options_.most_iterations)
+            throw at_point(Error("the minimum was not found in " +
+                                 std::to_string(options_.most_iterations) + " iterations"),
+                           worst_of(step_))
+                .note("another step would gain " + shortest(gain) + " J, of a scale of " +
+                      shortest(outcome.scale) + " J")
+                .remedy("lower the step of time, allow more iterations, or raise the tolerance");
+        energy = move(energy, outcome);
+    }
+    potential_.gradient(gradient_);
+    outcome.residual = largest(gradient_);
+    if (!std::isfinite(outcome.residual))
+        throw at_point(Error("the last step of the minimisation left what is finite"),
+                       worst_of(step_))
+            .remedy("lower the tolerance");
+    return outcome;
+}
+
+}  // namespace hindcast

@@ -1,0 +1,40 @@
+// What a minimisation is asked for, and what became of it.
+#pragma once
+
+#include <cstdint>
+
+namespace hindcast {
+
+enum class LinearSolverKind : std::uint8_t {
+    automatic,  // direct up to `most_direct` unknowns
+    direct,
+    conjugate_gradients
+};
+inline constexpr int most_direct = 300'000;
+
+struct MinimizationOptions {
+    double tolerance = 1e-12;  // of the energy's scale
+    int most_iterations = 200;
+    LinearSolverKind solver = LinearSolverKind::automatic;
+};
+
+// What became of one solve.
+struct MinimizationOutcome {
+    int iterations = 0;   // steps of Newton's method, the last one included
+    int projected = 0;    // of these, with negative eigenvalues as zero
+    int refused = 0;      // trial points that were refused, because of energy or obstacles
+    double energy = 0;    // at the start of the last step, J
+    double scale = 0;     // of the energy, J
+    double gain = 0;      // half the squared Newton decrement before the last step, J
+    double residual = 0;  // largest |dE/dx| of a free component after it, N
+    double step = 0;      // largest change of a component in the last step, m
+};
+
+// Of all solves since they were cleared.
+struct MinimizationTotals {
+    std::int64_t solves = 0;
+    MinimizationOutcome all;  // iterations, projected, refused: sums; the rest: maxima
+    int most_iterations = 0;  // of one solve
+};
+
+}  // namespace hindcast

@@ -1,0 +1,35 @@
+// Points in scenes with an implicit integrator: each step moves the free ones to the minimum of
+//
+//     sum of m/(2 a^2) |x - x~|^2  +  the energies of all modules  -  sum of m g.x
+//
+//     implicit_euler   a = h           x~ = x_n + h v_n,    v_{n+1} = (x_{n+1} - x_n) / h
+//     bdf2             a = 2/3 h       x~ = (4 x_n - x_{n-1})/3 + 2/9 h (4 v_n - v_{n-1}),
+//                                      v_{n+1} = (3 x_{n+1} - 4 x_n + x_{n-1}) / (2 h)
+//     quasi_static     without inertia; v_{n+1} = (x_{n+1} - x_n) / h
+//
+// (Hairer and Wanner 1996, III.1; the first step of bdf2 is one of implicit Euler). The search starts
+// at x_n. Fixed points move on with their velocity before the others are looked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/model/model.hpp"
+
+namespace hindcast::particles {
+
+// Where all points were at the start of the step, an array like "position"; for energies.
+Array start_of_step(model::Model& model);
+
+// Which points of the scene are fixed; filled by fixed_points().
+struct FixedPoints {
+    std::vector<char> flags;
+};
+
+// Adds what moves the points; for finish(), when all energies are there.
+void integrate_implicitly(model::Model& model);
+
+// The numbers of a range of points, one each, as energies of single points take them.
+Array numbers_of(const model::Model& model, model::Range points);
+
+}  // namespace hindcast::particles

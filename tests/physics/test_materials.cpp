@@ -1,0 +1,194 @@
+// Materials of solids: the force on one tetrahedron against stresses that were derived by hand, large
+// strains and small ones, by explicit steps and by minimisation.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "tests/physics/module_scene.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+Matrix product(const Matrix& a, const Matrix& b) {
+    Matrix c{};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+            for (int k = 0; k < 3; ++k) c[i][j] += a[i][k] * b[k][j];
+    return c;
+}
+Matrix transposed(const Matrix& a) {
+    Matrix t{};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) t[i][j] = a[j][i];
+    return t;
+}
+// det F F^-T
+Matrix cofactors(const Matrix& f) {
+    Matrix c{};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            const int a = (i + 1) % 3, b = (i + 2) % 3, d = (j + 1) % 3, e = (j + 2) % 3;
+            c[i][j] = f[a][d] * f[b][e] - f[a][e] * f[b][d];
+        }
+    return c;
+}
+double determinant(const Matrix& f) {
+    const Matrix c = cofactors(f);
+    return f[0][0] * c[0][0] + f[0][1] * c[0][1] + f[0][2] * c[0][2];
+}
+double trace(const Matrix& m) { return m[0][0] + m[1][1] + m[2][2]; }
+double square(const Matrix& m) { return trace(product(transposed(m), m)); }
+Matrix sum(double a, const Matrix& m, double b, const Matrix& n) {
+    Matrix s{};
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) s[i][j] = a * m[i][j] + b * n[i][j];
+    return s;
+}
+constexpr Matrix identity{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+
+constexpr double mu = 3, lambda = 4;
+
+// First Piola stresses, dW/dF by hand.
+struct Law {
+    const char* name;
+    std::function<Matrix(const Matrix& F)> stress;
+};
+const std::vector<Law> laws{
+    {"neo_hookean",
+     [](const Matrix& F) {
+         const double J = determinant(F);
+         return sum(mu, F, (lambda * std::log(J) - mu) / J, cofactors(F));
+     }},
+    {"st_venant_kirchhoff",
+     [](const Matrix& F) {
+         const Matrix E = sum(0.5, product(transposed(F), F), -0.5, identity);
+         return product(F, sum(2 * mu, E, lambda * trace(E), identity));
+     }},
+    {"stable_neo_hookean", [](const Matrix& F) {
+         const double a = 4 * mu / 3, b = lambda + 5 * mu / 6, c = 1 + a / b - a / (4 * b);
+         return sum(a * (1 - 1 / (square(F) + 1)), F, b * (determinant(F) - c), cofactors(F));
+     }}};
+
+const std::vector<std::pair<const char*, Matrix>> deformations{
+    {"uniaxial", {{{1.4, 0, 0}, {0, 0.9, 0}, {0, 0, 0.9}}}},
+    {"biaxial", {{{1.3, 0, 0}, {0, 1.3, 0}, {0, 0, 0.7}}}},
+    {"simple shear", {{{1, 0.6, 0}, {0, 1, 0}, {0, 0, 1}}}},
+    {"general", {{{1.1, 0.2, -0.1}, {0.3, 0.8, 0.15}, {-0.2, 0.1, 1.25}}}}};
+
+// One tetrahedron: corners at the origin and (a, 0, 0), (0, b, 0), (0, 0, c).
+constexpr double side[3] = {0.5, 0.4, 0.6}, density = 24;
+constexpr double volume = side[0] * side[1] * side[2] / 6, corner_mass = density * volume / 4;
+
+std::string number(double x) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", x);
+    return text;
+}
+
+std::unique_ptr<Simulation> tetrahedron(const std::string& law, const Matrix& F,
+                                        const std::string& time) {
+    std::string positions = "[[0, 0, 0]";
+    for (int k = 0; k < 3; ++k) {
+        positions += ", [";
+        for (int i = 0; i < 3; ++i) positions += (i > 0 ? ", " : "") + number(F[i][k] * side[k]);
+        positions += "]";
+    }
+    return simulate(R"("time": )" + time +
+                    R"(, "gravity": [0, 0, 0], "bodies": [{"type": "solid", "name": "one",
+        "density": 24, "mu": 3, "lambda": 4, "material": ")" +
+                    law + R"(", "positions": )" + positions + R"(],
+        "mesh": {"points": [[0, 0, 0], [0.5, 0, 0], [0, 0.4, 0], [0, 0, 0.6]],
+                 "tetrahedra": [[0, 1, 2, 3]]}}],
+        "objective": [{"type": "energy", "solids": ["one"]}],
+        "parameters": [{"path": "one.mu"}, {"path": "one.lambda"}])");
+}
+
+}  // namespace
+
+TEST_CASE("materials: forces on a tetrahedron are those of stresses derived by hand") {
+    const double h = 1e-3;
+    for (const Law& law : laws)
+        for (const auto& [name, F] : deformations) {
+            CAPTURE(law.name);
+            CAPTURE(name);
+            // From rest v = h f / m, and f = -V P (columns of the inverse of the edges).
+            const auto s = tetrahedron(law.name, F, R"({"step": "1/1000", "steps": 1})");
+            s->run(false);
+            const Matrix P = law.stress(F);
+            double largest = 0;
+            for (const auto& row : P)
+                for (const double p : row) largest = std::max(largest, std::abs(p));
+            for (int k = 0; k < 3; ++k)
+                for (int i = 0; i < 3; ++i) {
+                    const double found = velocity(*s, k + 1, i) * corner_mass / h,
+                                 expected = -volume * P[i][k] / side[k];
+                    CHECK(std::abs(found - expected) <= 1e-12 * volume * largest / 0.4);
+                }
+        }
+}
+
+TEST_CASE("materials: no energy and no force at rest, Hooke's law for small strains") {
+    const Matrix e{{{1, 0.3, -0.2}, {0.3, -0.7, 0.4}, {-0.2, 0.4, 0.5}}};
+    for (const Law& law : laws) {
+        CAPTURE(law.name);
+        const auto rest = tetrahedron(law.name, identity, R"({"step": "1/1000", "steps": 0})");
+        CHECK(std::abs(rest->run(false)) < 1e-16);
+        const double size = 1e-7, h = 1e-3;
+        const auto s =
+            tetrahedron(law.name, sum(1, identity, size, e), R"({"step": "1/1000", "steps": 1})");
+        s->run(false);
+        const Matrix stress = sum(2 * mu, e, lambda * trace(e), identity);
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 3; ++i) {
+                const double found = velocity(*s, k + 1, i) * corner_mass / h / size;
+                CHECK(found == doctest::Approx(-volume * stress[i][k] / side[k]).epsilon(1e-5));
+            }
+    }
+}
+
+TEST_CASE("materials: a rotation costs nothing") {
+    const double c = std::cos(0.7), s = std::sin(0.7);
+    const Matrix R{{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}};
+    for (const Law& law : laws) {
+        CAPTURE(law.name);
+        const auto turned = tetrahedron(law.name, R, R"({"step": "1/1000", "steps": 0})");
+        CHECK(std::abs(turned->run(false)) < 1e-15);
+        const Matrix F = deformations.back().second;
+        const double here = tetrahedron(law.name, F, R"({"step": 1, "steps": 0})")->run(false),
+                     there = tetrahedron(law.name, product(R, F), R"({"step": 1, "steps": 0})")
+                                 ->run(false);
+        CHECK(there == doctest::Approx(here).epsilon(1e-13));
+        CHECK(here > 0);
+    }
+}
+
+TEST_CASE("materials: an implicit step balances inertia with the stress derived by hand") {
+    const double h = 0.1;
+    for (const Law& law : laws)
+        for (const auto& [name, start] : deformations) {
+            CAPTURE(law.name);
+            CAPTURE(name);
+            const auto s = tetrahedron(
+                law.name, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
+            s->run(true);
+            // m (x - x~) / h^2 = f(x)
+            Matrix F{};
+            for (int k = 0; k < 3; ++k)
+                for (int i = 0; i < 3; ++i)
+                    F[i][k] = (position(*s, k + 1, i) - position(*s, 0, i)) / side[k];
+            const Matrix P = law.stress(F);
+            for (int k = 0; k < 3; ++k)
+                for (int i = 0; i < 3; ++i) {
+                    const double inertia =
+                        corner_mass / (h * h) * (position(*s, k + 1, i) - start[i][k] * side[k]);
+                    CHECK(inertia == doctest::Approx(-volume * P[i][k] / side[k]).epsilon(1e-9));
+                }
+            check_derivatives(*s);
+        }
+}

@@ -74,7 +74,9 @@ struct Chain {
     std::unique_ptr<Rollout> rollout;
     Program prologue, step, event;
 
-    explicit Chain(std::shared_ptr<Device> d, std::int64_t steps = 6) : device(std::move(d)) {
+    explicit Chain(std::shared_ptr<Device> d, std::int64_t steps = 6,
+                   const MinimizationOptions& options = {})
+        : device(std::move(d)) {
         Values places, speeds, aims;
         for (int i = 0; i < points; ++i) {
             places.insert(places.end(), {0.7 * i, 0.1 * i * i});
@@ -98,7 +100,7 @@ struct Chain {
                          ends,
                          {{"rest_length", Argument::shared(rest)}, {"stiffness", stiffness}}});
         solve = std::make_unique<Minimization>(device, x, std::vector<char>{1, 0, 0, 0, 0},
-                                               std::move(terms));
+                                               std::move(terms), options);
         const auto launch = [&](const KernelDef& kernel, std::vector<Argument> arguments) {
             return Launch(device, kernel, Precision::f64, points, std::move(arguments));
         };
@@ -311,6 +313,30 @@ TEST_CASE("minimisation: the same bits under every checkpoint plan and on every 
         chain.rollout->limit_memory({.bytes = 8000});
         CHECK(chain.gradient() == reference);
         CHECK(chain.rollout->plan().segments > 1);
+    }
+}
+
+TEST_CASE("minimisation: conjugate gradients find what the factorisation finds") {
+    const auto device = test::interpreter_device();
+    Chain direct(device, 20, {.solver = LinearSolverKind::direct}),
+        iterated(device, 20, {.solver = LinearSolverKind::conjugate_gradients});
+    const Values a = direct.gradient(), b = iterated.gradient();
+    CHECK(direct.loss.value(0) == doctest::Approx(iterated.loss.value(0)).epsilon(1e-12));
+    for (std::size_t p = 0; p < a.size(); ++p) CHECK(b[p] == doctest::Approx(a[p]).epsilon(1e-9));
+}
+
+TEST_CASE("minimisation: how far it goes on hardly changes where it ends") {
+    // One whole step follows when the tolerance is met: the error is the square of what is left.
+    const auto device = test::interpreter_device();
+    Chain exact(device, 20);
+    const Values reference = exact.gradient();
+    for (const double tolerance : {1e-4, 1e-8}) {
+        Chain coarse(device, 20, {.tolerance = tolerance});
+        const Values g = coarse.gradient();
+        for (std::size_t p = 0; p < g.size(); ++p)
+            CHECK(std::abs(g[p] - reference[p]) <=
+                  10 * tolerance * std::max(1.0, std::abs(reference[p])));
+        CHECK(coarse.solve->totals().all.iterations <= exact.solve->totals().all.iterations);
     }
 }
 

@@ -28,7 +28,7 @@ struct SymmetricMatrix {
 enum class Definiteness : std::uint8_t {
     positive,  // definite: can be solved with
     indefinite,
-    nearly_singular  // a pivot has lost all but three of its digits
+    nearly_singular  // a pivot has lost all but three of its digits, or x is not found
 };
 
 class LinearSolver {
@@ -40,8 +40,8 @@ public:
     virtual ~LinearSolver() = default;
     // Prepares for the matrix, whose pattern is that of analyze(). It must outlive solve().
     virtual Finding factorize(const SymmetricMatrix& matrix) = 0;
-    // x = A^-1 b for a positive definite matrix. What finds out only here that it is not one says
-    // so, and x is then undefined. Throws Error if x cannot be found as exactly as f64 allows.
+    // x = A^-1 b for a positive definite matrix. What finds out only here that it is not one, or that
+    // rounding does not let it find x, says so; x is then undefined.
     virtual Finding solve(std::span<const double> b, std::span<double> x) = 0;
 };
 

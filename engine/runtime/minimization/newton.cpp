@@ -47,7 +47,8 @@ Newton::Newton(Potential& potential, const MinimizationOptions& options)
 }
 
 Error Newton::at_point(Error error, int unknown) const {
-    return error.at_item(potential_.point_of(unknown));
+    const std::int64_t point = potential_.point_of(unknown);
+    return error.at_item(point).note("at point " + std::to_string(point));
 }
 
 Error Newton::no_minimum(Finding finding) const {

@@ -1,6 +1,6 @@
 // A collider gives every point x its distance phi(x), negative inside, and the outward normal n:
 //     plane   phi = n.x - offset          sphere  phi = |x - center| - radius
-// With v_n = v.n and v_t = v - v_n n, it answers in one of four ways.
+// With v_n = v.n and v_t = v - v_n n, it answers in one of five ways.
 //   impact      within the step, at the time where phi = 0: impacts.hpp.
 //   penalty     a force while phi < 0: N = max(0, -stiffness phi - damping v_n) along n (it never
 //               pulls), and friction -friction N v_t / max(|v_t|, slip_speed).
@@ -13,11 +13,13 @@
 // The last two change velocities only, at the ends of steps; positions stay. Which step that is
 // does not change with a small change of the scene, so that their derivatives know nothing of the
 // time of a contact: they are those of the discrete program, and no guide to what it approximates.
+//   barrier     with implicit integrators: energies that keep phi > 0: barrier.hpp.
 // Fixed points are not affected.
 #include "kernels/colliders/colliders.hpp"
 
 #include <algorithm>
 
+#include "kernels/colliders/barrier.hpp"
 #include "kernels/colliders/impacts.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -221,6 +223,14 @@ public:
 
     void build(Model& model) override {
         const std::string response = settings_->choice("response");
+        if (model.is_implicit() != (response == "barrier"))
+            throw settings_
+                ->error("response", "the response \"" + response +
+                                        "\" does not go with the integrator " +
+                                        model::name_of(model.options().integrator))
+                .remedy(model.is_implicit()
+                            ? "choose \"barrier\", or the integrator semi_implicit_euler"
+                            : "choose another response, or an implicit integrator");
         check_keys(response);
         const bool plane = surface_ == Surface::plane;
         Quantity& vector = settings_->quantity(model, plane ? "normal" : "center");
@@ -236,7 +246,7 @@ public:
         const auto given = [&](const char* key) {
             return settings_->written(key) ? &settings_->quantity(model, key) : nullptr;
         };
-        const Quantity* velocity = given("velocity");
+        Quantity* velocity = given("velocity");
         if (plane)
             model.draw({settings_->name(), model::DrawnHalfSpace{&vector, &number, velocity}});
         else
@@ -247,6 +257,13 @@ public:
                 ->error("response",
                         "particles with a radius meet obstacles by the response \"impact\" only")
                 .remedy("choose \"impact\", or leave the particles' radius out");
+        if (response == "barrier") {
+            barrier::meet(model, {settings_->name(), plane, range, &vector, &number, velocity,
+                                  &settings_->quantity(model, "stiffness"),
+                                  &settings_->quantity(model, "distance"), given("friction"),
+                                  given("bristle_stiffness")});
+            return;
+        }
         if (response == "impact") {
             impact::meet(model, {plane, range, &vector, &number, velocity, given("restitution"),
                                  given("friction"), given("rest_speed")});
@@ -320,14 +337,21 @@ private:
         };
         if (response != "impulse" && response != "impact")
             refuse("restitution", "\"impact\" or \"impulse\"");
-        if (response != "impact")
-            for (const char* key : {"velocity", "rest_speed"}) refuse(key, "\"impact\"");
+        const bool barrier = response == "barrier";
+        if (response != "impact") refuse("rest_speed", "\"impact\"");
+        if (response != "impact" && !barrier) refuse("velocity", "\"impact\" or \"barrier\"");
+        if (response != "penalty" && !barrier) refuse("stiffness", "\"penalty\" or \"barrier\"");
         if (response != "penalty")
-            for (const char* key : {"stiffness", "damping", "slip_speed"})
-                refuse(key, "\"penalty\"");
-        if (response == "penalty" && !settings_->written("stiffness"))
-            throw settings_->error("response", "a penalty needs a stiffness")
+            for (const char* key : {"damping", "slip_speed"}) refuse(key, "\"penalty\"");
+        if (!barrier)
+            for (const char* key : {"distance", "bristle_stiffness"}) refuse(key, "\"barrier\"");
+        if ((response == "penalty" || barrier) && !settings_->written("stiffness"))
+            throw settings_->error("response", "a " + response + " needs a stiffness")
                 .remedy("add \"stiffness\" (N/m)");
+        if (settings_->written("bristle_stiffness") && !settings_->written("friction"))
+            throw settings_
+                ->error("bristle_stiffness", "'bristle_stiffness' has no meaning without friction")
+                .remedy("add \"friction\", or leave it out");
         if (settings_->written("slip_speed") && !settings_->written("friction"))
             throw settings_->error("slip_speed", "'slip_speed' has no meaning without friction")
                 .remedy("add \"friction\", or leave it out");
@@ -342,7 +366,7 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
     fields.push_back(
         particles::of_field().optional().doc("the body; without it, all points of the scene"));
     fields.push_back(
-        choice("response", {"impact", "penalty", "impulse", "projection"})
+        choice("response", {"impact", "penalty", "impulse", "projection", "barrier"})
             .fallback("\"impact\"")
             .doc(
                 "impact: the rebound happens at its time within the step, and gradients are those "
@@ -354,12 +378,16 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
                 "earlier or later (a ball that drops from 1 m onto an elastic floor: dy/dy0 after "
                 "0.7 s is 0.101, and +1 with impulse at any step). Those of a penalty are right on "
                 "average and noisy where it is stiff: the same ball of 1 kg has 0.101 +- 0.05 with "
-                "1e4 N/m in 10 000 steps, +- 0.02 in 100 000; with 1e6 N/m +- 4.6 and +- 0.9"));
+                "1e4 N/m in 10 000 steps, +- 0.02 in 100 000; with 1e6 N/m +- 4.6 and +- 0.9. "
+                "barrier: with an implicit integrator, and only there: an energy that no point "
+                "passes, with friction that holds what it can hold; gradients are those of the "
+                "steps as they are made"));
     fields.push_back(vector("velocity")
                          .unit("m/s")
                          .optional()
                          .differentiable()
-                         .doc("impact: the obstacle moves with it, from where it is at time 0"));
+                         .doc("impact, barrier: the obstacle moves with it, from where it is at "
+                              "time 0"));
     fields.push_back(
         number("rest_speed")
             .unit("m/s")
@@ -381,7 +409,22 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
                          .optional()
                          .at_least(0)
                          .differentiable()
-                         .doc("penalty: force per depth"));
+                         .doc("penalty: force per depth. barrier: k of the energy "
+                              "-k (d - distance)^2 log(d / distance) of a point at d < distance"));
+    fields.push_back(number("distance")
+                         .unit("m")
+                         .fallback("1e-3")
+                         .positive()
+                         .differentiable()
+                         .doc("barrier: how far from the surface it begins"));
+    fields.push_back(
+        number("bristle_stiffness")
+            .unit("N/m")
+            .optional()
+            .positive()
+            .differentiable()
+            .doc("barrier: force per way of a point that friction holds, before it slides; "
+                 "default: stiffness"));
     fields.push_back(number("damping").unit("N s/m").optional().at_least(0).differentiable().doc(
         "penalty: force per normal speed"));
     fields.push_back(
@@ -420,20 +463,22 @@ void register_colliders(Registry& registry) {
              {vector("normal").differentiable().doc("points out of the obstacle"),
               number("offset").unit("m").fallback("0").differentiable().doc(
                   "distance of the plane from the origin, along the normal; it has a gradient "
-                  "with the responses impact and penalty")}),
+                  "with the responses impact, penalty and barrier")}),
          [](std::shared_ptr<Settings> s) {
              return std::make_unique<Collider>(Surface::plane, std::move(s));
-         }});
+         },
+         true});
     registry.add({Section::colliders, "sphere",
                   "A ball: points stay where phi = |x - center| - radius >= 0. Responses as of a "
                   "plane.",
                   with_response({vector("center").unit("m").differentiable().doc("of the ball"),
                                  number("radius").unit("m").positive().differentiable().doc(
-                                     "of the ball; it has a gradient with the responses impact and "
-                                     "penalty")}),
+                                     "of the ball; it has a gradient with the responses impact, "
+                                     "penalty and barrier")}),
                   [](std::shared_ptr<Settings> s) {
                       return std::make_unique<Collider>(Surface::sphere, std::move(s));
-                  }});
+                  },
+                  true});
     register_particle_contact(registry);
 }
 

@@ -178,19 +178,30 @@ TEST_CASE("implicit scenes: f32 comes near, every device has the same bits") {
 
 TEST_CASE("implicit scenes: what has no energy is refused, and named") {
     std::string text = hanging("implicit_euler", 0.02, 3);
-    const std::string collider =
-        R"("colliders": [{"type": "plane", "normal": [0, 1], "offset": -3}], "bodies")";
-    text.replace(text.find("\"bodies\""), 8, collider);
+    const std::string drag = R"("forces": [{"type": "drag", "linear": 0.1}, )";
+    text.replace(text.find("\"forces\": ["), 11, drag);
     try {
         simulated(text);
-        FAIL("a plane's impulses have no energy");
+        FAIL("drag has no energy");
     } catch (const Error& e) {
         CAPTURE(e.what());
-        CHECK(std::string(e.what()).find(
-                  "'plane' does not go with the integrator implicit_euler") != std::string::npos);
-        CHECK(e.json_pointer() == "/colliders/0/type");
+        CHECK(std::string(e.what()).find("'drag' does not go with the integrator implicit_euler") !=
+              std::string::npos);
+        CHECK(e.json_pointer() == "/forces/0/type");
         CHECK(!e.what_to_do().empty());
     }
+    // A plane has one, with one of its responses.
+    text = hanging("implicit_euler", 0.02, 3);
+    const auto with_plane = [&](const std::string& more) {
+        std::string scene = text;
+        return scene.replace(scene.find("\"bodies\""), 8,
+                             R"("colliders": [{"type": "plane", "normal": [0, 1], "offset": -3)" +
+                                 more + R"(}], "bodies")");
+    };
+    CHECK_THROWS_WITH_AS(simulated(with_plane("")), doctest::Contains("choose \"barrier\""), Error);
+    CHECK_THROWS_WITH_AS(simulated(with_plane(R"(, "response": "barrier")")),
+                         doctest::Contains("needs a stiffness"), Error);
+    CHECK_NOTHROW(simulated(with_plane(R"(, "response": "barrier", "stiffness": 1e3)")));
     const std::string explicit_scene = hanging("semi_implicit_euler", 0.02, 3);
     std::string tolerance = explicit_scene;
     tolerance.replace(tolerance.find("\"integrator\""), 0,

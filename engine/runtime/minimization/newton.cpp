@@ -95,10 +95,9 @@ bool Newton::direction() {
     if (as_it_is_.definiteness == Definiteness::positive) return true;
     Finding found = try_with(potential_.projected());
     // What is left without a curvature gets a little of it.
-    double mean = 0;
-    const SymmetricMatrix& hessian = potential_.shifted(0);
-    for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i));
-    mean = std::max(mean / std::max(hessian.size(), 1), std::numeric_limits<double>::min());
+    const SymmetricMatrix& hessian = potential_.matrix();
+    double mean = std::numeric_limits<double>::min();
+    for (int i = 0; i < hessian.size(); ++i) mean += std::abs(hessian.diagonal(i)) / hessian.size();
     for (double part = 1e-8; found.definiteness != Definiteness::positive; part *= 10) {
         if (!(part < 1e4)) throw no_minimum(as_it_is_);
         found = try_with(potential_.shifted(part * mean));

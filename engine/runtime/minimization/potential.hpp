@@ -44,9 +44,10 @@ public:
     double magnitude() const { return magnitude_; }  // the sum of the terms' |values|, at value()
     void gradient(std::span<double> unknowns);
     const SymmetricMatrix& hessian();
-    // The same, of the last hessian(), with the negative eigenvalues of each element's as 0; and
-    // with `shift` added to its diagonal.
+    // The same, of the last hessian(), with the negative eigenvalues of each element's as 0.
     const SymmetricMatrix& projected();
+    const SymmetricMatrix& matrix() const { return matrix_; }  // whichever was made last
+    // The last one with `shift` added to its diagonal.
     const SymmetricMatrix& shifted(double shift);
     // The part of the step along `direction` that no obstacle is passed with, at most 1.
     double step_limit(std::span<const double> direction);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "engine/base/aligned.hpp"
 #include "engine/base/error.hpp"
@@ -74,11 +75,17 @@ TEST_CASE("predicted memory: every bundled scene under several plans") {
     for (const std::filesystem::path& file : test::bundled_scenes()) {
         const std::string name = file.stem().string();
         const std::int64_t steps = name == "mpm_launch" ? 60 : -1;
-        for (const auto& [segment, checkpoints] : {std::pair{0, 0}, {5, 1000}, {3, 2}}) {
-            const auto s = make(load(name), WholeProgramUse::automatic, ir::Precision::f32, steps);
+        for (const auto& [segment, checkpoints, use] :
+             {std::tuple{0, 0, WholeProgramUse::automatic},
+              {5, 1000, WholeProgramUse::automatic},
+              {5, 1000, WholeProgramUse::never},
+              {3, 2, WholeProgramUse::automatic},
+              {3, 2, WholeProgramUse::never}}) {
+            const auto s = make(load(name), use, ir::Precision::f32, steps);
             if (!has_gradients(*s)) continue;
             CAPTURE(name);
             CAPTURE(segment);
+            CAPTURE(static_cast<int>(use));
             const Measure measure(*s);
             if (segment > 0) s->rollout().force_plan(segment, checkpoints);
             const CheckpointPlan plan = s->plan_gradients();
@@ -91,8 +98,9 @@ TEST_CASE("predicted memory: every bundled scene under several plans") {
             }
             const auto predicted = static_cast<double>(plan.peak_bytes);
             CHECK(measure.bytes() <= 1.2 * predicted);
-            // Functions are predicted whether or not they turn out to be faster.
-            if (segment > 0) CHECK(measure.bytes() >= predicted / 1.2);
+            // Functions are predicted whether or not they are made in the end: where launches are
+            // measured to be long, as on a busy machine, they are not.
+            if (use == WholeProgramUse::never) CHECK(measure.bytes() >= predicted / 1.2);
         }
     }
 }

@@ -1,5 +1,8 @@
 #include "kernels/colliders/barrier.hpp"
 
+#include <cmath>
+
+#include "engine/document/text.hpp"
 #include "engine/runtime/minimization/energy.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
@@ -79,7 +82,11 @@ EnergyKernels contact(const Form& form) {
                Property<V> velocity, Param<Float> h, Param<Int> step, Property<Float> stiffness,
                Property<Float> reach) -> Float {
             const Surface<D> s(form, vector, number, velocity, h, step);
-            return stiffness[0] * barrier(s.distance(x[0]), reach[0]);
+            const Float e = stiffness[0] * barrier(s.distance(x[0]), reach[0]);
+            if (!form.moves) return e;
+            // No value where it moves too far: check_speed(), of values that were set later.
+            const Bool fits = norm(velocity[0]) * h.value() <= reach[0];
+            return e * sqrt(select(fits, Float(1), Float(-1)));
         });
 }
 
@@ -181,8 +188,37 @@ KernelDef carry(const Form& form) {
 
 }  // namespace
 
+namespace {
+
+// Within a step a moving obstacle stays within its barrier's reach, so that no point is overrun: the
+// energy sees where it is at the step's end only. Throws Error.
+void check_speed(std::span<const double> velocity, double reach, double h) {
+    double square = 0;
+    for (const double v : velocity) square += v * v;
+    const double way = std::sqrt(square) * h;
+    if (way <= reach) return;
+    throw Error("the obstacle moves " + document::shortest(way) +
+                " m in a step, farther than its barrier reaches, " + document::shortest(reach) +
+                " m: it could pass a point")
+        .remedy("make the step smaller, the velocity lower or \"distance\" larger");
+}
+
+// What the energies say of both is held against the other whenever one of them changes.
+void limit_speed(model::Quantity& velocity, model::Quantity& distance, double h) {
+    velocity.check = [&distance, h](std::span<const double> values) {
+        check_speed(values, distance.values.front(), h);
+    };
+    distance.check = [&velocity, h](std::span<const double> values) {
+        check_speed(velocity.values, values.front(), h);
+    };
+    velocity.check(velocity.values);
+}
+
+}  // namespace
+
 void meet(Model& model, const Obstacle& o) {
     Form form{o.plane, o.velocity != nullptr, o.range.first};
+    if (form.moves) limit_speed(*o.velocity, *o.distance, model.step());
     const std::int64_t n = o.range.count;
     const Array points = particles::numbers_of(model, o.range);
     std::vector<NamedArgument> surface{{"vector", o.vector->argument()},

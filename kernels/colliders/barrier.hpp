@@ -4,7 +4,8 @@
 //     E = k b(d),   b = -(d - d^)^2 log(d / d^) for 0 < d < d^, 0 beyond
 // (Li et al. 2020, there with squared distances). It is twice continuously differentiable and has no
 // value for d <= 0; no step of the minimisation goes farther than nine tenths of the way there. The
-// normal force is N = -k b'(d).
+// normal force is N = -k b'(d). Obstacles move by their velocity, in a step no farther than d^ (more
+// is an error): points within reach go with them before the minimum is looked for.
 //
 // Friction by an anchored elastic bristle. z is how far it is bent, N the normal force and n the
 // normal at the end of the last step, u the tangential way in this step relative to the obstacle, s
@@ -26,7 +27,7 @@ struct Obstacle {
     model::Range range;                   // of the points that it meets
     model::Quantity* vector = nullptr;    // normal or centre, shared
     model::Quantity* number = nullptr;    // offset or radius
-    model::Quantity* velocity = nullptr;  // null: it rests
+    model::Quantity* velocity = nullptr;  // null: it rests; of translation
     model::Quantity* stiffness = nullptr;
     model::Quantity* distance = nullptr;           // d^
     model::Quantity* friction = nullptr;           // mu; null: none

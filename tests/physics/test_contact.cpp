@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/runtime/minimization/minimization.hpp"
+#include "engine/base/error.hpp"
 #include "tests/physics/module_scene.hpp"
 #include "tests/support/devices.hpp"
 
@@ -268,4 +268,27 @@ TEST_CASE("contact: nothing passes an obstacle, however fast it comes") {
             });
         }
     }
+}
+
+TEST_CASE("contact: an obstacle that could overrun a point is refused, one that cannot pushes it") {
+    const auto scene = [](double speed) {
+        return R"({"format": 1, "dimension": 2, "gravity": [0, 0],
+            "time": {"step": "1/50", "steps": 20, "integrator": "implicit_euler"},
+            "bodies": [{"type": "particles", "name": "stone", "positions": [[0, 0.05]]}],
+            "colliders": [{"type": "plane", "name": "piston", "normal": [0, 1], "offset": 0,
+                "response": "barrier", "stiffness": 1e4, "distance": 0.02, "velocity": [0, )" +
+               number(speed) + R"(]}], "parameters": [{"path": "piston.velocity"}]})";
+    };
+    SimulationOptions options;
+    options.device = interpreter_device();
+    options.precision = ir::Precision::f64;
+    CHECK_THROWS_WITH_AS(Simulation(Scene::parse(scene(1.01)), all_modules(), options),
+                         doctest::Contains("farther than its barrier reaches"), Error);
+    Simulation s(Scene::parse(scene(0.9)), all_modules(), options);
+    s.run(false);
+    // It went 0.9 m/s for 0.4 s; the stone is ahead of it, and as fast or faster.
+    CHECK(position(s, 0, 1) > 0.36);
+    CHECK(velocity(s, 0, 1) >= 0.9 * (1 - 1e-9));
+    s.parameters().set_values(std::vector<double>{0, 1.2});
+    CHECK_THROWS_WITH_AS(s.run(false), doctest::Contains("move by less than their reach"), Error);
 }

@@ -155,7 +155,9 @@ void Newton::check_start(double energy) {
     throw at_point(Error("the energy is not finite where the minimisation starts: " +
                          (names.empty() ? std::string("the sum") : names)),
                    worst == slope.end() ? 0 : static_cast<int>(worst - slope.begin()))
-        .remedy("start apart from obstacles and with elements that are not inverted");
+        .remedy(
+            "start apart from obstacles, which move by less than their reach in a step, and with "
+            "elements that are not inverted");
 }
 
 MinimizationOutcome Newton::minimize() {

@@ -128,7 +128,7 @@ Floats custom_gradient(
 }
 
 Float implicit_root(const Floats& inputs, const std::function<Float(const Floats&)>& solve,
-                    const std::function<Float(const Float&, const Floats&)>& residual) {
+                    const std::function<Float(const Float&, const Floats&)>& residual, int order) {
     // y* = stop(root) - (r(y, x) - stop(r(y, x))) / stop(dr/dy): the value is the root, the
     // derivative Newton's.
     const Float root = stop_gradient(solve(inputs));
@@ -138,8 +138,10 @@ Float implicit_root(const Floats& inputs, const std::function<Float(const Floats
         const Float r = residual(y, inputs);
         return y - divz(r - stop_gradient(r), slope);
     };
-    // The second step sees y move with the inputs, which makes second derivatives right as well.
-    return newton(newton(root));
+    // Each further step sees y move with the inputs, and makes one more order of derivatives right.
+    Float y = root;
+    for (int k = 0; k < order; ++k) y = newton(y);
+    return y;
 }
 
 }  // namespace hindcast::ad

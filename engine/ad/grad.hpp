@@ -64,10 +64,11 @@ Floats custom_gradient(const Floats& inputs, const std::function<Floats(const Fl
                                                   const Floats& outputs)>& adjoint);
 
 // The scalar y with residual(y, inputs) = 0, found by `solve`, with the derivative of the implicit
-// function theorem: dy = -(dr/dinputs dinputs) / (dr/dy), at the solution. First derivatives; the
-// second is that of the first formula with y as a differentiable value, hence right too.
+// theorem: dy = -(dr/dinputs dinputs) / (dr/dy), at the solution. Derivatives up to the given order
+// are right; each costs one evaluation of the residual.
 lang::Float implicit_root(
     const Floats& inputs, const std::function<lang::Float(const Floats&)>& solve,
-    const std::function<lang::Float(const lang::Float& y, const Floats& inputs)>& residual);
+    const std::function<lang::Float(const lang::Float& y, const Floats& inputs)>& residual,
+    int order = 2);
 
 }  // namespace hindcast::ad

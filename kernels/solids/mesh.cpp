@@ -16,15 +16,17 @@ using document::Reader;
 
 constexpr std::int64_t most_elements = 100'000'000;
 
-Mesh box(const Node& node) {
-    Reader reader(node, "a box of tetrahedra");
-    const std::vector<double> low = document::numbers_of(reader.require("min"), 3);
+Mesh box(const Node& node, int dimension) {
+    const auto D = static_cast<std::size_t>(dimension);
+    Reader reader(node, "a box of elements");
+    const std::vector<double> low = document::numbers_of(reader.require("min"), D);
     const Node& high_node = reader.require("max");
-    const std::vector<double> high = document::numbers_of(high_node, 3);
-    const Node& cells_node = reader.array("cells", 3, 3);
+    const std::vector<double> high = document::numbers_of(high_node, D);
+    const Node& cells_node = reader.array("cells", D, D);
+    // In the plane the third axis has no cells, and one layer of points.
     std::array<std::int64_t, 3> cells{};
-    std::int64_t total = 6;
-    for (std::size_t a = 0; a < 3; ++a) {
+    std::int64_t total = dimension == 3 ? 6 : 2;
+    for (std::size_t a = 0; a < D; ++a) {
         cells[a] = document::integer_of(cells_node.item(a), 1, 1'000'000);
         total *= cells[a];
         if (total > most_elements)
@@ -37,6 +39,7 @@ Mesh box(const Node& node) {
     reader.finish();
 
     Mesh mesh;
+    mesh.dimension = dimension;
     const auto number = [&](const std::array<std::int64_t, 3>& p) {
         return (p[0] * (cells[1] + 1) + p[1]) * (cells[2] + 1) + p[2];
     };
@@ -44,53 +47,59 @@ Mesh box(const Node& node) {
     for (p[0] = 0; p[0] <= cells[0]; ++p[0])
         for (p[1] = 0; p[1] <= cells[1]; ++p[1])
             for (p[2] = 0; p[2] <= cells[2]; ++p[2])
-                for (std::size_t a = 0; a < 3; ++a)
+                for (std::size_t a = 0; a < D; ++a)
                     mesh.points.push_back(low[a] +
                                           static_cast<double>(p[a]) *
                                               ((high[a] - low[a]) / static_cast<double>(cells[a])));
-    static constexpr std::size_t orders[6][2] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
+    std::vector<std::vector<std::size_t>> orders{{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
+    if (dimension == 2) orders = {{0}, {1}};
+    const std::int64_t layers = std::max<std::int64_t>(cells[2], 1);
     for (p[0] = 0; p[0] < cells[0]; ++p[0])
         for (p[1] = 0; p[1] < cells[1]; ++p[1])
-            for (p[2] = 0; p[2] < cells[2]; ++p[2])
+            for (p[2] = 0; p[2] < layers; ++p[2])
                 for (const auto& order : orders) {
-                    std::array<std::int64_t, 3> corner = p;
-                    std::array<std::int64_t, 4> element{number(corner)};
-                    for (std::size_t step = 0; step < 2; ++step) {
-                        ++corner[order[step]];
-                        element[step + 1] = number(corner);
+                    std::array<std::int64_t, 3> corner = p, opposite = p;
+                    mesh.corners.push_back(number(corner));
+                    for (const std::size_t axis : order) {
+                        ++corner[axis];
+                        mesh.corners.push_back(number(corner));
                     }
-                    element[3] = number({p[0] + 1, p[1] + 1, p[2] + 1});
-                    mesh.elements.push_back(element);
+                    for (std::size_t a = 0; a < D; ++a) ++opposite[a];
+                    mesh.corners.push_back(number(opposite));
                 }
     return mesh;
 }
 
-Mesh written(const Node& node) {
-    Reader reader(node, "a mesh of tetrahedra");
-    const Node& points = reader.array("points", 4);
-    const Node& elements = reader.array("tetrahedra", 1);
+const char* elements_key(int dimension) { return dimension == 3 ? "tetrahedra" : "triangles"; }
+
+Mesh written(const Node& node, int dimension) {
+    const std::size_t D = static_cast<std::size_t>(dimension), K = D + 1;
+    Reader reader(node, std::string("a mesh of ") + elements_key(dimension));
+    const Node& points = reader.array("points", K);
+    const Node& elements = reader.array(elements_key(dimension), 1);
     reader.finish();
     Mesh mesh;
+    mesh.dimension = dimension;
     for (std::size_t k = 0; k < points.size(); ++k)
-        for (const double x : document::numbers_of(points.item(k), 3)) mesh.points.push_back(x);
+        for (const double x : document::numbers_of(points.item(k), D)) mesh.points.push_back(x);
     for (std::size_t k = 0; k < elements.size(); ++k) {
-        const Node& row = document::array_of(elements.item(k), 4, 4);
-        std::array<std::int64_t, 4> element{};
-        for (std::size_t c = 0; c < 4; ++c)
-            element[c] = document::integer_of(row.item(c), 0, mesh.point_count() - 1);
-        mesh.elements.push_back(element);
+        const Node& row = document::array_of(elements.item(k), K, K);
+        for (std::size_t c = 0; c < K; ++c)
+            mesh.corners.push_back(document::integer_of(row.item(c), 0, mesh.point_count() - 1));
     }
     return mesh;
 }
 
 // D^-1 and the volume of one element; false if it has none.
-bool shape_at_rest(const Mesh& mesh, const std::array<std::int64_t, 4>& element, double* inverse,
-                   double& volume) {
-    double d[3][3], size = 0;
-    for (std::size_t c = 0; c < 3; ++c)
-        for (std::size_t r = 0; r < 3; ++r) {
-            d[r][c] = mesh.points[static_cast<std::size_t>(3 * element[c + 1]) + r] -
-                      mesh.points[static_cast<std::size_t>(3 * element[0]) + r];
+bool shape_at_rest(const Mesh& mesh, std::size_t element, double* inverse, double& volume) {
+    const auto D = static_cast<std::size_t>(mesh.dimension);
+    const std::int64_t* corner = &mesh.corners[(D + 1) * element];
+    // In the plane with a third edge of length 1 across it.
+    double d[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 1}}, size = 0;
+    for (std::size_t c = 0; c < D; ++c)
+        for (std::size_t r = 0; r < D; ++r) {
+            d[r][c] = mesh.points[D * static_cast<std::size_t>(corner[c + 1]) + r] -
+                      mesh.points[D * static_cast<std::size_t>(corner[0]) + r];
             size = std::max(size, std::fabs(d[r][c]));
         }
     double cofactor[3][3];
@@ -102,45 +111,54 @@ bool shape_at_rest(const Mesh& mesh, const std::array<std::int64_t, 4>& element,
         }
     const double determinant =
         d[0][0] * cofactor[0][0] + d[0][1] * cofactor[0][1] + d[0][2] * cofactor[0][2];
-    if (!(std::fabs(determinant) > 1e-12 * size * size * size)) return false;
-    for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 3; ++c) inverse[3 * r + c] = cofactor[c][r] / determinant;
-    volume = std::fabs(determinant) / 6;
+    if (!(std::fabs(determinant) > 1e-12 * std::pow(size, mesh.dimension))) return false;
+    for (std::size_t r = 0; r < D; ++r)
+        for (std::size_t c = 0; c < D; ++c) inverse[D * r + c] = cofactor[c][r] / determinant;
+    volume = std::fabs(determinant) / (mesh.dimension == 3 ? 6 : 2);
     return true;
 }
 
 }  // namespace
 
 std::vector<double> Mesh::centroids() const {
+    const auto D = static_cast<std::size_t>(dimension);
     std::vector<double> list;
-    list.reserve(3 * elements.size());
-    for (const auto& element : elements)
-        for (std::size_t a = 0; a < 3; ++a) {
+    list.reserve(D * static_cast<std::size_t>(element_count()));
+    for (std::size_t e = 0; e < corners.size(); e += D + 1)
+        for (std::size_t a = 0; a < D; ++a) {
             double sum = 0;
-            for (const std::int64_t p : element) sum += points[static_cast<std::size_t>(3 * p) + a];
-            list.push_back(sum / 4);
+            for (std::size_t k = 0; k <= D; ++k)
+                sum += points[D * static_cast<std::size_t>(corners[e + k]) + a];
+            list.push_back(sum / static_cast<double>(D + 1));
         }
     return list;
 }
 
 Mesh::Surface Mesh::surface() const {
+    Surface surface;
+    if (dimension == 2) {
+        for (std::size_t e = 0; 3 * e < corners.size(); ++e) {
+            surface.triangles.push_back({corners[3 * e], corners[3 * e + 1], corners[3 * e + 2]});
+            surface.element_of.push_back(static_cast<std::int64_t>(e));
+        }
+        return surface;
+    }
     const auto point = [&](std::int64_t p) { return points.data() + 3 * p; };
     // The triangles of all elements by their sorted corners, and how often each occurs.
     std::map<std::array<std::int64_t, 3>, int> count;
     const auto each_triangle = [&](auto f) {
-        for (std::size_t e = 0; e < elements.size(); ++e)
+        for (std::size_t e = 0; 4 * e < corners.size(); ++e)
             for (std::size_t opposite = 0; opposite < 4; ++opposite) {
                 std::array<std::int64_t, 3> triangle{};
                 std::size_t k = 0;
                 for (std::size_t corner = 0; corner < 4; ++corner)
-                    if (corner != opposite) triangle[k++] = elements[e][corner];
+                    if (corner != opposite) triangle[k++] = corners[4 * e + corner];
                 std::array<std::int64_t, 3> key = triangle;
                 std::sort(key.begin(), key.end());
-                f(e, triangle, elements[e][opposite], key);
+                f(e, triangle, corners[4 * e + opposite], key);
             }
     };
     each_triangle([&](std::size_t, const auto&, std::int64_t, const auto& key) { ++count[key]; });
-    Surface surface;
     each_triangle([&](std::size_t e, auto triangle, std::int64_t opposite, const auto& key) {
         if (count[key] != 1) return;
         double edge[3][3];
@@ -159,25 +177,30 @@ Mesh::Surface Mesh::surface() const {
     return surface;
 }
 
-Mesh read_mesh(const Node& node) {
+Mesh read_mesh(const Node& node, int dimension) {
     document::object_of(node);
     Mesh mesh;
     if (node.find("box") != nullptr) {
         Reader reader(node, "a mesh");
         const Node& inner = reader.require("box");
         reader.finish();
-        mesh = box(inner);
+        mesh = box(inner, dimension);
     } else {
-        mesh = written(node);
+        mesh = written(node, dimension);
     }
-    mesh.inverse.resize(9 * mesh.elements.size());
-    mesh.volumes.resize(mesh.elements.size());
-    for (std::size_t e = 0; e < mesh.elements.size(); ++e)
-        if (!shape_at_rest(mesh, mesh.elements[e], &mesh.inverse[9 * e], mesh.volumes[e])) {
-            const Node* list = node.find("tetrahedra");
+    const auto elements = static_cast<std::size_t>(mesh.element_count());
+    const std::size_t size = static_cast<std::size_t>(dimension * dimension);
+    mesh.inverse.resize(size * elements);
+    mesh.volumes.resize(elements);
+    for (std::size_t e = 0; e < elements; ++e)
+        if (!shape_at_rest(mesh, e, &mesh.inverse[size * e], mesh.volumes[e])) {
+            const Node* list = node.find(elements_key(dimension));
+            const bool space = dimension == 3;
             throw document::fault(list != nullptr ? list->item(e) : node,
-                                  "tetrahedron " + std::to_string(e) + " has no volume at rest")
-                .remedy("let its four corners not lie in a plane");
+                                  (space ? "tetrahedron " : "triangle ") + std::to_string(e) +
+                                      " has no " + (space ? "volume" : "area") + " at rest")
+                .remedy(space ? "let its four corners not lie in a plane"
+                              : "let its three corners not lie on a line");
         }
     return mesh;
 }

@@ -1,126 +1,44 @@
-// Linear tetrahedra. With X the corners at rest, x where they are, and F = (x1-x0, x2-x0, x3-x0)
-// (X1-X0, X2-X0, X3-X0)^-1 the deformation gradient, an element has the energy V W(F), W as its
-// material says (materials.hpp). The kernel derives the first Piola stress P = dW/dF from it; the
-// forces on corners 1, 2, 3 are the columns of -V P (X1-X0, X2-X0, X3-X0)^-T, corner 0 takes minus
-// their sum. Where an element turned inside out (J <= 0) has no energy its forces are not finite,
-// and the run says so. A quarter of an element's mass, density times volume, belongs to each corner.
+// The body "solid": points joined by the elements of elements.hpp. An equal part of an element's mass,
+// density times volume, belongs to each of its corners.
 #include "kernels/solids/solids.hpp"
 
-#include "engine/ad/grad.hpp"
 #include "engine/document/read.hpp"
-#include "engine/runtime/minimization/energy.hpp"
+#include "kernels/particles/element_body.hpp"
+#include "kernels/particles/energies.hpp"
+#include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
-#include "kernels/solids/materials.hpp"
+#include "kernels/particles/surfaces.hpp"
+#include "kernels/solids/bodies.hpp"
+#include "kernels/solids/elements.hpp"
 #include "kernels/solids/mesh.hpp"
 
 namespace hindcast {
 
 using namespace lang;
+using model::for_dimension;
 using model::Model;
 using model::Phase;
 using model::Settings;
-using solids::Lame;
+using solids::Corners;
+using solids::Given;
+using solids::Gradient;
+using solids::Law;
 using solids::Mesh;
-using solids::read_mesh;
 
 namespace {
 
-// How the scene gives the material: Lame's parameters, or Young's modulus and Poisson's ratio.
-enum class Moduli { lame, engineering };
-
-Lame lame_parameters(Moduli moduli, const Float& first, const Float& second) {
-    if (moduli == Moduli::lame) return {first, second};
-    return {first / (2.0 * (1.0 + second)),
-            first * second / ((1.0 + second) * (1.0 - 2.0 * second))};
-}
-
-struct Law {
-    const solids::Material* material = &solids::material("neo_hookean");
-    Moduli moduli = Moduli::lame;
-
-    Float energy_density(const Mat3& F, const Float& first, const Float& second) const {
-        return material->energy_density(F, lame_parameters(moduli, first, second));
-    }
-};
-
-Mat3 deformation_gradient(const Int4& corners, const Read<Vec3>& x, const Mat3& inverse) {
-    const Vec3 x0 = x[corners[0]];
-    return Mat3::from_columns({x[corners[1]] - x0, x[corners[2]] - x0, x[corners[3]] - x0}) *
-           inverse;
-}
-
-KernelDef elastic_force(const Law& law) {
-    const bool lame = law.moduli == Moduli::lame;
-    return kernel(
-        law.material->name + "_force",
-        {"corners", "inverse", "volume", lame ? "mu" : "young_modulus",
-         lame ? "lambda" : "poisson_ratio", "x", "force"},
-        [law](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
-              Property<Float> first, Property<Float> second, Read<Vec3> x, Accumulate<Vec3> force) {
-            const Int4 c = corners[e];
-            const Mat3 D_inverse = inverse[e];
-            const Mat3 F = ad::variable(deformation_gradient(c, x, D_inverse));
-            const Mat3 P = ad::grad(law.energy_density(F, first[e], second[e]), F);
-            const Mat3 H = (P * volume[e]) * transpose(D_inverse);
-            const Vec3 h1 = H.column(0), h2 = H.column(1), h3 = H.column(2);
-            force[c[1]] -= h1;
-            force[c[2]] -= h2;
-            force[c[3]] -= h3;
-            force[c[0]] += h1 + h2 + h3;
-        });
-}
-
-// The energy of an element for an implicit integrator.
-EnergyKernels minimized_energy(const Law& law) {
-    const bool lame = law.moduli == Moduli::lame;
-    return energy<3, 4>(
-        law.material->name,
-        {"inverse", "volume", lame ? "mu" : "young_modulus", lame ? "lambda" : "poisson_ratio"},
-        [law](Int e, const Points<3, 4>& x, Read<Mat3> inverse, Read<Float> volume,
-              Property<Float> first, Property<Float> second) -> Float {
-            const Mat3 F = Mat3::from_columns({x[1] - x[0], x[2] - x[0], x[3] - x[0]}) * inverse[e];
-            return volume[e] * law.energy_density(F, first[e], second[e]);
-        });
-}
-
-KernelDef elastic_energy(const Law& law) {
+// Of the kernel that is published.
+KernelDef elastic_energy_of_tetrahedra(const Law& law) {
     return kernel(law.material->name + "_energy",
                   {"corners", "inverse", "volume", "first", "second", "x", "scale", "value"},
                   [law](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
                         Property<Float> first, Property<Float> second, Read<Vec3> x,
                         Param<Float> scale, Reduce<Float> value) {
-                      const Mat3 F = deformation_gradient(corners[e], x, inverse[e]);
-                      value +=
-                          volume[e] * law.energy_density(F, first[e], second[e]) * scale.value();
-                  });
-}
-
-KernelDef initialize() {
-    return kernel("solid_initialize", {"positions", "velocity", "first", "x", "v", "m"},
-                  [](Int i, Read<Vec3> positions, Property<Vec3> velocity, Param<Int> first,
-                     Write<Vec3> x, Write<Vec3> v, Write<Float> m) {
-                      const Int j = injective(i + first.value());
-                      x[j] = positions[i];
-                      v[j] = velocity[i];
-                      m[j] = Float(0);
-                  });
-}
-
-KernelDef lump_mass() {
-    return kernel("solid_lumped_mass", {"corners", "volume", "density", "m"},
-                  [](Int e, Read<Int4> corners, Read<Float> volume, Property<Float> density,
-                     Accumulate<Float> m) {
                       const Int4 c = corners[e];
-                      const Float quarter = 0.25 * density[e] * volume[e];
-                      for (int k = 0; k < 4; ++k) m[c[k]] += quarter;
-                  });
-}
-
-KernelDef invert_mass() {
-    return kernel("solid_inverse_mass", {"m", "fixed", "first", "w"},
-                  [](Int i, Read<Float> m, Property<Int> fixed, Param<Int> first, Write<Float> w) {
-                      const Int j = injective(i + first.value());
-                      w[j] = select(fixed[i] == 0, 1.0 / m[j], Float(0));
+                      const Mat3 F = solids::deformation_gradient<3>(
+                          [&](int k) -> Vec3 { return x[c[k]]; }, Mat3(inverse[e]));
+                      value += volume[e] * law.energy_density<3>(F, first[e], second[e], Float(0)) *
+                               scale.value();
                   });
 }
 
@@ -130,7 +48,7 @@ void publish_kernels(Registry& registry) {
                                       .fallback("\"lame\"")
                                       .doc("mu and lambda, or Young's modulus and Poisson's ratio");
     const auto moduli = [](const Settings& options) {
-        return options.choice("material") == "lame" ? Moduli::lame : Moduli::engineering;
+        return options.choice("material") == "lame" ? Given::lame : Given::engineering;
     };
     const PublishedKernel::Parameter corners{"corners", "numbers of the four points"},
         inverse{"inverse", "(X1 - X0, X2 - X0, X3 - X0)^-1, 1/m"}, volume{"volume", "at rest, m^3"},
@@ -149,7 +67,9 @@ void publish_kernels(Registry& registry) {
           {"poisson_ratio", "a number"},
           x,
           {"force", "on the points, N"}},
-         [moduli](const Settings& options) { return elastic_force({.moduli = moduli(options)}); }});
+         [moduli](const Settings& options) {
+             return solids::elastic_force<3>({.given = moduli(options)});
+         }});
     registry.publish(
         {"neo_hookean_energy",
          "One item per tetrahedron: value += scale volume W(F), as in neo_hookean_force.",
@@ -163,14 +83,14 @@ void publish_kernels(Registry& registry) {
           {"scale", "a factor"},
           {"value", "a sum, J"}},
          [moduli](const Settings& options) {
-             return elastic_energy({.moduli = moduli(options)});
+             return elastic_energy_of_tetrahedra({.given = moduli(options)});
          }});
     registry.publish({"solid_lumped_mass",
                       "One item per tetrahedron: adds a quarter of density volume to the mass of "
                       "each corner.",
                       {},
                       {corners, volume, {"density", "kg/m^3"}, {"m", "masses of the points, kg"}},
-                      [](const Settings&) { return lump_mass(); }});
+                      [](const Settings&) { return particles::lumped_mass<4>(); }});
 }
 
 class Solid final : public model::Instance {
@@ -178,109 +98,79 @@ public:
     explicit Solid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void declare(Model& model) override {
-        if (model.dimension() != 3)
-            throw settings_->error("type", "solids of tetrahedra live in scenes of dimension 3")
-                .remedy("leave out \"dimension\"");
-        mesh_ = read_mesh(*settings_->find("mesh"));
-        start_ = mesh_.points;
-        if (const document::Node* node = settings_->find("positions")) {
-            document::ValueRequest request;
-            request.count = mesh_.point_count();
-            request.components = 3;
-            request.functions = model.options().functions;
-            request.positions = mesh_.points;
-            request.seed = model.options().seed;
-            request.files = model.options().files;
-            start_ = document::evaluate(*node, request).rows();
-        }
-        range_ = model.add_points(settings_->name(), mesh_.point_count());
-        model.set_initial_points(range_.first, start_);
+        mesh_ = solids::read_mesh(*settings_->find("mesh"), model.dimension());
+        placed_ = particles::place_at_rest(model, *settings_, mesh_.points);
     }
 
     void build(Model& model) override {
         const particles::Arrays a = particles::arrays(model);
         const std::string& name = settings_->name();
-        const std::int64_t points = range_.count, elements = mesh_.element_count();
-        std::vector<std::int64_t> corner_list;
-        for (const auto& element : mesh_.elements)
-            for (const std::int64_t p : element) corner_list.push_back(range_.first + p);
-        corners_ = model.index_array(corner_list, 4);
-        draw(model);
-        inverse_ = Array(model.real(), {elements, 3, 3}, Layout::planar);
-        inverse_.assign(mesh_.inverse);
-        volume_ = Array(model.real(), {elements}, Layout::planar);
-        volume_.assign(mesh_.volumes);
-        const std::vector<double> centroids = mesh_.centroids();
-        const auto per_element = [&](const char* key) {
-            return settings_->quantity(model, key, elements, centroids).argument();
+        const std::int64_t elements = mesh_.element_count();
+        const std::int64_t D = model.dimension();
+        std::vector<std::int64_t> corner_list = mesh_.corners;
+        for (std::int64_t& p : corner_list) p += placed_.range.first;
+        body_.corners = model.index_array(corner_list, static_cast<int>(D) + 1);
+        body_.elements = elements;
+        body_.centroids = mesh_.centroids();
+        const Mesh::Surface surface = mesh_.surface();
+        std::vector<std::int64_t> outside;
+        for (const auto& triangle : surface.triangles)
+            for (const std::int64_t p : triangle) outside.push_back(placed_.range.first + p);
+        particles::add_surface(model, name, outside, surface.element_of);
+        body_.inverse = Array(model.real(), {elements, D, D}, Layout::planar);
+        body_.inverse.assign(mesh_.inverse);
+        if (settings_->written("thickness") && D == 3)
+            throw settings_->error("thickness", "a solid in space has no thickness")
+                .remedy("leave it out");
+        const double thickness = settings_->quantity(model, "thickness").values_at_load().front();
+        for (double& volume : mesh_.volumes) volume *= thickness;
+        body_.volume = Array(model.real(), {elements}, Layout::planar);
+        body_.volume.assign(mesh_.volumes);
+        model.shared<solids::Bodies>().by_name[name] = body_;
+        const auto per_element = [&](const std::string& key) {
+            return settings_->quantity(model, key, elements, body_.centroids).argument();
         };
         law_.material = &solids::material(settings_->choice("material"));
-        read_moduli();
-        const bool lame = law_.moduli == Moduli::lame;
-        const Argument first = per_element(lame ? "mu" : "young_modulus"),
-                       second = per_element(lame ? "lambda" : "poisson_ratio");
+        law_.given = given_moduli();
 
-        const Argument positions =
-            settings_->quantity_of(model, "positions", points, start_).argument();
-        const Argument velocity =
-            settings_->quantity(model, "velocity", points, mesh_.points).argument();
-        Program& prologue = model.prologue();
-        prologue.add(model.launch(initialize(), points,
-                                  {{"positions", positions},
-                                   {"velocity", velocity},
-                                   {"first", range_.first},
-                                   {"x", a.position},
-                                   {"v", a.velocity},
-                                   {"m", a.mass}},
-                                  "initialize " + name));
-        prologue.add(model.launch(lump_mass(), elements,
-                                  {{"corners", corners_},
-                                   {"volume", volume_},
-                                   {"density", per_element("density")},
-                                   {"m", a.mass}},
-                                  "lumped mass of " + name));
-        const Argument fixed =
-            particles::fixed_points(*settings_->find("fixed"), model, range_, mesh_.points);
-        prologue.add(model.launch(
-            invert_mass(), points,
-            {{"m", a.mass}, {"fixed", fixed}, {"first", range_.first}, {"w", a.inverse_mass}},
-            "inverse mass of " + name));
-        std::vector<NamedArgument> arguments{{"inverse", inverse_},
-                                             {"volume", volume_},
-                                             {lame ? "mu" : "young_modulus", first},
-                                             {lame ? "lambda" : "poisson_ratio", second}};
+        particles::start_elements(model, *settings_, placed_,
+                                  {mesh_.points, body_.corners, static_cast<int>(D) + 1,
+                                   body_.volume, body_.centroids, elements},
+                                  "density");
+        EnergyTerm elastic{
+            name + ": elastic energy",
+            for_dimension(model, [&](auto d) { return solids::elastic_energy<d>(law_); }),
+            elements,
+            body_.corners,
+            {{"inverse", body_.inverse}, {"volume", body_.volume}}};
+        for (const std::string& key : law_.parameters())
+            elastic.arguments.emplace_back(key, per_element(key));
         if (model.is_implicit()) {
-            model.add_energy(
-                {name + ": elastic energy", minimized_energy(law_), elements, corners_, arguments});
+            model.add_energy(elastic);
         } else {
-            arguments.insert(
-                arguments.end(),
-                {{"corners", corners_}, {"x", a.position}, {"force", particles::force(model)}});
-            model.add(Phase::forces, model.launch(elastic_force(law_), elements, arguments,
-                                                  name + ": elastic forces"));
+            std::vector<NamedArgument> arguments = elastic.arguments;
+            arguments.insert(arguments.end(), {{"corners", body_.corners},
+                                               {"x", a.position},
+                                               {"force", particles::force(model)}});
+            model.add(
+                Phase::forces,
+                model.launch(
+                    for_dimension(model, [&](auto d) { return solids::elastic_force<d>(law_); }),
+                    elements, arguments, name + ": elastic forces"));
         }
-        model.publish_energy(
-            {"solid", name, "elastic energy",
-             [corners = corners_, inverse = inverse_, volume = volume_, law = law_, first, second,
-              elements, name](Model& m, double scale, const Array& value, Program& program) {
-                 program.add(m.launch(elastic_energy(law), elements,
-                                      {{"corners", corners},
-                                       {"inverse", inverse},
-                                       {"volume", volume},
-                                       {"first", first},
-                                       {"second", second},
-                                       {"x", m.array("position")},
-                                       {"scale", scale},
-                                       {"value", value}},
-                                      name + ": elastic energy"));
-             }});
+        particles::publish_energy(model, "solid", name, "elastic energy", elastic);
+        particles::add_rayleigh_damping(
+            model, *settings_, placed_.range,
+            {{elastic,
+              for_dimension(model, [&](auto d) { return solids::elastic_damping<d>(law_); })}},
+            elements, body_.centroids);
     }
 
     void finish(Model& model) override { particles::integrate(model); }
 
 private:
-    // Exactly one pair of moduli.
-    void read_moduli() {
+    // Exactly one pair of moduli, and the parameter of another material is a mistake.
+    Given given_moduli() const {
         const auto written = [&](const char* key) { return settings_->written(key); };
         const bool lame = written("mu") && written("lambda");
         const bool engineering = written("young_modulus") && written("poisson_ratio");
@@ -289,84 +179,89 @@ private:
         if (count != 2 || lame == engineering)
             throw settings_->error("type", "a solid needs two moduli")
                 .remedy("give \"mu\" and \"lambda\", or \"young_modulus\" and \"poisson_ratio\"");
-        law_.moduli = lame ? Moduli::lame : Moduli::engineering;
-    }
-
-    void draw(Model& model) const {
-        const Mesh::Surface surface = mesh_.surface();
-        model::DrawnSurface drawn;
-        for (const auto& triangle : surface.triangles)
-            for (const std::int64_t p : triangle)
-                drawn.corners.push_back(static_cast<std::uint32_t>(range_.first + p));
-        drawn.element_of.assign(surface.element_of.begin(), surface.element_of.end());
-        model.draw({settings_->name(), std::move(drawn)});
+        for (const solids::Material& other : solids::materials())
+            if (!other.own.empty() && other.own != law_.material->own && written(other.own.c_str()))
+                throw settings_
+                    ->error(other.own,
+                            "the material " + law_.material->name + " has no " + other.own)
+                    .remedy("leave it out, or let material be \"" + other.name + "\"");
+        return lame ? Given::lame : Given::engineering;
     }
 
     std::shared_ptr<Settings> settings_;
     Mesh mesh_;
-    std::vector<double> start_;
-    model::Range range_;
-    Array corners_, inverse_, volume_;
+    particles::PlacedPoints placed_;
+    solids::Body body_;
     Law law_;
 };
+
+std::vector<std::string> material_names() {
+    std::vector<std::string> names;
+    for (const solids::Material& m : solids::materials()) names.push_back(m.name);
+    return names;
+}
 
 }  // namespace
 
 void register_solids(Registry& registry) {
     using namespace model;
     publish_kernels(registry);
+    std::vector<Field> fields{
+        any("mesh")
+            .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
+                 "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
+                 "(ny + 1) + j) (nz + 1) + k; or {\"points\": [[x, y, z], ...], "
+                 "\"tetrahedra\": [[a, b, c, d], ...]}. In the plane without the third "
+                 "numbers, two triangles a cell, and \"triangles\": [[a, b, c], ...]")
+            .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
+                    R"({"type":"object","required":["points","tetrahedra"]},)"
+                    R"({"type":"object","required":["points","triangles"]}]})"),
+        choice("material", material_names())
+            .fallback("\"neo_hookean\"")
+            .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "
+                 "st_venant_kirchhoff: mu |E|^2 + lambda/2 (tr E)^2, E = (F^T F - I)/2; "
+                 "stable_neo_hookean: that of Smith, de Goes and Kim (2018), finite also for "
+                 "elements that are turned inside out; corotated: mu |F - R|^2 + lambda/2 "
+                 "(tr(R^T F) - 3)^2, R the rotation nearest to F; mooney_rivlin: c10 (J^(-2/3) "
+                 "|F|^2 - 3) + c01 (J^(-4/3) |cof F|^2 - 3) + k/2 (J - 1)^2, with c10 = (1 - "
+                 "mooney_ratio) mu/2, c01 = mooney_ratio mu/2, k = lambda + 2/3 mu"),
+        values("density").unit("kg/m^3").fallback("1000").positive().differentiable().doc(
+            "one for the body or one per element"),
+        values("mu").unit("Pa").optional().at_least(0).differentiable().doc(
+            "shear modulus, one for the body or one per element"),
+        values("lambda").unit("Pa").optional().at_least(0).differentiable().doc(
+            "Lame's first parameter, one for the body or one per element"),
+        values("young_modulus")
+            .unit("Pa")
+            .optional()
+            .at_least(0)
+            .differentiable()
+            .doc("Young's modulus: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))"),
+        values("poisson_ratio")
+            .optional()
+            .at_least(0)
+            .at_most(0.499)
+            .differentiable()
+            .doc("Poisson's ratio"),
+        values("mooney_ratio")
+            .fallback("0")
+            .at_least(0)
+            .at_most(1)
+            .differentiable()
+            .doc("mooney_rivlin: the part of mu that comes from c01"),
+        number("thickness").unit("m").fallback("1").positive().doc("in the plane: across it"),
+    };
+    for (auto& more : {particles::element_body_fields(), particles::rayleigh_fields()})
+        fields.insert(fields.end(), more.begin(), more.end());
     registry.add(
-        {Section::bodies,
-         "solid",
-         "An elastic body of linear tetrahedra, with an energy per volume W(F) that the material "
-         "says. A quarter of the mass of an element, density times volume, belongs to each of its "
-         "corners, which move like particles. Give mu and lambda, or young_modulus and "
-         "poisson_ratio.",
-         {any("mesh")
-              .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
-                   "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
-                   "(ny + 1) + j) (nz + 1) + k; or {\"points\": [[x, y, z], ...], "
-                   "\"tetrahedra\": [[a, b, c, d], ...]}")
-              .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
-                      R"({"type":"object","required":["points","tetrahedra"]}]})"),
-          choice("material", {"neo_hookean", "st_venant_kirchhoff", "stable_neo_hookean"})
-              .fallback("\"neo_hookean\"")
-              .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "
-                   "st_venant_kirchhoff: mu |E|^2 + lambda/2 (tr E)^2, E = (F^T F - I)/2; "
-                   "stable_neo_hookean: that of Smith, de Goes and Kim (2018), finite also for "
-                   "elements that are turned inside out"),
-          vectors("positions")
-              .unit("m")
-              .optional()
-              .differentiable()
-              .doc("where each point starts, if not at rest; in formulas x, y, z is its place at "
-                   "rest"),
-          vectors("velocity")
-              .unit("m/s")
-              .zero()
-              .differentiable()
-              .doc("initial velocity, one for the body or one per point"),
-          values("density").unit("kg/m^3").fallback("1000").positive().differentiable().doc(
-              "one for the body or one per element"),
-          values("mu").unit("Pa").optional().at_least(0).differentiable().doc(
-              "shear modulus, one for the body or one per element"),
-          values("lambda").unit("Pa").optional().at_least(0).differentiable().doc(
-              "Lame's first parameter, one for the body or one per element"),
-          values("young_modulus")
-              .unit("Pa")
-              .optional()
-              .at_least(0)
-              .differentiable()
-              .doc("Young's modulus: mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu) (1 - 2 nu))"),
-          values("poisson_ratio")
-              .optional()
-              .at_least(0)
-              .at_most(0.499)
-              .differentiable()
-              .doc("Poisson's ratio"),
-          particles::fixed_field()},
-         [](std::shared_ptr<Settings> s) { return std::make_unique<Solid>(std::move(s)); },
-         true});
+        {Section::bodies, "solid",
+         "An elastic body of linear tetrahedra or, in the plane, of triangles under plane strain, "
+         "with "
+         "an energy per volume W(F) that the material says. An equal part of the mass of an "
+         "element, density times volume, belongs to each of its corners, which move like "
+         "particles. Give mu and lambda, or young_modulus and poisson_ratio.",
+         std::move(fields),
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Solid>(std::move(s)); }, true});
 }
 
 }  // namespace hindcast

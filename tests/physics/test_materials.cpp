@@ -58,6 +58,7 @@ constexpr double mu = 3, lambda = 4;
 struct Law {
     const char* name;
     std::function<Matrix(const Matrix& F)> stress;
+    const char* more = "";  // keys of the scene
 };
 const std::vector<Law> laws{
     {"neo_hookean",
@@ -70,10 +71,34 @@ const std::vector<Law> laws{
          const Matrix E = sum(0.5, product(transposed(F), F), -0.5, identity);
          return product(F, sum(2 * mu, E, lambda * trace(E), identity));
      }},
-    {"stable_neo_hookean", [](const Matrix& F) {
+    {"stable_neo_hookean",
+     [](const Matrix& F) {
          const double a = 4 * mu / 3, b = lambda + 5 * mu / 6, c = 1 + a / b - a / (4 * b);
          return sum(a * (1 - 1 / (square(F) + 1)), F, b * (determinant(F) - c), cofactors(F));
-     }}};
+     }},
+    {"corotated",
+     [](const Matrix& F) {
+         // The polar decomposition by Newton's iteration (Higham 1986).
+         Matrix R = F;
+         for (int k = 0; k < 20; ++k) R = sum(0.5, R, 0.5 / determinant(R), cofactors(R));
+         const double stretch = trace(product(transposed(R), F));
+         return sum(2 * mu, sum(1, F, -1, R), lambda * (stretch - 3), R);
+     }},
+    {"mooney_rivlin",
+     [](const Matrix& F) {
+         const double ratio = 0.3, c10 = (1 - ratio) * mu / 2, c01 = ratio * mu / 2,
+                      bulk = lambda + 2 * mu / 3, J = determinant(F), first = square(F),
+                      second = square(cofactors(F)), shrink = std::pow(J, -2.0 / 3);
+         // d|cof F|^2/dF = 2 (|F|^2 F - F F^T F).
+         const Matrix twice = product(product(F, transposed(F)), F);
+         const Matrix bent = sum(2 * c10 * shrink + 2 * c01 * shrink * shrink * first, F,
+                                 -2 * c01 * shrink * shrink, twice);
+         return sum(1, bent,
+                    bulk * (J - 1) - 2.0 / 3 / J * c10 * shrink * first -
+                        4.0 / 3 / J * c01 * shrink * shrink * second,
+                    cofactors(F));
+     },
+     R"(, "mooney_ratio": 0.3)"}};
 
 const std::vector<std::pair<const char*, Matrix>> deformations{
     {"uniaxial", {{{1.4, 0, 0}, {0, 0.9, 0}, {0, 0, 0.9}}}},
@@ -91,8 +116,7 @@ std::string number(double x) {
     return text;
 }
 
-std::unique_ptr<Simulation> tetrahedron(const std::string& law, const Matrix& F,
-                                        const std::string& time) {
+std::unique_ptr<Simulation> tetrahedron(const Law& law, const Matrix& F, const std::string& time) {
     std::string positions = "[[0, 0, 0]";
     for (int k = 0; k < 3; ++k) {
         positions += ", [";
@@ -102,7 +126,7 @@ std::unique_ptr<Simulation> tetrahedron(const std::string& law, const Matrix& F,
     return simulate(R"("time": )" + time +
                     R"(, "gravity": [0, 0, 0], "bodies": [{"type": "solid", "name": "one",
         "density": 24, "mu": 3, "lambda": 4, "material": ")" +
-                    law + R"(", "positions": )" + positions + R"(],
+                    law.name + "\"" + law.more + R"(, "positions": )" + positions + R"(],
         "mesh": {"points": [[0, 0, 0], [0.5, 0, 0], [0, 0.4, 0], [0, 0, 0.6]],
                  "tetrahedra": [[0, 1, 2, 3]]}}],
         "objective": [{"type": "energy", "solids": ["one"]}],
@@ -118,7 +142,7 @@ TEST_CASE("materials: forces on a tetrahedron are those of stresses derived by h
             CAPTURE(law.name);
             CAPTURE(name);
             // From rest v = h f / m, and f = -V P (columns of the inverse of the edges).
-            const auto s = tetrahedron(law.name, F, R"({"step": "1/1000", "steps": 1})");
+            const auto s = tetrahedron(law, F, R"({"step": "1/1000", "steps": 1})");
             s->run(false);
             const Matrix P = law.stress(F);
             double largest = 0;
@@ -137,11 +161,11 @@ TEST_CASE("materials: no energy and no force at rest, Hooke's law for small stra
     const Matrix e{{{1, 0.3, -0.2}, {0.3, -0.7, 0.4}, {-0.2, 0.4, 0.5}}};
     for (const Law& law : laws) {
         CAPTURE(law.name);
-        const auto rest = tetrahedron(law.name, identity, R"({"step": "1/1000", "steps": 0})");
+        const auto rest = tetrahedron(law, identity, R"({"step": "1/1000", "steps": 0})");
         CHECK(std::abs(rest->run(false)) < 1e-16);
         const double size = 1e-7, h = 1e-3;
         const auto s =
-            tetrahedron(law.name, sum(1, identity, size, e), R"({"step": "1/1000", "steps": 1})");
+            tetrahedron(law, sum(1, identity, size, e), R"({"step": "1/1000", "steps": 1})");
         s->run(false);
         const Matrix stress = sum(2 * mu, e, lambda * trace(e), identity);
         for (int k = 0; k < 3; ++k)
@@ -157,12 +181,12 @@ TEST_CASE("materials: a rotation costs nothing") {
     const Matrix R{{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}};
     for (const Law& law : laws) {
         CAPTURE(law.name);
-        const auto turned = tetrahedron(law.name, R, R"({"step": "1/1000", "steps": 0})");
+        const auto turned = tetrahedron(law, R, R"({"step": "1/1000", "steps": 0})");
         CHECK(std::abs(turned->run(false)) < 1e-15);
         const Matrix F = deformations.back().second;
-        const double here = tetrahedron(law.name, F, R"({"step": 1, "steps": 0})")->run(false),
-                     there = tetrahedron(law.name, product(R, F), R"({"step": 1, "steps": 0})")
-                                 ->run(false);
+        const double here = tetrahedron(law, F, R"({"step": 1, "steps": 0})")->run(false),
+                     there =
+                         tetrahedron(law, product(R, F), R"({"step": 1, "steps": 0})")->run(false);
         CHECK(there == doctest::Approx(here).epsilon(1e-13));
         CHECK(here > 0);
     }
@@ -175,7 +199,7 @@ TEST_CASE("materials: an implicit step balances inertia with the stress derived 
             CAPTURE(law.name);
             CAPTURE(name);
             const auto s = tetrahedron(
-                law.name, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
+                law, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
             s->run(true);
             // m (x - x~) / h^2 = f(x)
             Matrix F{};
@@ -188,6 +212,76 @@ TEST_CASE("materials: an implicit step balances inertia with the stress derived 
                     const double inertia =
                         corner_mass / (h * h) * (position(*s, k + 1, i) - start[i][k] * side[k]);
                     CHECK(inertia == doctest::Approx(-volume * P[i][k] / side[k]).epsilon(1e-9));
+                }
+            check_derivatives(*s);
+        }
+}
+
+TEST_CASE("materials: Rayleigh damping in an implicit step, with the stiffness by differences") {
+    const double h = 0.1, alpha = 0.7, beta = 0.3;
+    for (const Law& law : laws) {
+        CAPTURE(law.name);
+        const Matrix start = deformations.back().second;
+        Law damped = law;
+        const std::string more =
+            std::string(law.more) + R"(, "mass_damping": 0.7, "stiffness_damping": 0.3)";
+        damped.more = more.c_str();
+        const auto s = tetrahedron(
+            damped, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
+        s->run(true);
+        Matrix F{};
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 3; ++i)
+                F[i][k] = (position(*s, k + 1, i) - position(*s, 0, i)) / side[k];
+        const Matrix way = sum(1, F, -1, start);
+        const double e = 1e-3;
+        const auto stress_at = [&](double t) { return law.stress(sum(1, start, t * e, way)); };
+        const Matrix rate = sum(8 / (12 * e), sum(1, stress_at(1), -1, stress_at(-1)),
+                                -1 / (12 * e), sum(1, stress_at(2), -1, stress_at(-2)));
+        const Matrix P = sum(1, law.stress(F), beta / h, rate);
+        for (int k = 0; k < 3; ++k)
+            for (int i = 0; i < 3; ++i) {
+                const double moved = position(*s, k + 1, i) - start[i][k] * side[k];
+                const double resisting = corner_mass * (1 / (h * h) + alpha / h) * moved;
+                CHECK(resisting == doctest::Approx(-volume * P[i][k] / side[k]).epsilon(1e-9));
+            }
+        check_derivatives(*s);
+    }
+}
+
+TEST_CASE("materials: a triangle in the plane has the stress of plane strain") {
+    const double h = 1e-3, thickness = 0.2, area = 0.5 * 0.5 * 0.4;
+    const Matrix F{{{1.1, 0.2, 0}, {0.3, 0.8, 0}, {0, 0, 1}}};
+    for (const Law& law : laws)
+        for (const char* integrator : {"semi_implicit_euler", "implicit_euler"}) {
+            CAPTURE(law.name);
+            const bool explicit_step = integrator[0] == 's';
+            std::string positions = "[[0, 0]";
+            for (int k = 0; k < 2; ++k)
+                positions +=
+                    ", [" + number(F[0][k] * side[k]) + ", " + number(F[1][k] * side[k]) + "]";
+            const auto s = simulate(
+                R"("dimension": 2, "time": {"step": "1/1000", "steps": 1, "integrator": ")" +
+                std::string(integrator) + R"("}, "gravity": [0, 0],
+                "bodies": [{"type": "solid", "name": "one", "density": 24, "thickness": 0.2,
+                    "mu": 3, "lambda": 4, "material": ")" +
+                law.name + "\"" + law.more + R"(, "positions": )" + positions + R"(],
+                    "mesh": {"points": [[0, 0], [0.5, 0], [0, 0.4]], "triangles": [[0, 1, 2]]}}],
+                "objective": [{"type": "energy", "solids": ["one"]}],
+                "parameters": [{"path": "one.mu"}, {"path": "one.positions"}])");
+            s->run(true);
+            Matrix at = F;
+            if (!explicit_step)
+                for (int k = 0; k < 2; ++k)
+                    for (int i = 0; i < 2; ++i)
+                        at[i][k] = (position(*s, k + 1, i) - position(*s, 0, i)) / side[k];
+            const Matrix P = law.stress(at);
+            for (int k = 0; k < 2; ++k)
+                for (int i = 0; i < 2; ++i) {
+                    const double found =
+                        velocity(*s, k + 1, i) * density * area * thickness / 3 / h;
+                    CHECK(found ==
+                          doctest::Approx(-area * thickness * P[i][k] / side[k]).epsilon(1e-9));
                 }
             check_derivatives(*s);
         }

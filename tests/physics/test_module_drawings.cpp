@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, Shape>> drawn(Simulation& s) {
 TEST_CASE("drawings: the surface of a box of tetrahedra closes and encloses its volume") {
     const auto document = document::Document::parse(
         R"({"box": {"min": [1, 2, 3], "max": [3, 5, 7.5], "cells": [2, 3, 4]}})");
-    const solids::Mesh mesh = solids::read_mesh(document.root());
+    const solids::Mesh mesh = solids::read_mesh(document.root(), 3);
     const solids::Mesh::Surface surface = mesh.surface();
     // Two triangles for each square of the border.
     CHECK(surface.triangles.size() == 2 * 2 * (2 * 3 + 3 * 4 + 4 * 2));
@@ -52,9 +52,9 @@ TEST_CASE("drawings: the surface of a box of tetrahedra closes and encloses its 
         CHECK(edges.contains({edge.second, edge.first}));
     }
     for (std::size_t k = 0; k < surface.triangles.size(); ++k) {
-        const auto& element = mesh.elements[static_cast<std::size_t>(surface.element_of[k])];
+        const auto element = mesh.corners.begin() + 4 * surface.element_of[k];
         for (const std::int64_t p : surface.triangles[k])
-            CHECK(std::find(element.begin(), element.end(), p) != element.end());
+            CHECK(std::find(element, element + 4, p) != element + 4);
     }
 }
 
@@ -64,7 +64,8 @@ TEST_CASE("drawings: tetrahedra of either orientation") {
             document::Document::parse(
                 std::string(R"({"points": [[0,0,0],[1,0,0],[0,1,0],[0,0,1],[1,1,1]], )") +
                 R"("tetrahedra": )" + elements + "}")
-                .root());
+                .root(),
+            3);
     };
     for (const char* elements : {"[[0,1,2,3],[1,2,3,4]]", "[[1,0,2,3],[2,1,3,4]]"}) {
         const solids::Mesh mesh = mesh_of(elements);

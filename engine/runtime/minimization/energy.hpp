@@ -32,14 +32,15 @@ namespace hindcast {
 template <int D, int K>
 using Points = std::array<lang::Vec<lang::Float, D>, K>;
 
-// An energy as three kernels. All have the parameters "points" (the numbers of an item's points),
-// "x" (the positions of all points) and those of the function, and then their own:
-//   value     "value"      f64, the sum over all items
-//   gradient  "gradient"   one vector per point: dE/dx is added
-//   hessian   "column"     item e n + j: column j of the n x n Hessian of item e, n = D K; rows are
-//                          ordered by point, then component
+// An energy as kernels. All have the parameters "points" (the numbers of an item's points), "x" (the
+// positions of all points) and those of the function, and then their own:
+//   value     "scale", "value"   value += scale E, summed over all items
+//   gradient  "gradient"         one vector per point: dE/dx is added
+//   force     "force"            one vector per point: dE/dx is subtracted, for explicit steps
+//   hessian   "column"           item e n + j: column j of the n x n Hessian of item e, n = D K;
+//                                rows are ordered by point, then component
 struct EnergyKernels {
-    lang::KernelDef value, gradient, hessian;
+    lang::KernelDef value, gradient, force, hessian;
     int dimension = 3, points = 1;
 };
 
@@ -78,28 +79,35 @@ struct EnergyOf<D, K, lang::Float (C::*)(lang::Int, const S&, P...) const> {
     }
     static lang::KernelDef value(const std::string& name, const std::vector<std::string>& names,
                                  const C& f) {
-        return lang::kernel(
-            name + " value", names,
-            [f](lang::Int e, lang::Read<Numbers> points, lang::Read<V> x, P... p,
-                lang::Reduce<lang::Float> sum) { sum += f(e, gather(points[e], x), p...); });
-    }
-    static lang::KernelDef gradient(const std::string& name, const std::vector<std::string>& names,
-                                    const C& f) {
-        return lang::kernel(name + " gradient", names,
+        return lang::kernel(name, names,
                             [f](lang::Int e, lang::Read<Numbers> points, lang::Read<V> x, P... p,
-                                lang::Accumulate<V> out) {
-                                const Numbers numbers = points[e];
-                                const Points<D, K> at = variables(gather(numbers, x));
-                                const std::vector<lang::Float> g =
-                                    ad::gradient(f(e, at, p...), scalars(at));
-                                for (int k = 0; k < K; ++k)
-                                    for (int c = 0; c < D; ++c)
-                                        out[PointNumbers<K>::at(numbers, k)][c] += g[k * D + c];
+                                lang::Param<lang::Float> scale, lang::Reduce<lang::Float> sum) {
+                                sum += f(e, gather(points[e], x), p...) * scale.value();
                             });
+    }
+    // Adds the gradient, or subtracts it.
+    static lang::KernelDef gradient(const std::string& name, const std::vector<std::string>& names,
+                                    const C& f, bool add) {
+        return lang::kernel(
+            name, names,
+            [f, add](lang::Int e, lang::Read<Numbers> points, lang::Read<V> x, P... p,
+                     lang::Accumulate<V> out) {
+                const Numbers numbers = points[e];
+                const Points<D, K> at = variables(gather(numbers, x));
+                const std::vector<lang::Float> g = ad::gradient(f(e, at, p...), scalars(at));
+                for (int k = 0; k < K; ++k)
+                    for (int c = 0; c < D; ++c) {
+                        auto component = [&] { return out[PointNumbers<K>::at(numbers, k)][c]; };
+                        if (add)
+                            component() += g[k * D + c];
+                        else
+                            component() -= g[k * D + c];
+                    }
+            });
     }
     static lang::KernelDef hessian(const std::string& name, const std::vector<std::string>& names,
                                    const C& f) {
-        return lang::kernel(name + " Hessian", names,
+        return lang::kernel(name, names,
                             [f](lang::Int i, lang::Read<Numbers> points, lang::Read<V> x, P... p,
                                 lang::Write<lang::Vec<lang::Float, size>> column) {
                                 const lang::Int e = i / size, j = i - e * size;
@@ -123,20 +131,60 @@ struct EnergyOf<D, K, lang::Float (C::*)(lang::Int, const S&, P...) const> {
     }
 };
 
+template <int D, int K, class F, class Call = decltype(&F::operator())>
+struct StiffnessDamping;
+template <int D, int K, class F, class S, class... P>
+struct StiffnessDamping<D, K, F, lang::Float (F::*)(lang::Int, const S&, P...) const> {
+    using Of = EnergyOf<D, K, lang::Float (F::*)(lang::Int, const S&, P...) const>;
+    F f;
+
+    lang::Float operator()(lang::Int e, const Points<D, K>& x, P... p,
+                           lang::Read<typename Of::Numbers> numbers,
+                           lang::Read<typename Of::V> start, lang::Property<lang::Float> beta,
+                           lang::Param<lang::Float> h) const {
+        const Points<D, K> from = Of::gather(numbers[e], start), at = Of::variables(from);
+        std::vector<lang::Float> way = Of::scalars(x);
+        const std::vector<lang::Float> origin = Of::scalars(from), variable = Of::scalars(at);
+        for (std::size_t k = 0; k < way.size(); ++k) way[k] = way[k] - origin[k];
+        const auto along = [&](const std::vector<lang::Float>& g) {
+            lang::Float sum = g[0] * way[0];
+            for (std::size_t k = 1; k < way.size(); ++k) sum += g[k] * way[k];
+            return sum;
+        };
+        const lang::Float slope = along(ad::gradient(f(e, at, p...), variable));
+        return 0.5 * beta[e] / h.value() * along(ad::gradient(slope, variable));
+    }
+};
+
 }  // namespace detail
 
 // An energy of K points of dimension D each. `names`: of the parameters after the points.
 template <int D, int K, class F>
 EnergyKernels energy(const std::string& name, const std::vector<std::string>& names, const F& f) {
     using Of = detail::EnergyOf<D, K, decltype(&F::operator())>;
-    const auto with = [&](const char* last) {
+    const auto with = [&](std::vector<std::string> own) {
         std::vector<std::string> all{"points", "x"};
         all.insert(all.end(), names.begin(), names.end());
-        all.emplace_back(last);
+        all.insert(all.end(), own.begin(), own.end());
         return all;
     };
-    return {Of::value(name, with("value"), f), Of::gradient(name, with("gradient"), f),
-            Of::hessian(name, with("column"), f), D, K};
+    return {Of::value(name + " value", with({"scale", "value"}), f),
+            Of::gradient(name + " gradient", with({"gradient"}), f, true),
+            Of::gradient(name + " force", with({"force"}), f, false),
+            Of::hessian(name + " Hessian", with({"column"}), f),
+            D,
+            K};
+}
+
+// Damping in proportion to the stiffness of an energy f, as in energy(): with x_n the points at the
+// start of the step and d = x - x_n, the potential is beta/(2 h) d . H(x_n) d, H the Hessian of f; its
+// force is -beta H(x_n) d/h (Rayleigh; semi-implicit as in Li et al. 2020). Parameters after those
+// of f: "numbers" (as "points"), "start" (x_n of all points), "beta" (s), "h" (s).
+template <int D, int K, class F>
+EnergyKernels stiffness_damping(const std::string& name, std::vector<std::string> names,
+                                const F& f) {
+    names.insert(names.end(), {"numbers", "start", "beta", "h"});
+    return energy<D, K>(name, names, detail::StiffnessDamping<D, K, F>{f});
 }
 
 // How far points may go: for steps that no obstacle is passed with. The kernel has one item per

@@ -88,9 +88,9 @@ void Potential::add(EnergyTerm given) {
                 if (numbers[static_cast<std::size_t>(e * K + l)] == p)
                     fail("point " + std::to_string(p) + " stands twice in one item", e);
         }
-    const auto launch = [&](const lang::KernelDef& kernel, std::int64_t items, const char* output,
-                            const Array& to, const char* what) {
-        std::vector<NamedArgument> arguments{{"points", given.points}, {"x", x_}, {output, to}};
+    const auto launch = [&](const lang::KernelDef& kernel, std::int64_t items,
+                            std::vector<NamedArgument> arguments, const char* what) {
+        arguments.insert(arguments.end(), {{"points", given.points}, {"x", x_}});
         arguments.insert(arguments.end(), given.arguments.begin(), given.arguments.end());
         return Work{
             Launch(device_, kernel, ir::Precision::f64, items, arguments, given.name + what)};
@@ -98,9 +98,9 @@ void Potential::add(EnergyTerm given) {
     const Array value(ir::Type::f64, {1}), columns(ir::Type::f64, {given.items * size, size});
     const EnergyKernels& k = given.kernels;
     Term term{.name = given.name,
-              .value = launch(k.value, given.items, "value", value, ": value"),
-              .gradient = launch(k.gradient, given.items, "gradient", g_, ": gradient"),
-              .hessian = launch(k.hessian, given.items * size, "column", columns, ": Hessian"),
+              .value = launch(k.value, given.items, {{"scale", 1.0}, {"value", value}}, ": value"),
+              .gradient = launch(k.gradient, given.items, {{"gradient", g_}}, ": gradient"),
+              .hessian = launch(k.hessian, given.items * size, {{"column", columns}}, ": Hessian"),
               .value_at = value,
               .columns = columns,
               .size = size,

@@ -1,0 +1,134 @@
+// Fibres along the unit vector a at rest are stretched by |F a| where the solid has the deformation gradient
+// F, and want to be 1 - alpha long:
+//     W = k/2 (|F a| - (1 - alpha))^2 per volume at rest.
+// alpha, the activation, may swing: alpha(t) = activation + amplitude sin(2 pi frequency t + phase), t the time
+// at the end of the step (explicit: at its beginning).
+#include "kernels/fibers/fibers.hpp"
+
+#include "kernels/particles/energies.hpp"
+#include "kernels/particles/particles.hpp"
+#include "kernels/solids/bodies.hpp"
+#include "kernels/solids/elements.hpp"
+
+namespace hindcast {
+
+using namespace lang;
+using model::Model;
+using model::Settings;
+
+namespace {
+
+template <int D>
+struct Fiber {
+    bool swings = false;
+    int end = 0;  // whether t is that of the step's end
+
+    Float operator()(Int e, const Points<D, D + 1>& x, Read<solids::Gradient<D>> inverse,
+                     Read<Float> volume, Property<Vec<Float, D>> direction,
+                     Property<Float> stiffness, Property<Float> activation,
+                     Property<Float> amplitude, Property<Float> frequency, Property<Float> phase,
+                     Param<Int> step, Param<Float> h) const {
+        const solids::Gradient<D> F = solids::deformation_gradient<D>(
+            [&](int k) { return x[static_cast<std::size_t>(k)]; }, solids::Gradient<D>(inverse[e]));
+        Float alpha = activation[e];
+        if (swings) {
+            const Float time = Float(step.value() + end) * h.value();
+            alpha += amplitude[e] * sin(6.283185307179586 * frequency[e] * time + phase[e]);
+        }
+        const Float off = norm(F * normalize(Vec<Float, D>(direction[e]))) - (1.0 - alpha);
+        return 0.5 * stiffness[e] * volume[e] * off * off;
+    }
+};
+
+class Fibers final : public model::Instance {
+public:
+    explicit Fibers(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const document::Node& of = *settings_->find("of");
+        const auto& bodies = model.shared<solids::Bodies>().by_name;
+        const auto found = bodies.find(settings_->text("of"));
+        if (found == bodies.end()) {
+            (void)model.points(settings_->text("of"), of);  // an error if there is no such body
+            throw settings_->error("of", "'" + settings_->text("of") + "' is not a solid")
+                .remedy("name a body of type \"solid\"");
+        }
+        const solids::Body& body = found->second;
+        const bool swings = settings_->written("amplitude");
+        if (swings != settings_->written("frequency") || (settings_->written("phase") && !swings))
+            throw settings_->error("frequency", "a swing needs \"amplitude\" and \"frequency\"")
+                .remedy("write both, or neither (and no \"phase\")");
+        const auto argument = [&](const char* key) {
+            return settings_->quantity(model, key, body.elements, body.centroids).argument();
+        };
+        const std::string& name = settings_->name();
+        EnergyTerm term{name + ": fibres",
+                        model::for_dimension(model,
+                                             [&](auto D) {
+                                                 return energy<D, D + 1>(
+                                                     "fiber",
+                                                     {"inverse", "volume", "direction", "stiffness",
+                                                      "activation", "amplitude", "frequency",
+                                                      "phase", "step", "h"},
+                                                     Fiber<D>{swings, model.is_implicit() ? 1 : 0});
+                                             }),
+                        body.elements,
+                        body.corners,
+                        {{"inverse", body.inverse},
+                         {"volume", body.volume},
+                         {"direction", argument("direction")},
+                         {"stiffness", argument("stiffness")},
+                         {"activation", argument("activation")},
+                         {"step", model.step_counter()},
+                         {"h", model.step()}}};
+        for (const char* key : {"amplitude", "frequency", "phase"})
+            term.arguments.emplace_back(key, swings ? argument(key) : Argument(0.0));
+        particles::add_energy(model, term);
+        particles::publish_energy(model, "fibers", name, "elastic energy", term);
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_fibers(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::forces,
+         "fibers",
+         "Fibres in a solid with the energy k/2 (|F a| - (1 - alpha))^2 per volume at rest: F the "
+         "deformation gradient, a the direction, alpha(t) = activation + amplitude sin(2 pi "
+         "frequency t + phase). An activation of 0.2 makes them want to be a fifth shorter.",
+         {particles::of_field().doc("the solid"),
+          vectors("direction")
+              .differentiable()
+              .doc("a, at rest (made a unit vector); one for the solid or one per element"),
+          values("stiffness")
+              .unit("Pa")
+              .at_least(0)
+              .differentiable()
+              .doc("k, one for the solid or one per element"),
+          values("activation")
+              .fallback("0")
+              .at_most(1)
+              .differentiable()
+              .doc("mean of alpha, one for the solid or one per element"),
+          values("amplitude")
+              .optional()
+              .differentiable()
+              .doc("of the swing of alpha, one for the solid or one per element"),
+          values("frequency")
+              .unit("Hz")
+              .optional()
+              .at_least(0)
+              .differentiable()
+              .doc("of the swing, one for the solid or one per element"),
+          values("phase").unit("rad").fallback("0").differentiable().doc(
+              "of the swing at time 0, one for the solid or one per element")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Fibers>(std::move(s)); },
+         true});
+}
+
+}  // namespace hindcast

@@ -5,13 +5,14 @@
 // Composite Plates and Shells, 1.3). An isotropic sheet of thickness t has k_u = k_v = Y t and
 // g = Y t / (2 (1 + nu)).
 //
-// Bending: with theta the angle between the normals of the two triangles at an inner edge of length l at
-// rest, of areas A and B,
+// Bending: with theta the angle between the normals of the two triangles at an inner edge of length
+// l at rest, of areas A and B,
 //     E = 1/2 D l^2/(A + B) (theta - theta_0)^2
-// (discrete shells, Grinspun et al. 2003). The factor makes D the plate's stiffness Y t^3 / (12 (1 - nu^2)):
-// a sheet that is rolled up along lines of the mesh has the energy 1/2 D curvature^2 per area, whatever its
-// triangles, and one of equilateral triangles along any line (Seung, Nelson 1988). Other meshes are stiffer
-// about axes across their diagonals; alternating diagonals halve that.
+// (discrete shells, Grinspun et al. 2003). The factor makes D the plate's stiffness Y t^3 / (12 (1
+// - nu^2)): a sheet that is rolled up along lines of the mesh has the energy 1/2 D curvature^2 per
+// area, whatever its triangles, and one of equilateral triangles along any line (Seung, Nelson
+// 1988). Other meshes are stiffer about axes across their diagonals; alternating diagonals halve
+// that.
 #include "kernels/cloth/cloth.hpp"
 
 #include <algorithm>
@@ -71,7 +72,8 @@ struct Hinge {
     }
 };
 
-// The energy has its minimum at rest only where nu^2 k_v < k_u, whichever of them is set. Throws Error.
+// The energy has its minimum at rest only where nu^2 k_v < k_u, whichever of them is set. Throws
+// Error.
 void require_minimum(model::Quantity& warp, model::Quantity& weft, model::Quantity& ratio) {
     if (&weft == &warp) return;  // nu < 1
     const auto hold = [](std::span<const double> ku, std::span<const double> kv,

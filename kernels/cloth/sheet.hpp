@@ -15,25 +15,26 @@ struct Sheet {
     // Per triangle, with warp and weft as the axes of its plane, D = (X1-X0, X2-X0):
     std::vector<double> inverse;  // D^-1, row by row, 1/m
     std::vector<double> areas;    // m^2
-    // Per inner edge a-b: points a, b, c, d; c is left of a-b seen from the side on which the triangles
-    // are counter-clockwise, d on the right.
+    // Per inner edge a-b: points a, b, c, d; c is left of a-b seen from the side on which the
+    // triangles are counter-clockwise, d on the right.
     std::vector<std::array<std::int64_t, 4>> hinges;
     std::vector<double> weights;  // |b - a|^2 / (A_c + A_d) at rest
-    std::vector<double>
-        angles;  // between the normals at rest, positive where c and d bend away from them
+    // Between the normals at rest, positive where c and d bend away from them.
+    std::vector<double> angles;
 
     std::vector<double> centroids() const;  // of every triangle
     std::vector<double> midpoints() const;  // of every inner edge
 };
 
-// {"grid": {"origin": [x, y, z], "warp": [x, y, z], "weft": [x, y, z], "cells": [n, m], "pattern": P}}
-//     points (i, j) at origin + i/n warp + j/m weft, number i (m + 1) + j. Cells are halved along the
-//     diagonal from (i, j) to (i+1, j+1); with P "alternating" (default; else "diagonal") every second one
-//     along the other.
+// {"grid": {"origin": [x, y, z], "warp": [x, y, z], "weft": [x, y, z], "cells": [n, m],
+//           "pattern": P}}
+//     points (i, j) at origin + i/n warp + j/m weft, number i (m + 1) + j. Cells are halved along
+//     the diagonal from (i, j) to (i+1, j+1); with P "alternating" (default; else "diagonal") every
+//     second one along the other.
 // {"points": [[x, y, z], ...], "triangles": [[a, b, c], ...], "warp": [x, y, z]}
 //     the warp runs as this vector (default: the x axis) is seen in each triangle's plane.
-// Throws Error at the node: triangles without area, edges of more than two triangles or of two that are
-// not oriented alike, a warp that is perpendicular to a triangle.
+// Throws Error at the node: triangles without area, edges of more than two triangles or of two that
+// are not oriented alike, a warp that is perpendicular to a triangle.
 Sheet read_sheet(const document::Node& node);
 
 }  // namespace hindcast::cloth

@@ -1,8 +1,8 @@
-// Fibres along the unit vector a at rest are stretched by |F a| where the solid has the deformation gradient
-// F, and want to be 1 - alpha long:
+// Fibres along the unit vector a at rest are stretched by |F a| where the solid has the deformation
+// gradient F, and want to be 1 - alpha long:
 //     W = k/2 (|F a| - (1 - alpha))^2 per volume at rest.
-// alpha, the activation, may swing: alpha(t) = activation + amplitude sin(2 pi frequency t + phase), t the time
-// at the end of the step (explicit: at its beginning).
+// alpha, the activation, may swing: alpha(t) = activation + amplitude sin(2 pi frequency t +
+// phase), t the time at the end of the step (explicit: at its beginning).
 #include "kernels/fibers/fibers.hpp"
 
 #include "kernels/particles/energies.hpp"

@@ -1,5 +1,5 @@
-// Bodies of points that are joined by elements with a mass: where the points start, and an equal part of
-// each element's mass for each of its corners.
+// Bodies of points that are joined by elements with a mass: where the points start, and an equal
+// part of each element's mass for each of its corners.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct ElementMesh {
     std::int64_t elements = 0;
 };
 
-// Adds the body's points to the scene, for declare(): where the field "positions" says, or as at rest.
+// Adds the body's points to the scene, for declare(): where the field "positions" says, or as at
+// rest.
 struct PlacedPoints {
     model::Range range;
     std::vector<double> start;  // m
@@ -28,8 +29,8 @@ struct PlacedPoints {
 PlacedPoints place_at_rest(model::Model& model, const model::Settings& settings,
                            const std::vector<double>& points);
 
-// Adds to the prologue what gives the points their start, their masses and what is fixed, for build().
-// `density`: the field of the mass per measure.
+// Adds to the prologue what gives the points their start, their masses and what is fixed, for
+// build(). `density`: the field of the mass per measure.
 void start_elements(model::Model& model, const model::Settings& settings,
                     const PlacedPoints& placed, const ElementMesh& mesh, const char* density);
 // "positions", "velocity" and "fixed", as these functions read them.

@@ -11,8 +11,8 @@
 
 namespace hindcast::particles {
 
-// In an implicit scene the energy is minimised with all others; in an explicit one its forces -dE/dx
-// act on the points.
+// In an implicit scene the energy is minimised with all others; in an explicit one its forces
+// -dE/dx act on the points.
 void add_energy(model::Model& model, EnergyTerm term);
 
 // Publishes the energy as `name` of the scene's object `owner`, of module type `type`.
@@ -24,9 +24,10 @@ struct DampedEnergy {
     EnergyTerm elastic;
     EnergyKernels damping;
 };
-// Rayleigh's damping, if the fields below are written; for implicit scenes. In a step from x_n it is
-// the potential alpha/(2 h) d . M d + beta/(2 h) d . H(x_n) d, d = x - x_n, M the masses and H the
-// Hessian of the energies. `elements` and `centroids`: where "stiffness_damping" is one per element.
+// Rayleigh's damping, if the fields below are written; for implicit scenes. In a step from x_n it
+// is the potential alpha/(2 h) d . M d + beta/(2 h) d . H(x_n) d, d = x - x_n, M the masses and H
+// the Hessian of the energies. `elements` and `centroids`: where "stiffness_damping" is one per
+// element.
 void add_rayleigh_damping(model::Model& model, const model::Settings& settings, model::Range points,
                           const std::vector<DampedEnergy>& energies, std::int64_t elements,
                           std::span<const double> centroids);

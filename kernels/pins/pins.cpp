@@ -1,5 +1,6 @@
-// Each step gives the points the velocity that takes them from o(t) to o(t + h), o the offset from where they
-// start: offsets o_k at the times k interval, straight lines between them, and rest after the last.
+// Each step gives the points the velocity that takes them from o(t) to o(t + h), o the offset from
+// where they start: offsets o_k at the times k interval, straight lines between them, and rest
+// after the last.
 #include "kernels/pins/pins.hpp"
 
 #include "engine/document/read.hpp"

@@ -1,12 +1,12 @@
-// Linear simplices, tetrahedra in space and triangles in the plane. With X the corners at rest, x where
-// they are, and F = (x1-x0, x2-x0, ...) (X1-X0, X2-X0, ...)^-1 the deformation gradient, an element has the
-// energy V W(F), W as its material says (materials.hpp). The force kernel derives the first Piola stress
-// P = dW/dF from it; the forces on corners 1, 2, ... are the columns of -V P (X1-X0, X2-X0, ...)^-T, corner
-// 0 takes minus their sum. Where an element turned inside out (J <= 0) has no energy its forces are not
-// finite, and the run says so.
+// Linear simplices, tetrahedra in space and triangles in the plane. With X the corners at rest, x
+// where they are, and F = (x1-x0, x2-x0, ...) (X1-X0, X2-X0, ...)^-1 the deformation gradient, an
+// element has the energy V W(F), W as its material says (materials.hpp). The force kernel derives
+// the first Piola stress P = dW/dF from it; the forces on corners 1, 2, ... are the columns of -V P
+// (X1-X0, X2-X0, ...)^-T, corner 0 takes minus their sum. Where an element turned inside out (J <=
+// 0) has no energy its forces are not finite, and the run says so.
 //
-// Kernels have the parameters "inverse" ((X1-X0, ...)^-1, 1/m), "volume" (at rest, m^3), and those of
-// Law::parameters(). D is 2 or 3.
+// Kernels have the parameters "inverse" ((X1-X0, ...)^-1, 1/m), "volume" (at rest, m^3), and those
+// of Law::parameters(). D is 2 or 3.
 #pragma once
 
 #include <string>

@@ -30,8 +30,8 @@ Float stable_neo_hookean(const Mat3& F, const Moduli& m) {
            0.5 * a * log((length + 1.0) / 4.0);
 }
 
-// tr(R^T F), the sum of the singular values of F with the sign of J: the largest root t of
-// t^4 - 2 |F|^2 t^2 - 8 J t + |F|^4 - 4 |cof F|^2 (Hoger, Carlson 1984). sqrt(3) |F| is not less, and from
+// tr(R^T F), the sum of the singular values of F with the sign of J: the largest root t of t^4 - 2
+// |F|^2 t^2 - 8 J t + |F|^4 - 4 |cof F|^2 (Hoger, Carlson 1984). sqrt(3) |F| is not less, and from
 // there Newton's method comes down to it.
 Float sum_of_stretches(const Mat3& F) {
     const Mat3 cofactors = adjugate(F);

@@ -1,5 +1,5 @@
-// Meshes of simplices: tetrahedra in space, triangles in the plane. Generated, or points and elements as
-// written, and what the elements know of their shape at rest.
+// Meshes of simplices: tetrahedra in space, triangles in the plane. Generated, or points and
+// elements as written, and what the elements know of their shape at rest.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct Mesh {
     }
     std::vector<double> centroids() const;  // of every element
 
-    // The triangles that belong to one element only, counter-clockwise as seen from outside at rest,
-    // in the order of their elements. In the plane: all elements.
+    // The triangles that belong to one element only, counter-clockwise as seen from outside at
+    // rest, in the order of their elements. In the plane: all elements.
     struct Surface {
         std::vector<std::array<std::int64_t, 3>> triangles;  // numbers of the corners
         std::vector<std::int64_t> element_of;

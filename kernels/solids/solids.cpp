@@ -1,5 +1,5 @@
-// The body "solid": points joined by the elements of elements.hpp. An equal part of an element's mass,
-// density times volume, belongs to each of its corners.
+// The body "solid": points joined by the elements of elements.hpp. An equal part of an element's
+// mass, density times volume, belongs to each of its corners.
 #include "kernels/solids/solids.hpp"
 
 #include "engine/document/read.hpp"

@@ -286,3 +286,34 @@ TEST_CASE("materials: a triangle in the plane has the stress of plane strain") {
             check_derivatives(*s);
         }
 }
+
+TEST_CASE("materials: a cantilever sags by q L^4 / (8 E I) + q L^2 / (2 k G A)") {
+    // In the plane, E' = E/(1 - nu^2); with mu = 3 and lambda = 4. A rectangle's shear factor is
+    // k = 5/6 at nu = 0 (Cowper 1966 differs by little at other ratios: L/height is 10).
+    const double E = mu * (3 * lambda + 2 * mu) / (lambda + mu), nu = lambda / (2 * (lambda + mu)),
+                 L = 1, height = 0.1, g = 1e-5, q = 24 * g * height,
+                 inertia = height * height * height / 12, plane = E / (1 - nu * nu);
+    const double expected =
+        q * L * L * L * L / (8 * plane * inertia) + q * L * L / (2 * 5.0 / 6 * mu * height);
+    for (const Law& law : laws) {
+        CAPTURE(law.name);
+        const auto sag = [&](int across) {
+            const std::string cells = std::to_string(10 * across) + ", " + std::to_string(across);
+            const auto s = simulate(
+                R"("dimension": 2, "time": {"step": 1, "steps": 1, "integrator": "quasi_static"},
+                "gravity": [0, -1e-5], "bodies": [{"type": "solid", "name": "beam", "density": 24,
+                "mu": 3, "lambda": 4, "material": ")" +
+                std::string(law.name) + "\"" + law.more +
+                R"(, "fixed": {"box": {"min": [-1, -1], "max": [0, 1]}},
+                "mesh": {"box": {"min": [0, 0], "max": [1, 0.1], "cells": [)" +
+                cells + "]}}}]");
+            s->run(false);
+            return -position(*s, s->model().point_count() - 1 - across / 2, 1) +
+                   0.1 * (across - across / 2) / across;
+        };
+        const double coarse = sag(4), fine = sag(8);
+        // Linear triangles: an error of second order.
+        CHECK((4 * fine - coarse) / 3 == doctest::Approx(expected).epsilon(0.02));
+        CHECK(std::abs(fine - expected) < 0.4 * std::abs(coarse - expected));
+    }
+}

@@ -32,8 +32,8 @@ namespace hindcast {
 template <int D, int K>
 using Points = std::array<lang::Vec<lang::Float, D>, K>;
 
-// An energy as kernels. All have the parameters "points" (the numbers of an item's points), "x" (the
-// positions of all points) and those of the function, and then their own:
+// An energy as kernels. All have the parameters "points" (the numbers of an item's points), "x"
+// (the positions of all points) and those of the function, and then their own:
 //   value     "scale", "value"   value += scale E, summed over all items
 //   gradient  "gradient"         one vector per point: dE/dx is added
 //   force     "force"            one vector per point: dE/dx is subtracted, for explicit steps
@@ -177,9 +177,9 @@ EnergyKernels energy(const std::string& name, const std::vector<std::string>& na
 }
 
 // Damping in proportion to the stiffness of an energy f, as in energy(): with x_n the points at the
-// start of the step and d = x - x_n, the potential is beta/(2 h) d . H(x_n) d, H the Hessian of f; its
-// force is -beta H(x_n) d/h (Rayleigh; semi-implicit as in Li et al. 2020). Parameters after those
-// of f: "numbers" (as "points"), "start" (x_n of all points), "beta" (s), "h" (s).
+// start of the step and d = x - x_n, the potential is beta/(2 h) d . H(x_n) d, H the Hessian of f;
+// its force is -beta H(x_n) d/h (Rayleigh; semi-implicit as in Li et al. 2020). Parameters after
+// those of f: "numbers" (as "points"), "start" (x_n of all points), "beta" (s), "h" (s).
 template <int D, int K, class F>
 EnergyKernels stiffness_damping(const std::string& name, std::vector<std::string> names,
                                 const F& f) {

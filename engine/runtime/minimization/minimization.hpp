@@ -38,8 +38,9 @@ namespace hindcast {
 class Minimization {
 public:
     // `positions`: {points, 2 or 3}, f32 or f64, like all reals that the energies are given (their
-    // kernels work with copies in f64, and the minimum is rounded once). `fixed`: one per point, not 0: not free. The
-    // energies' items and points are those of construction. Throws Error where a term does not fit.
+    // kernels work with copies in f64, and the minimum is rounded once). `fixed`: one per point,
+    // not 0: not free. The energies' items and points are those of construction. Throws Error where
+    // a term does not fit.
     Minimization(std::shared_ptr<Device> device, const Array& positions, std::vector<char> fixed,
                  std::vector<EnergyTerm> terms, const MinimizationOptions& options = {},
                  const std::string& description = "minimisation");

@@ -126,7 +126,9 @@ Acts acts_of(const std::string& word) {
 model::Field acts_field() {
     return model::choice("acts", {"both", "pull", "push"})
         .fallback("\"both\"")
-        .doc("pull: no force while L <= r, like a rope; push: no force while L >= r");
+        .doc(
+            "pull: no force while L <= r, like a rope; push: no force while L >= r, like a "
+            "contact; these are not drawn");
 }
 
 model::Field length_offset_field() {
@@ -187,11 +189,13 @@ public:
         const std::vector<std::int64_t> ends = read_ends(model);
         const std::int64_t n = static_cast<std::int64_t>(ends.size()) / 2;
         const Array end_indices = model.index_array(ends, 2);
-        model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
         Form form;
         form.damped = settings_->written("damping");
         form.length_offset = settings_->quantity(model, "length_offset").values_at_load().front();
         form.acts = acts_of(settings_->choice("acts"));
+        // What only pushes stands for a contact: there is nothing to see between the points.
+        if (form.acts != Acts::push)
+            model.draw({settings_->name(), model::DrawnSegments{{ends.begin(), ends.end()}}});
 
         const Argument rest = rest_length(model, ends, form.length_offset),
                        stiffness = settings_->quantity(model, "stiffness", n).argument();

@@ -117,7 +117,8 @@ Parameters::Parameters(const Node& root, model::Model& model) {
                 p.entries.push_back(entry);
                 std::string name = q.path;
                 if (!q.shared) name += "[" + std::to_string(e) + "]";
-                if (q.components > 1) name += std::string(".") + "xyz"[c];
+                if (q.components > 1)
+                    name += std::string(".") + (q.components == 4 ? "wxyz" : "xyz")[c];
                 p.names.push_back(name);
                 const double value = q.values[entry];
                 if (p.log_scale && value <= 0)

@@ -19,8 +19,9 @@
 
 #include <algorithm>
 
-#include "kernels/colliders/barrier.hpp"
+#include "kernels/colliders/barrier_scene.hpp"
 #include "kernels/colliders/impacts.hpp"
+#include "kernels/colliders/room.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -252,18 +253,18 @@ public:
         else
             model.draw({settings_->name(), model::DrawnBall{&vector, &number, velocity}});
         const model::Range range = particles::body_or_all(*settings_, model);
+        if (response == "barrier") {
+            barrier::Form form;
+            form.solid = plane ? barrier::Solid::plane : barrier::Solid::sphere;
+            barrier::meet(model, barrier::meeting(*settings_, model, form,
+                                                  {.place = &vector, .size = &number}));
+            return;
+        }
         if (response != "impact" && model.has_array("radius"))
             throw settings_
                 ->error("response",
                         "particles with a radius meet obstacles by the response \"impact\" only")
                 .remedy("choose \"impact\", or leave the particles' radius out");
-        if (response == "barrier") {
-            barrier::meet(model, {settings_->name(), plane, range, &vector, &number, velocity,
-                                  &settings_->quantity(model, "stiffness"),
-                                  &settings_->quantity(model, "distance"), given("friction"),
-                                  given("bristle_stiffness")});
-            return;
-        }
         if (response == "impact") {
             impact::meet(model, {plane, range, &vector, &number, velocity, given("restitution"),
                                  given("friction"), given("rest_speed")});
@@ -322,6 +323,7 @@ public:
         model.add(form.strictly_inside ? Phase::end : Phase::velocity_constraints,
                   model.launch(kernel, range.count, arguments, settings_->name() + ": contact"));
     }
+    void finish(Model& model) override { barrier::make_room(model); }
 
 private:
     // A key that this response does not read would be ignored in silence: an error instead.
@@ -341,17 +343,15 @@ private:
         if (response != "impact") refuse("rest_speed", "\"impact\"");
         if (response != "impact" && !barrier) refuse("velocity", "\"impact\" or \"barrier\"");
         if (response != "penalty" && !barrier) refuse("stiffness", "\"penalty\" or \"barrier\"");
-        if (response != "penalty")
-            for (const char* key : {"damping", "slip_speed"}) refuse(key, "\"penalty\"");
-        if (!barrier)
-            for (const char* key : {"distance", "bristle_stiffness"}) refuse(key, "\"barrier\"");
-        if ((response == "penalty" || barrier) && !settings_->written("stiffness"))
-            throw settings_->error("response", "a " + response + " needs a stiffness")
+        if (response != "penalty") refuse("damping", "\"penalty\"");
+        if (barrier) return;  // barrier::meeting() checks the rest
+        if (response != "penalty") refuse("slip_speed", "\"penalty\" or \"barrier\"");
+        for (const char* key :
+             {"distance", "bristle_stiffness", "friction_model", "angular_velocity"})
+            refuse(key, "\"barrier\"");
+        if (response == "penalty" && !settings_->written("stiffness"))
+            throw settings_->error("response", "a penalty needs a stiffness")
                 .remedy("add \"stiffness\" (N/m)");
-        if (settings_->written("bristle_stiffness") && !settings_->written("friction"))
-            throw settings_
-                ->error("bristle_stiffness", "'bristle_stiffness' has no meaning without friction")
-                .remedy("add \"friction\", or leave it out");
         if (settings_->written("slip_speed") && !settings_->written("friction"))
             throw settings_->error("slip_speed", "'slip_speed' has no meaning without friction")
                 .remedy("add \"friction\", or leave it out");
@@ -404,37 +404,9 @@ std::vector<model::Field> with_response(std::vector<model::Field> fields) {
                          .doc("impact, impulse: the part of the normal speed that is given back"));
     fields.push_back(
         number("friction").fallback("0").at_least(0).differentiable().doc("Coulomb's coefficient"));
-    fields.push_back(number("stiffness")
-                         .unit("N/m")
-                         .optional()
-                         .at_least(0)
-                         .differentiable()
-                         .doc("penalty: force per depth. barrier: k of the energy "
-                              "-k (d - distance)^2 log(d / distance) of a point at d < distance"));
-    fields.push_back(number("distance")
-                         .unit("m")
-                         .fallback("1e-3")
-                         .positive()
-                         .differentiable()
-                         .doc("barrier: how far from the surface it begins"));
-    fields.push_back(
-        number("bristle_stiffness")
-            .unit("N/m")
-            .optional()
-            .positive()
-            .differentiable()
-            .doc("barrier: force per way of a point that friction holds, before it slides; "
-                 "default: stiffness"));
     fields.push_back(number("damping").unit("N s/m").optional().at_least(0).differentiable().doc(
         "penalty: force per normal speed"));
-    fields.push_back(
-        number("slip_speed")
-            .unit("m/s")
-            .fallback("0.01")
-            .positive()
-            .differentiable()
-            .doc(
-                "penalty: friction is full from this tangential speed on, and proportional below"));
+    for (model::Field& f : barrier::response_fields()) fields.push_back(std::move(f));
     return fields;
 }
 
@@ -474,11 +446,13 @@ void register_colliders(Registry& registry) {
                   with_response({vector("center").unit("m").differentiable().doc("of the ball"),
                                  number("radius").unit("m").positive().differentiable().doc(
                                      "of the ball; it has a gradient with the responses impact, "
-                                     "penalty and barrier")}),
+                                     "penalty and barrier"),
+                                 barrier::angular_velocity_field("barrier: ")}),
                   [](std::shared_ptr<Settings> s) {
                       return std::make_unique<Collider>(Surface::sphere, std::move(s));
                   },
                   true});
+    barrier::register_obstacles(registry);
     register_particle_contact(registry);
 }
 

@@ -71,8 +71,8 @@ TEST_CASE("editor: edits are undone and redone by name; a drag is one step") {
 }
 
 TEST_CASE("editor: each registered type can be added to a scene of its dimension, which builds") {
-    // What a type needs besides a new scene the coverage scenes show: two dimensions or that there
-    // are no particles, where all of them are so; where its own module has it, points with a radius,
+    // What a type needs besides a new scene the coverage scenes show: two dimensions, that there are
+    // no particles or an implicit integrator, where all of them are so; where its own module has it, points with a radius,
     // and other bodies that an objective measures.
     std::vector<Scene> examples;
     for (const std::string& module : test::all_modules().modules())
@@ -83,11 +83,12 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
     };
     for (const model::ModuleType& type : test::all_modules().all()) {
         CAPTURE(type.type);
-        bool planar = true, unmixed = true;
+        bool planar = true, unmixed = true, implicit = true;
         for (const Scene& scene : examples) {
             if (!has(scene, type.type)) continue;
             planar &= scene.dimension() == 2;
             unmixed &= !has(scene, "particles");
+            implicit &= scene.document().find("/time/integrator") != nullptr;
         }
         const std::vector<Scene> own = test::coverage_of(type.module);
         const auto example =
@@ -109,6 +110,7 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
             editor.set("/bodies/0/positions",
                        Document::parse("[[0, 0, 1], [1, 0, 1], [0, 1, 1]]").root(), "Points");
         }
+        if (implicit) editor.set("/time/integrator", "implicit_euler", "Implicit");
         if (unmixed) {
             editor.erase("/parameters", "Parameters");
             editor.erase("/objective", "Objective");

@@ -120,7 +120,9 @@ private:
 
     std::vector<Node> vectors(const Field& f) const {
         const Node zero = vector_node(std::vector<double>(up().size(), 0.0));
-        if (f.unit_text.empty()) return {vector_node(up()), zero};  // a direction
+        if (f.low == 0 && f.low_open)
+            return {vector_node(std::vector<double>(up().size(), 0.25))};  // a size
+        if (f.unit_text.empty()) return {vector_node(up()), zero};         // a direction
         return {f.unit_text == "m" ? near_body() : zero, vector_node(up()), zero};
     }
 

@@ -162,10 +162,14 @@ struct Obstacle {
             part += select(rate * rest > room, room / rate, rest);
         };
         // One round is exact for a plane. The others come nearer with each.
-        if (form->solid == Solid::plane)
-            advance();
-        else
-            lang::for_(0, form->is_convex() ? 12 : 24, [&](Int) { advance(); });
+        const int rounds = form->solid == Solid::plane ? 1 : form->is_convex() ? 12 : 24;
+        Int round = 0;
+        lang::while_([&] { return part < 1.0 && round < rounds; },
+                     [&] {
+                         advance();
+                         round += 1;
+                     },
+                     rounds + 1);
         return min(part, 1.0);
     }
 

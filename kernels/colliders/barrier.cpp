@@ -172,6 +172,52 @@ KernelDef straighten() {
                   [](Int i, Write<V> bristle) { bristle[i] = V::filled(Float(0)); });
 }
 
+// For use without a scene: k b(d) of points and what it does to them, for planes and spheres that
+// rest.
+template <int D>
+Float standing_energy(const Form& form, const Vec<Float, D>& x,
+                      const Property<Vec<Float, D>>& vector, const Property<Float>& number,
+                      const Property<Float>& stiffness, const Property<Float>& reach) {
+    Obstacle<D> obstacle(form);
+    obstacle.size = number[0];
+    if (form.solid == Solid::plane) {
+        obstacle.centre = Vec<Float, D>::filled(Float(0));
+        obstacle.extent = normalize(vector[0]);
+    } else {
+        obstacle.centre = vector[0];
+    }
+    return stiffness[0] * barrier(obstacle.distance(x), reach[0]);
+}
+std::vector<std::string> with_surface(const Form& form, std::vector<std::string> names) {
+    const bool plane = form.solid == Solid::plane;
+    names.insert(names.begin(), {plane ? "normal" : "center", plane ? "offset" : "radius",
+                                 "stiffness", "reach", "x"});
+    return names;
+}
+template <int D>
+KernelDef standing_energy(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "barrier_energy", with_surface(form, {"scale", "value"}),
+        [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
+               Property<Float> reach, Read<V> x, Param<Float> scale, Reduce<Float> value) {
+            value +=
+                scale.value() * standing_energy<D>(form, x[i], vector, number, stiffness, reach);
+        });
+}
+template <int D>
+KernelDef standing_force(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "barrier_force", with_surface(form, {"force"}),
+        [form](Int i, Property<V> vector, Property<Float> number, Property<Float> stiffness,
+               Property<Float> reach, Read<V> x, Accumulate<V> force) {
+            const V at = ad::variable(V(x[i]));
+            force[i] -=
+                ad::grad(standing_energy<D>(form, at, vector, number, stiffness, reach), at);
+        });
+}
+
 using Values = std::span<const double>;
 
 double length(Values v) {
@@ -236,6 +282,48 @@ void limit_speed(const Meeting& m, double h) {
 }
 
 }  // namespace
+
+void publish_kernels(Registry& registry) {
+    const model::Field surface = model::choice("surface", {"plane", "sphere"})
+                                     .fallback("\"plane\"")
+                                     .doc("the half-space n.x < offset, or a ball");
+    const auto form_of = [](const model::Settings& options) {
+        Form form;
+        form.solid = options.choice("surface") == "plane" ? Solid::plane : Solid::sphere;
+        return form;
+    };
+    using Parameters = std::vector<model::PublishedKernel::Parameter>;
+    const auto with_rows = [](Parameters rows) {
+        rows.insert(rows.begin(), {{"normal", "n, out of the obstacle, of any length"},
+                                   {"offset", "of the plane n.x = offset, m"},
+                                   {"center", "of the ball, m"},
+                                   {"radius", "of the ball, m"},
+                                   {"stiffness", "k, N/m"},
+                                   {"reach", "d^, m"},
+                                   {"x", "positions, m"}});
+        return rows;
+    };
+    registry.publish(
+        {"barrier_energy",
+         "One item per point, d its distance: value += scale k b, with b = -(d - d^)^2 log(d / d^) "
+         "for d < d^ and 0 beyond.",
+         {model::dimension_option(), surface},
+         with_rows({{"scale", "a factor"}, {"value", "a sum, J"}}),
+         [form_of](const model::Settings& options) {
+             return for_dimension(options,
+                                  [&](auto D) { return standing_energy<D>(form_of(options)); });
+         }});
+    registry.publish(
+        {"barrier_force",
+         "One item per point, d its distance: adds -k db/dd n to the force, with b as of "
+         "barrier_energy.",
+         {model::dimension_option(), surface, model::adds_option()},
+         with_rows({{"force", "on the points, N"}}),
+         [form_of](const model::Settings& options) {
+             return for_dimension(options,
+                                  [&](auto D) { return standing_force<D>(form_of(options)); });
+         }});
+}
 
 void meet(Model& model, const Meeting& m) {
     Form form = m.form;

@@ -55,4 +55,7 @@ struct Meeting {
 // force", "NAME: normal" and, with bristles, "NAME: bristle", one element per point of the range.
 void meet(model::Model& model, const Meeting& meeting);
 
+// barrier_energy and barrier_force, for use without a scene.
+void publish_kernels(Registry& registry);
+
 }  // namespace hindcast::barrier

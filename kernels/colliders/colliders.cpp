@@ -416,6 +416,7 @@ void register_colliders(Registry& registry) {
     using namespace model;
     publish_kernels(registry);
     impact::publish_kernels(registry);
+    barrier::publish_kernels(registry);
     registry.add(
         {Section::colliders, "plane",
          "A half-space: points stay where normal.x >= offset (the normal is made a unit "

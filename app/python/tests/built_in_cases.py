@@ -345,6 +345,31 @@ def contact_energy(rng, dimension, surface):
     return 6, given, {"value": [2 * np.sum(25 * phi**2 * (phi < 0))]}, ["x"]
 
 
+def barrier(rng, dimension, surface):
+    """As contact_energy(), where all points are outside; d, and the derivative of the barrier."""
+    given, x, _, phi, n = surface_of(rng, surface, dimension)
+    d = np.maximum(phi, 0.05 + 0.1 * np.arange(6))
+    given.update(stiffness=50.0, reach=0.4, x=x + (d - phi)[:, None] * n)
+    return given, d, n, d < 0.4
+
+
+@case(*SURFACES)
+def barrier_energy(rng, dimension, surface):
+    given, d, _, near = barrier(rng, dimension, surface)
+    given.update(scale=2.0, value=np.zeros(1))
+    return 6, given, {"value": [-100 * np.sum((near * (d - 0.4) ** 2 * np.log(d / 0.4)))]}, ["x"]
+
+
+@case(*SURFACES, {**SURFACES[0], "adds": "to_zero"})
+def barrier_force(rng, dimension, surface, adds="to_what_is_there"):
+    given, d, n, near = barrier(rng, dimension, surface)
+    force = rng.standard_normal(n.shape)
+    slope = -2 * (d - 0.4) * np.log(d / 0.4) - (d - 0.4) ** 2 / d
+    given["force"] = force
+    return 6, given, {"force": (0 if adds == "to_zero" else force)
+                      - (50 * near * slope)[:, None] * n}, ["x"]
+
+
 def rebound(rng, dimension, surface, restitution, friction):
     given, x, v, phi, n = surface_of(rng, surface, dimension)
     v = v - n  # most approach

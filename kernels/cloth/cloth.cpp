@@ -16,6 +16,7 @@
 #include "kernels/cloth/cloth.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/cloth/sheet.hpp"
 #include "kernels/particles/element_body.hpp"
@@ -58,19 +59,59 @@ struct Membrane {
     }
 };
 
+// Two triangles at an edge from a to b, with c on its left and d on its right.
+struct Fold {
+    Vec3 edge, left, right;  // left, right: normals, as long as twice the areas
+    Fold(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d)
+        : edge(b - a), left(cross(edge, c - a)), right(cross(d - a, edge)) {}
+    Float angle() const {
+        return atan2(dot(edge, cross(right, left)) / norm(edge), dot(left, right));
+    }
+};
+
 struct Hinge {
     Float operator()(Int e, const Points<3, 4>& x, Read<Float> weight, Property<Float> stiffness,
                      Property<Float> rest_angle) const {
-        const Vec3 edge = x[1] - x[0], left = cross(edge, x[2] - x[0]),
-                   right = cross(x[3] - x[0], edge);
-        const Float angle = atan2(dot(edge, cross(right, left)) / norm(edge), dot(left, right));
-        const Float bent = angle - rest_angle[e];
+        const Float bent = Fold(x[0], x[1], x[2], x[3]).angle() - rest_angle[e];
         return 0.5 * stiffness[e] * weight[e] * bent * bent;
     }
     static std::vector<std::string> names() {
         return {"weight", "bending_stiffness", "rest_angle"};
     }
 };
+
+// What triangles and inner edges know of their shape at rest, where that is a number of the scene.
+KernelDef rest_triangles(std::int64_t first, std::array<double, 3> warp) {
+    return kernel("cloth_rest_triangles", {"corners", "rest", "inverse", "area"},
+                  [first, warp](Int e, Read<Int3> corners, Read<Vec3> rest, Write<Mat2> shape,
+                                Write<Float> area) {
+                      const Int3 c = corners[e] - Int3::filled(static_cast<std::int32_t>(first));
+                      const Vec3 x0 = rest[c[0]], e1 = rest[c[1]] - x0, e2 = rest[c[2]] - x0,
+                                 across = cross(e1, e2), normal = normalize(across),
+                                 along(warp[0], warp[1], warp[2]);
+                      const Vec3 u = normalize(along - normal * dot(along, normal)),
+                                 v = cross(normal, u);
+                      Mat2 edges;
+                      edges(0, 0) = dot(e1, u), edges(0, 1) = dot(e2, u);
+                      edges(1, 0) = dot(e1, v), edges(1, 1) = dot(e2, v);
+                      shape[e] = inverse(edges);
+                      area[e] = 0.5 * norm(across);
+                  });
+}
+KernelDef rest_hinges(std::int64_t first) {
+    return kernel("cloth_rest_hinges", {"points", "rest", "weight", "angle"},
+                  [first](Int e, Read<Int4> points, Read<Vec3> rest, Write<Float> weight,
+                          Write<Float> angle) {
+                      const Int4 p = points[e];
+                      const auto at = [&](int k) -> Vec3 {
+                          return rest[p[k] - static_cast<std::int32_t>(first)];
+                      };
+                      const Fold fold(at(0), at(1), at(2), at(3));
+                      weight[e] =
+                          2.0 * dot(fold.edge, fold.edge) / (norm(fold.left) + norm(fold.right));
+                      angle[e] = fold.angle();
+                  });
+}
 
 // The energy has its minimum at rest only where nu^2 k_v < k_u, whichever of them is set. Throws
 // Error.
@@ -107,87 +148,125 @@ public:
     }
 
     void build(Model& model) override {
-        const std::string& name = settings_->name();
-        const auto triangles = static_cast<std::int64_t>(sheet_.triangles.size()),
-                   hinges = static_cast<std::int64_t>(sheet_.hinges.size());
-        std::vector<std::int64_t> corners, edges;
-        for (const auto& triangle : sheet_.triangles)
-            for (const std::int64_t p : triangle) corners.push_back(placed_.range.first + p);
-        for (const auto& hinge : sheet_.hinges)
-            for (const std::int64_t p : hinge) edges.push_back(placed_.range.first + p);
-        particles::add_surface(model, name, corners, {});
-        const Array corner_numbers = model.index_array(corners, 3);
-        const auto numbers = [&](const std::vector<double>& list, std::vector<std::int64_t> shape) {
-            Array array(model.real(), std::move(shape), Layout::planar);
-            array.assign(list);
-            return array;
-        };
-        const std::vector<double> centroids = sheet_.centroids();
-        const Array area = numbers(sheet_.areas, {triangles});
-        particles::start_elements(model, *settings_, placed_,
-                                  {sheet_.points, corner_numbers, 3, area, centroids, triangles},
-                                  "area_density");
-        const auto per_triangle = [&](const char* key) -> model::Quantity& {
-            return settings_->quantity(model, key, triangles, centroids);
-        };
-        const Membrane membrane{settings_->written("weft_stiffness"),
-                                settings_->written("shear_stiffness")};
-        if (membrane.weft && !membrane.shear)
-            throw settings_
-                ->error("weft_stiffness", "the shear stiffness of this cloth is not known")
-                .remedy("write \"shear_stiffness\" too");
-        model::Quantity &warp = per_triangle("warp_stiffness"),
-                        &ratio = per_triangle("poisson_ratio");
-        model::Quantity& weft = membrane.weft ? per_triangle("weft_stiffness") : warp;
-        require_minimum(warp, weft, ratio);
-        const EnergyTerm stretch{
-            name + ": stretch and shear",
-            energy<3, 3>("membrane", Membrane::names(), membrane),
-            triangles,
-            corner_numbers,
-            {{"inverse", numbers(sheet_.inverse, {triangles, 2, 2})},
-             {"area", area},
-             {"warp_stiffness", warp.argument()},
-             {"weft_stiffness", weft.argument()},
-             {"shear_stiffness",
-              (membrane.shear ? per_triangle("shear_stiffness") : warp).argument()},
-             {"poisson_ratio", ratio.argument()}}};
-        particles::add_energy(model, stretch);
-        particles::publish_energy(model, "cloth", name, "elastic energy", stretch);
-        std::vector<particles::DampedEnergy> damped{
-            {stretch, stiffness_damping<3, 3>("membrane_damping", Membrane::names(), membrane)}};
-        if (hinges > 0 && settings_->written("bending_stiffness")) {
-            const std::vector<double> midpoints = sheet_.midpoints();
-            const Argument rest =
-                settings_->written("rest_angle")
-                    ? settings_->quantity(model, "rest_angle", hinges, midpoints).argument()
-                    : settings_->quantity_of(model, "rest_angle", hinges, sheet_.angles).argument();
-            const EnergyTerm bending{
-                name + ": bending",
-                energy<3, 4>("hinge", Hinge::names(), Hinge{}),
-                hinges,
-                model.index_array(edges, 4),
-                {{"weight", numbers(sheet_.weights, {hinges})},
-                 {"bending_stiffness",
-                  settings_->quantity(model, "bending_stiffness", hinges, midpoints).argument()},
-                 {"rest_angle", rest}}};
-            particles::add_energy(model, bending);
-            particles::publish_energy(model, "cloth", name, "bending energy", bending);
-            damped.push_back(
-                {bending, stiffness_damping<3, 4>("hinge_damping", Hinge::names(), Hinge{})});
-        } else if (settings_->written("rest_angle")) {
+        shape_at_rest(model);
+        particles::start_elements(
+            model, *settings_, placed_,
+            {sheet_.points, corners_, 3, area_, sheet_.centroids(), triangles()}, "area_density");
+        std::vector<particles::DampedEnergy> energies{
+            {stretch(model),
+             stiffness_damping<3, 3>("membrane_damping", Membrane::names(), membrane())}};
+        if (hinges() > 0 && settings_->written("bending_stiffness"))
+            energies.push_back({bending(model),
+                                stiffness_damping<3, 4>("hinge_damping", Hinge::names(), Hinge{})});
+        else if (settings_->written("rest_angle"))
             throw settings_->error("rest_angle", "this cloth does not resist bending")
                 .remedy("write \"bending_stiffness\"");
+        for (std::size_t k = 0; k < energies.size(); ++k) {
+            particles::add_energy(model, energies[k].elastic);
+            particles::publish_energy(model, "cloth", settings_->name(),
+                                      k == 0 ? "elastic energy" : "bending energy",
+                                      energies[k].elastic);
         }
-        particles::add_rayleigh_damping(model, *settings_, placed_.range, damped, 1, {});
+        particles::add_rayleigh_damping(model, *settings_, placed_.range, energies, 1, {});
     }
 
     void finish(Model& model) override { particles::integrate(model); }
 
 private:
+    std::int64_t triangles() const { return static_cast<std::int64_t>(sheet_.triangles.size()); }
+    std::int64_t hinges() const { return static_cast<std::int64_t>(sheet_.hinges.size()); }
+    Membrane membrane() const {
+        return {settings_->written("weft_stiffness"), settings_->written("shear_stiffness")};
+    }
+
+    // The arrays of triangles and inner edges.
+    void shape_at_rest(Model& model) {
+        const std::int64_t first = placed_.range.first;
+        std::vector<std::int64_t> corners, edges;
+        for (const auto& triangle : sheet_.triangles)
+            for (const std::int64_t p : triangle) corners.push_back(first + p);
+        for (const auto& hinge : sheet_.hinges)
+            for (const std::int64_t p : hinge) edges.push_back(first + p);
+        particles::add_surface(model, settings_->name(), corners, {});
+        corners_ = model.index_array(corners, 3);
+        edges_ = model.index_array(edges, 4);
+        const auto numbers = [&](const std::vector<double>& list, std::vector<std::int64_t> shape) {
+            Array array(model.real(), std::move(shape), Layout::planar);
+            array.assign(list);
+            return array;
+        };
+        inverse_ = numbers(sheet_.inverse, {triangles(), 2, 2});
+        area_ = numbers(sheet_.areas, {triangles()});
+        if (hinges() > 0) {
+            weight_ = numbers(sheet_.weights, {hinges()});
+            angle_ = numbers(sheet_.angles, {hinges()});
+        }
+        if (!settings_->written("rest_positions")) return;
+        const Argument rest =
+            settings_->quantity(model, "rest_positions", placed_.range.count, sheet_.points)
+                .argument();
+        const std::string what = settings_->name() + " at rest: ";
+        model.prologue().add(model.launch(
+            rest_triangles(first, sheet_.warp), triangles(),
+            {{"corners", corners_}, {"rest", rest}, {"inverse", inverse_}, {"area", area_}},
+            what + "triangles"));
+        if (hinges() > 0)
+            model.prologue().add(model.launch(
+                rest_hinges(first), hinges(),
+                {{"points", edges_}, {"rest", rest}, {"weight", weight_}, {"angle", angle_}},
+                what + "edges"));
+    }
+
+    EnergyTerm stretch(Model& model) const {
+        const Membrane form = membrane();
+        if (form.weft && !form.shear)
+            throw settings_
+                ->error("weft_stiffness", "the shear stiffness of this cloth is not known")
+                .remedy("write \"shear_stiffness\" too");
+        const std::vector<double> centroids = sheet_.centroids();
+        const auto per_triangle = [&](const char* key) -> model::Quantity& {
+            return settings_->quantity(model, key, triangles(), centroids);
+        };
+        model::Quantity &warp = per_triangle("warp_stiffness"),
+                        &ratio = per_triangle("poisson_ratio");
+        model::Quantity& weft = form.weft ? per_triangle("weft_stiffness") : warp;
+        model::Quantity& shear = form.shear ? per_triangle("shear_stiffness") : warp;
+        require_minimum(warp, weft, ratio);
+        return {settings_->name() + ": stretch and shear",
+                energy<3, 3>("membrane", Membrane::names(), form),
+                triangles(),
+                corners_,
+                {{"inverse", inverse_},
+                 {"area", area_},
+                 {"warp_stiffness", warp.argument()},
+                 {"weft_stiffness", weft.argument()},
+                 {"shear_stiffness", shear.argument()},
+                 {"poisson_ratio", ratio.argument()}}};
+    }
+
+    EnergyTerm bending(Model& model) const {
+        const std::vector<double> midpoints = sheet_.midpoints();
+        const auto per_edge = [&](const char* key) {
+            return settings_->quantity(model, key, hinges(), midpoints).argument();
+        };
+        Argument angle = angle_;
+        if (settings_->written("rest_angle"))
+            angle = per_edge("rest_angle");
+        else if (!settings_->written("rest_positions"))
+            angle = settings_->quantity_of(model, "rest_angle", hinges(), sheet_.angles).argument();
+        return {settings_->name() + ": bending",
+                energy<3, 4>("hinge", Hinge::names(), Hinge{}),
+                hinges(),
+                edges_,
+                {{"weight", weight_},
+                 {"bending_stiffness", per_edge("bending_stiffness")},
+                 {"rest_angle", angle}}};
+    }
+
     std::shared_ptr<Settings> settings_;
     Sheet sheet_;
     particles::PlacedPoints placed_;
+    Array corners_, edges_, inverse_, area_, weight_, angle_;
 };
 
 }  // namespace
@@ -204,6 +283,12 @@ void register_cloth(Registry& registry) {
                 "\"warp\": the direction of the warp, by default along x")
             .schema(R"({"oneOf":[{"type":"object","required":["grid"]},)"
                     R"({"type":"object","required":["points","triangles"]}]})"),
+        vectors("rest_positions")
+            .unit("m")
+            .optional()
+            .differentiable()
+            .doc("where each point is at rest, in place of the mesh's places: a list, or a formula "
+                 "of those"),
         values("area_density")
             .unit("kg/m^2")
             .positive()

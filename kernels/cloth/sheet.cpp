@@ -86,7 +86,8 @@ Vector add_written(const Node& node, Sheet& sheet) {
 
 // D^-1 and area of each triangle. `at`: the place of a triangle, for errors.
 template <class At>
-void measure(Sheet& sheet, const Vector& warp, At at) {
+void measure(Sheet& sheet, At at) {
+    const Vector& warp = sheet.warp;
     for (std::size_t k = 0; k < sheet.triangles.size(); ++k) {
         const auto& t = sheet.triangles[k];
         const Vector x0 = point(sheet, t[0]), e1 = difference(point(sheet, t[1]), x0),
@@ -167,20 +168,19 @@ std::vector<double> Sheet::midpoints() const { return means(*this, hinges, 2); }
 Sheet read_sheet(const Node& node) {
     document::object_of(node);
     Sheet sheet;
-    Vector warp{};
     if (node.find("grid") != nullptr) {
         Reader reader(node, "a mesh");
         const Node& grid = reader.require("grid");
         reader.finish();
-        warp = add_grid(grid, sheet);
+        sheet.warp = add_grid(grid, sheet);
     } else {
-        warp = add_written(node, sheet);
+        sheet.warp = add_written(node, sheet);
     }
     const Node* list = node.find("triangles");
     const auto at = [&](std::size_t triangle) -> const Node& {
         return list != nullptr ? list->item(triangle) : node;
     };
-    measure(sheet, warp, at);
+    measure(sheet, at);
     find_hinges(sheet, at);
     return sheet;
 }

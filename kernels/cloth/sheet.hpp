@@ -12,6 +12,7 @@ namespace hindcast::cloth {
 struct Sheet {
     std::vector<double> points;                          // x, y, z of every point at rest, m
     std::vector<std::array<std::int64_t, 3>> triangles;  // numbers of the corners
+    std::array<double, 3> warp{};                        // as written
     // Per triangle, with warp and weft as the axes of its plane, D = (X1-X0, X2-X0):
     std::vector<double> inverse;  // D^-1, row by row, 1/m
     std::vector<double> areas;    // m^2

@@ -42,6 +42,23 @@ KernelDef elastic_energy_of_tetrahedra(const Law& law) {
                   });
 }
 
+// What an element knows of its shape at rest, where that is a number of the scene.
+template <int D>
+KernelDef rest_shape(std::int64_t first) {
+    return kernel(
+        "solid_rest_shape", {"corners", "rest", "thickness", "inverse", "volume"},
+        [first](Int e, Read<Corners<D>> corners, Read<Vec<Float, D>> rest, Param<Float> thickness,
+                Write<Gradient<D>> shape, Write<Float> volume) {
+            const Corners<D> c = corners[e];
+            const auto at = [&](int k) -> Vec<Float, D> {
+                return rest[c[k] - static_cast<std::int32_t>(first)];
+            };
+            const Gradient<D> edges = solids::deformation_gradient<D>(at, Gradient<D>::identity());
+            shape[e] = inverse(edges);
+            volume[e] = thickness.value() / (D == 3 ? 6.0 : 2.0) * abs(determinant(edges));
+        });
+}
+
 void publish_kernels(Registry& registry) {
     using model::PublishedKernel;
     const model::Field material = model::choice("material", {"lame", "engineering"})
@@ -126,6 +143,18 @@ public:
         for (double& volume : mesh_.volumes) volume *= thickness;
         body_.volume = Array(model.real(), {elements}, Layout::planar);
         body_.volume.assign(mesh_.volumes);
+        if (settings_->written("rest_positions"))
+            model.prologue().add(model.launch(
+                for_dimension(model, [&](auto d) { return rest_shape<d>(placed_.range.first); }),
+                elements,
+                {{"corners", body_.corners},
+                 {"rest",
+                  settings_->quantity(model, "rest_positions", mesh_.point_count(), mesh_.points)
+                      .argument()},
+                 {"thickness", thickness},
+                 {"inverse", body_.inverse},
+                 {"volume", body_.volume}},
+                "shape of " + name + " at rest"));
         model.shared<solids::Bodies>().by_name[name] = body_;
         const auto per_element = [&](const std::string& key) {
             return settings_->quantity(model, key, elements, body_.centroids).argument();
@@ -216,6 +245,12 @@ void register_solids(Registry& registry) {
             .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
                     R"({"type":"object","required":["points","tetrahedra"]},)"
                     R"({"type":"object","required":["points","triangles"]}]})"),
+        vectors("rest_positions")
+            .unit("m")
+            .optional()
+            .differentiable()
+            .doc("where each point is at rest, in place of the mesh's places: a list, or a formula "
+                 "of those"),
         choice("material", material_names())
             .fallback("\"neo_hookean\"")
             .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "

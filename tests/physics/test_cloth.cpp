@@ -232,3 +232,40 @@ TEST_CASE("cloth: what cannot be simulated is refused") {
               square + k + "}]",
           "dimension 3");
 }
+
+TEST_CASE("cloth, solids: a shape at rest that is a number of the scene is like that of a mesh") {
+    const auto same = [](const std::string& a, const std::string& b) {
+        const auto s = simulate(a), t = simulate(b);
+        s->run(false);
+        t->run(false);
+        double moved = 0;
+        for (std::int64_t p = 0; p < s->model().point_count(); ++p)
+            for (int i = 0; i < s->model().dimension(); ++i) {
+                CHECK(std::abs(position(*s, p, i) - position(*t, p, i)) < 1e-12);
+                moved = std::max(moved, std::abs(velocity(*s, p, i)));
+            }
+        CHECK(moved > 0.01);
+    };
+    const std::string time =
+        R"("time": {"step": "1/100", "steps": 5, "integrator": "implicit_euler"}, "bodies": [{)";
+    const std::string cloth = time + R"("type": "cloth", "area_density": 0.2, "fixed": [0],
+        "warp_stiffness": 20, "weft_stiffness": 15, "shear_stiffness": 3, "bending_stiffness": 0.1,
+        "mesh": {"triangles": [[0, 1, 2], [0, 2, 3], [0, 3, 4]], "warp": [1, 0.3, 0], "points": )";
+    const std::string flat = "[[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [-1, 1, 0]]",
+                      bent = "[[0, 0, 0], [1, 0.1, 0], [1, 1, 0.3], [0, 1.2, 0], [-1, 1, 0.2]]";
+    same(cloth + bent + R"(}, "positions": )" + flat + "}]",
+         cloth + flat + R"(}, "rest_positions": )" + bent + "}]");
+    for (const bool space : {true, false}) {
+        const std::string solid = (space ? "" : R"("dimension": 2, "gravity": [0, -9.81], )") +
+                                  time + R"("type": "solid", "density": 100, "fixed": [0],
+            "mu": 2000, "lambda": 3000, "mesh": {"points": )",
+                          square = space ? "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]"
+                                         : "[[0, 0], [1, 0], [0, 1]]",
+                          skew = space ? "[[0, 0, 0], [1, 0.1, 0], [0, 1.1, 0], [0, 0.2, 0.9]]"
+                                       : "[[0, 0], [1, 0.1], [0, 1.1]]",
+                          elements = space ? R"(, "tetrahedra": [[0, 1, 2, 3]]})"
+                                           : R"(, "triangles": [[0, 1, 2]]}, "thickness": 0.3)";
+        same(solid + skew + elements + R"(, "positions": )" + square + "}]",
+             solid + square + elements + R"(, "rest_positions": )" + skew + "}]");
+    }
+}

@@ -16,6 +16,7 @@
 #include "engine/base/thread_pool.hpp"
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
+#include "engine/model/shown.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/schema.hpp"
 
@@ -158,6 +159,23 @@ void print_arrays(const model::Model& model) {
     }
 }
 
+// What is computed when somebody looks.
+void print_shown(model::Model& model) {
+    const std::vector<model::ShownQuantity>& list = model::shown_quantities(model);
+    if (list.empty()) return;
+    std::size_t width = 5, owner_width = 2, unit_width = 4;
+    for (const model::ShownQuantity& q : list) {
+        width = std::max(width, q.name.size());
+        owner_width = std::max(owner_width, q.owner.size());
+        unit_width = std::max(unit_width, q.unit.size());
+    }
+    fmt::print("\n{:<{}}  {:<{}}  {:<{}}  {}\n", "shown", width, "of", owner_width, "unit",
+               unit_width, "meaning");
+    for (const model::ShownQuantity& q : list)
+        fmt::print("{:<{}}  {:<{}}  {:<{}}  {}\n", q.name, width, q.owner, owner_width, q.unit,
+                   unit_width, q.meaning);
+}
+
 constexpr const char* op_names[] = {
 #define HINDCAST_OP(name, ...) #name,
     HINDCAST_OPS(HINDCAST_OP)
@@ -244,6 +262,7 @@ int print_scene(const Options& options) {
     if (options.kernel.empty()) {
         print_launches(all);
         print_arrays(simulation.model());
+        print_shown(simulation.model());
         return 0;
     }
     std::vector<std::string> names;

@@ -1,8 +1,11 @@
 #include "kernels/colliders/barrier.hpp"
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "engine/document/text.hpp"
+#include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/implicit.hpp"
@@ -154,6 +157,36 @@ KernelDef remember(const Form& form) {
             normal[i] = n;
             normal_force[i] = stiffness[0] * repulsion(obstacle.distance(at), reach[0]);
         });
+}
+
+// On each point, in the state as it is: of the barrier, and of the bristle as it is bent.
+template <int D>
+KernelDef normal_force(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel(
+        "contact_normal_force", with_obstacle({"stiffness", "reach", "x", "contact_force"}),
+        [form](Int i, Property<V> place, Property<V> extent, Property<Float> size,
+               Property<Orientation<D>> orientation, Property<V> velocity, Property<Spin<D>> spin,
+               Property<Float> samples, Param<Float> h, Param<Int> step, Property<Float> stiffness,
+               Property<Float> reach, Read<V> x, Accumulate<V> contact_force) {
+            const Given<D> given{form,     place, extent,  size, orientation,
+                                 velocity, spin,  samples, h,    step};
+            const Obstacle<D> obstacle = given.at(0);
+            const Int p = i + static_cast<std::int32_t>(form.first);
+            const V at = x[p];
+            contact_force[p] +=
+                obstacle.normal(at) * (stiffness[0] * repulsion(obstacle.distance(at), reach[0]));
+        });
+}
+template <int D>
+KernelDef bristle_force(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel("contact_friction_force", {"bristle", "bristle_stiffness", "contact_force"},
+                  [form](Int i, Read<V> bristle, Property<Float> bristle_stiffness,
+                         Accumulate<V> contact_force) {
+                      const Int p = i + static_cast<std::int32_t>(form.first);
+                      contact_force[p] -= bristle[i] * bristle_stiffness[0];
+                  });
 }
 
 template <int D>
@@ -357,6 +390,36 @@ void meet(Model& model, const Meeting& m) {
          points, with({{"stiffness", stiffness}, {"reach", reach}}),
          StepLimit{for_dimension(model, [&](auto D) { return step_limit<D>(form); }), obstacle}});
     add_to_room(model, {m.name, form, m.range, obstacle, reach});
+    // The force of the barrier and of the bristle. The state does not have that of smoothed friction.
+    const auto show = [&](std::optional<std::pair<Array, Argument>> bristle) {
+        model::publish(
+            model, {.owner = m.name,
+                    .name = form.smoothed ? "normal contact force" : "contact force",
+                    .unit = "N",
+                    .meaning = form.smoothed ? "of barriers on each point, without friction"
+                                             : "of barriers on each point, with friction",
+                    .of = model::ShownQuantity::Of::points,
+                    .count = model.point_count(),
+                    .components = model.dimension(),
+                    .add = [=, name = m.name,
+                            barrier = with({{"stiffness", stiffness}, {"reach", reach}})](
+                               Model& of, const Array& values, Program& program) {
+                        std::vector<NamedArgument> arguments = barrier;
+                        arguments.insert(arguments.end(),
+                                         {{"x", of.array("position")}, {"contact_force", values}});
+                        program.add(of.launch(
+                            for_dimension(of, [&](auto D) { return normal_force<D>(form); }), n,
+                            arguments, name + ": contact force"));
+                        if (!bristle) return;
+                        program.add(of.launch(
+                            for_dimension(of, [&](auto D) { return bristle_force<D>(form); }), n,
+                            {{"bristle", bristle->first},
+                             {"bristle_stiffness", bristle->second},
+                             {"contact_force", values}},
+                            name + ": friction force"));
+                    }});
+    };
+    if (m.friction == nullptr || form.smoothed) show({});
     if (m.friction == nullptr) return;
     const Array force = model.add_array(
                     m.name + ": normal force", n, 1,
@@ -375,6 +438,8 @@ void meet(Model& model, const Meeting& m) {
             model.launch(for_dimension(model, [](auto D) { return straighten<D>(); }), n,
                          {{"bristle", bristle}}, begins));
         kept.emplace_back("bristle", bristle);
+        show(std::pair(
+            bristle, m.bristle_stiffness != nullptr ? m.bristle_stiffness->argument() : stiffness));
     }
     kept.emplace_back("start", particles::start_of_step(model));
     kept.emplace_back("friction", m.friction->argument());

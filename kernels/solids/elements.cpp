@@ -6,10 +6,7 @@ namespace hindcast::solids {
 
 using namespace lang;
 
-namespace {
-
 Mat3 in_space(const Mat3& F) { return F; }
-// Plane strain.
 Mat3 in_space(const Mat2& F) {
     Mat3 embedded = Mat3::identity();
     for (int r = 0; r < 3; ++r)
@@ -17,6 +14,8 @@ Mat3 in_space(const Mat2& F) {
             embedded(r, c) = r < 2 && c < 2 ? F(r, c) : Float(r == c ? 1 : 0);
     return embedded;
 }
+
+namespace {
 
 // f(law, wrap): kernels and energies have one parameter more where the material has one of its own.
 template <int D>

@@ -41,6 +41,10 @@ struct Law {
                                const lang::Float& second, const lang::Float& own) const;
 };
 
+// F in space; that of the plane with nothing moving across it: plane strain.
+lang::Mat3 in_space(const lang::Mat3& F);
+lang::Mat3 in_space(const lang::Mat2& F);
+
 template <int D, class At>
 Gradient<D> deformation_gradient(const At& x, const Gradient<D>& inverse) {
     std::array<lang::Vec<lang::Float, D>, D> edges;

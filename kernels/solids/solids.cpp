@@ -11,6 +11,7 @@
 #include "kernels/solids/bodies.hpp"
 #include "kernels/solids/elements.hpp"
 #include "kernels/solids/mesh.hpp"
+#include "kernels/solids/shown.hpp"
 
 namespace hindcast {
 
@@ -188,6 +189,7 @@ public:
                     elements, arguments, name + ": elastic forces"));
         }
         particles::publish_energy(model, "solid", name, "elastic energy", elastic);
+        solids::show(model, name, law_, elastic);
         particles::add_rayleigh_damping(
             model, *settings_, placed_.range,
             {{elastic,

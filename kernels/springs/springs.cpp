@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
+#include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
@@ -92,6 +93,19 @@ KernelDef elastic_energy(const Form& form) {
             const Float energy = 0.5 * stiffness[s] * stretch * stretch;
             value += form.while_acting(stretch, energy) * scale.value();
         });
+}
+
+// Positive where the spring pulls; without damping.
+template <int D>
+KernelDef tension(const Form& form) {
+    using V = Vec<Float, D>;
+    return kernel("spring_tension", {"ends", "rest_length", "stiffness", "x", "values"},
+                  [form](Int s, Read<Int2> ends, Property<Float> rest_length,
+                         Property<Float> stiffness, Read<V> x, Write<Float> values) {
+                      const V d = x[ends[s].y()] - x[ends[s].x()];
+                      const Float stretch = form.length(norm(d)) - rest_length[s];
+                      values[s] = form.while_acting(stretch, stiffness[s] * stretch);
+                  });
 }
 
 template <int D>
@@ -248,6 +262,23 @@ public:
                                {"scale", scale},
                                {"value", value}},
                               name + ": elastic energy"));
+             }});
+        model::publish(
+            model,
+            {.owner = settings_->name(),
+             .name = "tension",
+             .unit = "N",
+             .meaning = "elastic force of each spring, positive where it pulls",
+             .count = n,
+             .add = [name = settings_->name(), form, n, end_indices, rest, stiffness](
+                        Model& m, const Array& values, Program& program) {
+                 program.add(m.launch(for_dimension(m, [&](auto D) { return tension<D>(form); }), n,
+                                      {{"ends", end_indices},
+                                       {"rest_length", rest},
+                                       {"stiffness", stiffness},
+                                       {"x", m.array("position")},
+                                       {"values", values}},
+                                      name + ": tension"));
              }});
     }
 

@@ -1,0 +1,58 @@
+// Quantities that follow from the state and are shown as colours or arrows, such as stresses and contact
+// forces. A module publishes how one is computed; only what somebody looks at is computed, so a run
+// that nobody looks at costs nothing.
+//
+//     model::publish(model, {.owner = "beam", .name = "von Mises stress", .unit = "Pa", ...});
+//     model::ShownValues stress(model, "von Mises stress of beam");
+//     stress.evaluate();                         // of the state as it is now
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/model/model.hpp"
+
+namespace hindcast::model {
+
+struct ShownQuantity {
+    enum class Of : std::uint8_t { elements, points };  // of the owner; of the model
+
+    std::string owner;    // the scene's object
+    std::string name;     // "von Mises stress"; those of several owners are shown together
+    std::string unit;     // "Pa"
+    std::string meaning;  // in one line
+    Of of = Of::elements;
+    std::int64_t count = 0;  // elements of the owner, or points of the model
+    int components = 1;      // or the dimension: a vector, in the scene's axes
+    // Adds launches to the program that compute the quantity of the state as it is then, with the
+    // number of steps done in Model::step_counter(). `values` are `count` elements of the run's real
+    // type. Of elements the launches write all; of points they are 0 before, and launches add, so
+    // that several owners may act on one point. Called once the model is built.
+    std::function<void(Model& model, const Array& values, Program& program)> add;
+
+    // What the values are found by: "von Mises stress of beam", and of points the name alone.
+    std::string key() const { return of == Of::points ? name : name + " of " + owner; }
+};
+
+// Throws Error if an array has that key, the owner has one of that name, or quantities of that name
+// differ in unit or kind.
+void publish(Model& model, ShownQuantity quantity);
+const std::vector<ShownQuantity>& shown_quantities(Model& model);
+
+// The values of one key, computed when asked for.
+class ShownValues {
+public:
+    // Throws Error if nothing has that key.
+    ShownValues(Model& model, const std::string& key);
+    void evaluate();
+    const Array& values() const { return values_; }
+
+private:
+    Array values_;
+    bool sums_ = false;
+    std::vector<Launch> launches_;
+};
+
+}  // namespace hindcast::model

@@ -1,0 +1,86 @@
+#include "kernels/solids/shown.hpp"
+
+#include "engine/ad/grad.hpp"
+#include "engine/model/dimension.hpp"
+#include "engine/model/shown.hpp"
+
+namespace hindcast::solids {
+
+using namespace lang;
+using model::Model;
+
+namespace {
+
+// Of an element with deformation gradient F, by the law's energy density and the element's moduli.
+using Measure = Float (*)(const Mat3& F, const std::function<Float(const Mat3&)>& energy_density);
+
+Float energy_density(const Mat3& F, const std::function<Float(const Mat3&)>& W) { return W(F); }
+
+Float von_mises_stress(const Mat3& at, const std::function<Float(const Mat3&)>& W) {
+    const Mat3 F = ad::variable(at);
+    const Mat3 P = ad::grad(W(F), F);
+    const Mat3 sigma = (P * transpose(F)) * (1.0 / determinant(F));
+    const Float pressure = (sigma(0, 0) + sigma(1, 1) + sigma(2, 2)) / 3.0;
+    const Mat3 s = sigma - Mat3::identity() * pressure;
+    return sqrt(1.5 * inner(s, s));
+}
+
+template <int D>
+KernelDef measured(const std::string& name, const Law& law, Measure measure) {
+    using V = Vec<Float, D>;
+    const auto value = [law, measure](const Int& e, const Read<Corners<D>>& corners,
+                                      const Read<V>& x, const Read<Gradient<D>>& inverse,
+                                      const Float& first, const Float& second, const Float& own) {
+        const Corners<D> c = corners[e];
+        const Mat3 F = in_space(
+            deformation_gradient<D>([&](int k) -> V { return x[c[k]]; }, Gradient<D>(inverse[e])));
+        return measure(
+            F, [&](const Mat3& of) { return law.energy_density<3>(of, first, second, own); });
+    };
+    std::vector<std::string> names{"points", "x", "inverse", "volume"};
+    for (const std::string& parameter : law.parameters()) names.push_back(parameter);
+    names.emplace_back("values");
+    if (law.material->own.empty())
+        return kernel(
+            name, names,
+            [value](Int e, Read<Corners<D>> corners, Read<V> x, Read<Gradient<D>> inverse,
+                    Read<Float>, Property<Float> first, Property<Float> second, Write<Float> to) {
+                to[e] = value(e, corners, x, inverse, first[e], second[e], Float(0));
+            });
+    return kernel(name, names,
+                  [value](Int e, Read<Corners<D>> corners, Read<V> x, Read<Gradient<D>> inverse,
+                          Read<Float>, Property<Float> first, Property<Float> second,
+                          Property<Float> own, Write<Float> to) {
+                      to[e] = value(e, corners, x, inverse, first[e], second[e], own[e]);
+                  });
+}
+
+}  // namespace
+
+void show(Model& model, const std::string& owner, const Law& law, const EnergyTerm& elastic) {
+    const auto publish = [&](const std::string& name, const std::string& unit,
+                             const std::string& meaning, Measure measure) {
+        model::publish(
+            model, {.owner = owner,
+                    .name = name,
+                    .unit = unit,
+                    .meaning = meaning,
+                    .count = elastic.items,
+                    .add = [=](Model& m, const Array& values, Program& program) {
+                        std::vector<NamedArgument> arguments = elastic.arguments;
+                        arguments.insert(arguments.end(), {{"points", elastic.points},
+                                                           {"x", m.array("position")},
+                                                           {"values", values}});
+                        const std::string kernel_name = law.material->name + " " + name;
+                        program.add(m.launch(
+                            model::for_dimension(
+                                m, [&](auto D) { return measured<D>(kernel_name, law, measure); }),
+                            elastic.items, arguments, owner + ": " + name));
+                    }});
+    };
+    publish("energy density", "J/m^3", "elastic energy per volume at rest of each element",
+            energy_density);
+    publish("von Mises stress", "Pa", "of the Cauchy stress in each element", von_mises_stress);
+}
+
+}  // namespace hindcast::solids

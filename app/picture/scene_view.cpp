@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <variant>
 
 #include "engine/document/read.hpp"
 
@@ -82,6 +83,12 @@ Director::Director(const Registry& registry, session::SessionOptions settings,
     fail_if(session_.snapshot()->error);
 }
 
+void Director::send(session::Command command) {
+    if (const auto* const contents = std::get_if<session::FrameContents>(&command))
+        contents_ = *contents;
+    session_.send(std::move(command));
+}
+
 std::shared_ptr<render::Exchange> Director::show(render::Renderer& renderer,
                                                  std::optional<render::TransportKind> kind) {
     const auto snapshot = now();
@@ -130,7 +137,8 @@ void Director::wait(const std::function<bool(const session::Snapshot&)>& conditi
     std::uint64_t asked_at = 0;
     for (;;) {
         const auto snapshot = session_.snapshot();
-        if (!snapshot->frame_waits && condition(*snapshot)) return;
+        if (snapshot->contents == contents_ && !snapshot->frame_waits && condition(*snapshot))
+            return;
         fail_if(snapshot->frame_error);
         if (interrupted_ && interrupted_()) throw Interrupted();
         const bool idle = snapshot->activity == session::Activity::idle;

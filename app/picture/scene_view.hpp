@@ -45,7 +45,7 @@ public:
 
     const std::shared_ptr<const document::Document>& document() const { return document_; }
     std::shared_ptr<const session::Snapshot> now() const { return session_.snapshot(); }
-    void send(session::Command command) { session_.send(std::move(command)); }
+    void send(session::Command command);
     // Frames go to this renderer from now on.
     std::shared_ptr<render::Exchange> show(render::Renderer& renderer,
                                            std::optional<render::TransportKind> kind = {});
@@ -70,6 +70,7 @@ private:
     std::function<bool()> interrupted_;
     std::shared_ptr<const document::Document> document_;
     session::Session session_;
+    session::FrameContents contents_;  // sent last
 };
 
 }  // namespace hindcast::picture

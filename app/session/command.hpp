@@ -82,6 +82,8 @@ struct Revert {};  // back to the parameters of the document
 struct FrameContents {
     std::string colour, arrows;
     bool trails = false;
+
+    bool operator==(const FrameContents&) const = default;
 };
 
 // A pull with the mouse, by a spring between a point and the mouse (mouse_pull.hpp). It acts from

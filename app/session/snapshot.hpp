@@ -142,8 +142,10 @@ struct Snapshot {
     std::uint64_t revision = 0;  // of the document that runs now
     std::uint64_t applied_revision =
         0;  // of the newest document tried; `error` says why it does not run
-    std::shared_ptr<const Error> error;        // the last failure; null after a success
-    bool frame_waits = false;                  // the frame of this step is not in the Exchange yet
+    std::shared_ptr<const Error> error;  // the last failure; null after a success
+    FrameContents contents;              // asked for
+    // The frame of this step, with those contents, is not in the Exchange yet.
+    bool frame_waits = false;
     std::shared_ptr<const Error> frame_error;  // why there are no frames; until the next ShowOn
 
     // Each built scene has a number. A scene that undo or a branch brings back has its old number.

@@ -156,6 +156,37 @@ TEST_CASE("command: the scene's own colours are shown with their legend") {
     CHECK(wrong.err.find("no 'sped' to show; for view.color_by there is: ") != std::string::npos);
 }
 
+TEST_CASE("command: stress and energy density are colours, contact forces arrows") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    int count = 0;
+    const auto draw = [&](const char* of, std::vector<std::string> more) {
+        const std::string picture = folder / fmt::format("{}.png", ++count);
+        std::vector<std::string> words = with(picture, std::move(more));
+        words[1] = std::string(hindcast::test::source_dir) + "/scenes/" + of;
+        const Finished run = run_program(words);
+        INFO(run.err);
+        CHECK(run.status == 0);
+        return read_png(picture).pixels;
+    };
+    const auto beam = [&](std::vector<std::string> more) {
+        more.insert(more.end(), {"--step", "100", "--no-colour-bar"});
+        return draw("soft_beam.json", more);
+    };
+    const auto plain = beam({"--colour-by", "none"}),
+               stress = beam({"--colour-by", "von Mises stress"}),
+               energy = beam({"--colour-by", "energy density"}),
+               force = beam({"--colour-by", "force"});
+    CHECK(stress != plain);
+    CHECK(energy != plain);
+    CHECK(force != plain);
+    CHECK(stress != energy);
+    CHECK(stress == beam({"--colour-by", "von Mises stress"}));
+    const auto net = draw("net_over_ball.json", {"--colour-by", "none"});
+    CHECK(net != draw("net_over_ball.json", {"--colour-by", "none", "--arrows", "contact force"}));
+    CHECK(net != draw("net_over_ball.json", {"--colour-by", "tension"}));
+}
+
 TEST_CASE("command: a CUDA device writes into memory that Vulkan exported, and draws the same") {
     HINDCAST_NEEDS_PROGRAM();
     const TemporaryFolder folder;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/lang/control.hpp"
 #include "engine/lang/kernel.hpp"
 
 namespace hindcast::session {
@@ -50,6 +51,18 @@ KernelDef middle_kernel() {
                   });
 }
 
+// One item per point: the mean of numbers[which[k]], begins[i] <= k < begins[i + 1].
+KernelDef mean_kernel() {
+    return kernel("frame_mean", {"numbers", "points", "begins", "which", "to"},
+                  [](Int i, Read<Float> numbers, Read<Int> points, Read<Int> begins,
+                     Read<Int> which, Write<Float> to) {
+                      const Int begin = begins[i], end = begins[i + 1];
+                      Float sum = 0;
+                      for_(begin, end, [&](const Int& k) { sum += numbers[which[k]]; });
+                      to[injective(points[i])] = sum / Float(end - begin);
+                  });
+}
+
 template <class T>
 KernelDef gather_kernel() {
     return kernel(
@@ -63,6 +76,7 @@ KernelDef by_name(const std::string& name) {
     if (name == "fill") return fill_kernel<T>();
     if (name == "magnitude") return magnitude_kernel<T>();
     if (name == "gather") return gather_kernel<T>();
+    if (name == "mean") return mean_kernel();
     return middle_kernel();
 }
 
@@ -128,6 +142,9 @@ void FrameKernels::magnitude(const Array& from, const Array& to) {
 }
 void FrameKernels::middle(const Array& numbers, const Array& ends, const Array& to) {
     run("middle", to.elements(), to, {numbers, ends, to});
+}
+void FrameKernels::mean(const Array& numbers, const Means& of, const Array& to) {
+    run("mean", of.points.elements(), to, {numbers, of.points, of.begins, of.which, to});
 }
 void FrameKernels::gather(const Array& from, const Array& which, const Array& to) {
     run("gather", which.elements(), from, {from, which, to});

@@ -28,6 +28,13 @@ public:
     void magnitude(const Array& from, const Array& to);
     // For each pair of `ends` (n x 2, i32) the mean of those two elements of `numbers`.
     void middle(const Array& numbers, const Array& ends, const Array& to);
+    // For points that have several numbers: `which` (i32) lists those of all points one after the
+    // other, begins[i] (n + 1) says where those of points[i] (n, i32) begin.
+    struct Means {
+        Array points, begins, which;
+    };
+    // The mean for each of the points; the other elements of `to` stay as they are.
+    void mean(const Array& numbers, const Means& of, const Array& to);
     // The elements of `from` at the indices `which` (n, i32).
     void gather(const Array& from, const Array& which, const Array& to);
 

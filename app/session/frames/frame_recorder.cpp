@@ -7,10 +7,19 @@ namespace hindcast::session {
 void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames names,
                           std::int64_t held) {
     names_ = std::move(names);
-    arrays_.clear();
-    for (const std::string& name : *names_) arrays_.push_back(model.array(name));
     position_ = which_ = trail_points_ = Array();
     watch_energies(model);
+    arrays_.clear();
+    evaluated_.clear();
+    for (const std::string& name : *names_) {
+        if (model.has_array(name)) {
+            arrays_.push_back(model.array(name));
+            continue;
+        }
+        model::ShownValues& shown = shown_.try_emplace(name, model, name).first->second;
+        evaluated_.push_back(&shown);
+        arrays_.push_back(shown.values());
+    }
     if (points == 0 || std::find(names_->begin(), names_->end(), "position") == names_->end())
         return;
     position_ = model.array("position");
@@ -28,6 +37,7 @@ void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames 
 void FrameRecorder::watch_energies(model::Model& model) {
     if (model_ == &model) return;
     model_ = &model;
+    shown_.clear();
     energy_names_.clear();
     energies_.clear();
     Program program;
@@ -43,6 +53,8 @@ void FrameRecorder::watch_energies(model::Model& model) {
 void FrameRecorder::release() {
     names_ = nullptr;
     arrays_.clear();
+    evaluated_.clear();
+    shown_.clear();
     position_ = which_ = trail_points_ = Array();
     model_ = nullptr;
     energy_names_.clear();
@@ -54,6 +66,7 @@ FramePointer FrameRecorder::record(std::int64_t step) {
     KeptFrame frame;
     frame.step = step;
     frame.names = names_;
+    for (model::ShownValues* const shown : evaluated_) shown->evaluate();
     for (const Array& array : arrays_) frame.arrays.push_back(array.clone());
     for (const Array& energy : energies_) energy.fill(0);
     for (const Launch& launch : add_energies_) launch.forward().run();

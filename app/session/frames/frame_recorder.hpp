@@ -2,12 +2,14 @@
 // numbers on the host.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/session/frames/frame_kernels.hpp"
 #include "app/session/frames/trajectory.hpp"
-#include "engine/model/model.hpp"
+#include "engine/model/shown.hpp"
 
 namespace hindcast::session {
 
@@ -19,7 +21,8 @@ public:
     FrameRecorder(FrameKernels& kernels, std::shared_ptr<DroppedFrames> dropped)
         : kernels_(kernels), dropped_frames_(std::move(dropped)) {}
 
-    // From now on frames hold these arrays of the model, and the position of the point `held`.
+    // From now on frames hold these arrays of the model or, by their keys, quantities that it shows
+    // (engine/model/shown.hpp), and the position of the point `held`.
     void watch(model::Model& model, std::int64_t points, SharedNames names, std::int64_t held = -1);
     void release();  // the model's arrays
     // The names of KeptFrame::energies: "kinetic energy", "elastic energy of cage".
@@ -36,9 +39,11 @@ private:
     std::shared_ptr<DroppedFrames> dropped_frames_;
     SharedNames names_;
     std::vector<Array> arrays_;
+    std::map<std::string, model::ShownValues> shown_;  // of model_, by key
+    std::vector<model::ShownValues*> evaluated_;       // those that frames hold
     bool held_ = false;
     Array position_, which_, trail_points_;  // empty: not recorded
-    const model::Model* model_ = nullptr;    // the model of these energies
+    const model::Model* model_ = nullptr;    // the model of what is shown and of these energies
     std::vector<std::string> energy_names_;
     std::vector<Array> energies_;
     std::vector<Launch> add_energies_;

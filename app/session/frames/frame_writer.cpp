@@ -95,6 +95,10 @@ private:
             kernels_.magnitude(*from, channel(plan_.colour));
             for (const SegmentChannel& s : plan_.segments)  // between the colours of their ends
                 kernels_.middle(channel(plan_.colour), ends_of(s), channel(s.channel));
+        } else if (paints(ValueSource::Kind::shown)) {
+            hide_all();
+            for (const ValueSource::Part& part : source->parts)
+                if (const Array* const from = kept(m_.frame, part.key)) show(*from, part.drawable);
         } else {
             hide_all();
         }
@@ -105,18 +109,54 @@ private:
         for (const SegmentChannel& s : plan_.segments) kernels_.fill(channel(s.channel), hidden);
     }
 
+    // A number for each of the drawable's elements.
+    void show(const Array& numbers, int drawable) const {
+        const render::Drawable& t = plan_.stage->drawables[static_cast<std::size_t>(drawable)];
+        if (t.kind == render::Drawable::Kind::segments)
+            kernels_.copy(numbers, channel(t.values));
+        else
+            kernels_.mean(numbers, around_points(drawable), channel(t.values));
+    }
+
+    void draw_this_stage() const {
+        if (w_.drawn_of_ == plan_.stage) return;
+        w_.ends_.clear();
+        w_.around_.clear();
+        w_.drawn_of_ = plan_.stage;
+    }
+
     const Array& ends_of(const SegmentChannel& s) const {
-        if (w_.ends_of_ != plan_.stage) {
-            w_.ends_.clear();
-            w_.ends_of_ = plan_.stage;
-        }
-        Array& ends = w_.ends_[s.channel];
+        draw_this_stage();
+        Array& ends = w_.ends_[s.drawable];
         if (ends) return ends;
         const std::vector<std::uint32_t>& indices =
             plan_.stage->drawables[static_cast<std::size_t>(s.drawable)].indices;
         ends = Array(ir::Type::i32, {static_cast<std::int64_t>(indices.size() / 2), 2});
         ends.assign_integers(std::vector<std::int64_t>(indices.begin(), indices.end()));
         return ends;
+    }
+
+    // The elements of the triangles around each point of a surface.
+    const FrameKernels::Means& around_points(int surface) const {
+        draw_this_stage();
+        FrameKernels::Means& around = w_.around_[surface];
+        if (around.points) return around;
+        const render::Drawable& t = plan_.stage->drawables[static_cast<std::size_t>(surface)];
+        std::map<std::uint32_t, std::vector<std::int64_t>> elements;
+        for (std::size_t k = 0; k < t.indices.size(); ++k)
+            elements[t.indices[k]].push_back(static_cast<std::int64_t>(t.cell_of(k / 3)));
+        std::vector<std::int64_t> points, begins{0}, which;
+        for (const auto& [point, list] : elements) {
+            points.push_back(point);
+            which.insert(which.end(), list.begin(), list.end());
+            begins.push_back(static_cast<std::int64_t>(which.size()));
+        }
+        const auto indices = [](const std::vector<std::int64_t>& list) {
+            Array array(ir::Type::i32, {static_cast<std::int64_t>(list.size())});
+            array.assign_integers(list);
+            return array;
+        };
+        return around = {indices(points), indices(begins), indices(which)};
     }
 
     // ---- numbers of the host: one per element of the quantity's owner ----
@@ -232,7 +272,8 @@ void FrameWriter::release() {
     tried_ = false;
     painted_ = {};
     ends_.clear();
-    ends_of_ = nullptr;
+    around_.clear();
+    drawn_of_ = nullptr;
     exchange_ = nullptr;
 }
 

@@ -74,8 +74,10 @@ private:
     std::unique_ptr<backend::cuda::Semaphore> semaphore_;
     bool tried_ = false;
     Painted painted_;
-    std::map<int, Array> ends_;  // of the segments of a channel in ends_of_
-    std::shared_ptr<const render::Stage> ends_of_;
+    // Of drawables in drawn_of_, by number: the ends of segments, the triangles around each point.
+    std::map<int, Array> ends_;
+    std::map<int, FrameKernels::Means> around_;
+    std::shared_ptr<const render::Stage> drawn_of_;
 };
 
 }  // namespace hindcast::session

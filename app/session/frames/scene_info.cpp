@@ -9,6 +9,7 @@
 #include "app/session/frames/frame_kernels.hpp"
 #include "app/session/session.hpp"
 #include "app/session/threads/gradient_probe.hpp"
+#include "engine/model/shown.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::session {
@@ -90,6 +91,7 @@ public:
             if (scene_.plan.points > 0 && model_.has_array(name))
                 scene_.recorded.emplace_back(name);
         for (const FieldChannel& field : scene_.plan.fields) scene_.recorded.push_back(field.array);
+        for (const model::ShownQuantity& q : model::shown_quantities(model_)) add_shown(q);
         for (std::size_t q = 0; q < scene_.quantities.size(); ++q) add_quantity(q, false);
         if (scene_.has_objective && scene_.has_parameters) add_gradients();
     }
@@ -124,6 +126,41 @@ private:
         scene_.arrow_sources[name] = source;
     }
 
+    void add_shown(const model::ShownQuantity& q) {
+        const std::int64_t bytes =
+            q.count * q.components * static_cast<std::int64_t>(ir::size_of(model_.real()));
+        if (q.of == model::ShownQuantity::Of::points) {
+            if (scene_.colour_sources.contains(q.name)) return;  // that of several owners
+            scene_.array_bytes[q.key()] = bytes;
+            colour(q.name, q.unit, array_source(q.name));
+            if (q.components == model_.dimension()) arrow(q.name, q.unit, array_source(q.name));
+            return;
+        }
+        const std::vector<render::Drawable>& drawables = scene_.plan.stage->drawables;
+        for (std::size_t k = 0; k < drawables.size(); ++k) {
+            const render::Drawable& t = drawables[k];
+            if (t.ghost || t.name != q.owner || !has_elements(t, q.count)) continue;
+            scene_.array_bytes[q.key()] = bytes;
+            if (!scene_.colour_sources.contains(q.name)) {
+                ValueSource source;
+                source.kind = ValueSource::Kind::shown;
+                colour(q.name, q.unit, source);
+            }
+            scene_.colour_sources[q.name].parts.push_back({q.key(), static_cast<int>(k)});
+            return;
+        }
+    }
+
+    // Whether it shows the owner's elements, so many: segments, or the triangles of a surface.
+    static bool has_elements(const render::Drawable& t, std::int64_t count) {
+        if (t.kind == render::Drawable::Kind::segments)
+            return static_cast<std::int64_t>(t.indices.size() / 2) == count;
+        if (t.kind != render::Drawable::Kind::surface) return false;
+        return t.element_of.empty() ? static_cast<std::int64_t>(t.indices.size() / 3) == count
+                                    : *std::max_element(t.element_of.begin(), t.element_of.end()) <
+                                          static_cast<std::uint64_t>(count);
+    }
+
     // A number for each element of something that is drawn.
     void add_quantity(std::size_t k, bool gradient) {
         const QuantityMeta& q = scene_.quantities[k];
@@ -134,20 +171,13 @@ private:
         bool found = false;
         for (const render::Drawable& t : scene_.plan.stage->drawables) {
             if (t.ghost || t.name != q.owner) continue;
-            const auto triangles = static_cast<std::int64_t>(t.indices.size() / 3);
             if (t.kind == render::Drawable::Kind::points && t.count == q.count) {
                 source.of = ValueSource::Of::range;
                 source.first = t.first;
                 source.count = t.count;
-            } else if (t.kind == render::Drawable::Kind::segments &&
-                       static_cast<std::int64_t>(t.indices.size() / 2) == q.count) {
-                source.of = ValueSource::Of::segments;
-            } else if (t.kind == render::Drawable::Kind::surface &&
-                       (t.element_of.empty()
-                            ? triangles == q.count
-                            : *std::max_element(t.element_of.begin(), t.element_of.end()) <
-                                  static_cast<std::uint64_t>(q.count))) {
-                source.of = ValueSource::Of::surface;
+            } else if (has_elements(t, q.count)) {
+                source.of = t.kind == render::Drawable::Kind::segments ? ValueSource::Of::segments
+                                                                       : ValueSource::Of::surface;
             } else {
                 continue;
             }
@@ -208,6 +238,13 @@ private:
 
 }  // namespace
 
+std::vector<std::string> ValueSource::kept() const {
+    std::vector<std::string> names;
+    if (kind == Kind::array) names.push_back(array);
+    for (const Part& part : parts) names.push_back(part.key);
+    return names;
+}
+
 std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms) {
     std::vector<TermInfo> list;
     for (const Simulation::TermValue& t : terms) list.push_back({t.name, t.weight, t.value});
@@ -251,6 +288,25 @@ bool same_shape(const SceneInfo& a, const SceneInfo& b) {
            std::ranges::equal(a.quantities, b.quantities, same_quantity) &&
            std::ranges::equal(a.parameters, b.parameters, same_parameter) &&
            same_layout(*a.plan.stage, *b.plan.stage);
+}
+
+std::vector<std::string> SceneInfo::kept(const FrameContents& contents) const {
+    std::vector<std::string> names = recorded;
+    const auto add = [&](const std::map<std::string, ValueSource>& sources,
+                         const std::string& chosen) {
+        const auto found = sources.find(chosen);
+        if (found == sources.end()) return;
+        for (const std::string& array : found->second.kept())
+            if (std::ranges::find(names, array) == names.end()) names.push_back(array);
+    };
+    add(colour_sources, contents.colour);
+    add(arrow_sources, contents.arrows);
+    return names;
+}
+
+bool lacks(const Trajectory& trajectory, const FrameContents& contents) {
+    return !std::ranges::all_of(trajectory.scene->kept(contents),
+                                [&](const std::string& name) { return trajectory.holds(name); });
 }
 
 std::int64_t same_moment(std::int64_t step, double step_seconds, const SceneInfo& scene) {

@@ -29,14 +29,23 @@ struct ParameterPlace {
 
 // Where the values of a colour or an arrow come from.
 struct ValueSource {
-    enum class Kind : std::uint8_t { array, quantity, array_gradient, quantity_gradient };
+    // shown: of the elements of several owners, computed with each frame (engine/model/shown.hpp).
+    enum class Kind : std::uint8_t { array, shown, quantity, array_gradient, quantity_gradient };
     Kind kind = Kind::array;
-    std::string array;         // of the model
+    std::string array;  // of the model, or the key of what is shown of points
+    struct Part {
+        std::string key;   // of what is shown
+        int drawable = 0;  // segments or a surface, with one element for each of the values
+    };
+    std::vector<Part> parts;   // shown
     std::size_t quantity = 0;  // of SceneInfo::quantities
     // What has one value each: every point, a range of points, the segments or the surface of the
     // owner, the nodes of its field.
     enum class Of : std::uint8_t { points, range, segments, surface, field } of = Of::points;
     std::int64_t first = 0, count = 0;  // range
+
+    // What frames hold for it, by name.
+    std::vector<std::string> kept() const;
 };
 
 struct ProbedGradients;  // gradient_probe.hpp
@@ -61,7 +70,9 @@ struct SceneInfo {
 
     std::vector<ShownField> colours, arrows;
     std::map<std::string, ValueSource> colour_sources, arrow_sources;
-    std::vector<std::string> recorded;                // arrays in every frame
+    std::vector<std::string> recorded;  // arrays in every frame
+    // What frames hold for that look: those, and what it needs besides.
+    std::vector<std::string> kept(const FrameContents& contents) const;
     std::int64_t bytes() const;                       // approximate size in memory
     std::map<std::string, std::int64_t> array_bytes;  // of one frame, by name
 
@@ -85,6 +96,8 @@ std::shared_ptr<SceneInfo> make_scene_info(Simulation& simulation);
 std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms);
 // Whether both give the same runs if their values are the same.
 bool same_shape(const SceneInfo& a, const SceneInfo& b);
+// Whether frames of the trajectory do not hold what the look needs.
+bool lacks(const Trajectory& trajectory, const FrameContents& contents);
 // The whole step of `scene` nearest in time to a step of length `step_seconds`, within the run.
 std::int64_t same_moment(std::int64_t step, double step_seconds, const SceneInfo& scene);
 // The position, m, of a point of the scene in a frame of the trajectory that holds positions; z is

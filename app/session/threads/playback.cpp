@@ -375,6 +375,7 @@ bool Playback::write_frame(Lock& lock) {
 
 void Playback::fill_draft(Clock::time_point now) {
     Snapshot& s = shared_.draft;
+    s.contents = shared_.frame_contents;
     s.playing = playing_;
     s.speed_asked = speed_;
     s.frame_bytes = shared_.frame_bytes();
@@ -403,7 +404,7 @@ void Playback::fill_draft(Clock::time_point now) {
     const TrajectoryPointer& t = begins ? shared_.current : shared_.shown;
     if (!t) {
         s.step = s.steps_computed = 0;
-        s.frame_waits = false;
+        s.frame_waits = writes_ = false;
         s.shown_iteration = -1;
         s.loss = std::numeric_limits<double>::quiet_NaN();
         s.terms.clear();
@@ -419,8 +420,11 @@ void Playback::fill_draft(Clock::time_point now) {
     const FrameContents& contents = shared_.frame_contents;
     const bool other_frame = written_.frame != frame || written_.colour != contents.colour ||
                              written_.arrows != contents.arrows;
-    s.frame_waits =
-        exchange_ && fits_ && frame && (other_frame || shared_.job || shared_.writes_job);
+    writes_ = exchange_ && fits_ && frame && (other_frame || shared_.job || shared_.writes_job);
+    // Another run brings what this one did not keep.
+    const bool another =
+        exchange_ && fits_ && frame && !t->failed && !t->of_mouse_pull && lacks(*t, contents);
+    s.frame_waits = writes_ || another;
     if (shared_.mouse_pull) s.mouse_pull = mouse_pull_info(*shared_.mouse_pull, *t, frame.get());
     if (!shared_.frame_contents.trails)
         s.trails = nullptr;
@@ -525,8 +529,7 @@ void Playback::publish_snapshot(Lock& lock, Clock::time_point now) {
     const TrajectoryPointer before = shared_.shown;
     choose_shown(now);  // so that all parts of the snapshot belong together
     fill_draft(now);
-    shared_.changed =
-        shared_.rows_changed || (writer_ && shared_.draft.frame_waits) || shared_.shown != before;
+    shared_.changed = shared_.rows_changed || (writer_ && writes_) || shared_.shown != before;
     shared_.draft.serial = ++serial_;
     auto snapshot = std::make_shared<const Snapshot>(shared_.draft);
     published_ = now;

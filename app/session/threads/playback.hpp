@@ -61,6 +61,7 @@ private:
     std::shared_ptr<render::Exchange> exchange_;
     std::shared_ptr<const render::Stage> checked_stage_;  // that exchange_ was compared with
     bool fits_ = false;
+    bool writes_ = false;  // the frame shown is not in the Exchange yet
 
     bool playing_ = false, repeat_ = false;
     double speed_ = 1;

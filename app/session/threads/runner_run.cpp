@@ -12,21 +12,6 @@ namespace {
 
 constexpr std::int64_t most_frames = 600;
 
-// What frames hold: what is always drawn, and what this look needs besides.
-std::vector<std::string> recorded_arrays(const SceneInfo& scene, const FrameContents& contents) {
-    std::vector<std::string> names = scene.recorded;
-    const auto add = [&](const std::map<std::string, ValueSource>& sources,
-                         const std::string& name) {
-        const auto found = sources.find(name);
-        if (found == sources.end() || found->second.kind != ValueSource::Kind::array) return;
-        if (std::find(names.begin(), names.end(), found->second.array) == names.end())
-            names.push_back(found->second.array);
-    };
-    add(scene.colour_sources, contents.colour);
-    add(scene.arrow_sources, contents.arrows);
-    return names;
-}
-
 bool is_recorded(const SceneInfo& scene, const std::string& array) {
     return std::ranges::find(scene.recorded, array) != scene.recorded.end();
 }
@@ -48,8 +33,8 @@ TrajectoryPointer Runner::new_trajectory(const SceneInfoPointer& scene, std::int
     t->base = std::move(base);
     t->parameters = std::move(parameters);
     const Lock lock(shared_.mutex);
-    t->arrays = std::make_shared<const std::vector<std::string>>(
-        recorded_arrays(*scene, shared_.frame_contents));
+    t->arrays =
+        std::make_shared<const std::vector<std::string>>(scene->kept(shared_.frame_contents));
     std::int64_t frame = 0;
     for (const std::string& name : *t->arrays) frame += scene->array_bytes.at(name);
     if (scene->has_objective && scene->has_parameters)  // room for adjoints
@@ -237,9 +222,7 @@ void Runner::forget_arrays() {
 // Whether the look needs arrays that its frames do not hold.
 bool Runner::needs_more(const Trajectory& trajectory) {
     const Lock lock(shared_.mutex);
-    for (const std::string& name : recorded_arrays(*trajectory.scene, shared_.frame_contents))
-        if (!trajectory.holds(name)) return true;
-    return false;
+    return lacks(trajectory, shared_.frame_contents);
 }
 
 // ---------------------------------------------------------------- gradients

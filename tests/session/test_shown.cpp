@@ -1,0 +1,165 @@
+// Stresses, tensions and contact forces: in frames only where somebody looks, also in frames that were
+// recorded before.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/session/frames/frame_recorder.hpp"
+#include "engine/model/shown.hpp"
+#include "tests/session/support.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace hindcast;
+using test::OpenScene;
+using namespace session;
+using document::Document;
+
+namespace {
+
+// What is shown under a key after each whole step of a run of the scene alone.
+std::vector<std::vector<double>> steps_of(Simulation& simulation, const std::string& key) {
+    model::ShownValues values(simulation.model(), key);
+    std::vector<std::vector<double>> steps;
+    simulation.run(false, [&](std::int64_t) {
+        values.evaluate();
+        steps.push_back(values.values().to_doubles());
+        return true;
+    });
+    return steps;
+}
+
+Simulation simulation_of(const Document& document) {
+    return {Scene::of(document, {}), test::all_modules(), OpenScene::options(0).simulation};
+}
+
+// Asks for these contents; frames that come later than this have them.
+void look(OpenScene& scene, const std::string& colour, const std::string& arrows) {
+    const FrameContents contents{colour, arrows, false};
+    scene.session.send(contents);
+    scene.wait([&](const Snapshot& s) { return s.contents == contents; });
+}
+
+const ShownField* field_of(const std::vector<ShownField>& fields, const std::string& name) {
+    const auto found = std::ranges::find(fields, name, &ShownField::name);
+    return found == fields.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("session: stress is shown at steps that were recorded before it was chosen") {
+    test::TemporaryFolder folder;
+    const auto file = folder.path() / "beam.json";
+    Document document = Document::load(test::scene_file("soft_beam.json"));
+    document.set("/time/steps", 40);
+    document.erase("/objective");
+    document.erase("/parameters");
+    if (document.find("/optimizer") != nullptr) document.erase("/optimizer");
+    document.save(file);
+    OpenScene scene(file);
+    const auto complete = scene.wait_complete();
+    scene.session.send(Seek{20});
+    // Its own colour, before anything is chosen.
+    for (const double x : scene.exchange->read(scene.frame_at(20), "point colour"))
+        CHECK(std::isnan(x));
+    const ShownField* const stress = field_of(complete->colours, "von Mises stress");
+    REQUIRE(stress != nullptr);
+    CHECK(stress->unit == "Pa");
+    CHECK_FALSE(stress->gradient);
+    CHECK(field_of(complete->colours, "energy density")->unit == "J/m^3");
+
+    Simulation simulation = simulation_of(document);
+    const auto expected = steps_of(simulation, "von Mises stress of beam");
+    const auto drawing =
+        std::ranges::find(complete->stage->drawables, std::string("beam"), &render::Drawable::name);
+    REQUIRE(drawing != complete->stage->drawables.end());
+    look(scene, "von Mises stress", "");
+    for (const std::int64_t step : {20, 40, 3}) {
+        CAPTURE(step);
+        scene.session.send(Seek{step});
+        const auto shown = scene.exchange->read(scene.frame_at(step), "point colour");
+        // A point has the mean of the triangles around it.
+        std::map<std::size_t, std::vector<double>> around;
+        for (std::size_t k = 0; k < drawing->indices.size(); ++k)
+            around[drawing->indices[k]].push_back(
+                expected[static_cast<std::size_t>(step)][drawing->cell_of(k / 3)]);
+        for (std::size_t p = 0; p < shown.size(); ++p) {
+            if (!around.contains(p)) {
+                CHECK(std::isnan(shown[p]));
+                continue;
+            }
+            double sum = 0;
+            for (const double x : around[p]) sum += x;
+            CHECK(shown[p] ==
+                  doctest::Approx(sum / static_cast<double>(around[p].size())).epsilon(1e-5));
+        }
+    }
+    look(scene, "", "");
+    for (const double x : scene.exchange->read(scene.frame_at(3), "point colour"))
+        CHECK(std::isnan(x));
+}
+
+TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
+    OpenScene scene(test::scene_file("net_over_ball.json"));
+    const auto complete = scene.wait_complete();
+    const std::int64_t last = complete->steps;
+    scene.session.send(Seek{last});
+    const ShownField* const force = field_of(complete->arrows, "contact force");
+    REQUIRE(force != nullptr);
+    CHECK(force->unit == "N");
+    CHECK(field_of(complete->colours, "tension") != nullptr);
+    look(scene, "tension", "contact force");
+    const render::Frame frame = scene.frame_at(last);
+    CHECK(frame.arrows == "contact force");
+    const auto at_end = [&](const std::string& key) {
+        Simulation simulation = simulation_of(*scene.document);
+        return steps_of(simulation, key).back();
+    };
+    CHECK(scene.exchange->read(frame, "arrows") == at_end("contact force"));
+    CHECK(scene.exchange->read(frame, "threads colour") == at_end("tension of threads"));
+    // As a colour, the length of the vector.
+    look(scene, "contact force", "");
+    const auto colour = scene.exchange->read(scene.frame_at(last), "point colour");
+    const auto forces = at_end("contact force");
+    REQUIRE(forces.size() == 3 * colour.size());
+    double most = 0;
+    for (std::size_t p = 0; p < colour.size(); ++p) {
+        const double length = std::hypot(forces[3 * p], forces[3 * p + 1], forces[3 * p + 2]);
+        most = std::max(most, length);
+        CHECK(colour[p] == doctest::Approx(length).epsilon(1e-6));
+    }
+    CHECK(most > 0);
+}
+
+TEST_CASE("session: what nobody looks at is neither computed nor recorded") {
+    const Document document = Document::load(test::scene_file("net_over_ball.json"));
+    Simulation simulation = simulation_of(document);
+    int asked = 0;
+    model::publish(simulation.model(), {.owner = "threads",
+                                        .name = "counted",
+                                        .unit = "N",
+                                        .meaning = "",
+                                        .count = 1,
+                                        .add = [&](model::Model&, const Array& values, Program&) {
+                                            ++asked;
+                                            values.fill(7);
+                                        }});
+    FrameKernels kernels(simulation.options().device);
+    FrameRecorder recorder(kernels, nullptr);
+    const auto names = [](std::vector<std::string> list) {
+        return std::make_shared<const std::vector<std::string>>(std::move(list));
+    };
+    simulation.run(false, [](std::int64_t) { return false; });
+    recorder.watch(simulation.model(), 1, names({"position"}));
+    const FramePointer plain = recorder.record(0);
+    CHECK(asked == 0);
+    CHECK(plain->arrays.size() == 1);
+    for (int again = 0; again < 2; ++again) {
+        recorder.watch(simulation.model(), 1, names({"position", "counted of threads"}));
+        const FramePointer frame = recorder.record(0);
+        CHECK(asked == 1);
+        REQUIRE(frame->find("counted of threads") != nullptr);
+        CHECK(frame->find("counted of threads")->to_doubles() == std::vector<double>{7});
+    }
+}

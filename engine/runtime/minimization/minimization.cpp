@@ -1,12 +1,14 @@
 #include "engine/runtime/minimization/minimization.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch/host_function.hpp"
+#include "engine/runtime/minimization/add_seconds.hpp"
 #include "engine/runtime/minimization/newton.hpp"
 
 namespace hindcast {
@@ -56,7 +58,7 @@ public:
         : positions_(positions),
           potential_(std::move(device), positions.components(), std::move(fixed),
                      with_copies(std::move(terms))),
-          newton_(potential_, options) {
+          newton_(potential_, options, times) {
         parameters_.insert(parameters_.begin(), {unknown, ir::Access::read_write, positions.type(),
                                                  positions.components(), 1});
     }
@@ -91,6 +93,7 @@ public:
 
     void run(Direction direction, const ir::Kernel& signature,
              const backend::Binding* bindings) override {
+        const AddSeconds timed(times.all_s);
         const Bound bound(*this, signature, bindings);
         bound.fetch();
         switch (direction) {
@@ -105,6 +108,9 @@ public:
 
     MinimizationOutcome outcome;
     MinimizationTotals totals;
+    MinimizationTimes times;
+    RemovedResiduals removed;
+    bool removes_residuals = false;
 
 private:
     struct Copied {
@@ -264,6 +270,20 @@ private:
         clear_force(Direction::tangent);
         run(Direction::tangent);
         solve(potential_.force().tangent(), -1, dx);
+        if (removes_residuals) remove_residual(dx);
+    }
+
+    // dx -= H^-1 r
+    void remove_residual(const Array& dx) {
+        std::vector<double> moved = free_part(dx), r(moved.size()), way(moved.size());
+        potential_.gradient(r);
+        newton_.solve(r, way);
+        for (std::size_t i = 0; i < way.size(); ++i) {
+            moved[i] -= way[i];
+            removed.distance = std::max(removed.distance, std::abs(way[i]));
+        }
+        ++removed.solves;
+        potential_.scatter(moved, dx);
     }
 
     void second_tangent() {
@@ -367,6 +387,16 @@ Minimization::Minimization(std::shared_ptr<Device> device, const Array& position
 
 const MinimizationOutcome& Minimization::outcome() const { return function_->outcome; }
 const MinimizationTotals& Minimization::totals() const { return function_->totals; }
-void Minimization::clear_totals() { function_->totals = {}; }
+const MinimizationTimes& Minimization::times() const { return function_->times; }
+void Minimization::clear_totals() {
+    function_->totals = {};
+    function_->times = {};
+}
+
+void Minimization::remove_residuals(bool on) {
+    function_->removes_residuals = on;
+    if (on) function_->removed = {};
+}
+const RemovedResiduals& Minimization::removed_residuals() const { return function_->removed; }
 
 }  // namespace hindcast

@@ -35,6 +35,17 @@
 
 namespace hindcast {
 
+// Wall time of all directions; what is left of it evaluates energies.
+struct MinimizationTimes {
+    double all_s = 0, factorize_s = 0, solve_s = 0;
+};
+
+// How far from exact minima the ends of solves were.
+struct RemovedResiduals {
+    std::int64_t solves = 0;
+    double distance = 0;  // largest component of H^-1 r, m
+};
+
 class Minimization {
 public:
     // `positions`: {points, 2 or 3}, f32 or f64, like all reals that the energies are given (their
@@ -53,7 +64,14 @@ public:
 
     const MinimizationOutcome& outcome() const;  // of the last solve
     const MinimizationTotals& totals() const;
+    const MinimizationTimes& times() const;  // since totals were cleared
     void clear_totals();
+
+    // While on, first tangents (and with them Hessian products) have -H^-1 r besides, r the gradient
+    // that the search left: with the tangents of all p as zero they are the way to the exact minima,
+    // to first order, and what follows from it. Tangents of tangents are as ever.
+    void remove_residuals(bool on);
+    const RemovedResiduals& removed_residuals() const;  // since that was turned on
 
 private:
     class Function;

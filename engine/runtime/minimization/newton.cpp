@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/document/text.hpp"
+#include "engine/runtime/minimization/add_seconds.hpp"
 
 namespace hindcast {
 
@@ -40,8 +41,8 @@ int worst_of(std::span<const double> v) {
 
 }  // namespace
 
-Newton::Newton(Potential& potential, const MinimizationOptions& options)
-    : potential_(potential), options_(options) {
+Newton::Newton(Potential& potential, const MinimizationOptions& options, MinimizationTimes& times)
+    : potential_(potential), options_(options), times_(times) {
     const auto n = static_cast<std::size_t>(potential.unknowns());
     for (auto* v : {&x_, &trial_, &gradient_, &step_}) v->resize(n);
 }
@@ -70,15 +71,24 @@ Error Newton::no_minimum(Finding finding) const {
                    "a little to one side, or take smaller steps");
 }
 
+Newton::Finding Newton::factorize(const SymmetricMatrix& matrix) {
+    const AddSeconds timed(times_.factorize_s);
+    if (!solver_) solver_ = make_solver(options_.solver, matrix);
+    return solver_->factorize(matrix);
+}
+
+Newton::Finding Newton::solve_factorized(std::span<const double> b, std::span<double> x) {
+    const AddSeconds timed(times_.solve_s);
+    return solver_->solve(b, x);
+}
+
 void Newton::factorize_at_minimum() {
-    const SymmetricMatrix& hessian = potential_.hessian();
-    if (!solver_) solver_ = make_solver(options_.solver, hessian);
-    as_it_is_ = solver_->factorize(hessian);
+    as_it_is_ = factorize(potential_.hessian());
     if (as_it_is_.definiteness != Definiteness::positive) throw no_minimum(as_it_is_);
 }
 
 void Newton::solve(std::span<const double> b, std::span<double> x) {
-    const Finding found = solver_->solve(b, x);
+    const Finding found = solve_factorized(b, x);
     if (found.definiteness != Definiteness::positive) throw no_minimum(found);
 }
 
@@ -86,9 +96,8 @@ bool Newton::direction() {
     std::vector<double> down(gradient_.size());
     for (std::size_t i = 0; i < down.size(); ++i) down[i] = -gradient_[i];
     const auto try_with = [&](const SymmetricMatrix& hessian) {
-        if (!solver_) solver_ = make_solver(options_.solver, hessian);
-        Finding found = solver_->factorize(hessian);
-        if (found.definiteness == Definiteness::positive) found = solver_->solve(down, step_);
+        Finding found = factorize(hessian);
+        if (found.definiteness == Definiteness::positive) found = solve_factorized(down, step_);
         return found;
     };
     as_it_is_ = try_with(potential_.hessian());

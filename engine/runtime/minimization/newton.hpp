@@ -14,7 +14,8 @@ namespace hindcast {
 
 class Newton {
 public:
-    Newton(Potential& potential, const MinimizationOptions& options);
+    // What it does is added to `times`.
+    Newton(Potential& potential, const MinimizationOptions& options, MinimizationTimes& times);
 
     // From potential.positions() to a minimum. Throws Error, see Minimization::launch().
     MinimizationOutcome minimize();
@@ -26,6 +27,8 @@ public:
 
 private:
     using Finding = LinearSolver::Finding;
+    Finding factorize(const SymmetricMatrix& matrix);
+    Finding solve_factorized(std::span<const double> b, std::span<double> x);
     bool direction();  // from gradient_ to step_; whether with the Hessian as it is
     double move(double energy, MinimizationOutcome& outcome);
     bool goes_down(double slope);
@@ -35,6 +38,7 @@ private:
 
     Potential& potential_;
     MinimizationOptions options_;
+    MinimizationTimes& times_;
     std::unique_ptr<LinearSolver> solver_;
     std::vector<double> x_, trial_, gradient_, step_;
     Finding as_it_is_;  // of the Hessian that is not projected, at the last direction()

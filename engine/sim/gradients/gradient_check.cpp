@@ -10,6 +10,7 @@
 #include <span>
 
 #include "engine/base/random.hpp"
+#include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
 #include "engine/sim/non_finite.hpp"
@@ -183,6 +184,23 @@ public:
         return result;
     }
 
+    GradientReport::Minima minima(double terms) {
+        ask();
+        Minimization& minimization = *simulation_.model().minimization();
+        const Vector none(start_.size(), 0.0);
+        move(none, 0);
+        minimization.remove_residuals(true);
+        GradientReport::Minima result{.gradient = simulation_.hessian_product(none)};
+        minimization.remove_residuals(false);
+        result.solves = minimization.removed_residuals().solves;
+        result.distance = minimization.removed_residuals().distance;
+        for (const model::Term& term : simulation_.model().terms())
+            result.loss += term.weight * term.value.tangent().value(0);
+        result.error = relative(norm(scaled(result.gradient)), std::max(norm(gradient_), terms));
+        result.passed = result.error <= wanted_.tolerance;
+        return result;
+    }
+
     // A Hessian that vanishes is compared with the gradient.
     double floor_of_second() const { return negligible * norm(gradient_); }
 
@@ -200,7 +218,7 @@ private:
         const auto sweeps = static_cast<std::int64_t>(step_sizes.size());
         const auto entries = static_cast<std::int64_t>(std::min(wanted_.entries, start_.size()));
         const std::int64_t directions = wanted_.directions;
-        return 2 + entries * (sweeps + wide) +
+        return 2 + (simulation_.model().minimization() ? 1 : 0) + entries * (sweeps + wide) +
                directions * ((sweeps + 1) * (wanted_.hessian ? 2 : 1) + wide);
     }
 
@@ -302,20 +320,24 @@ void check_hessian(Checker& checker, const std::vector<Vector>& directions,
     }
 }
 
+// The root mean square of the terms that cancel along the directions. That along u with independent
+// entries is that of the gradient.
+double size_of_terms(std::span<const GradientReport::Direction> directions) {
+    double terms = 0;
+    for (const auto& u : directions)
+        terms += u.terms * u.terms / static_cast<double>(directions.size());
+    return std::sqrt(terms);
+}
+
 GradientReport::Single compare_f32(const Scene& scene, const Registry& registry,
                                    SimulationOptions options, const GradientCheckOptions& wanted,
-                                   const Checker& checker,
-                                   std::span<const GradientReport::Direction> directions) {
+                                   const Checker& checker, double terms) {
     options.precision = ir::Precision::f32;
     Simulation simulation(scene, registry, options);
     if (!wanted.at.empty()) simulation.parameters().set_values(wanted.at);
     simulation.run(true);
     const Vector g32 = checker.scaled(simulation.gradient()), g64 = checker.gradient();
     GradientReport::Single result;
-    double terms = 0;  // their mean square along u with independent entries is that of the gradient
-    for (const auto& u : directions)
-        terms += u.terms * u.terms / static_cast<double>(directions.size());
-    terms = std::sqrt(terms);
     result.error = relative(distance(g32, g64), std::max(norm(g64), terms));
     const double product = norm(g32) * norm(g64);
     result.cosine = product > 0 ? dot(g32, g64) / product : 1;
@@ -344,10 +366,12 @@ GradientReport check_gradients(const Scene& scene, const Registry& registry,
         const std::vector<Vector> directions =
             random_directions(size, wanted.directions, wanted.seed);
         for (const Vector& u : directions) report.directions.push_back(checker.along(u));
+        const double terms = size_of_terms(report.directions);
         if (wanted.hessian) check_hessian(checker, directions, wanted, report);
+        if (simulation.model().minimization()) report.minima = checker.minima(terms);
         if (options.precision == ir::Precision::f32) {
             checker.ask();
-            report.f32 = compare_f32(scene, registry, options, wanted, checker, report.directions);
+            report.f32 = compare_f32(scene, registry, options, wanted, checker, terms);
         }
     } catch (const Stopped&) {
         report.stopped = true;

@@ -3,6 +3,7 @@
 //   entries      dL/dp_i against central differences (L(p + h e_i) - L(p - h e_i)) / 2h
 //   directions   g.u against central differences along random u, and against forward mode
 //   Hessian      H u against central differences of the adjoint, and u.Hv = v.Hu (on request)
+//   minima       what the tolerance of minimisations does to the gradient (in scenes with any)
 //   f32          the adjoint of the f32 program against that of the f64 program (on request)
 //
 // With a horizon ("gradients" in the scene) all of this is about the derivatives of the last steps,
@@ -19,7 +20,10 @@
 //
 // The floor of the scale there is a thousandth of the largest entry of the (scaled) gradient; for
 // directions likewise of |g| |u|. Forward against reverse mode refers to the sum of |g_k u_k| or the
-// terms that cancel, f32 against f64 to |g| or the root mean square of the directions' terms.
+// terms that cancel, f32 against f64 to |g| or the root mean square of the directions' terms, and so
+// does the part of minimisations: each search of a minimum ends with a residual r, a little way
+// dx = -H^-1 r from the exact minimum. How loss and gradient change to first order when all searches
+// go that way is one Hessian product, with these dx as the only tangents.
 #pragma once
 
 #include <cstdint>
@@ -73,6 +77,14 @@ struct GradientReport {
         double symmetry_error = 0;             // against the next direction
         bool passed = false, symmetric = false;
     };
+    struct Minima {
+        std::int64_t solves = 0;       // whose distance is known; 0: no parameter acts on any
+        double distance = 0;           // to the exact minimum: the largest component of H^-1 r, m
+        double loss = 0;               // change of the loss
+        std::vector<double> gradient;  // change of each of its entries, in physical units
+        double error = 0;              // its size relative to |g|
+        bool passed = false;
+    };
     struct Single {
         double error = 0, cosine = 1;  // |g32 - g64| / |g64|
         bool passed = false;
@@ -85,6 +97,7 @@ struct GradientReport {
     std::vector<Entry> entries;
     std::vector<Direction> directions;
     std::vector<Hessian> hessian;
+    std::optional<Minima> minima;  // in scenes whose steps minimise
     std::optional<Single> f32;
     // Of the adjoint of the state at each step boundary, at the point that is checked.
     Rollout::AdjointNorms adjoint_norms;

@@ -85,6 +85,11 @@ std::vector<std::string> GradientReport::failures() const {
             list.push_back(fmt::format("directions {} and {}: u.Hv and v.Hu differ by {:.2g}", d,
                                        (d + 1) % hessian.size(), hessian[d].symmetry_error));
     }
+    if (minima && !minima->passed)
+        list.push_back(
+            fmt::format("the tolerance of minimisations: it changes the gradient by {:.2g} of its "
+                        "size; lower \"tolerance\" in time.minimization",
+                        minima->error));
     if (f32 && !f32->passed)
         list.push_back(
             fmt::format("f32 adjoint against f64 adjoint: relative error {:.2g}, "
@@ -143,6 +148,14 @@ std::string to_text(const GradientReport& report) {
         put("\n");
         for (const std::string& note : notes) put("{}\n", note);
     }
+    if (report.minima && report.minima->solves == 0)
+        put("\nminima: no parameter acts on what is minimised\n");
+    else if (report.minima)
+        put("\nminima: found to {:.1e} m; at the exact ones the loss is {:+.1e} and the gradient "
+            "{:.1e} "
+            "(relative) from these  {}\n",
+            report.minima->distance, report.minima->loss, report.minima->error,
+            verdict(report.minima->passed));
     if (report.f32)
         put("\nf32 adjoint against f64 adjoint: relative error {:.1e}, cosine {:.8f}  {}\n",
             report.f32->error, report.f32->cosine, verdict(report.f32->passed));

@@ -380,6 +380,7 @@ void add_outcome(Node& summary, const Simulation& simulation, bool finished) {
                                   {"refused", static_cast<std::int64_t>(t.all.refused)},
                                   {"largest_gain", number_node(t.all.gain)},
                                   {"largest_residual", number_node(t.all.residual)},
+                                  {"largest_last_step", number_node(t.all.step)},
                                   {"energy_scale", number_node(t.all.scale)}}));
     }
     summary.set("loss", finished ? number_node(simulation.loss()) : Node());

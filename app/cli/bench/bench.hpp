@@ -1,7 +1,7 @@
 // `hindcast bench`: the workloads by which the project is measured.
 //
 // A workload is one entry of the list that its family's file makes (overhead.cpp, springs.cpp,
-// waves.cpp, solids.cpp, points.cpp, ensembles.cpp, plans.cpp, window.cpp; named in workloads.cpp);
+// waves.cpp, solids.cpp, cloth.cpp, points.cpp, ensembles.cpp, plans.cpp, window.cpp; named in workloads.cpp);
 // its definition, with every input as a formula, stands at the top of that file.
 #pragma once
 
@@ -54,6 +54,7 @@ std::vector<Workload> overhead_workloads();
 std::vector<Workload> spring_workloads();
 std::vector<Workload> wave_workloads();
 std::vector<Workload> solid_workloads();
+std::vector<Workload> cloth_workloads();
 std::vector<Workload> point_workloads();
 std::vector<Workload> ensemble_workloads();
 std::vector<Workload> plan_workloads();
@@ -85,6 +86,8 @@ struct SceneBench {
     std::string gradient_name = "";  // of the gradient in all parameters
     // Instead of the name: splits that gradient by name, and adds further figures.
     std::function<void(const std::vector<double>& gradient, BenchResult&)> look = {};
+    int most_repeats = 1000;                                    // where a call is long
+    std::function<void(Simulation&, BenchResult&)> after = {};  // adds further figures
 };
 BenchResult run_scene(const SceneBench& bench, const BenchOptions& options);
 

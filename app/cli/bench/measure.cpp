@@ -101,8 +101,8 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
     else
         result.gradients = {{bench.gradient_name, gradient}};
     result.traffic = traffic_of(simulation);
-    result.forward_s =
-        fastest(*so.device, options.repeats, bench.batch, [&] { simulation.run(false); });
+    const int repeats = std::min(options.repeats, bench.most_repeats);
+    result.forward_s = fastest(*so.device, repeats, bench.batch, [&] { simulation.run(false); });
     std::vector<double> p = start;
     int iterations = 0;
     // On a GPU the update stays there, as it does in an optimisation.
@@ -134,7 +134,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
         for (std::size_t k = 0; k < p.size(); ++k) p[k] -= bench.rate * g[k];
         parameters.set_values(p);
     };
-    result.forward_backward_s = fastest(*so.device, options.repeats, bench.batch, iterate);
+    result.forward_backward_s = fastest(*so.device, repeats, bench.batch, iterate);
     if (so.device->cuda()) measure_host(*so.device, options.repeats, iterate, result);
     result.compile_s = so.device->statistics().seconds;  // of functions of whole runs too
     result.traffic.joined =
@@ -142,6 +142,7 @@ BenchResult run_scene(const SceneBench& bench, const BenchOptions& options) {
     result.runs = simulation.rollout().whole_program_report();
     result.more.emplace_back("history_mb",
                              static_cast<double>(simulation.rollout().kept_bytes()) / 1048576.0);
+    if (bench.after) bench.after(simulation, result);
     return result;
 }
 

@@ -73,7 +73,7 @@ def main(peer, builders, precisions=("f32",)):
     parser.add_argument("variant", choices=[run.variant for run in RUNS if run.peer == peer])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=2.0, help="least time per figure")
-    parser.add_argument("--precision", choices=precisions, default="f32")
+    parser.add_argument("--precision", choices=precisions, default=precisions[0])
     options = parser.parse_args()
     if not any(run[:3] == (options.workload, peer, options.variant) for run in RUNS):
         parser.error(f"{options.workload} has no variant {options.variant}, see runs.py")

@@ -6,6 +6,8 @@ against complex steps, which stay on the same side of each).
     reference.py [WORKLOAD...]            computes them and compares with reference.json
     reference.py [WORKLOAD...] --write    computes them and writes reference.json
 
+implicit_cloth is that of its peer, and needs scikit-sparse.
+
 `compare` reads reference.json, so that measuring needs neither NumPy nor the minute this takes.
 """
 import argparse
@@ -15,8 +17,8 @@ import sys
 
 import numpy as np
 
-from workloads import (DEFINITIONS, ClothSprings, LaunchOverhead, Mpm2d, SpringCage, TetNeohookean,
-                       Wave2d, digest)
+from workloads import (DEFINITIONS, ClothSprings, ImplicitCloth, LaunchOverhead, Mpm2d, SpringCage,
+                       TetNeohookean, Wave2d, digest)
 
 FILE = pathlib.Path(__file__).with_name("reference.json")
 
@@ -390,6 +392,31 @@ def mpm2d():
     slopes = [((miss(direction) ** 2).sum() / 2).imag / step
               for direction in 1j * step * np.eye(2)]
     return (end ** 2).sum() / 2, {"v0": gradient}, {"v0": relative(gradient, slopes)}
+
+
+def implicit_cloth():
+    from implicit_cloth import Cloth
+
+    cloth = Cloth()
+
+    def loss(density=0.0, stiffness=0.0, start=0.0):
+        cloth.set_density(ImplicitCloth.area_density + density)
+        cloth.stiffness = ImplicitCloth.warp_stiffness + stiffness * np.ones(len(cloth.triangles))
+        return (cloth.run(cloth.rest + start)[-1] ** 2).sum()
+
+    def difference(name, step):
+        return (loss(**{name: step}) - loss(**{name: -step})) / 2
+
+    way = cloth.run(cloth.rest)
+    gradients = cloth.gradients(way)
+    wave = np.sin(1.3 * np.arange(len(cloth.triangles)) + 0.3)
+    sway = np.sin(2e-3 * np.arange(cloth.rest.size) + 0.3).reshape(cloth.rest.shape)
+    checks = {
+        "density": relative(gradients["density"][0], difference("density", 1e-5) / 1e-5),
+        "k": relative(gradients["k"] @ wave, difference("stiffness", 0.1 * wave) / 0.1),
+        "x0": relative((gradients["x0"] * sway).sum(), difference("start", 1e-6 * sway) / 1e-6),
+    }
+    return (way[-1] ** 2).sum(), {**gradients, "end": way[-1]}, checks
 
 
 def relative(value, expected):

@@ -48,9 +48,11 @@ RUNS = (
     Run("mpm2d", "taichi", "parallel", parallel=True),
     Run("mpm2d", "taichi", "serial"),
     Run("mpm2d", "jax", "scan-checkpoint", parallel=True),
+    Run("implicit_cloth", "cholmod", "supernodal", parallel=True),
+    Run("implicit_cloth", "cholmod", "supernodal-one-thread"),
 )
 
-PACKAGES = {"warp": "warp-lang", "taichi": "taichi", "jax": "jax"}
+PACKAGES = {"warp": "warp-lang", "taichi": "taichi", "jax": "jax", "cholmod": "scikit-sparse"}
 WORKLOADS = tuple(dict.fromkeys(run.workload for run in RUNS))
 
 

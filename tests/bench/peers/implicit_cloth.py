@@ -1,0 +1,285 @@
+"""implicit_cloth in NumPy, SciPy and CHOLMOD: what a straightforward program of this step is like.
+
+Energies, gradients and Hessians are vectorised over triangles and hinges and written out by hand;
+each iteration of Newton's method is one supernodal Cholesky factorisation. The adjoint is by hand
+as well. The definition is in workloads.py.
+"""
+import time
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from sksparse import cholmod
+
+from workloads import ImplicitCloth as Define
+
+G = np.array(Define.gravity)
+K, NU, D, H = Define.warp_stiffness, Define.poisson_ratio, Define.bending_stiffness, Define.h
+SHEAR = 1 / (2 * (1 + NU))  # g / k
+PLANE = 1 / (1 - NU * NU)
+
+
+def dot(a, b):
+    return np.einsum("ei,ei->e", a, b)
+
+
+def outer(a, b):
+    return a[:, :, None] * b[:, None, :]
+
+
+def crossing(a):
+    """Matrices of b -> a x b."""
+    m = np.zeros((len(a), 3, 3))
+    m[:, 0, 1], m[:, 0, 2], m[:, 1, 2] = -a[:, 2], a[:, 1], -a[:, 0]
+    return m - np.swapaxes(m, 1, 2)
+
+
+def clamped(elements):
+    """Symmetric matrices with their negative eigenvalues as zero."""
+    values, vectors = np.linalg.eigh(elements)
+    return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0), vectors)
+
+
+class Cloth:
+    def __init__(self):
+        self.rest, self.triangles = Define.rest(), Define.triangles()
+        self.hinges, self.weight = Define.hinges()
+        self.stiffness = np.full(len(self.triangles), K)
+        corner = self.rest[self.triangles]
+        edges = np.swapaxes(corner[:, 1:] - corner[:, :1], 1, 2)[:, :2]  # in the plane of the warp
+        self.area = 0.5 * np.linalg.det(edges)
+        inverse = np.linalg.inv(edges)
+        # u = sum of a_k x_k, v = sum of b_k x_k
+        self.a, self.b = (np.concatenate([-inverse[:, :, c].sum(axis=1)[:, None], inverse[:, :, c]],
+                                         axis=1) for c in range(2))
+        self.area_of_points = np.zeros(len(self.rest))
+        np.add.at(self.area_of_points, self.triangles, self.area[:, None] / 3)
+        self.set_density(Define.area_density)
+        self.free = np.ones(len(self.rest), bool)
+        self.free[list(Define.fixed)] = False
+        self.moving = np.repeat(self.free, 3)
+        self.unknown = np.cumsum(self.moving) - 1
+        self.make_pattern()
+        self.seconds = {"evaluate": 0.0, "factorise": 0.0, "solve": 0.0}
+        self.iterations = 0
+
+    def set_density(self, density):
+        self.mass = density * self.area_of_points
+
+    # ---- the sparse matrix
+
+    def make_pattern(self):
+        """Where each entry of the elements' Hessians goes: slots of the lower triangle, by columns."""
+        n = int(self.moving.sum())
+        rows, columns = [np.arange(n)], [np.arange(n)]
+        self.kept = []
+        for elements in (self.triangles, self.hinges):
+            dofs = (3 * elements[:, :, None] + np.arange(3)).reshape(len(elements), -1)
+            i = np.broadcast_to(dofs[:, :, None], (*dofs.shape, dofs.shape[1])).ravel()
+            j = np.broadcast_to(dofs[:, None, :], (*dofs.shape, dofs.shape[1])).ravel()
+            kept = np.flatnonzero(self.moving[i] & self.moving[j] & (i >= j))
+            rows.append(self.unknown[i[kept]])
+            columns.append(self.unknown[j[kept]])
+            self.kept.append(kept)
+        keys, self.slots = np.unique(np.concatenate(columns) * n + np.concatenate(rows),
+                                     return_inverse=True)
+        starts = np.searchsorted(keys, np.arange(n + 1) * n)
+        self.matrix = csc_matrix((np.ones(len(keys)), keys % n, starts), shape=(n, n))
+        self.factor = cholmod.analyze(self.matrix, mode="supernodal", ordering_method="default")
+
+    def assembled(self, elements, shift=0.0):
+        diagonal = np.repeat(self.mass, 3)[self.moving] / H ** 2 + shift
+        entries = [diagonal] + [e.ravel()[kept] for e, kept in zip(elements, self.kept)]
+        self.matrix.data = np.bincount(self.slots, np.concatenate(entries), self.matrix.nnz)
+        return self.matrix
+
+    # ---- energies
+
+    def strains(self, x):
+        corner = x[self.triangles]
+        u, v = (np.einsum("ek,eki->ei", c, corner) for c in (self.a, self.b))
+        return u, v, (dot(u, u) - 1) / 2, (dot(v, v) - 1) / 2, dot(u, v) / 2
+
+    def angles(self, x):
+        p = x[self.hinges]
+        e, d, f = (p[:, k] - p[:, 0] for k in (1, 2, 3))
+        left, right = np.cross(e, d), np.cross(f, e)
+        length = np.sqrt(dot(e, e))
+        return e, d, f, left, right, length, np.arctan2(dot(e, np.cross(right, left)) / length,
+                                                        dot(left, right))
+
+    def energies(self, x, target):
+        _, _, along, across, shear = self.strains(x)
+        membrane = self.stiffness * self.area * (
+            PLANE / 2 * (along ** 2 + across ** 2 + 2 * NU * along * across)
+            + 2 * SHEAR * shear ** 2)
+        angle = self.angles(x)[-1]
+        away = (x - target)[self.free]
+        return np.array([(self.mass[self.free] * dot(away, away)).sum() / (2 * H ** 2),
+                         -(self.mass[self.free] * (x[self.free] @ G)).sum(), membrane.sum(),
+                         (D / 2 * self.weight * angle ** 2).sum()])
+
+    def membrane_slopes(self, x):
+        """Gradient per unit of stiffness of each triangle, by corner."""
+        u, v, along, across, shear = self.strains(x)
+        by_u = PLANE * (along + NU * across)[:, None] * u + (2 * SHEAR * shear)[:, None] * v
+        by_v = PLANE * (across + NU * along)[:, None] * v + (2 * SHEAR * shear)[:, None] * u
+        return self.area[:, None, None] * (self.a[:, :, None] * by_u[:, None]
+                                           + self.b[:, :, None] * by_v[:, None])
+
+    def membrane_hessians(self, x):
+        u, v, along, across, shear = self.strains(x)
+        identity = np.eye(3)
+        uu, vv = outer(u, u), outer(v, v)
+
+        def scaled(factor):
+            return factor[:, None, None] * identity
+
+        by_uu = PLANE * uu + SHEAR * vv + scaled(PLANE * (along + NU * across))
+        by_vv = PLANE * vv + SHEAR * uu + scaled(PLANE * (across + NU * along))
+        by_uv = PLANE * NU * outer(u, v) + SHEAR * outer(v, u) + scaled(2 * SHEAR * shear)
+        blocks = 0
+        for c, d, block in ((self.a, self.a, by_uu), (self.b, self.b, by_vv),
+                            (self.a, self.b, by_uv), (self.b, self.a, np.swapaxes(by_uv, 1, 2))):
+            blocks = blocks + outer(c, d)[:, :, None, :, None] * block[:, None, :, None, :]
+        factor = (self.stiffness * self.area)[:, None, None]
+        return factor * blocks.reshape(-1, 9, 9)
+
+    def hinge_parts(self, x):
+        """Angles and their gradients in e, d, f: a corner's distance from the edge is its lever, and
+        the edge's ends share what it leaves by where its foot is."""
+        e, d, f, left, right, length, angle = self.angles(x)
+        by_d = (length / dot(left, left))[:, None] * left
+        by_f = (length / dot(right, right))[:, None] * right
+        at_d, at_f = dot(d, e) / length ** 2, dot(f, e) / length ** 2
+        by_e = -at_d[:, None] * by_d - at_f[:, None] * by_f
+        return (e, d, f, left, right, length, at_d, at_f), angle, (by_e, by_d, by_f)
+
+    @staticmethod
+    def on_corners(by_e, by_d, by_f):
+        return np.stack([-(by_e + by_d + by_f), by_e, by_d, by_f], axis=1)
+
+    def hinge_hessians(self, x):
+        (e, d, f, left, right, length, at_d, at_f), angle, slopes = self.hinge_parts(x)
+        by_e, by_d, by_f = slopes
+        along, cross_e = e / length[:, None], crossing(e)
+
+        def mirrored(n):
+            square = dot(n, n)[:, None, None]
+            return (np.eye(3) - 2 * outer(n, n) / square) / square
+
+        def sized(n):
+            return n / dot(n, n)[:, None]
+
+        l = length[:, None, None]
+        mirror_d, mirror_f = mirrored(left), mirrored(right)
+        dd, ff = l * mirror_d @ cross_e, -l * mirror_f @ cross_e
+        de = outer(sized(left), along) - l * mirror_d @ crossing(d)
+        fe = outer(sized(right), along) + l * mirror_f @ crossing(f)
+        square = (length ** 2)[:, None]
+        ee = -(outer(by_d, (d - 2 * at_d[:, None] * e) / square) + at_d[:, None, None] * de
+               + outer(by_f, (f - 2 * at_f[:, None] * e) / square) + at_f[:, None, None] * fe)
+        ed, ef = np.swapaxes(de, 1, 2), np.swapaxes(fe, 1, 2)
+        zero = np.zeros_like(dd)
+        rows = [(ee, ed, ef), (de, dd, zero), (fe, zero, ff)]
+        rows = [(-(r[0] + r[1] + r[2]), *r) for r in rows]
+        rows.insert(0, tuple(-(rows[0][k] + rows[1][k] + rows[2][k]) for k in range(4)))
+        second = np.concatenate([np.concatenate(row, axis=2) for row in rows], axis=1)
+        slope = self.on_corners(*slopes).reshape(-1, 12)
+        factor = (D * self.weight)[:, None, None]
+        return factor * (outer(slope, slope) + angle[:, None, None] * second)
+
+    def gradient(self, x, target):
+        total = self.mass[:, None] * ((x - target) / H ** 2 - G)
+        np.add.at(total, self.triangles,
+                  self.stiffness[:, None, None] * self.membrane_slopes(x))
+        _, angle, slopes = self.hinge_parts(x)
+        np.add.at(total, self.hinges,
+                  (D * self.weight * angle)[:, None, None] * self.on_corners(*slopes))
+        return total.ravel()[self.moving]
+
+    def hessians(self, x):
+        return self.membrane_hessians(x), self.hinge_hessians(x)
+
+    # ---- Newton's method
+
+    def timed(self, what, call, *arguments):
+        start = time.perf_counter()
+        result = call(*arguments)
+        self.seconds[what] += time.perf_counter() - start
+        return result
+
+    def factorised(self, matrix):
+        """Whether the matrix is positive definite."""
+        try:
+            self.timed("factorise", self.factor.cholesky_inplace, matrix)
+            return True
+        except cholmod.CholmodNotPositiveDefiniteError:
+            return False
+
+    def minimum(self, x, target):
+        """From x to the minimum, with one whole step after convergence."""
+        scale, x = 0.0, x.copy()
+        while True:
+            self.iterations += 1
+            terms = self.timed("evaluate", self.energies, x, target)
+            scale = max(scale, np.abs(terms).sum())
+            slope = self.timed("evaluate", self.gradient, x, target)
+            elements = self.timed("evaluate", self.hessians, x)
+            exact = self.factorised(self.timed("evaluate", self.assembled, elements))
+            if not exact:
+                elements = self.timed("evaluate", lambda: [clamped(e) for e in elements])
+                if not self.factorised(self.timed("evaluate", self.assembled, elements)):
+                    raise ArithmeticError("the projected Hessian is not positive definite")
+            step = np.zeros(x.shape)
+            step.ravel()[self.moving] = -self.timed("solve", self.factor.solve_A, slope)
+            gain = -slope @ step.ravel()[self.moving] / 2
+            if gain <= Define.tolerance * scale:
+                if not exact:
+                    raise ArithmeticError("this is not a minimum")
+                return x + step
+            for fraction in 0.5 ** np.arange(60):
+                there = self.timed("evaluate", self.energies, x + fraction * step, target).sum()
+                if there <= terms.sum() - 2e-4 * fraction * gain:
+                    break
+            else:
+                raise ArithmeticError("no part of the step lowers the energy")
+            x = x + fraction * step
+
+    def run(self, start):
+        """Positions after each step, the start first."""
+        way, target = [start], start
+        for _ in range(Define.steps):
+            way.append(self.minimum(way[-1], target))
+            target = 2 * way[-1] - way[-2]
+        return way
+
+    def gradients(self, way):
+        """Of sum |x|^2 at the end: in area density, stiffness of each triangle, start."""
+        bar = [np.zeros(self.rest.shape) for _ in way]
+        bar[-1] = 2 * way[-1]
+        mass_bar, stiffness_bar = np.zeros(len(self.rest)), np.zeros(len(self.triangles))
+        for n in range(len(way) - 1, 0, -1):
+            x, before, earlier = way[n], way[n - 1], way[max(n - 2, 0)]
+            elements = self.timed("evaluate", self.hessians, x)
+            if not self.factorised(self.timed("evaluate", self.assembled, elements)):
+                raise ArithmeticError("this is not a minimum")
+            l = np.zeros(x.shape)
+            l.ravel()[self.moving] = self.timed("solve", self.factor.solve_A,
+                                                bar[n].ravel()[self.moving])
+            start = time.perf_counter()
+            target = 2 * before - earlier
+            mass_bar -= dot(l, (x - target) / H ** 2 - G)
+            stiffness_bar -= np.einsum("eki,eki->e", self.membrane_slopes(x), l[self.triangles])
+            # Fixed points stay; how they pull at the free ones goes back with them.
+            held = bar[n] * ~self.free[:, None]
+            pull = np.zeros(x.shape)
+            for points, e in zip((self.triangles, self.hinges), elements):
+                np.add.at(pull, points, np.einsum("eij,ej->ei", e, l[points].reshape(len(e), -1))
+                          .reshape(*points.shape, 3))
+            bar[n - 1] += held - pull * ~self.free[:, None]
+            target_bar = self.mass[:, None] / H ** 2 * l
+            bar[n - 1] += 2 * target_bar
+            bar[max(n - 2, 0)] -= target_bar
+            self.seconds["evaluate"] += time.perf_counter() - start
+        return {"density": np.array([mass_bar @ self.area_of_points]), "k": stiffness_bar,
+                "x0": bar[0]}

@@ -4,40 +4,29 @@
 #include <cmath>
 #include <cstddef>
 
-#include "engine/runtime/minimization/eigen.hpp"
+#include "engine/runtime/minimization/supernodal.hpp"
 
 namespace hindcast {
 
 namespace {
 
-using Matrix = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::ColMajor, int>>;
-using Vector = Eigen::Map<const Eigen::VectorXd>;
-
-Matrix view(const SymmetricMatrix& a) {
-    return {a.size(),        a.size(),      static_cast<Eigen::Index>(a.rows.size()),
-            a.starts.data(), a.rows.data(), a.values.data()};
-}
-
 // A pivot of less than this part of its diagonal element is rounding error for the most part.
 constexpr double least_pivot = 1e-13;
 
-// LDL^T with the approximate minimum degree order (Amestoy, Davis and Duff 1996), column by column.
 class Direct final : public LinearSolver {
 public:
-    explicit Direct(const SymmetricMatrix& pattern) { ldlt_.analyzePattern(view(pattern)); }
+    explicit Direct(const SymmetricMatrix& pattern) : ldlt_(pattern), residual_(pattern.size()) {}
 
     Finding factorize(const SymmetricMatrix& matrix) override {
         matrix_ = &matrix;
-        ldlt_.factorize(view(matrix));
-        if (matrix.size() == 0) return {};
-        const Eigen::VectorXd& pivots = ldlt_.vectorD();
-        const auto& order = ldlt_.permutationPinv().indices();  // position -> unknown
+        ldlt_.factorize(matrix);
+        const std::span<const double> pivots = ldlt_.pivots();
         Finding found;
         double least = least_pivot;
-        for (Eigen::Index k = 0; k < pivots.size(); ++k) {
-            const int unknown = order.size() > 0 ? order[k] : static_cast<int>(k);
+        for (std::size_t k = 0; k < pivots.size(); ++k) {
+            const int unknown = ldlt_.order()[k];
             const double diagonal = matrix.diagonal(unknown), part = pivots[k] / diagonal;
-            if (!(diagonal > 0) || !(pivots[k] > 0)) {
+            if (!(diagonal > 0) || !(pivots[k] > 0) || !std::isfinite(pivots[k])) {
                 const bool zero =
                     pivots[k] == 0 || std::abs(pivots[k]) < least_pivot * std::abs(diagonal);
                 return {zero ? Definiteness::nearly_singular : Definiteness::indefinite, unknown};
@@ -51,20 +40,17 @@ public:
     }
 
     Finding solve(std::span<const double> b, std::span<double> x) override {
-        const auto n = static_cast<Eigen::Index>(b.size());
-        if (n == 0) return {};
-        Eigen::Map<Eigen::VectorXd> result(x.data(), n);
-        result = ldlt_.solve(Vector(b.data(), n));
+        ldlt_.solve(b, x);
         // One step of refinement: the residual is summed as the matrix has it.
-        residual_.resize(b.size());
         matrix_->multiply(x, residual_);
         for (std::size_t i = 0; i < b.size(); ++i) residual_[i] = b[i] - residual_[i];
-        result += ldlt_.solve(Vector(residual_.data(), n));
+        ldlt_.solve(residual_, residual_);
+        for (std::size_t i = 0; i < b.size(); ++i) x[i] += residual_[i];
         return {};
     }
 
 private:
-    Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>, Eigen::Lower> ldlt_;
+    Supernodal ldlt_;
     const SymmetricMatrix* matrix_ = nullptr;
     std::vector<double> residual_;
 };

@@ -20,7 +20,7 @@ export CCACHE_BASEDIR=$root
 build_packages=(
     cmake ninja-build g++ ccache mold
     libcli11-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libnlopt-dev libnlopt-cxx-dev libeigen3-dev
-    libmuparser-dev libxxhash-dev libllvm19 llvm-19-dev
+    libmuparser-dev libxxhash-dev libassimp-dev zlib1g-dev libllvm19 llvm-19-dev
     libvulkan-dev glslang-tools libglm-dev libpng-dev
     libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
     libvulkan1 mesa-vulkan-drivers ffmpeg # mesa's draws on the processor where there is no other

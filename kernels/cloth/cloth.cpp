@@ -143,7 +143,7 @@ public:
         if (model.dimension() != 3)
             throw settings_->error("type", "cloth lives in scenes of dimension 3")
                 .remedy("use a solid or springs in the plane");
-        sheet_ = cloth::read_sheet(*settings_->find("mesh"));
+        sheet_ = cloth::read_sheet(*settings_->find("mesh"), model.options().files);
         placed_ = particles::place_at_rest(model, *settings_, sheet_.points);
     }
 
@@ -280,9 +280,11 @@ void register_cloth(Registry& registry) {
                 "\"weft\": [x, y, z], \"cells\": [n, m]}}, point (i, j) is number i (m + 1) + j, "
                 "two triangles a cell; \"pattern\": \"alternating\" or \"diagonal\" says how cells "
                 "are halved; or {\"points\": [[x, y, z], ...], \"triangles\": [[a, b, c], ...]}, "
-                "\"warp\": the direction of the warp, by default along x")
+                "or {\"file\": \"shirt.obj\", \"scale\": 1e-3}: .obj, .ply, .stl, .gltf, .msh and "
+                "others; with \"warp\": the direction of the warp, by default along x")
             .schema(R"({"oneOf":[{"type":"object","required":["grid"]},)"
-                    R"({"type":"object","required":["points","triangles"]}]})"),
+                    R"({"type":"object","required":["points","triangles"]},)"
+                    R"({"type":"object","required":["file"]}]})"),
         vectors("rest_positions")
             .unit("m")
             .optional()

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/document/read.hpp"
+#include "engine/mesh/read_mesh_file.hpp"
 
 namespace hindcast::cloth {
 
@@ -81,6 +82,21 @@ Vector add_written(const Node& node, Sheet& sheet) {
                 document::integer_of(row.item(c), 0, static_cast<std::int64_t>(points.size()) - 1);
         sheet.triangles.push_back(t);
     }
+    return warp != nullptr ? vector_of(*warp) : Vector{1, 0, 0};
+}
+
+Vector add_file(const Node& node, const document::FileAccess& files, Sheet& sheet) {
+    Reader reader(node, "a mesh of triangles");
+    const Node& name = reader.require("file");
+    const double scale = reader.number_or("scale", 1, document::Range::positive());
+    const Node* warp = reader.find("warp");
+    reader.finish();
+    const mesh::MeshFile file = mesh::read_mesh_file(files, name);
+    if (file.triangles.empty())
+        throw document::fault(name, "this file has tetrahedra, and a cloth consists of triangles")
+            .remedy("give a file of a surface, or make the body a solid");
+    for (const double x : file.points) sheet.points.push_back(scale * x);
+    sheet.triangles = file.triangles;
     return warp != nullptr ? vector_of(*warp) : Vector{1, 0, 0};
 }
 
@@ -165,7 +181,7 @@ std::vector<double> means(const Sheet& sheet, const auto& lists, std::size_t cou
 std::vector<double> Sheet::centroids() const { return means(*this, triangles, 3); }
 std::vector<double> Sheet::midpoints() const { return means(*this, hinges, 2); }
 
-Sheet read_sheet(const Node& node) {
+Sheet read_sheet(const Node& node, const document::FileAccess& files) {
     document::object_of(node);
     Sheet sheet;
     if (node.find("grid") != nullptr) {
@@ -173,6 +189,8 @@ Sheet read_sheet(const Node& node) {
         const Node& grid = reader.require("grid");
         reader.finish();
         sheet.warp = add_grid(grid, sheet);
+    } else if (node.find("file") != nullptr) {
+        sheet.warp = add_file(node, files, sheet);
     } else {
         sheet.warp = add_written(node, sheet);
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/document/file_access.hpp"
 #include "engine/document/node.hpp"
 
 namespace hindcast::cloth {
@@ -34,8 +35,10 @@ struct Sheet {
 //     second one along the other.
 // {"points": [[x, y, z], ...], "triangles": [[a, b, c], ...], "warp": [x, y, z]}
 //     the warp runs as this vector (default: the x axis) is seen in each triangle's plane.
+// {"file": "shirt.obj", "scale": 1e-3, "warp": [x, y, z]}
+//     of the formats of engine/mesh. Places are multiplied by the scale (default 1).
 // Throws Error at the node: triangles without area, edges of more than two triangles or of two that
 // are not oriented alike, a warp that is perpendicular to a triangle.
-Sheet read_sheet(const document::Node& node);
+Sheet read_sheet(const document::Node& node, const document::FileAccess& files = {});
 
 }  // namespace hindcast::cloth

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/document/read.hpp"
+#include "engine/mesh/read_mesh_file.hpp"
 
 namespace hindcast::solids {
 
@@ -87,6 +88,35 @@ Mesh written(const Node& node, int dimension) {
         for (std::size_t c = 0; c < K; ++c)
             mesh.corners.push_back(document::integer_of(row.item(c), 0, mesh.point_count() - 1));
     }
+    return mesh;
+}
+
+Mesh from_file(const Node& node, int dimension, const document::FileAccess& files) {
+    Reader reader(node, "a mesh");
+    const Node& name = reader.require("file");
+    const double scale = reader.number_or("scale", 1, document::Range::positive());
+    reader.finish();
+    const mesh::MeshFile file = mesh::read_mesh_file(files, name);
+    Mesh mesh;
+    mesh.dimension = dimension;
+    if (dimension == 3 && file.tetrahedra.empty())
+        throw document::fault(name, "this file has triangles and no tetrahedra")
+            .remedy("give a file in which the inside is meshed, or make the body a cloth");
+    if (dimension == 2 && file.triangles.empty())
+        throw document::fault(name, "this file has tetrahedra, and the scene is in the plane")
+            .remedy("give a file of triangles, or leave out \"dimension\"");
+    for (std::size_t k = 0; k < file.points.size(); ++k)
+        if (k % 3 < static_cast<std::size_t>(dimension))
+            mesh.points.push_back(scale * file.points[k]);
+        else if (file.points[k] != file.points[2])
+            throw document::fault(name, "point " + std::to_string(k / 3) +
+                                            " of this file is not in the plane of point 0")
+                .remedy("give a file whose triangles have one z");
+    for (const auto& t : file.tetrahedra)
+        mesh.corners.insert(mesh.corners.end(), t.begin(), t.end());
+    if (dimension == 2)
+        for (const auto& t : file.triangles)
+            mesh.corners.insert(mesh.corners.end(), t.begin(), t.end());
     return mesh;
 }
 
@@ -177,7 +207,7 @@ Mesh::Surface Mesh::surface() const {
     return surface;
 }
 
-Mesh read_mesh(const Node& node, int dimension) {
+Mesh read_mesh(const Node& node, int dimension, const document::FileAccess& files) {
     document::object_of(node);
     Mesh mesh;
     if (node.find("box") != nullptr) {
@@ -185,6 +215,8 @@ Mesh read_mesh(const Node& node, int dimension) {
         const Node& inner = reader.require("box");
         reader.finish();
         mesh = box(inner, dimension);
+    } else if (node.find("file") != nullptr) {
+        mesh = from_file(node, dimension, files);
     } else {
         mesh = written(node, dimension);
     }

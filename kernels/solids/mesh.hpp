@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/document/file_access.hpp"
 #include "engine/document/node.hpp"
 
 namespace hindcast::solids {
@@ -41,7 +42,10 @@ struct Mesh {
 //     diagonal (Kuhn 1960): for the axis orders xyz xzy yxz yzx zxy zyx the corners are c, c + e_a,
 //     c + e_a + e_b, c + (1, 1, 1). In the plane likewise: two triangles, orders xy and yx.
 // {"points": [[x, y, z], ...], "tetrahedra": [[a, b, c, d], ...]}, in the plane "triangles"
+// {"file": "bracket.msh", "scale": 1e-3}
+//     of the formats of engine/mesh; in the plane, triangles whose places have one z. Places are
+//     multiplied by the scale (default 1).
 // Throws Error at the node; an element without volume is one.
-Mesh read_mesh(const document::Node& node, int dimension);
+Mesh read_mesh(const document::Node& node, int dimension, const document::FileAccess& files = {});
 
 }  // namespace hindcast::solids

@@ -116,7 +116,8 @@ public:
     explicit Solid(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void declare(Model& model) override {
-        mesh_ = solids::read_mesh(*settings_->find("mesh"), model.dimension());
+        mesh_ =
+            solids::read_mesh(*settings_->find("mesh"), model.dimension(), model.options().files);
         placed_ = particles::place_at_rest(model, *settings_, mesh_.points);
     }
 
@@ -239,14 +240,17 @@ void register_solids(Registry& registry) {
     publish_kernels(registry);
     std::vector<Field> fields{
         any("mesh")
-            .doc("the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
-                 "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
-                 "(ny + 1) + j) (nz + 1) + k; or {\"points\": [[x, y, z], ...], "
-                 "\"tetrahedra\": [[a, b, c, d], ...]}. In the plane without the third "
-                 "numbers, two triangles a cell, and \"triangles\": [[a, b, c], ...]")
+            .doc(
+                "the shape at rest: {\"box\": {\"min\": [x, y, z], \"max\": [x, y, z], "
+                "\"cells\": [nx, ny, nz]}}, six tetrahedra a cell, point (i, j, k) is number (i "
+                "(ny + 1) + j) (nz + 1) + k; or {\"points\": [[x, y, z], ...], "
+                "\"tetrahedra\": [[a, b, c, d], ...]}. In the plane without the third "
+                "numbers, two triangles a cell, and \"triangles\": [[a, b, c], ...]. Or {\"file\": "
+                "\"bracket.msh\", \"scale\": 1e-3}: .msh, .vtk or .vtu")
             .schema(R"({"oneOf":[{"type":"object","required":["box"]},)"
                     R"({"type":"object","required":["points","tetrahedra"]},)"
-                    R"({"type":"object","required":["points","triangles"]}]})"),
+                    R"({"type":"object","required":["points","triangles"]},)"
+                    R"({"type":"object","required":["file"]}]})"),
         vectors("rest_positions")
             .unit("m")
             .optional()

@@ -207,6 +207,41 @@ TEST_CASE("friction: a turntable carries what it holds, and the bristle turns wi
     CHECK(position(*run, 0, 1) > 0);
 }
 
+TEST_CASE("friction: a ball that spins fast under a point drives it with mu times its weight") {
+    // So large that it is flat; its surface moves at 20 m/s, 0.2 m in a step, and no nearer.
+    Points s;
+    s.h = 0.01;
+    s.steps = 20;
+    s.places = {{0, rest_height(1e4, 0.02, g)}};
+    s.colliders = R"({"type": "sphere", "name": "wheel", "center": [0, -50], "radius": 50,
+        "angular_velocity": -0.4, "friction": 0.3, )" +
+                  std::string(barrier) + "}";
+    const auto run = simulated(s);
+    run->run(false);
+    // The first step knows no normal force.
+    CHECK(velocity(*run, 0, 0) == doctest::Approx(0.3 * g * 0.19).epsilon(2e-3));
+}
+
+TEST_CASE(
+    "contact: a roller turns about its own axis as fast as it likes, about others it does not") {
+    Points s;
+    s.dimension = 3;
+    s.h = 0.01;
+    s.steps = 1;
+    s.gravity = {0, 0, -g};
+    s.places = {{0, 0, 1}};
+    const auto roller = [&](const char* omega) {
+        s.colliders = R"({"type": "cylinder", "name": "roller", "start": [-1, 0, 0],
+            "end": [1, 0, 0], "radius": 0.1, "angular_velocity": )" +
+                      std::string(omega) + ", " + barrier + "}";
+        simulated(s)->run(false);
+    };
+    CHECK_NOTHROW(roller("[100, 0, 0]"));
+    CHECK_NOTHROW(roller("[100, 1, 0]"));
+    CHECK_THROWS_WITH_AS(roller("[0, 100, 0]"), doctest::Contains("farther than its barrier"),
+                         Error);
+}
+
 TEST_CASE("friction: smoothed, a held block creeps as its formula says") {
     for (const double tangent : {0.1, 0.25, 0.29}) {
         CAPTURE(tangent);

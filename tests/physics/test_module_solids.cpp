@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <set>
 
 #include "kernels/solids/mesh.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -250,4 +252,64 @@ TEST_CASE("solids: what cannot be simulated is refused") {
     fails(solid(box + lame + R"(, "stiffness_damping": 0.5)"), "explicit steps have no Rayleigh");
     fails(solid(box + lame) + R"(, "objective": [{"type": "energy", "solids": ["block"]}])",
           "no solid called 'block'");
+}
+
+TEST_CASE("solids, cloth: meshes from files, and what does not fit is refused") {
+    const test::TemporaryFolder folder;
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream(folder.path() / name) << text;
+    };
+    write("two.vtk", R"(# vtk DataFile Version 2.0
+two tetrahedra
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 5 double
+0 0 0  1000 0 0  0 1000 0  0 0 1000  1000 1000 1000
+CELLS 2 10
+4 0 1 2 3
+4 1 2 3 4
+CELL_TYPES 2
+10 10
+)");
+    write("square.obj", "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nf 1 2 3\nf 1 3 4\n");
+    write("tilted.obj", "v 0 0 0\nv 2 0 0\nv 2 2 1\nf 1 2 3\n");
+    const auto scene = [&](const std::string& keys) {
+        const std::filesystem::path file = folder.path() / "scene.json";
+        std::ofstream(file) << R"({"format": 1, "time": {"step": 1, "steps": 0}, )" + keys + "}";
+        SimulationOptions options;
+        options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+        options.precision = ir::Precision::f64;
+        auto s = std::make_unique<Simulation>(Scene::load(file), all_modules(), options);
+        s->run(false);
+        return s;
+    };
+    const auto mass = [](Simulation& s) {
+        double sum = 0;
+        for (const double m : s.model().array("mass").to_doubles()) sum += m;
+        return sum;
+    };
+    const std::string solid = R"("bodies": [{"type": "solid", "mu": 1, "lambda": 1,
+        "density": 6, "mesh": {"file": )",
+                      cloth = R"("bodies": [{"type": "cloth", "warp_stiffness": 1,
+        "area_density": 6, "mesh": {"file": )";
+    // Volumes 1/6 and 1/3.
+    CHECK(mass(*scene(solid + R"("two.vtk", "scale": 1e-3}}])")) == doctest::Approx(3));
+    CHECK(mass(*scene(cloth + R"("square.obj"}}])")) == doctest::Approx(24));
+    CHECK(mass(*scene(R"("dimension": 2, )" + solid + R"("square.obj", "scale": 0.5}}])")) ==
+          doctest::Approx(6));
+    const auto fails = [&](const std::string& keys, const char* message) {
+        try {
+            scene(keys);
+            FAIL_CHECK("accepted: " << keys);
+        } catch (const Error& error) {
+            const std::string text = error.what();
+            CHECK_MESSAGE(text.find(message) != std::string::npos, text);
+        }
+    };
+    fails(solid + R"("square.obj"}}])", "has triangles and no tetrahedra");
+    fails(cloth + R"("two.vtk"}}])", "a cloth consists of triangles");
+    fails(R"("dimension": 2, )" + solid + R"("two.vtk"}}])", "the scene is in the plane");
+    fails(R"("dimension": 2, )" + solid + R"("tilted.obj"}}])", "not in the plane of point 0");
+    fails(solid + R"("none.vtk"}}])", "none.vtk");
+    fails(solid + R"("two.vtk", "scale": 0}}])", "scale");
 }

@@ -11,6 +11,7 @@
 #include "app/cli/gradient_memory.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "app/export/export.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/non_finite.hpp"
@@ -25,6 +26,8 @@ constexpr const char* watched = "every step is looked at, to save it";
 struct Options {
     SceneOptions scene;
     ResultOptions results;
+    std::string formats;  // of the export; "": none
+    std::int64_t export_every = 0;
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -60,6 +63,15 @@ void print_outcome(Simulation& simulation, double build_seconds, double run_seco
 int run(const Options& options) {
     const auto start = std::chrono::steady_clock::now();
     const bool quiet = options.results.quiet;
+    std::vector<exporting::Format> formats;
+    if (!options.formats.empty()) {
+        formats = exporting::formats_of(options.formats);
+        if (options.results.output.empty())
+            throw Error("--export needs a folder for its files")
+                .remedy("choose one with --output DIR");
+    } else if (options.export_every > 0) {
+        throw Error("--export-every without --export").remedy("add --export vtu, ply or obj");
+    }
     const Scene scene = options.scene.load();
     const SimulationOptions simulation_options = options.scene.simulation_options();
     refuse_whole_program(*simulation_options.device, fmt::format("in 'hindcast run' {}", watched));
@@ -67,6 +79,8 @@ int run(const Options& options) {
     check_unused(simulation);
     const ResultsFolder folder(options.results.folder(scene));
     StateRecorder recorder(folder, simulation);
+    std::optional<exporting::Exporter> exporter;
+    if (!formats.empty()) exporter.emplace(folder, simulation, formats, options.export_every);
     const std::int64_t total = simulation.steps(), steps = total / scene.substeps();
     say(quiet, "{}\n  device      {}; {}\n  steps       {}{} ({:g} s)\n", scene.name(),
         simulation_options.device->describe(), name_of(simulation_options.precision), steps,
@@ -90,11 +104,13 @@ int run(const Options& options) {
         simulation.run(false, [&](std::int64_t steps_done) {
             done = steps_done;
             const bool finite = recorder.watch(done);
+            if (exporter) exporter->watch(done);
             progress.update(done);
             return finite && (done == 0 || !interrupted());  // the first step compiles
         });
     }
     recorder.finish();
+    if (exporter) exporter->finish();
     const double run_seconds = seconds_since(run_start);
     const bool diverged = simulation.rollout().divergence().has_value();
     const bool finished = done == total && !diverged;
@@ -103,6 +119,7 @@ int run(const Options& options) {
     add_outcome(summary, simulation, finished);
     summary.set("steps_done", done / scene.substeps());
     summary.set("states", recorder.describe());
+    if (exporter) summary.set("export", exporter->describe());
     if (gradients) summary.set("gradient_memory", gradients->node());
     summary.set("seconds", document::Node::object(
                                {{"build", build_seconds},
@@ -129,8 +146,21 @@ Command add_run(CLI::App& app) {
     auto options = std::make_shared<Options>();
     options->scene.add_to(*command);
     options->results.add_to(*command);
+    command
+        ->add_option("--export", options->formats,
+                     "Also write meshes for other programs into export/: vtu (ParaView), ply, obj; "
+                     "several with commas")
+        ->type_name("FORMAT")
+        ->group("Results");
+    command
+        ->add_option("--export-every", options->export_every,
+                     "Steps between two exported frames (default: as the scene's outputs)")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+        ->group("Results");
     command->footer(
-        "The results are summary.json and one array of frames per state in states/.\n"
+        "The results are summary.json, one array of frames per state in states/, and what --export "
+        "asks for in export/.\n"
         "Example: hindcast run scenes/spring_cage.json --set cage.stiffness=50");
     return {command, about_scene(options->scene.scene, [options] { return run(*options); })};
 }

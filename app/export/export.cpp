@@ -1,0 +1,118 @@
+#include "app/export/export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "app/export/xml.hpp"
+#include "engine/base/files.hpp"
+#include "engine/document/text.hpp"
+
+namespace hindcast::exporting {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view names[] = {"vtu", "ply", "obj"};
+
+const char* ending_of(Format format) { return names[static_cast<int>(format)].data(); }
+
+// NAME_0012.vtu and its like, and NAME.pvd.
+bool is_export(const std::string& file, const std::string& name) {
+    if (file == name + ".pvd") return true;
+    if (!file.starts_with(name + "_") || file.size() < name.size() + 6) return false;
+    const std::string number = file.substr(name.size() + 1, file.size() - name.size() - 5);
+    return number.find_first_not_of("0123456789") == std::string::npos &&
+           file[file.size() - 4] == '.' &&
+           std::ranges::find(names, file.substr(file.size() - 3)) != std::end(names);
+}
+
+}  // namespace
+
+std::vector<Format> formats_of(const std::string& list) {
+    std::vector<Format> formats;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        const std::string name = list.substr(begin, end - begin);
+        const auto found = std::ranges::find(names, name);
+        if (found == std::end(names))
+            throw Error(fmt::format("--export: there is no format {}", document::shown(name)))
+                .remedy(document::suggestion(name, names, "formats are"));
+        const auto format = static_cast<Format>(found - std::begin(names));
+        if (std::ranges::find(formats, format) != formats.end())
+            throw Error(fmt::format("--export names {} twice", name)).remedy("remove one");
+        formats.push_back(format);
+        begin = end + 1;
+    }
+    return formats;
+}
+
+Exporter::Exporter(const ResultsFolder& folder, Simulation& simulation, std::vector<Format> formats,
+                   std::int64_t every)
+    : folder_(folder),
+      simulation_(simulation),
+      geometry_(simulation.model()),
+      formats_(std::move(formats)),
+      every_(every > 0 ? every : OutputPlan::read(simulation).every),
+      name_(simulation.scene().file().stem().string()) {
+    if (name_.empty()) name_ = "scene";
+    if (geometry_.cell_count() == 0)
+        throw Error("the scene draws no points, segments, surfaces or fields to export")
+            .remedy("run without --export");
+    const std::int64_t frames = simulation.steps() / simulation.scene().substeps() / every_ + 2;
+    digits_ = std::max(4, static_cast<int>(std::to_string(frames).size()));
+    std::error_code ignored;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(folder.subfolder("export"), ignored))
+        if (is_export(entry.path().filename().string(), name_)) fs::remove(entry.path(), ignored);
+}
+
+std::string Exporter::file_name(std::size_t frame, const char* ending) const {
+    return fmt::format("{}_{:0{}}.{}", name_, frame, digits_, ending);
+}
+
+void Exporter::write() {
+    const Scene& scene = simulation_.scene();
+    const double time =
+        scene.step() * static_cast<double>(done_) / static_cast<double>(scene.substeps());
+    for (const Format format : formats_) {
+        const fs::path file = folder_.file("export/" + file_name(times_.size(), ending_of(format)));
+        write_file_atomically(file, format == Format::vtu   ? to_vtu(geometry_, time)
+                                    : format == Format::ply ? to_ply(geometry_)
+                                                            : to_obj(geometry_));
+    }
+    times_.push_back(time);
+    last_written_ = done_;
+}
+
+void Exporter::watch(std::int64_t substeps_done) {
+    done_ = substeps_done;
+    if (done_ % (every_ * simulation_.scene().substeps()) == 0) write();
+}
+
+void Exporter::finish() {
+    if (last_written_ != done_) write();
+    if (std::ranges::find(formats_, Format::vtu) == formats_.end()) return;
+    std::string series =
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+        "byte_order=\"LittleEndian\">\n<Collection>\n";
+    for (std::size_t k = 0; k < times_.size(); ++k)
+        series += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n",
+                              document::shortest(times_[k]), xml_text(file_name(k, "vtu")));
+    series += "</Collection>\n</VTKFile>\n";
+    write_file_atomically(folder_.file("export/" + name_ + ".pvd"), series);
+}
+
+document::Node Exporter::describe() const {
+    document::Node list = document::Node::array();
+    for (const Format format : formats_) list.push_back(ending_of(format));
+    return document::Node::object(
+        {{"every", every_},
+         {"frames", static_cast<std::int64_t>(times_.size())},
+         {"formats", std::move(list)},
+         {"first", "export/" + file_name(0, ending_of(formats_.front()))}});
+}
+
+}  // namespace hindcast::exporting

@@ -1,0 +1,154 @@
+// VTK's XML with all numbers appended as they lie in memory, each array after its length (UInt64):
+// https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "app/export/export.hpp"
+#include "app/export/xml.hpp"
+#include "engine/document/text.hpp"
+
+namespace hindcast::exporting {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
+
+template <class T>
+void put(std::string& to, T value) {
+    const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(value);
+    to.append(bytes.data(), bytes.size());
+}
+
+template <class T>
+constexpr const char* name_of_type() {
+    if constexpr (std::is_same_v<T, float>) return "Float32";
+    if constexpr (std::is_same_v<T, double>) return "Float64";
+    if constexpr (std::is_same_v<T, std::int64_t>) return "Int64";
+    if constexpr (std::is_same_v<T, std::int32_t>) return "Int32";
+    return "UInt8";
+}
+
+class Writer {
+public:
+    template <class T, class Value>
+    void add(const std::string& name, std::size_t components, const std::vector<Value>& values,
+             const std::string& more = "") {
+        text_ += fmt::format(
+            "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\"{} format=\"appended\" "
+            "offset=\"{}\"/>\n",
+            name_of_type<T>(), xml_text(name), components, more, data_.size());
+        put(data_, std::uint64_t{values.size() * sizeof(T)});
+        for (const Value value : values) put(data_, static_cast<T>(value));
+    }
+    void add_real(bool single, const std::string& name, std::size_t components,
+                  const std::vector<double>& values, const std::string& more = "") {
+        if (single)
+            add<float>(name, components, values, more);
+        else
+            add<double>(name, components, values, more);
+    }
+    void line(const std::string& text) { text_ += text + "\n"; }
+    std::string finish() && {
+        return text_ + "<AppendedData encoding=\"raw\">\n_" + data_ +
+               "\n</AppendedData>\n</VTKFile>\n";
+    }
+
+private:
+    std::string text_, data_;
+};
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+// One row of numbers for each of `count` points or cells: that of the element that it is of, NaN
+// where it is of none. Vectors of the plane get a third component, as VTK's vectors have.
+struct Rows {
+    std::size_t components, from;
+    std::vector<double> source, values;
+
+    Rows(const Array& array, std::int64_t count)
+        : components(static_cast<std::size_t>(array.components())),
+          from(components),
+          source(array.to_doubles()) {
+        if (components == 2) components = 3;
+        values.assign(static_cast<std::size_t>(count) * components, none);
+    }
+    void set(std::int64_t row, std::int64_t element) {
+        for (std::size_t k = 0; k < components; ++k)
+            values[static_cast<std::size_t>(row) * components + k] =
+                k < from ? source[static_cast<std::size_t>(element) * from + k] : 0;
+    }
+};
+
+}  // namespace
+
+std::string to_vtu(const Geometry& geometry, double time) {
+    Writer out;
+    out.line("<?xml version=\"1.0\"?>");
+    out.line(
+        "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
+        "header_type=\"UInt64\">\n<UnstructuredGrid>\n<FieldData>");
+    out.add<double>("TimeValue", 1, std::vector<double>{time}, " NumberOfTuples=\"1\"");
+    std::vector<std::string> owners;
+    std::string letters;
+    for (const Part& part : geometry.parts()) {
+        if (std::ranges::find(owners, part.owner) != owners.end()) continue;
+        owners.push_back(part.owner);
+        for (const char c : part.owner)
+            letters += fmt::format("{} ", static_cast<int>(static_cast<unsigned char>(c)));
+        letters += "0 ";
+    }
+    out.line(fmt::format(
+        "<Array type=\"String\" Name=\"objects\" NumberOfTuples=\"{}\" format=\"ascii\">{}</Array>",
+        owners.size(), letters));
+    for (const Attribute& a : geometry.attributes())
+        if (a.of == Attribute::Of::nothing)
+            out.add_real(a.array.type() == ir::Type::f32, a.name,
+                         static_cast<std::size_t>(a.array.components()), a.array.to_doubles(),
+                         fmt::format(" NumberOfTuples=\"{}\"", a.array.elements()));
+    out.line(
+        fmt::format("</FieldData>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<PointData>",
+                    geometry.point_count(), geometry.cell_count()));
+    for (const Attribute& a : geometry.attributes()) {
+        if (a.of != Attribute::Of::points) continue;
+        Rows rows(a.array, geometry.point_count());
+        for (std::int64_t k = 0; k < a.array.elements(); ++k) rows.set(a.first + k, k);
+        out.add_real(a.array.type() == ir::Type::f32, a.name, rows.components, rows.values);
+    }
+    out.line("</PointData>\n<CellData>");
+    std::vector<std::int64_t> object, corners, ends, types;
+    for (const Part& part : geometry.parts()) {
+        const auto owner = std::ranges::find(owners, part.owner) - owners.begin();
+        object.insert(object.end(), part.element_of.size(), owner);
+        corners.insert(corners.end(), part.cells.begin(), part.cells.end());
+        for (std::int64_t k = 0; k < part.count(); ++k) {
+            ends.push_back((ends.empty() ? 0 : ends.back()) + part.corners);
+            types.push_back(part.corners == 1 ? 1 : part.corners == 2 ? 3 : 5);
+        }
+    }
+    out.add<std::int32_t>("object", 1, object);
+    for (const Attribute& a : geometry.attributes()) {
+        if (a.of != Attribute::Of::cells) continue;
+        Rows rows(a.array, geometry.cell_count());
+        std::int64_t first = 0;
+        for (std::size_t p = 0; p < a.part; ++p) first += geometry.parts()[p].count();
+        const std::vector<std::int64_t>& elements = geometry.parts()[a.part].element_of;
+        for (std::size_t k = 0; k < elements.size(); ++k)
+            rows.set(first + static_cast<std::int64_t>(k), elements[k]);
+        out.add_real(a.array.type() == ir::Type::f32, a.name, rows.components, rows.values);
+    }
+    out.line("</CellData>\n<Points>");
+    out.add_real(geometry.is_single(), "Points", 3, geometry.places());
+    out.line("</Points>\n<Cells>");
+    out.add<std::int64_t>("connectivity", 1, corners);
+    out.add<std::int64_t>("offsets", 1, ends);
+    out.add<std::uint8_t>("types", 1, types);
+    out.line("</Cells>\n</Piece>\n</UnstructuredGrid>");
+    return std::move(out).finish();
+}
+
+}  // namespace hindcast::exporting

@@ -3,7 +3,7 @@
 //   NAME_0000.vtu, ...   VTK, for ParaView: all points, and as cells what the scene draws between
 //                        them; state arrays as data of points, of cells (NaN where they say
 //                        nothing) or, where they are neither, of the field. The cells' `object` is
-//                        a number in the list `objects`.
+//                        the number that a comment at the head gives the scene's object.
 //   NAME.pvd             the series, with the time of each file
 //   NAME_0000.ply, ...   points with velocities, triangles, segments as edges; binary
 //   NAME_0000.obj, ...   points, triangles, lines and single points, object by object

@@ -33,8 +33,10 @@ std::string to_ply(const Geometry& geometry) {
     for (const char* const name : {"x", "y", "z", "vx", "vy", "vz"})
         out += fmt::format("property {} {}\n", real, name);
     out += fmt::format("element face {}\nproperty list uchar int vertex_indices\n", triangles);
-    out += fmt::format("element edge {}\nproperty int vertex1\nproperty int vertex2\nend_header\n",
-                       edges);
+    // Not all readers know edges.
+    if (edges > 0)
+        out += fmt::format("element edge {}\nproperty int vertex1\nproperty int vertex2\n", edges);
+    out += "end_header\n";
     const std::vector<double> places = geometry.places();
     std::vector<double> velocities(places.size(), 0.0);  // of the nodes of a field: none
     for (const Attribute& a : geometry.attributes()) {

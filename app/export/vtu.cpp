@@ -89,22 +89,21 @@ struct Rows {
 std::string to_vtu(const Geometry& geometry, double time) {
     Writer out;
     out.line("<?xml version=\"1.0\"?>");
+    std::vector<std::string> owners;
+    for (const Part& part : geometry.parts())
+        if (std::ranges::find(owners, part.owner) == owners.end()) owners.push_back(part.owner);
+    // Arrays of texts are unknown to many readers.
+    std::string objects;
+    for (std::size_t k = 0; k < owners.size(); ++k) {
+        objects += fmt::format("{}{} {}", k > 0 ? ", " : "", k, owners[k]);
+        for (std::size_t at; (at = objects.find("--")) != std::string::npos;)
+            objects.replace(at, 2, "- -");
+    }
+    out.line(fmt::format("<!-- objects: {} -->", objects));
     out.line(
         "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
         "header_type=\"UInt64\">\n<UnstructuredGrid>\n<FieldData>");
     out.add<double>("TimeValue", 1, std::vector<double>{time}, " NumberOfTuples=\"1\"");
-    std::vector<std::string> owners;
-    std::string letters;
-    for (const Part& part : geometry.parts()) {
-        if (std::ranges::find(owners, part.owner) != owners.end()) continue;
-        owners.push_back(part.owner);
-        for (const char c : part.owner)
-            letters += fmt::format("{} ", static_cast<int>(static_cast<unsigned char>(c)));
-        letters += "0 ";
-    }
-    out.line(fmt::format(
-        "<Array type=\"String\" Name=\"objects\" NumberOfTuples=\"{}\" format=\"ascii\">{}</Array>",
-        owners.size(), letters));
     for (const Attribute& a : geometry.attributes())
         if (a.of == Attribute::Of::nothing)
             out.add_real(a.array.type() == ir::Type::f32, a.name,

@@ -27,6 +27,7 @@ class Program:
     forward_backward: Callable[[], None]
     # Loss and gradients (name -> array) at the initial parameters.
     results: Callable[[], tuple]
+    repeats: int = 5  # at least; fewer where a call takes long
     calls: int = 1  # calls per timing; more than one where a call is short
     restart: Callable[[], None] = lambda: None  # back to the initial parameters; not timed
     precision: str = "f32"
@@ -34,14 +35,14 @@ class Program:
     adjoint: Optional[Callable[[], None]] = None
 
 
-def fastest(call, seconds, calls=1, restart=lambda: None):
-    """Seconds per call: the minimum over at least five repeats after a warm-up; more repeats until
+def fastest(call, seconds, least=5, calls=1, restart=lambda: None):
+    """Seconds per call: the minimum over at least so many repeats after a warm-up; more repeats until
     `seconds` have passed."""
     restart()
     call()
     best, repeats = float("inf"), 0
     end = time.perf_counter() + seconds
-    while repeats < 5 or (repeats < 200 and time.perf_counter() < end):
+    while repeats < least or (repeats < 200 and time.perf_counter() < end):
         restart()
         start = time.perf_counter()
         for _ in range(calls):
@@ -86,7 +87,8 @@ def main(peer, builders, precisions=("f32",)):
         "version": program.version, "threads": program.threads, "precision": program.precision,
         "n": definition.n, "steps": definition.steps,
     }
-    timing = dict(seconds=options.seconds, calls=program.calls, restart=program.restart)
+    timing = dict(seconds=options.seconds, least=program.repeats, calls=program.calls,
+                  restart=program.restart)
     line["forward_s"], line["forward_repeats"] = fastest(program.forward, **timing)
     if program.adjoint is None:
         call = program.forward_backward

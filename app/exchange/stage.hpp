@@ -45,6 +45,7 @@ struct Drawable {
         field,       // rows x columns scalars in the channel `values`: an image, or a height field
         half_space,  // Frame::numbers: normal, offset (x, y, z, d)
         ball,        // Frame::numbers: centre, radius
+        solid,       // triangles: Frame::meshes; Frame::numbers: centre, rotation by rows (12)
         box_edges,   // Frame::numbers: low, high (6)
         markers,     // Frame::numbers: 3 each: crosses of constant size on the screen
         arrows       // from the points' `places` along the channel `values` (vectors);
@@ -99,6 +100,7 @@ constexpr ElementKind elements_of(Drawable::Kind kind) {
         case Drawable::Kind::markers: return ElementKind::marker;
         case Drawable::Kind::half_space:
         case Drawable::Kind::ball:
+        case Drawable::Kind::solid:
         case Drawable::Kind::box_edges: break;
     }
     return ElementKind::none;
@@ -113,6 +115,12 @@ struct Stage {
     Vec3 low{}, high{};  // a box around everything at the start: for cameras and the grid
 };
 
+// Triangles of a rigid body in its own axes, m: three vertices each, counter-clockwise as seen from
+// outside. In the plane, what covers it.
+struct Mesh {
+    std::vector<Vec3> places, normals;
+};
+
 struct Frame {
     int slot = -1;
     std::uint64_t serial = 0;  // grows with each published frame
@@ -122,7 +130,18 @@ struct Frame {
     double time = 0;                           // s
     std::string arrows;                        // the field that the arrows show; empty: none
     std::vector<std::vector<double>> numbers;  // for each drawable; empty where its kind has none
+    std::vector<std::shared_ptr<const Mesh>> meshes;  // as `numbers`, or none at all
 };
+
+// A place of a mesh where a solid is, by its numbers.
+inline Vec3 placed(const std::vector<double>& numbers, const Vec3& p) {
+    Vec3 x{};
+    for (std::size_t r = 0; r < 3; ++r) {
+        x[r] = numbers[r];
+        for (std::size_t c = 0; c < 3; ++c) x[r] += numbers[3 + 3 * r + c] * p[c];
+    }
+    return x;
+}
 
 // Of the balls of drawable `number` at that moment, m.
 inline double radius_in(const Drawable& drawable, int number, const Frame& frame) {

@@ -40,11 +40,15 @@ private:
 
 // What the host knows: obstacles, places that something is wanted at, grids.
 void add_known(Box& box, const Drawable& drawable, const std::vector<double>& numbers,
-               const Element& part, const std::array<double, 2>& heights) {
+               const Mesh* mesh, const Element& part, const std::array<double, 2>& heights) {
     const bool chosen = part.number >= 0 && part.kind == elements_of(drawable.kind);
     switch (drawable.kind) {
         case Drawable::Kind::ball:
             if (numbers.size() >= 4) box.add({numbers[0], numbers[1], numbers[2]}, numbers[3]);
+            break;
+        case Drawable::Kind::solid:
+            if (mesh == nullptr || numbers.size() < 12) break;
+            for (const Vec3& p : mesh->places) box.add(placed(numbers, p));
             break;
         case Drawable::Kind::box_edges:
         case Drawable::Kind::markers:
@@ -133,7 +137,9 @@ std::vector<std::optional<Bounds>> Renderer::State::bounds_of(
                 const auto n = static_cast<std::size_t>(number);
                 if (number < 0 || n >= shown.drawables.size()) continue;
                 add_known(around[g], shown.drawables[n],
-                          n < frame->numbers.size() ? frame->numbers[n] : none, part, heights);
+                          n < frame->numbers.size() ? frame->numbers[n] : none,
+                          n < frame->meshes.size() ? frame->meshes[n].get() : nullptr, part,
+                          heights);
                 add_measurements(measurements[g], shown, *frame, number, part);
             }
             any = any || !measurements[g].empty();

@@ -20,6 +20,7 @@ float layer_of(Drawable::Kind kind) {
         case Kind::surface: return 0.30F;
         case Kind::half_space: return 0.35F;
         case Kind::box_edges: return 0.40F;
+        case Kind::solid: return 0.45F;
         case Kind::ball: return 0.50F;
         case Kind::segments: return 0.60F;
         case Kind::points: return 0.70F;
@@ -108,6 +109,7 @@ private:
                    const Colour& colour);
     void add_box(int number, const std::vector<double>& numbers);
     void add_ball(int number, const std::vector<double>& numbers);
+    void add_solid(int number, const std::vector<double>& numbers, const Mesh& mesh);
     void add_markers(int number, const std::vector<double>& numbers);
     void measure(const Drawable& drawable, int number, const DrawConstants& constants);
     DrawConstants constants_of(const Drawable& drawable, int number) const;
@@ -328,6 +330,10 @@ bool Maker::add_thing(int number) {
             return !list_.flat && dot(normal, up()) > 0.999 * length;
         }
         case Kind::ball: add_ball(number, numbers); break;
+        case Kind::solid:
+            if (n < frame_->meshes.size() && frame_->meshes[n])
+                add_solid(number, numbers, *frame_->meshes[n]);
+            break;
         case Kind::box_edges: add_box(number, numbers); break;
         case Kind::markers: add_markers(number, numbers); break;
     }
@@ -430,6 +436,28 @@ void Maker::add_ball(int number, const std::vector<double>& numbers) {
     constants.flags &= ~std::uint32_t{has_values};
     add(Shape::points, number, 3, constants);
     know(plus(centre, {1, 1, 1}, -radius), plus(centre, {1, 1, 1}, radius));
+}
+
+void Maker::add_solid(int number, const std::vector<double>& numbers, const Mesh& mesh) {
+    if (numbers.size() < 12 ||
+        !std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); }))
+        return;
+    constexpr std::size_t each = 6;  // numbers of a vertex: place, normal
+    while (list_.host_places.size() % each != 0) list_.host_places.push_back(0);
+    DrawConstants constants =
+        constants_of(stage_->drawables[static_cast<std::size_t>(number)], number);
+    constants.flags = 0;
+    constants.first = static_cast<std::uint32_t>(list_.host_places.size() / each);
+    for (std::size_t k = 0; k < mesh.places.size(); ++k) {
+        const Vec3 place = placed(numbers, mesh.places[k]);
+        const Vec3 normal = plus(placed(numbers, mesh.normals[k]), placed(numbers, {}), -1);
+        for (const Vec3* v : {&place, &normal})
+            for (const double x : *v) list_.host_places.push_back(static_cast<float>(x));
+        know(place, place);
+    }
+    Item& item =
+        add(Shape::solid, number, static_cast<std::uint32_t>(mesh.places.size()), constants);
+    item.from_host = true;
 }
 
 void Maker::add_markers(int number, const std::vector<double>& numbers) {

@@ -15,6 +15,7 @@ enum class Shape : std::uint8_t {
     segments,
     arrows,
     surface,
+    solid,
     image,
     heights,
     plane,

@@ -22,9 +22,9 @@ struct ShapeShaders {
 constexpr ShapeShaders shape_shaders[] = {
     {"background.vert", "background.frag"}, {"points.vert", "points.frag"},
     {"segments.vert", "segments.frag"},     {"arrows.vert", "surface.frag"},
-    {"surface.vert", "surface.frag"},       {"image.vert", "image.frag"},
-    {"heights.vert", "surface.frag"},       {"plane.vert", "plane.frag"},
-    {"markers.vert", "markers.frag"}};
+    {"surface.vert", "surface.frag"},       {"solid.vert", "surface.frag"},
+    {"image.vert", "image.frag"},           {"heights.vert", "surface.frag"},
+    {"plane.vert", "plane.frag"},           {"markers.vert", "markers.frag"}};
 
 template <class Handle>
 void name_handle(const VulkanContext& context, Handle handle, const std::string& name) {

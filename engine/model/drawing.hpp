@@ -57,6 +57,23 @@ struct DrawnBall {
     const Quantity* velocity = nullptr;  // as above
 };
 
+// A rigid obstacle where its quantities say, which at the time t has moved by velocity t and turned
+// about its centre by exp(angular_velocity t).
+struct DrawnSolid {
+    enum class Kind : std::uint8_t { box, capsule, cylinder, distance_field };
+    Kind kind = Kind::box;
+    const Quantity* place = nullptr;   // m: centre, one end of the axis, or the grid's first node
+    const Quantity* extent = nullptr;  // m: half extents, or the other end
+    const Quantity* radius = nullptr;  // m, around the axis
+    const Quantity* orientation = nullptr;  // angle or quaternion (w, x, y, z); null: none
+    const Quantity *velocity = nullptr, *angular_velocity = nullptr;  // m/s, rad/s; null: none
+    // A distance field is the cubic B-spline with these coefficients, one per node, the last axis
+    // fastest.
+    const Quantity* samples = nullptr;
+    std::vector<std::int64_t> counts;  // of nodes along each axis
+    double spacing = 0;                // m
+};
+
 // The edges of a box or, in the plane, of a rectangle.
 struct DrawnFrame {
     std::vector<double> low, high;  // m
@@ -70,7 +87,7 @@ struct DrawnTargets {
 struct Drawing {
     std::string owner;  // the name of the scene's object
     std::variant<DrawnPoints, DrawnSegments, DrawnSurface, DrawnField, DrawnHalfSpace, DrawnBall,
-                 DrawnFrame, DrawnTargets>
+                 DrawnSolid, DrawnFrame, DrawnTargets>
         shape;
 };
 

@@ -251,6 +251,21 @@ public:
             numbers.samples->check(numbers.samples->values);
         }
         meet(model, m);
+        using Kind = model::DrawnSolid::Kind;
+        model.draw(
+            {s.name(), model::DrawnSolid{.kind = solid_ == Solid::box        ? Kind::box
+                                                 : solid_ == Solid::capsule  ? Kind::capsule
+                                                 : solid_ == Solid::cylinder ? Kind::cylinder
+                                                                             : Kind::distance_field,
+                                         .place = numbers.place,
+                                         .extent = numbers.extent,
+                                         .radius = numbers.size,
+                                         .orientation = numbers.orientation,
+                                         .velocity = m.velocity,
+                                         .angular_velocity = m.angular_velocity,
+                                         .samples = numbers.samples,
+                                         .counts = form.counts,
+                                         .spacing = form.spacing}});
     }
     void finish(Model& model) override { make_room(model); }
 

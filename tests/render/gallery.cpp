@@ -1,6 +1,9 @@
 #include "tests/render/gallery.hpp"
 
 #include <cmath>
+#include <utility>
+
+#include "app/session/frames/solid_source.hpp"
 
 namespace hindcast::test {
 
@@ -90,6 +93,12 @@ StageMaker solid_gallery(RealType real) {
     add_block(maker, {-0.2, 0.5, 0.0}, 0.45);
     maker.with_numbers(Drawable::Kind::ball, "obstacle", {0.55, -0.65, 0.3, 0.3}).colour = {
         0.62F, 0.42F, 0.60F, 1};
+    const auto add_solid = [&](const char* name, Mesh mesh, const Vec3& centre, double angle) {
+        maker.solid(name, std::move(mesh), centre, angle).colour = {0.45F, 0.62F, 0.55F, 1};
+    };
+    add_solid("box", session::box_mesh({0.15, 0.1, 0.12}, 3), {1, -0.1, 0.12}, 0.5);
+    add_solid("capsule", session::capsule_mesh({0.12, 0, 0.16}, 0.08, 3), {1, 0.35, 0.24}, 0.8);
+    add_solid("cylinder", session::cylinder_mesh({0, 0, 0.2}, 0.12), {0.95, 0.8, 0.2}, 0);
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {-1.25, -1.15, 0, 1.25, 1.15, 1.25});
     maker.with_numbers(Drawable::Kind::markers, "targets", {0.9, -0.9, 0.9, -0.7, 0.9, 0.5})
         .colour = {0.35F, 0.90F, 0.55F, 1};
@@ -132,6 +141,8 @@ StageMaker plane_gallery(RealType real) {
                                                                                        0.6F, 1};
     maker.with_numbers(Drawable::Kind::ball, "obstacle", {2.7, 0.4, 0, 0.2}).colour = {0.62F, 0.42F,
                                                                                        0.60F, 1};
+    maker.solid("box", session::box_mesh({0.15, 0.08, 0}, 2), {2.75, 0.85, 0}, 0.5).colour = {
+        0.45F, 0.62F, 0.55F, 1};
     maker.with_numbers(Drawable::Kind::box_edges, "walls", {0, 0, 0, 3, 1.45, 0});
     maker.with_numbers(Drawable::Kind::markers, "targets", {2.75, 1.1, 0}).colour = {0.35F, 0.90F,
                                                                                      0.55F, 1};

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -103,11 +104,21 @@ Drawable& StageMaker::with_numbers(Drawable::Kind kind, const std::string& name,
     return drawable;
 }
 
+Drawable& StageMaker::solid(const std::string& name, Mesh mesh, const Vec3& centre, double angle) {
+    const double c = std::cos(angle), s = std::sin(angle);
+    Drawable& drawable = with_numbers(
+        Drawable::Kind::solid, name, {centre[0], centre[1], centre[2], c, -s, 0, s, c, 0, 0, 0, 1});
+    meshes.resize(numbers.size());
+    meshes.back() = std::make_shared<const Mesh>(std::move(mesh));
+    return drawable;
+}
+
 void publish(Exchange& exchange, const StageMaker& maker, double time) {
     Frame frame;
     frame.slot = exchange.begin();
     frame.time = time;
     frame.numbers = maker.numbers;
+    frame.meshes = maker.meshes;
     const auto& memory = exchange.slot(frame.slot);
     for (std::size_t c = 0; c < maker.channels.size(); ++c) {
         const auto& values = maker.channels[c];

@@ -23,7 +23,8 @@ namespace hindcast::test {
 struct StageMaker {
     render::Stage stage;
     std::vector<std::vector<double>> channels;
-    std::vector<std::vector<double>> numbers;  // by thing
+    std::vector<std::vector<double>> numbers;                 // by thing
+    std::vector<std::shared_ptr<const render::Mesh>> meshes;  // alike
 
     StageMaker() {
         stage.low = {-1, -1, 0};
@@ -37,6 +38,9 @@ struct StageMaker {
     render::Drawable& field(int values, std::int64_t rows, std::int64_t columns, double spacing);
     render::Drawable& with_numbers(render::Drawable::Kind kind, const std::string& name,
                                    std::vector<double> values);
+    // Moved, and turned about z by an angle in rad.
+    render::Drawable& solid(const std::string& name, render::Mesh mesh, const render::Vec3& centre,
+                            double angle = 0);
 };
 
 // Writes the channels in the stage's real type into a free slot, and publishes it.

@@ -41,7 +41,8 @@ std::vector<PlacedName> names_in(render::Renderer& renderer, const render::Stage
         if (drawable.ghost || drawable.name.empty()) continue;
         if (drawable.kind == Kind::points || drawable.kind == Kind::surface)
             bodies.push_back(static_cast<int>(k));
-        if ((drawable.kind != Kind::ball && drawable.kind != Kind::markers) ||
+        if ((drawable.kind != Kind::ball && drawable.kind != Kind::solid &&
+             drawable.kind != Kind::markers) ||
             k >= frame->numbers.size() || frame->numbers[k].size() < 3)
             continue;
         const std::vector<double>& of = frame->numbers[k];

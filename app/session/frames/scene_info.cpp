@@ -407,6 +407,10 @@ std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<S
         const DrawableValues& from = plan.numbers[k];
         std::vector<double>& numbers = all.emplace_back(from.constant);
         const Kind kind = plan.stage->drawables[k].kind;
+        if (from.solid)
+            numbers = from.solid->pose(
+                [&](const std::string& path) { return values_of(quantity_of.at(path), base, at); },
+                time);
         for (const std::string& path : from.quantities) {
             const std::size_t q = quantity_of.at(path);
             std::vector<double> values = values_of(q, base, at);
@@ -433,6 +437,22 @@ std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<S
                 numbers[c] += u[c] * time;
         }
     }
+    return all;
+}
+
+std::vector<std::shared_ptr<const render::Mesh>> SceneInfo::drawable_meshes(
+    const std::vector<SharedValues>& base, const SharedValues& at) const {
+    std::vector<std::shared_ptr<const render::Mesh>> all;
+    const auto values = [&](const std::string& path) {
+        const std::size_t q = quantity_of.at(path);
+        const bool tried = at && std::ranges::any_of(places, [&](const ParameterPlace& p) {
+                               return p.quantity == q;
+                           });
+        return tried ? std::make_shared<const std::vector<double>>(values_of(q, base, at))
+                     : base[q];
+    };
+    for (const DrawableValues& from : plan.numbers)
+        all.push_back(from.solid ? from.solid->mesh(values) : nullptr);
     return all;
 }
 

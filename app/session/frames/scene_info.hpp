@@ -85,6 +85,9 @@ struct SceneInfo {
     // `probe`: gradients of quantities that are not optimised; may be null.
     std::vector<QuantityInfo> quantity_infos(const Trajectory& t,
                                              const ProbedGradients* probe) const;
+    // Frame::meshes.
+    std::vector<std::shared_ptr<const render::Mesh>> drawable_meshes(
+        const std::vector<SharedValues>& base, const SharedValues& parameters) const;
     // Frame::numbers at a time in seconds.
     std::vector<std::vector<double>> drawable_numbers(const std::vector<SharedValues>& base,
                                                       const SharedValues& parameters,

@@ -232,6 +232,19 @@ private:
         }
     }
 
+    void add(const model::DrawnSolid& shape) {
+        drawable(Kind::solid, owner_);
+        const auto source = std::make_shared<SolidSource>(shape);
+        plan_.numbers.back().solid = source;
+        const auto values = [this](const std::string& path) {
+            return std::make_shared<const std::vector<double>>(model_.find_quantity(path)->values);
+        };
+        const std::vector<double> pose =
+            source->pose([&](const std::string& path) { return *values(path); }, 0);
+        for (const render::Vec3& p : source->mesh(values)->places)
+            box_.add(render::placed(pose, p).data(), model_.dimension());
+    }
+
     void add(const model::DrawnFrame& shape) {
         drawable(Kind::box_edges, owner_);
         std::vector<double>& numbers = plan_.numbers.back().constant;

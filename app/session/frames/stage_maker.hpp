@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/exchange/stage.hpp"
+#include "app/session/frames/solid_source.hpp"
 #include "engine/sim/simulation.hpp"
 
 namespace hindcast::session {
@@ -32,6 +33,7 @@ struct DrawableValues {
     std::vector<std::string> quantities;  // paths, in the order of the numbers
     std::vector<double> constant;         // instead
     std::string velocity;  // path of the velocity of the position among the numbers; "": none
+    std::shared_ptr<const SolidSource> solid;  // gives the numbers and the mesh instead
 };
 
 struct StagePlan {

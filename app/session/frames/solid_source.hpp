@@ -1,0 +1,50 @@
+// Where the mesh and the pose of an obstacle come from (model::DrawnSolid).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/exchange/stage.hpp"
+#include "engine/model/drawing.hpp"
+
+namespace hindcast::session {
+
+// In its own axes, about the centre. `half`: half extents, m.
+render::Mesh box_mesh(const render::Vec3& half, int dimension);
+// `half`: from the middle to an end of the axis. 48 triangles around; in the plane a stadium.
+render::Mesh capsule_mesh(const render::Vec3& half, double radius, int dimension);
+render::Mesh cylinder_mesh(const render::Vec3& half, double radius);
+// Where the cubic B-spline with these coefficients at the nodes of a grid is zero (in the plane:
+// not positive), by marching tetrahedra (triangles) on a lattice of at most 64 cells along each
+// axis; its vertices are on the surface. What is thinner than a cell may be missing.
+render::Mesh field_mesh(const std::vector<std::int64_t>& counts, double spacing,
+                        const std::vector<double>& samples);
+
+class SolidSource {
+public:
+    using Values = std::shared_ptr<const std::vector<double>>;
+
+    explicit SolidSource(const model::DrawnSolid& shape);
+
+    // Frame::numbers at the time, s: centre, rotation by rows. `values` gives those of a quantity.
+    std::vector<double> pose(const std::function<std::vector<double>(const std::string&)>& values,
+                             double time) const;
+    // Made anew where the values that it depends on are others than at the last call.
+    std::shared_ptr<const render::Mesh> mesh(
+        const std::function<Values(const std::string&)>& values) const;
+
+private:
+    model::DrawnSolid::Kind kind_;
+    int dimension_;
+    std::string place_, extent_, radius_, orientation_, velocity_, angular_velocity_, samples_;
+    std::vector<std::int64_t> counts_;
+    double spacing_;
+    mutable std::mutex mutex_;
+    mutable std::vector<Values> made_from_;
+    mutable std::shared_ptr<const render::Mesh> made_;
+};
+
+}  // namespace hindcast::session

@@ -116,7 +116,7 @@ TEST_CASE("render: a click on a solid, its outline, and the box around it") {
         CHECK(box->high[c] == doctest::Approx(middle[c] + half[c]));
     }
     // From x = -0.05 to 0.45: at pixels 97.5 to 122.5.
-    const Pixel outline = pixel(image, 124, 85);
+    const Pixel outline = pixel(image, 123, 85);
     CHECK(outline.r > 200);
     CHECK(outline.b < 80);
     view.selected_drawable = -1;

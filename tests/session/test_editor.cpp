@@ -72,8 +72,8 @@ TEST_CASE("editor: edits are undone and redone by name; a drag is one step") {
 
 TEST_CASE("editor: each registered type can be added to a scene of its dimension, which builds") {
     // What a type needs besides a new scene the coverage scenes show: two dimensions, that there are
-    // no particles or an implicit integrator, where all of them are so; where its own module has it, points with a radius,
-    // and other bodies that an objective measures.
+    // no particles or an implicit integrator, where all of them are so; where its own module has it, points with a radius
+    // or fixed ones, and other bodies that an objective measures or a force acts on.
     std::vector<Scene> examples;
     for (const std::string& module : test::all_modules().modules())
         for (Scene& scene : test::coverage_of(module)) examples.push_back(std::move(scene));
@@ -119,8 +119,16 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
         for (const Scene::Object& object : example->objects()) {
             if (object.type == "particles" && object.node->find("radius") != nullptr)
                 editor.set("/bodies/0/radius", 0.1, "Radius");
-            if (type.section == Section::objective && object.section == Section::bodies &&
-                object.type != "particles")
+            if (object.type == "particles" && type.section == Section::controllers &&
+                object.node->find("fixed") != nullptr)
+                editor.set("/bodies/0/fixed", Node(true), "Fixed");
+            const model::ModuleType* body =
+                object.section == Section::bodies && object.type != "particles"
+                    ? test::all_modules().find(object.section, object.type)
+                    : nullptr;
+            if (body != nullptr &&
+                (type.section == Section::objective ||
+                 (type.section == Section::forces && unmixed && body->module != type.module)))
                 editor.add(object.section, object.type);
         }
         std::string pointer, message;

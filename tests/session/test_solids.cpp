@@ -192,11 +192,11 @@ TEST_CASE("session: solids are drawn where they have moved and turned to") {
         "colliders": [
             {"type": "box", "name": "box", "center": [1, 2, 3], "half_extents": [1, 0.5, 0.25],
              "orientation": [2, 0, 0, 2], "velocity": [1, 0, -1],
-             "angular_velocity": [1.5707963267948966, 0, 0], "stiffness": 1},
+             "angular_velocity": [1.5707963267948966, 0, 0], "distance": 0.5, "stiffness": 1},
             {"type": "capsule", "name": "capsule", "start": [0, 0, 0], "end": [2, 0, 0],
-             "radius": 0.5, "angular_velocity": [0, 0, 1.5707963267948966], "stiffness": 1},
+             "radius": 0.5, "angular_velocity": [0, 0, 1.5707963267948966], "distance": 0.5, "stiffness": 1},
             {"type": "cylinder", "name": "cylinder", "start": [0, 5, 0], "end": [0, 5, 2],
-             "radius": 0.5, "velocity": [0, 2, 0], "stiffness": 1}],
+             "radius": 0.5, "velocity": [0, 2, 0], "distance": 0.5, "stiffness": 1}],
         "parameters": [{"path": "cylinder.radius"}, {"path": "cylinder.end"}])");
     // The quaternion is a quarter turn about z: x becomes y, and that z after 1 s.
     check(d.placed("box", {1, 0, 0}, 0), {1, 3, 3});
@@ -229,7 +229,7 @@ TEST_CASE("session: solids in the plane, and a field from its first node") {
         "colliders": [
             {"type": "box", "name": "box", "center": [1, 2], "half_extents": [1, 0.5],
              "orientation": 1.5707963267948966, "angular_velocity": 3.141592653589793,
-             "velocity": [0, 1], "stiffness": 1},
+             "velocity": [0, 1], "distance": 0.5, "stiffness": 1},
             {"type": "distance_field", "name": "field", "nodes": [41, 31], "origin": [-2, -1],
              "spacing": 0.1, "distances": {"formula": "sqrt((x-2)^2+(y-1.5)^2) - 0.5"},
              "distance": 0.01, "stiffness": 1}])");

@@ -192,6 +192,15 @@ private:
             list.push_back(Node::object(
                 {{"box", Node::object({{"min", low}, {"max", high}, {"cells", cells}})}}));
         }
+        if (s_.dimension == 3 && f.item_schema.find("\"grid\"") != std::string::npos &&
+            f.key == "mesh") {
+            const auto along = [](double x, double y) { return vector_node({x, y, 0}); };
+            const Node grid = Node::object({{"origin", near_body()},
+                                            {"warp", along(1, 0)},
+                                            {"weft", along(0, 1)},
+                                            {"cells", Node::array({Node(8), Node(8)})}});
+            list.insert(list.begin(), Node::object({{"grid", grid}}));
+        }
         if (f.key == "triangles") {  // one, seen from both sides: they close
             const Node front = Node::array({Node(0), Node(1), Node(2)});
             const Node back = Node::array({Node(0), Node(2), Node(1)});

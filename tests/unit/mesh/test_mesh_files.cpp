@@ -22,8 +22,7 @@ using mesh::parse_mesh;
 
 namespace {
 
-// Two tetrahedra with a common face, a triangle and a line of their boundary; point 2 is in no
-// element.
+// Two tetrahedra with a common face, a triangle and a line of their border; point 2 is in none.
 constexpr double places[6][3] = {{0, 0, 0},    {1, 0, 0}, {9, 9, 9},
                                  {0, 1.25, 0}, {0, 0, 1}, {1, 1, 0.1}};
 constexpr int tetrahedra[2][4] = {{0, 1, 3, 4}, {1, 5, 3, 4}};

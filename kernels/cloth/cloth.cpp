@@ -285,12 +285,6 @@ void register_cloth(Registry& registry) {
             .schema(R"({"oneOf":[{"type":"object","required":["grid"]},)"
                     R"({"type":"object","required":["points","triangles"]},)"
                     R"({"type":"object","required":["file"]}]})"),
-        vectors("rest_positions")
-            .unit("m")
-            .optional()
-            .differentiable()
-            .doc("where each point is at rest, in place of the mesh's places: a list, or a formula "
-                 "of those"),
         values("area_density")
             .unit("kg/m^2")
             .positive()

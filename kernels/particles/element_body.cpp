@@ -112,6 +112,12 @@ std::vector<model::Field> element_body_fields() {
                 .zero()
                 .differentiable()
                 .doc("initial velocity, one for the body or one per point"),
+            vectors("rest_positions")
+                .unit("m")
+                .optional()
+                .differentiable()
+                .doc("where each point is at rest, in place of the mesh's places: a list, or a "
+                     "formula of those"),
             fixed_field()};
 }
 

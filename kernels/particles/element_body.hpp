@@ -33,7 +33,7 @@ PlacedPoints place_at_rest(model::Model& model, const model::Settings& settings,
 // build(). `density`: the field of the mass per measure.
 void start_elements(model::Model& model, const model::Settings& settings,
                     const PlacedPoints& placed, const ElementMesh& mesh, const char* density);
-// "positions", "velocity" and "fixed", as these functions read them.
+// "positions", "velocity" and "fixed", as these functions read them, and "rest_positions".
 std::vector<model::Field> element_body_fields();
 
 // "corners", "volume", "density", "m": adds the part of an element's mass to that of each corner.

@@ -251,12 +251,6 @@ void register_solids(Registry& registry) {
                     R"({"type":"object","required":["points","tetrahedra"]},)"
                     R"({"type":"object","required":["points","triangles"]},)"
                     R"({"type":"object","required":["file"]}]})"),
-        vectors("rest_positions")
-            .unit("m")
-            .optional()
-            .differentiable()
-            .doc("where each point is at rest, in place of the mesh's places: a list, or a formula "
-                 "of those"),
         choice("material", material_names())
             .fallback("\"neo_hookean\"")
             .doc("neo_hookean: W = mu/2 (|F|^2 - 3) - mu log J + lambda/2 (log J)^2, J = det F; "

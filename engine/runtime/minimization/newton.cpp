@@ -44,7 +44,7 @@ int worst_of(std::span<const double> v) {
 Newton::Newton(Potential& potential, const MinimizationOptions& options, MinimizationTimes& times)
     : potential_(potential), options_(options), times_(times) {
     const auto n = static_cast<std::size_t>(potential.unknowns());
-    for (auto* v : {&x_, &trial_, &gradient_, &step_}) v->resize(n);
+    for (auto* v : {&x_, &trial_, &gradient_, &step_, &work_}) v->resize(n);
 }
 
 Error Newton::at_point(Error error, int unknown) const {
@@ -93,11 +93,10 @@ void Newton::solve(std::span<const double> b, std::span<double> x) {
 }
 
 bool Newton::direction() {
-    std::vector<double> down(gradient_.size());
-    for (std::size_t i = 0; i < down.size(); ++i) down[i] = -gradient_[i];
+    for (std::size_t i = 0; i < work_.size(); ++i) work_[i] = -gradient_[i];
     const auto try_with = [&](const SymmetricMatrix& hessian) {
         Finding found = factorize(hessian);
-        if (found.definiteness == Definiteness::positive) found = solve_factorized(down, step_);
+        if (found.definiteness == Definiteness::positive) found = solve_factorized(work_, step_);
         return found;
     };
     as_it_is_ = try_with(potential_.hessian());
@@ -117,9 +116,8 @@ bool Newton::direction() {
 // Where differences of the energy are rounding error: whether the slope at the trial point says that
 // the energy has not risen (Hager and Zhang 2005).
 bool Newton::goes_down(double slope) {
-    std::vector<double> there(gradient_.size());
-    potential_.gradient(there);
-    return dot(there, step_) <= -(1 - 2 * sufficient) * slope;
+    potential_.gradient(work_);
+    return dot(work_, step_) <= -(1 - 2 * sufficient) * slope;
 }
 
 // Along step_ from x_, as far as the energy falls; the energy there. Leaves x_ and the potential
@@ -158,12 +156,11 @@ void Newton::check_start(double energy) {
     for (Potential::Term& term : potential_.terms())
         if (!std::isfinite(term.value_at.value(0)))
             names += (names.empty() ? "'" : ", '") + term.name + "'";
-    std::vector<double> slope(gradient_.size());
-    potential_.gradient(slope);
-    const auto worst = std::ranges::find_if(slope, [](double g) { return !std::isfinite(g); });
+    potential_.gradient(work_);
+    const auto worst = std::ranges::find_if(work_, [](double g) { return !std::isfinite(g); });
     throw at_point(Error("the energy is not finite where the minimisation starts: " +
                          (names.empty() ? std::string("the sum") : names)),
-                   worst == slope.end() ? 0 : static_cast<int>(worst - slope.begin()))
+                   worst == work_.end() ? 0 : static_cast<int>(worst - work_.begin()))
         .remedy(
             "start apart from obstacles, which move by less than their reach in a step, and with "
             "elements that are not inverted");

@@ -40,7 +40,7 @@ private:
     MinimizationOptions options_;
     MinimizationTimes& times_;
     std::unique_ptr<LinearSolver> solver_;
-    std::vector<double> x_, trial_, gradient_, step_;
+    std::vector<double> x_, trial_, gradient_, step_, work_;
     Finding as_it_is_;  // of the Hessian that is not projected, at the last direction()
 };
 

@@ -32,6 +32,7 @@ void publish_exported(Exchange& exchange, const StageMaker& maker) {
     Frame frame;
     frame.slot = exchange.begin();
     frame.numbers = maker.numbers;
+    frame.meshes = maker.meshes;
     for (std::size_t c = 0; c < maker.channels.size(); ++c) {
         const SharedMemory& shared = exchange.slot(frame.slot)[c];
         constexpr std::size_t page = 4096;

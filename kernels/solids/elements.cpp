@@ -60,11 +60,10 @@ std::vector<std::string> Law::parameters() const {
 template <int D>
 Float Law::energy_density(const Gradient<D>& F, const Float& first, const Float& second,
                           const Float& own) const {
-    Moduli moduli{first, second, own};
-    if (!lame())
-        moduli = {first / (2.0 * (1.0 + second)),
-                  first * second / ((1.0 + second) * (1.0 - 2.0 * second)), own};
-    return material->energy_density(in_space(F), moduli);
+    if (lame()) return material->energy_density(in_space(F), {first, second, own});
+    return material->energy_density(
+        in_space(F), {first / (2.0 * (1.0 + second)),
+                      first * second / ((1.0 + second) * (1.0 - 2.0 * second)), own});
 }
 
 template <int D>

@@ -221,7 +221,7 @@ Mesh read_mesh(const Node& node, int dimension, const document::FileAccess& file
         mesh = written(node, dimension);
     }
     const auto elements = static_cast<std::size_t>(mesh.element_count());
-    const std::size_t size = static_cast<std::size_t>(dimension * dimension);
+    const auto D = static_cast<std::size_t>(dimension), size = D * D;
     mesh.inverse.resize(size * elements);
     mesh.volumes.resize(elements);
     for (std::size_t e = 0; e < elements; ++e)

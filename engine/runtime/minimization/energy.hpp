@@ -168,12 +168,11 @@ EnergyKernels energy(const std::string& name, const std::vector<std::string>& na
         all.insert(all.end(), own.begin(), own.end());
         return all;
     };
-    return {Of::value(name + " value", with({"scale", "value"}), f),
-            Of::gradient(name + " gradient", with({"gradient"}), f, true),
-            Of::gradient(name + " force", with({"force"}), f, false),
-            Of::hessian(name + " Hessian", with({"column"}), f),
-            D,
-            K};
+    const lang::KernelDef value = Of::value(name + " value", with({"scale", "value"}), f);
+    const lang::KernelDef gradient = Of::gradient(name + " gradient", with({"gradient"}), f, true);
+    const lang::KernelDef force = Of::gradient(name + " force", with({"force"}), f, false);
+    const lang::KernelDef hessian = Of::hessian(name + " Hessian", with({"column"}), f);
+    return {value, gradient, force, hessian, D, K};
 }
 
 // Damping in proportion to the stiffness of an energy f, as in energy(): with x_n the points at the

@@ -130,4 +130,12 @@ MeshFile read_mesh_file(const document::FileAccess& files, const document::Node&
     }
 }
 
+MeshFile read_mesh_file(const document::FileAccess& files, document::Reader& reader) {
+    const document::Node& name = reader.require("file");
+    const double scale = reader.number_or("scale", 1, document::Range::positive());
+    MeshFile mesh = read_mesh_file(files, name);
+    for (double& x : mesh.points) x *= scale;
+    return mesh;
+}
+
 }  // namespace hindcast::mesh

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "engine/document/file_access.hpp"
+#include "engine/document/read.hpp"
 
 namespace hindcast::mesh {
 
@@ -38,6 +39,9 @@ struct MeshFile {
 // The mesh in the file that the string node names, found as all files of a document are. Throws
 // Error at the node: the file, the line or byte, the element, and what to do.
 MeshFile read_mesh_file(const document::FileAccess& files, const document::Node& node);
+
+// The same of the key "file" of an object, with places multiplied by its key "scale" (default 1).
+MeshFile read_mesh_file(const document::FileAccess& files, document::Reader& reader);
 
 // The same of a file's content; `name` gives the format and stands in messages. Throws Error
 // without a place.

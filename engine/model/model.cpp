@@ -7,6 +7,7 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/value_request.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 
 namespace hindcast::model {
@@ -307,17 +308,14 @@ Quantity& Settings::quantity(Model& model, const std::string& key, std::int64_t 
     const Node zero = Node::array(std::move(zeros));
     const Node& node = written_node != nullptr ? *written_node : zero;
     const bool one = f.kind == FieldKind::number || f.kind == FieldKind::vector;
-    document::ValueRequest request;
+    document::ValueRequest request = value_request(model);
     request.count = one ? 1 : count;
     request.components =
         f.kind == FieldKind::vector || f.kind == FieldKind::vectors ? model.dimension() : 1;
     request.range = range_of(f);
-    request.functions = model.options().functions;
     request.positions = positions;
     request.grid = grid;
     request.dimension = model.dimension();
-    request.seed = model.options().seed;
-    request.files = model.options().files;
     document::Values values = document::evaluate(node, request);
     const bool shared = one || values.shared;
     Quantity quantity =

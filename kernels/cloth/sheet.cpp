@@ -87,16 +87,15 @@ Vector add_written(const Node& node, Sheet& sheet) {
 
 Vector add_file(const Node& node, const document::FileAccess& files, Sheet& sheet) {
     Reader reader(node, "a mesh of triangles");
-    const Node& name = reader.require("file");
-    const double scale = reader.number_or("scale", 1, document::Range::positive());
+    mesh::MeshFile file = mesh::read_mesh_file(files, reader);
     const Node* warp = reader.find("warp");
     reader.finish();
-    const mesh::MeshFile file = mesh::read_mesh_file(files, name);
     if (file.triangles.empty())
-        throw document::fault(name, "this file has tetrahedra, and a cloth consists of triangles")
+        throw document::fault(*node.find("file"),
+                              "this file has tetrahedra, and a cloth consists of triangles")
             .remedy("give a file of a surface, or make the body a solid");
-    for (const double x : file.points) sheet.points.push_back(scale * x);
-    sheet.triangles = file.triangles;
+    sheet.points = std::move(file.points);
+    sheet.triangles = std::move(file.triangles);
     return warp != nullptr ? vector_of(*warp) : Vector{1, 0, 0};
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/text.hpp"
+#include "engine/model/value_request.hpp"
 #include "kernels/colliders/room.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -18,12 +19,9 @@ using Values = std::span<const double>;
 
 Quantity& one_value(const Settings& settings, Model& model, const std::string& key,
                     int components) {
-    document::ValueRequest request;
+    document::ValueRequest request = model::value_request(model);
     request.count = 1;
     request.components = components;
-    request.functions = model.options().functions;
-    request.seed = model.options().seed;
-    request.files = model.options().files;
     Quantity q;
     q.path = settings.name() + "." + key;
     q.count = 1;

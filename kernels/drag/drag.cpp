@@ -5,6 +5,7 @@
 // with quadratic drag at speed sqrt(m |g| / quadratic).
 #include "kernels/drag/drag.hpp"
 
+#include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -34,8 +35,7 @@ KernelDef drag_force(const Form& form) {
                       V u = wind[0];
                       if (form.gusts) {
                           const Float time = Float(step.value()) * h.value();
-                          const Float angle = 6.283185307179586 * frequency[0] * time + phase[0];
-                          u += amplitude[0] * sin(angle);
+                          u += amplitude[0] * particles::oscillation(frequency[0], phase[0], time);
                       }
                       u -= v[j];
                       Float coefficient;
@@ -85,14 +85,10 @@ public:
     void build(Model& model) override {
         const model::Range range = particles::body_or_all(*settings_, model);
         const Form form{settings_->written("linear"), settings_->written("quadratic"),
-                        settings_->written("amplitude"), range.first};
+                        particles::oscillates(*settings_, "gusts need"), range.first};
         if (!form.linear && !form.quadratic)
             throw settings_->error("type", "this drag has no coefficient")
                 .remedy("write \"linear\", \"quadratic\", or both");
-        if (form.gusts != settings_->written("frequency") ||
-            (settings_->written("phase") && !form.gusts))
-            throw settings_->error("frequency", "gusts need \"amplitude\" and \"frequency\"")
-                .remedy("write both, or neither (and no \"phase\")");
         std::vector<NamedArgument> arguments{{"v", particles::arrays(model).velocity},
                                              {"force", particles::force(model)}};
         const auto add = [&](const char* key) {

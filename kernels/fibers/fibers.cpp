@@ -6,7 +6,9 @@
 #include "kernels/fibers/fibers.hpp"
 
 #include "kernels/particles/energies.hpp"
+#include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
+#include "kernels/particles/surfaces.hpp"
 #include "kernels/solids/bodies.hpp"
 #include "kernels/solids/elements.hpp"
 
@@ -33,7 +35,7 @@ struct Fiber {
         Float alpha = activation[e];
         if (swings) {
             const Float time = Float(step.value() + end) * h.value();
-            alpha += amplitude[e] * sin(6.283185307179586 * frequency[e] * time + phase[e]);
+            alpha += amplitude[e] * particles::oscillation(frequency[e], phase[e], time);
         }
         const Float off = norm(F * normalize(Vec<Float, D>(direction[e]))) - (1.0 - alpha);
         return 0.5 * stiffness[e] * volume[e] * off * off;
@@ -45,19 +47,10 @@ public:
     explicit Fibers(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
-        const document::Node& of = *settings_->find("of");
-        const auto& bodies = model.shared<solids::Bodies>().by_name;
-        const auto found = bodies.find(settings_->text("of"));
-        if (found == bodies.end()) {
-            (void)model.points(settings_->text("of"), of);  // an error if there is no such body
-            throw settings_->error("of", "'" + settings_->text("of") + "' is not a solid")
-                .remedy("name a body of type \"solid\"");
-        }
-        const solids::Body& body = found->second;
-        const bool swings = settings_->written("amplitude");
-        if (swings != settings_->written("frequency") || (settings_->written("phase") && !swings))
-            throw settings_->error("frequency", "a swing needs \"amplitude\" and \"frequency\"")
-                .remedy("write both, or neither (and no \"phase\")");
+        const solids::Body& body =
+            particles::kept_of(*settings_, model, model.shared<solids::Bodies>().by_name,
+                               "is not a solid", "name a body of type \"solid\"");
+        const bool swings = particles::oscillates(*settings_, "a swing needs");
         const auto argument = [&](const char* key) {
             return settings_->quantity(model, key, body.elements, body.centroids).argument();
         };
@@ -81,8 +74,9 @@ public:
                          {"activation", argument("activation")},
                          {"step", model.step_counter()},
                          {"h", model.step()}}};
-        for (const char* key : {"amplitude", "frequency", "phase"})
-            term.arguments.emplace_back(key, swings ? argument(key) : Argument(0.0));
+        if (swings)
+            for (const char* key : {"amplitude", "frequency", "phase"})
+                term.arguments.emplace_back(key, argument(key));
         particles::add_energy(model, term);
         particles::publish_energy(model, "fibers", name, "elastic energy", term);
     }

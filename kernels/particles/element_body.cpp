@@ -2,6 +2,7 @@
 
 #include "engine/document/values.hpp"
 #include "engine/model/dimension.hpp"
+#include "engine/model/value_request.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::particles {
@@ -53,13 +54,10 @@ PlacedPoints place_at_rest(Model& model, const Settings& settings,
     const auto count = static_cast<std::int64_t>(points.size()) / model.dimension();
     PlacedPoints placed{{}, points};
     if (const document::Node* node = settings.find("positions")) {
-        document::ValueRequest request;
+        document::ValueRequest request = model::value_request(model);
         request.count = count;
         request.components = request.dimension = model.dimension();
-        request.functions = model.options().functions;
         request.positions = points;
-        request.seed = model.options().seed;
-        request.files = model.options().files;
         placed.start = document::evaluate(*node, request).rows();
     }
     placed.range = model.add_points(settings.name(), count);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
+#include "engine/model/value_request.hpp"
 #include "kernels/particles/implicit.hpp"
 
 namespace hindcast {
@@ -205,11 +206,8 @@ model::Field reference_field() {
 }
 
 Placed place_points(const Settings& settings, Model& model) {
-    document::ValueRequest request;
+    document::ValueRequest request = model::value_request(model);
     request.components = model.dimension();
-    request.functions = model.options().functions;
-    request.seed = model.options().seed;
-    request.files = model.options().files;
     const document::Values positions = document::evaluate(*settings.find("positions"), request);
     if (positions.shared)
         throw settings.error("positions", "one position is given where a list is expected")

@@ -26,4 +26,16 @@ inline void add_surface(model::Model& model, const std::string& owner,
                                            {element_of.begin(), element_of.end()}}});
 }
 
+// What modules keep by body of that which the field "of" names. Throws Error at the field where
+// there is none: it `is_not` ("has no surface"), with the remedy.
+template <class T>
+const T& kept_of(const model::Settings& settings, const model::Model& model,
+                 const std::map<std::string, T>& by_name, const std::string& is_not,
+                 const std::string& remedy) {
+    const std::string name = settings.text("of");
+    if (const auto found = by_name.find(name); found != by_name.end()) return found->second;
+    (void)settings.points(model, "of");  // an error where there is no such body
+    throw settings.error("of", "'" + name + "' " + is_not).remedy(remedy);
+}
+
 }  // namespace hindcast::particles

@@ -4,6 +4,7 @@
 #include "kernels/pins/pins.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/value_request.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -39,28 +40,27 @@ public:
 
     void build(Model& model) override {
         const particles::Selection selection = particles::select_points(*settings_, model);
-        std::vector<std::int64_t> points = selection.points;
-        if (!selection.listed)
-            for (std::int64_t p = 0; p < selection.body.count; ++p)
-                points.push_back(selection.body.first + p);
         const std::vector<char>& fixed = model.shared<particles::FixedPoints>().flags;
-        if (!selection.listed)
-            std::erase_if(points,
-                          [&](std::int64_t p) { return fixed[static_cast<std::size_t>(p)] == 0; });
-        for (const std::int64_t p : points)
-            if (fixed[static_cast<std::size_t>(p)] == 0)
+        const auto is_fixed = [&](std::int64_t p) {
+            return fixed[static_cast<std::size_t>(p)] != 0;
+        };
+        std::vector<std::int64_t> points;
+        for (std::int64_t k = 0; k < selection.count(); ++k) {
+            const std::int64_t p = selection.listed ? selection.points[static_cast<std::size_t>(k)]
+                                                    : selection.body.first + k;
+            if (is_fixed(p))
+                points.push_back(p);
+            else if (selection.listed)
                 throw settings_
                     ->error("points", "point " + std::to_string(p - selection.body.first) +
                                           " is not fixed: forces would move it too")
                     .remedy("name it in the body's \"fixed\"");
+        }
         if (points.empty())
             throw settings_->error("of", "this body has no fixed points")
                 .remedy("say in its \"fixed\" which are");
-        document::ValueRequest request;
+        document::ValueRequest request = model::value_request(model);
         request.components = model.dimension();
-        request.functions = model.options().functions;
-        request.seed = model.options().seed;
-        request.files = model.options().files;
         const std::int64_t rows = document::evaluate(*settings_->find("offsets"), request).count;
         if (rows < 2)
             throw settings_->error("offsets", "a motion needs two offsets or more")

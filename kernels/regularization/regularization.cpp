@@ -4,6 +4,7 @@
 #include "kernels/regularization/regularization.hpp"
 
 #include "engine/document/read.hpp"
+#include "engine/model/value_request.hpp"
 
 namespace hindcast {
 
@@ -83,12 +84,9 @@ public:
         } else if (document::is_number(reference)) {
             values.assign(q.values.size(), document::number_of(reference));
         } else {
-            document::ValueRequest request;
+            document::ValueRequest request = model::value_request(model);
             request.count = q.rows();
             request.components = q.components;
-            request.functions = model.options().functions;
-            request.seed = model.options().seed;
-            request.files = model.options().files;
             values = document::evaluate(reference, request).rows();
         }
         const double count = static_cast<double>(values.size());

@@ -31,14 +31,18 @@ struct Law {
     Given given = Given::lame;
 
     bool lame() const { return given == Given::lame; }
-    // Names of the fields and of the kernels' parameters.
+    // The parameters of kernels: the fields' names; that of the material's own is unused where it
+    // has none.
     std::string first() const { return lame() ? "mu" : "young_modulus"; }
     std::string second() const { return lame() ? "lambda" : "poisson_ratio"; }
-    std::vector<std::string> parameters() const;
-    // W(F), in J/m^3. `own`: the material's own parameter, if it has one.
+    std::string own() const { return material->own.empty() ? "own" : material->own; }
+    std::vector<std::string> parameters() const;  // those that are fields
+    // W(F) of element e, in J/m^3.
     template <int D>
-    lang::Float energy_density(const Gradient<D>& F, const lang::Float& first,
-                               const lang::Float& second, const lang::Float& own) const;
+    lang::Float energy_density(const Gradient<D>& F, const lang::Int& e,
+                               const lang::Property<lang::Float>& first,
+                               const lang::Property<lang::Float>& second,
+                               const lang::Property<lang::Float>& own) const;
 };
 
 // F in space; that of the plane with nothing moving across it: plane strain.

@@ -93,10 +93,9 @@ Mesh written(const Node& node, int dimension) {
 
 Mesh from_file(const Node& node, int dimension, const document::FileAccess& files) {
     Reader reader(node, "a mesh");
-    const Node& name = reader.require("file");
-    const double scale = reader.number_or("scale", 1, document::Range::positive());
+    const mesh::MeshFile file = mesh::read_mesh_file(files, reader);
     reader.finish();
-    const mesh::MeshFile file = mesh::read_mesh_file(files, name);
+    const Node& name = *node.find("file");
     Mesh mesh;
     mesh.dimension = dimension;
     if (dimension == 3 && file.tetrahedra.empty())
@@ -107,7 +106,7 @@ Mesh from_file(const Node& node, int dimension, const document::FileAccess& file
             .remedy("give a file of triangles, or leave out \"dimension\"");
     for (std::size_t k = 0; k < file.points.size(); ++k)
         if (k % 3 < static_cast<std::size_t>(dimension))
-            mesh.points.push_back(scale * file.points[k]);
+            mesh.points.push_back(file.points[k]);
         else if (file.points[k] != file.points[2])
             throw document::fault(name, "point " + std::to_string(k / 3) +
                                             " of this file is not in the plane of point 0")

@@ -28,31 +28,18 @@ Float von_mises_stress(const Mat3& at, const std::function<Float(const Mat3&)>& 
 template <int D>
 KernelDef measured(const std::string& name, const Law& law, Measure measure) {
     using V = Vec<Float, D>;
-    const auto value = [law, measure](const Int& e, const Read<Corners<D>>& corners,
-                                      const Read<V>& x, const Read<Gradient<D>>& inverse,
-                                      const Float& first, const Float& second, const Float& own) {
-        const Corners<D> c = corners[e];
-        const Mat3 F = in_space(
-            deformation_gradient<D>([&](int k) -> V { return x[c[k]]; }, Gradient<D>(inverse[e])));
-        return measure(
-            F, [&](const Mat3& of) { return law.energy_density<3>(of, first, second, own); });
-    };
-    std::vector<std::string> names{"points", "x", "inverse", "volume"};
-    for (const std::string& parameter : law.parameters()) names.push_back(parameter);
-    names.emplace_back("values");
-    if (law.material->own.empty())
-        return kernel(
-            name, names,
-            [value](Int e, Read<Corners<D>> corners, Read<V> x, Read<Gradient<D>> inverse,
-                    Read<Float>, Property<Float> first, Property<Float> second, Write<Float> to) {
-                to[e] = value(e, corners, x, inverse, first[e], second[e], Float(0));
+    return kernel(
+        name, {"points", "x", "inverse", "volume", law.first(), law.second(), law.own(), "values"},
+        [law, measure](Int e, Read<Corners<D>> corners, Read<V> x, Read<Gradient<D>> inverse,
+                       Read<Float>, Property<Float> first, Property<Float> second,
+                       Property<Float> own, Write<Float> to) {
+            const Corners<D> c = corners[e];
+            const Mat3 F = in_space(deformation_gradient<D>([&](int k) -> V { return x[c[k]]; },
+                                                            Gradient<D>(inverse[e])));
+            to[e] = measure(F, [&](const Mat3& of) {
+                return law.energy_density<3>(of, e, first, second, own);
             });
-    return kernel(name, names,
-                  [value](Int e, Read<Corners<D>> corners, Read<V> x, Read<Gradient<D>> inverse,
-                          Read<Float>, Property<Float> first, Property<Float> second,
-                          Property<Float> own, Write<Float> to) {
-                      to[e] = value(e, corners, x, inverse, first[e], second[e], own[e]);
-                  });
+        });
 }
 
 }  // namespace

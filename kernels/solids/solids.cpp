@@ -31,14 +31,14 @@ namespace {
 // Of the kernel that is published.
 KernelDef elastic_energy_of_tetrahedra(const Law& law) {
     return kernel(law.material->name + "_energy",
-                  {"corners", "inverse", "volume", "first", "second", "x", "scale", "value"},
+                  {"corners", "inverse", "volume", "first", "second", "own", "x", "scale", "value"},
                   [law](Int e, Read<Int4> corners, Read<Mat3> inverse, Read<Float> volume,
-                        Property<Float> first, Property<Float> second, Read<Vec3> x,
-                        Param<Float> scale, Reduce<Float> value) {
+                        Property<Float> first, Property<Float> second, Property<Float> own,
+                        Read<Vec3> x, Param<Float> scale, Reduce<Float> value) {
                       const Int4 c = corners[e];
                       const Mat3 F = solids::deformation_gradient<3>(
                           [&](int k) -> Vec3 { return x[c[k]]; }, Mat3(inverse[e]));
-                      value += volume[e] * law.energy_density<3>(F, first[e], second[e], Float(0)) *
+                      value += volume[e] * law.energy_density<3>(F, e, first, second, own) *
                                scale.value();
                   });
 }

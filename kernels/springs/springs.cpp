@@ -15,6 +15,7 @@
 #include "engine/document/read.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy.hpp"
+#include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
 #include "kernels/particles/particles.hpp"
 
@@ -216,13 +217,15 @@ public:
         const std::optional<Argument> damping =
             form.damped ? std::optional(settings_->quantity(model, "damping", n).argument())
                         : std::nullopt;
+        const EnergyTerm elastic{
+            settings_->name() + ": springs",
+            for_dimension(model, [&](auto D) { return minimized_energy<D>(form); }),
+            n,
+            end_indices,
+            {{"rest_length", rest}, {"stiffness", stiffness}}};
+        particles::publish_energy(model, "springs", settings_->name(), "elastic energy", elastic);
         if (model.is_implicit()) {
-            model.add_energy(
-                {settings_->name() + ": springs",
-                 for_dimension(model, [&](auto D) { return minimized_energy<D>(form); }),
-                 n,
-                 end_indices,
-                 {{"rest_length", rest}, {"stiffness", stiffness}}});
+            model.add_energy(elastic);
             if (damping)
                 model.add_energy(
                     {settings_->name() + ": damping",
@@ -249,20 +252,6 @@ public:
             model.add(Phase::forces,
                       model.launch(kernel, n, arguments, settings_->name() + ": spring forces"));
         }
-        model.publish_energy(
-            {"springs", settings_->name(), "elastic energy",
-             [name = settings_->name(), form, n, end_indices, rest, stiffness](
-                 Model& m, double scale, const Array& value, Program& program) {
-                 program.add(
-                     m.launch(for_dimension(m, [&](auto D) { return elastic_energy<D>(form); }), n,
-                              {{"ends", end_indices},
-                               {"rest_length", rest},
-                               {"stiffness", stiffness},
-                               {"x", m.array("position")},
-                               {"scale", scale},
-                               {"value", value}},
-                              name + ": elastic energy"));
-             }});
         model::publish(
             model,
             {.owner = settings_->name(),

@@ -7,9 +7,9 @@
 // by c.
 #include "kernels/wind/wind.hpp"
 
-#include "engine/document/read.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/implicit.hpp"
+#include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
 #include "kernels/particles/surfaces.hpp"
 
@@ -37,7 +37,7 @@ struct Air {
         Vec3 air = velocity[0];
         if (gusts) {
             const Float time = Float(step.value()) * h.value();
-            air += amplitude[0] * sin(6.283185307179586 * frequency[0] * time + phase[0]);
+            air += amplitude[0] * particles::oscillation(frequency[0], phase[0], time);
         }
         return {0.5 * norm(n), normalize(n), air};
     }
@@ -91,33 +91,19 @@ public:
         if (model.dimension() != 3)
             throw settings_->error("type", "wind blows on surfaces in scenes of dimension 3")
                 .remedy("use \"drag\" in the plane");
-        const auto& surfaces = model.shared<particles::Surfaces>().by_name;
-        const auto found = surfaces.find(settings_->text("of"));
-        if (found == surfaces.end()) {
-            (void)model.points(settings_->text("of"), *settings_->find("of"));
-            throw settings_->error("of", "'" + settings_->text("of") + "' has no surface")
-                .remedy("name a cloth or a solid, or use \"drag\" for points");
-        }
-        const Air air{settings_->written("amplitude")};
-        if (air.gusts != settings_->written("frequency") ||
-            (settings_->written("phase") && !air.gusts))
-            throw settings_->error("frequency", "gusts need \"amplitude\" and \"frequency\"")
-                .remedy("write both, or neither (and no \"phase\")");
-        const auto triangles = static_cast<std::int64_t>(found->second.size()) / 3;
-        const Array corners = model.index_array(found->second, 3);
+        const std::vector<std::int64_t>& surface = particles::kept_of(
+            *settings_, model, model.shared<particles::Surfaces>().by_name, "has no surface",
+            "name a cloth or a solid, or use \"drag\" for points");
+        const Air air{particles::oscillates(*settings_, "gusts need")};
+        const auto triangles = static_cast<std::int64_t>(surface.size()) / 3;
+        const Array corners = model.index_array(surface, 3);
         std::vector<NamedArgument> arguments{
             {"corners", corners}, {"step", model.step_counter()}, {"h", model.step()}};
         for (const char* key : {"velocity", "density", "drag", "skin_friction"})
             arguments.emplace_back(key, settings_->quantity(model, key, triangles).argument());
-        const Array none(ir::Type::f64, {1, 3});
-        none.fill(0);
         if (air.gusts)
             for (const char* key : {"amplitude", "frequency", "phase"})
                 arguments.emplace_back(key, settings_->quantity(model, key).argument());
-        else
-            arguments.insert(
-                arguments.end(),
-                {{"amplitude", Argument::shared(none)}, {"frequency", 0.0}, {"phase", 0.0}});
         if (model.is_implicit()) {
             arguments.emplace_back("start", particles::start_of_step(model));
             model.add_energy(

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/document/text.hpp"
 #include "engine/sim/simulation.hpp"
 #include "tests/support/all_modules.hpp"
+#include "tests/support/error_message.hpp"
 
 namespace hindcast::test {
 
@@ -59,6 +61,16 @@ inline std::unique_ptr<Simulation> simulate(const std::string& keys,
     return std::make_unique<Simulation>(Scene::parse("{\"format\": 1, " + keys + "}"),
                                         all_modules(), options);
 }
+
+// A scene that does not build, with these words in its error.
+inline void check_refused(const std::string& keys, const std::string& words) {
+    const std::string said = message([&] { simulate(keys); });
+    CHECK(said != "no error");
+    CHECK_MESSAGE(said.find(words) != std::string::npos, said);
+}
+
+// For the text of a scene: the same number when it is read.
+inline std::string number(double x) { return document::shortest(x); }
 
 inline double position(Simulation& s, std::int64_t point, int component) {
     return s.model().array("position").value(point, component);

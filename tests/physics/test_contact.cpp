@@ -15,12 +15,6 @@ namespace {
 
 constexpr double g = 9.81;
 
-std::string number(double x) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", x);
-    return text;
-}
-
 // b'(d), b''(d) and d b'(d)/d reach, of b = -(d - r)^2 log(d / r).
 double slope(double d, double r) { return -2 * (d - r) * std::log(d / r) - (d - r) * (d - r) / d; }
 double curvature(double d, double r) {

@@ -18,11 +18,6 @@ namespace {
 
 constexpr double g = 9.81, pi = 3.141592653589793;
 
-std::string number(double x) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", x);
-    return text;
-}
 std::string list(const std::vector<double>& v) {
     std::string text;
     for (const double x : v) text += (text.empty() ? "[" : ", ") + number(x);

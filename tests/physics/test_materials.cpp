@@ -110,12 +110,6 @@ const std::vector<std::pair<const char*, Matrix>> deformations{
 constexpr double side[3] = {0.5, 0.4, 0.6}, density = 24;
 constexpr double volume = side[0] * side[1] * side[2] / 6, corner_mass = density * volume / 4;
 
-std::string number(double x) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", x);
-    return text;
-}
-
 std::unique_ptr<Simulation> tetrahedron(const Law& law, const Matrix& F, const std::string& time) {
     std::string positions = "[[0, 0, 0]";
     for (int k = 0; k < 3; ++k) {
@@ -131,6 +125,14 @@ std::unique_ptr<Simulation> tetrahedron(const Law& law, const Matrix& F, const s
                  "tetrahedra": [[0, 1, 2, 3]]}}],
         "objective": [{"type": "energy", "solids": ["one"]}],
         "parameters": [{"path": "one.mu"}, {"path": "one.lambda"}])");
+}
+
+// F of the tetrahedron where it is.
+Matrix deformation(Simulation& s) {
+    Matrix F{};
+    for (int k = 0; k < 3; ++k)
+        for (int i = 0; i < 3; ++i) F[i][k] = (position(s, k + 1, i) - position(s, 0, i)) / side[k];
+    return F;
 }
 
 }  // namespace
@@ -202,10 +204,7 @@ TEST_CASE("materials: an implicit step balances inertia with the stress derived 
                 law, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
             s->run(true);
             // m (x - x~) / h^2 = f(x)
-            Matrix F{};
-            for (int k = 0; k < 3; ++k)
-                for (int i = 0; i < 3; ++i)
-                    F[i][k] = (position(*s, k + 1, i) - position(*s, 0, i)) / side[k];
+            const Matrix F = deformation(*s);
             const Matrix P = law.stress(F);
             for (int k = 0; k < 3; ++k)
                 for (int i = 0; i < 3; ++i) {
@@ -229,10 +228,7 @@ TEST_CASE("materials: Rayleigh damping in an implicit step, with the stiffness b
         const auto s = tetrahedron(
             damped, start, R"({"step": "1/10", "steps": 1, "integrator": "implicit_euler"})");
         s->run(true);
-        Matrix F{};
-        for (int k = 0; k < 3; ++k)
-            for (int i = 0; i < 3; ++i)
-                F[i][k] = (position(*s, k + 1, i) - position(*s, 0, i)) / side[k];
+        const Matrix F = deformation(*s);
         const Matrix way = sum(1, F, -1, start);
         const double e = 1e-3;
         const auto stress_at = [&](double t) { return law.stress(sum(1, start, t * e, way)); };

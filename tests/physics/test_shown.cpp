@@ -17,12 +17,6 @@ namespace {
 
 constexpr double g = 9.81;
 
-std::string number(double x) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", x);
-    return text;
-}
-
 // What is shown under that key after so many steps.
 std::vector<double> shown(Simulation& s, const std::string& key, std::int64_t steps = 0) {
     model::ShownValues values(s.model(), key);

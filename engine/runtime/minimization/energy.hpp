@@ -88,22 +88,18 @@ struct EnergyOf<D, K, lang::Float (C::*)(lang::Int, const S&, P...) const> {
     // Adds the gradient, or subtracts it.
     static lang::KernelDef gradient(const std::string& name, const std::vector<std::string>& names,
                                     const C& f, bool add) {
-        return lang::kernel(
-            name, names,
-            [f, add](lang::Int e, lang::Read<Numbers> points, lang::Read<V> x, P... p,
-                     lang::Accumulate<V> out) {
-                const Numbers numbers = points[e];
-                const Points<D, K> at = variables(gather(numbers, x));
-                const std::vector<lang::Float> g = ad::gradient(f(e, at, p...), scalars(at));
-                for (int k = 0; k < K; ++k)
-                    for (int c = 0; c < D; ++c) {
-                        auto component = [&] { return out[PointNumbers<K>::at(numbers, k)][c]; };
-                        if (add)
-                            component() += g[k * D + c];
-                        else
-                            component() -= g[k * D + c];
-                    }
-            });
+        return lang::kernel(name, names,
+                            [f, add](lang::Int e, lang::Read<Numbers> points, lang::Read<V> x,
+                                     P... p, lang::Accumulate<V> out) {
+                                const Numbers numbers = points[e];
+                                const Points<D, K> at = variables(gather(numbers, x));
+                                const std::vector<lang::Float> g =
+                                    ad::gradient(f(e, at, p...), scalars(at));
+                                for (int k = 0; k < K; ++k)
+                                    for (int c = 0; c < D; ++c)
+                                        out[PointNumbers<K>::at(numbers, k)][c] +=
+                                            add ? g[k * D + c] : -g[k * D + c];
+                            });
     }
     static lang::KernelDef hessian(const std::string& name, const std::vector<std::string>& names,
                                    const C& f) {

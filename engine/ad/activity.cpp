@@ -98,6 +98,7 @@ void Activity::spread_forward() {
                 case OpCode::parameter:
                     if (active_[static_cast<std::size_t>(op.symbol)]) mark(varied_, v);
                     break;
+                case OpCode::local_put:  // whose derivative is refused
                 case OpCode::local_accumulate:
                     if (is(varied_, op.operand[2])) mark(varied_, op.operand[0]);
                     if (is(steep_, op.operand[2])) mark(steep_, op.operand[0]);
@@ -179,6 +180,7 @@ void Activity::spread_backward() {
                     if (is(useful_, v)) mark(useful_, op.operand[0]);
                     if (is(gated_, v)) mark(gated_, op.operand[0]);
                     break;
+                case OpCode::local_put:  // whose derivative is refused
                 case OpCode::local_accumulate:
                     if (is(useful_, op.operand[0])) mark(useful_, op.operand[2]);
                     if (is(gated_, op.operand[0])) mark(gated_, op.operand[2]);

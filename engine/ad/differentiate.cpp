@@ -71,7 +71,7 @@ std::vector<char> active_parameters(const Kernel& kernel, const std::vector<std:
         if (kernel.parameters[p].access == Access::exclusive)
             throw Error("'" + kernel.parameters[p].name + "' is exclusive, which has no derivative")
                 .in_kernel(kernel.name)
-                .remedy("differentiate the kernel before batch()");
+                .remedy("give the derivatives of the launch as kernels");
         on[p] = active.empty() && ir::is_real(kernel.parameters[p].type);
     }
     for (const std::string& name : active) {
@@ -176,6 +176,9 @@ protected:
                 return;
             case OpCode::take:
                 if (symbol >= 0) set_tangent(v, target_.take(symbol, op.component, index()));
+                return;
+            case OpCode::local_put:
+                if (activity_.varied(op.operand[0])) refuse_put(source_, v);
                 return;
             case OpCode::local_accumulate:
                 if (tangent(op.operand[0]) != no_value && tangent(op.operand[2]) != no_value)

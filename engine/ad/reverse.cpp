@@ -115,12 +115,16 @@ void Reverse::loaded(const Op& op, Value g) {
 }
 
 void Reverse::effect(const Op& op, Value v) {
+    if (op.code == OpCode::local_put) {
+        if (activity_.on(op.operand[0])) refuse_put(source_, v);
+        return;
+    }
     if (op.code == OpCode::local_accumulate) {
         if (const auto found = local_adjoint_.find(op.operand[0]); found != local_adjoint_.end())
             add(op.operand[2], b_.local_load(found->second, cloner.at(op.operand[1])));
         return;
     }
-    if (op.code == OpCode::break_unless) return;
+    if (op.code == OpCode::break_unless || op.code == OpCode::raise) return;
     const int symbol = dual_of(op);
     if (symbol < 0) return;
     switch (op.code) {

@@ -148,4 +148,11 @@ Value contribution(Builder& b, const Op& op, int i, Value g, const std::vector<V
     throw Error(std::string("internal: op ") + ir::info(op.code).name + " has no derivative rule");
 }
 
+void refuse_put(const ir::Kernel& kernel, ir::Value put) {
+    throw Error("an element of a local array is overwritten, which has no derivative")
+        .in_kernel(kernel.name)
+        .at(kernel.place_of(put))
+        .remedy("give the derivatives of the launch as kernels, or add to the elements only");
+}
+
 }  // namespace hindcast::ad

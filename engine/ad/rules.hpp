@@ -22,4 +22,7 @@ bool singular(const ir::Kernel& kernel, const ir::Op& op, int i);
 ir::Value contribution(ir::Builder& builder, const ir::Op& op, int i, ir::Value seed,
                        const std::vector<ir::Value>& operands, ir::Value result, bool gated);
 
+// Throws: an op that overwrites an element of a local array has no derivative.
+[[noreturn]] void refuse_put(const ir::Kernel& kernel, ir::Value put);
+
 }  // namespace hindcast::ad

@@ -36,11 +36,13 @@ protected:
         const int symbol = of(op).buffer;
         switch (op.code) {
             case OpCode::load: set(value, target_.load(symbol, 0, place(op))); break;
+            case OpCode::fetch:
             case OpCode::own_load: set(value, target_.fetch(symbol, 0, place(op))); break;
             case OpCode::take:
                 set(value, target_.fetch(symbol, 0, place(op)));
                 target_.effect(OpCode::put, symbol, 0, place(op), target_.zero(op.type));
                 break;
+            case OpCode::put:
             case OpCode::own_store:
             case OpCode::store_once:
                 target_.effect(OpCode::put, symbol, 0, place(op), at(op.operand[1]));

@@ -170,6 +170,16 @@ void Builder::local_accumulate(Value array, Value index, Value value) {
             .operand = {array, index, value}});
 }
 
+void Builder::local_put(Value array, Value index, Value value) {
+    append({.code = OpCode::local_put, .type = type_of(array), .operand = {array, index, value}});
+}
+
+void Builder::raise(const std::string& text, Value number) {
+    const Value op = append(
+        {.code = OpCode::raise, .type = type_of(number), .operand = {number, no_value, no_value}});
+    name_value(op, text);
+}
+
 Value Builder::fetch(int symbol, int component, Value index) {
     return append({.code = OpCode::fetch,
                    .type = kernel_.parameter(symbol).type,

@@ -81,6 +81,10 @@ public:
     Value local(Value size, Type type, std::uint64_t capacity);
     Value local_load(Value array, Value index);
     void local_accumulate(Value array, Value index, Value value);
+    void local_put(Value array, Value index, Value value);
+    // Ends the launch with an error: "what has happened; remedy", where % stands for the number of
+    // what is to blame, which is the error's item.
+    void raise(const std::string& text, Value number);
     Value take(int symbol, int component, Value index);
     Value fetch(int symbol, int component, Value index);
     void effect(OpCode code, int symbol, int component, Value a, Value b = no_value);

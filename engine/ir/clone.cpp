@@ -79,6 +79,14 @@ void Cloner::record(Value value, const Op& op) {
             if (effects || fresh_locals.contains(op.operand[0]))
                 target_.local_accumulate(at(op.operand[0]), at(op.operand[1]), at(op.operand[2]));
             break;
+        case OpCode::local_put:
+            if (effects || fresh_locals.contains(op.operand[0]))
+                target_.local_put(at(op.operand[0]), at(op.operand[1]), at(op.operand[2]));
+            break;
+        case OpCode::raise:
+            if (effects)
+                target_.raise(source_.names[static_cast<std::size_t>(op.name)], at(op.operand[0]));
+            break;
         case OpCode::take:  // recomputation reads the element as it was before the launch
             set(value, effects ? target_.take(symbol, op.component, at(op.operand[0]))
                                : target_.load(symbol, op.component, at(op.operand[0])));
@@ -233,7 +241,7 @@ private:
     void roots(int region) {
         for (const Value v : kernel_.region(region).ops) {
             const Op& op = kernel_.op(v);
-            if (op.code == OpCode::local_accumulate)
+            if (op.code == OpCode::local_accumulate || op.code == OpCode::local_put)
                 writes_[op.operand[0]].push_back(v);
             else if (is_effect(op.code) && op.code != OpCode::break_unless)
                 mark(v);
@@ -320,7 +328,7 @@ private:
     bool keep_while_;
     std::vector<char> live_;
     std::vector<Value> pending_;
-    std::map<Value, std::vector<Value>> writes_;  // local array -> its local_accumulate ops
+    std::map<Value, std::vector<Value>> writes_;  // local array -> the ops that write to it
 };
 
 }  // namespace

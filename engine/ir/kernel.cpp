@@ -12,8 +12,25 @@ std::pair<std::string, std::string> Nest::over_limit() const {
     if (too_many.empty())
         return {"a loop makes more than its max_trips of " + std::to_string(max_trips) + " trips",
                 "raise max_trips, or check the condition or bounds"};
-    const std::size_t cut = too_many.find("; ");
-    return {too_many.substr(0, cut), cut == std::string::npos ? "" : too_many.substr(cut + 2)};
+    return error_and_remedy(too_many);
+}
+
+std::pair<std::string, std::string> error_and_remedy(const std::string& text) {
+    const std::size_t cut = text.find("; ");
+    return {text.substr(0, cut), cut == std::string::npos ? "" : text.substr(cut + 2)};
+}
+
+bool Kernel::has_exclusive() const {
+    for (const Parameter& p : parameters)
+        if (p.access == Access::exclusive) return true;
+    return false;
+}
+
+std::pair<std::string, std::string> Kernel::raised(const Op& of, std::int64_t number) const {
+    std::string text = names[static_cast<std::size_t>(of.name)];
+    if (const std::size_t at = text.find('%'); at != std::string::npos)
+        text.replace(at, 1, std::to_string(number));
+    return error_and_remedy(text);
 }
 
 const char* name_of(Access access) {

@@ -44,7 +44,7 @@ enum class Access : std::uint8_t {
     sum,  // accumulate that first clears the whole array         -> read, cleared after the launch
     slice,      // store_once / take at indices this item owns          -> slice
     exclusive,  // fetch / put at indices that no other item reaches, any number of times, in the
-                // order executed; made by batch() only, no derivative
+                // order executed; no derivative but a given one
     reduce,     // += into one f64 scalar per component, fixed tree     -> value
     atomic,     // integers: add, min, max
     value       // launch parameter by value, or bound to a device scalar -> reduce
@@ -88,6 +88,9 @@ struct Nest {
     std::pair<std::string, std::string> over_limit() const;
 };
 
+// The two parts of "what has happened; remedy".
+std::pair<std::string, std::string> error_and_remedy(const std::string& text);
+
 struct Region {
     std::vector<Value> arguments;  // for_: the trip number first, then the carried values
     std::vector<Value> ops;
@@ -121,6 +124,10 @@ struct Kernel {
     const Parameter& parameter(int p) const { return parameters[static_cast<std::size_t>(p)]; }
     // The source place of an op, or an unknown place.
     SourcePlace place_of(Value value) const;
+    // Whether it has exclusive buffers: what it does can be done once only.
+    bool has_exclusive() const;
+    // The error of a raise op, and its remedy.
+    std::pair<std::string, std::string> raised(const Op& of, std::int64_t number) const;
     // -1 if there is none.
     int find_parameter(const std::string& parameter_name) const;
 };

@@ -110,19 +110,23 @@ enum class OpClass : std::uint8_t {
     HINDCAST_OP(cbrt,       1, elementary, "", "", "") \
     /* memory: operand 0 is an index (local: the number of elements; local_load: the array, the index). A local array */ \
     /* of reals starts with -0, so that a tape, which adds each value to an element, keeps the sign of a zero. */ \
+    /* Loads of it are made in the order of what is put and added there. */ \
     HINDCAST_OP(load,       1, memory, "", "", "") \
     HINDCAST_OP(own_load,   1, memory, "", "", "") \
     HINDCAST_OP(local,      1, memory, "", "", "") \
     HINDCAST_OP(local_load, 2, memory, "", "", "") \
     HINDCAST_OP(take,       1, memory, "", "", "") /* reads a slice element and clears it: also an effect */ \
     HINDCAST_OP(fetch,      1, memory, "", "", "") /* of an exclusive buffer: what the last put left there */ \
-    /* effects: index, value (reduce: value; local_accumulate: array, index, value; break_unless: condition) */ \
+    /* effects: index, value (reduce: value; local_accumulate, local_put: array, index, value; break_unless: condition; */ \
+    /* raise: the number of what is to blame, such as the item; the text is the op's name) */ \
     HINDCAST_OP(accumulate, 2, effect, "", "", "") \
     HINDCAST_OP(own_store,  2, effect, "", "", "") \
     HINDCAST_OP(reduce,     1, effect, "", "", "") \
     HINDCAST_OP(store_once, 2, effect, "", "", "") \
     HINDCAST_OP(put,        2, effect, "", "", "") \
     HINDCAST_OP(local_accumulate, 3, effect, "", "", "") \
+    HINDCAST_OP(local_put, 3, effect, "", "", "") /* no derivative */ \
+    HINDCAST_OP(raise,      1, effect, "", "", "") /* ends the launch with an error */ \
     HINDCAST_OP(atomic_add, 2, effect, "", "", "") \
     HINDCAST_OP(atomic_min, 2, effect, "", "", "") \
     HINDCAST_OP(atomic_max, 2, effect, "", "", "") \

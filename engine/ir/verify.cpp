@@ -33,12 +33,10 @@ private:
 
     // Sums may run their kernel twice; what fetch and put do cannot be done twice.
     void exclusive() const {
-        bool any = false, sums = false;
-        for (const Parameter& p : kernel_.parameters) {
-            any |= p.access == Access::exclusive;
+        bool sums = false;
+        for (const Parameter& p : kernel_.parameters)
             sums |= p.access == Access::accumulate || p.access == Access::sum;
-        }
-        if (any && sums) fail(no_value, "has sums beside exclusive buffers");
+        if (sums && kernel_.has_exclusive()) fail(no_value, "has sums beside exclusive buffers");
     }
 
     void use(Value user, Value v, Type type = Type::none) const {
@@ -110,16 +108,19 @@ private:
     // `local`.
     void memory(Value v, const Op& op) const {
         const auto type = [&](int k) { return kernel_.op(op.operand[k]).type; };
-        const bool local = op.code == OpCode::local_load || op.code == OpCode::local_accumulate;
+        const bool local = op.code == OpCode::local_load || op.code == OpCode::local_accumulate ||
+                           op.code == OpCode::local_put;
         if (local && kernel_.op(op.operand[0]).code != OpCode::local)
             fail(v, "does not name a local array");
         if (local && type(0) != op.type) fail(v, "has not the type of its local array");
         if (op.code == OpCode::break_unless && type(0) != Type::boolean)
             fail(v, "has no boolean condition");
+        if (op.code == OpCode::raise && (type(0) != Type::i32 || op.name < 0))
+            fail(v, "needs a number and a text");
         if (info(op.code).op_class != OpClass::memory && !is_effect(op.code)) return;
-        const int index = op.code == OpCode::reduce || op.code == OpCode::break_unless ? -1
-                          : local                                                      ? 1
-                                                                                       : 0;
+        const bool no_index = op.code == OpCode::reduce || op.code == OpCode::break_unless ||
+                              op.code == OpCode::raise;
+        const int index = no_index ? -1 : local ? 1 : 0;
         if (index >= 0 && !is_integer(type(index))) fail(v, "has an index that is not an integer");
         const int value = info(op.code).operands - 1;
         if (is_effect(op.code) && value > index && op.code != OpCode::break_unless &&

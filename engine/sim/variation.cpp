@@ -18,7 +18,7 @@ bool real_argument(const Launch& launch, std::size_t p) {
 // The parameters that hold, after the launch, what depends on those that vary before it.
 std::vector<char> varying_outputs(const ir::Kernel& kernel, const std::vector<char>& inputs) {
     std::vector<char> outputs(inputs.size(), 0);
-    if (kernel.is_host_function) {
+    if (kernel.is_host_function || kernel.has_exclusive()) {
         const bool any = std::ranges::find(inputs, 1) != inputs.end();
         for (std::size_t p = 0; p < outputs.size(); ++p)
             outputs[p] = any && !ir::only_reads(kernel.parameters[p].access);

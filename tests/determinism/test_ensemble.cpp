@@ -122,6 +122,33 @@ TEST_CASE("ensemble: losses, gradients and states are those of runs alone") {
     }
 }
 
+TEST_CASE("ensemble: minimisations in lanes find what they find alone") {
+    HINDCAST_NEEDS_LLVM();
+    for (const char* name : {"springs/coverage_implicit", "colliders/coverage_barrier",
+                             "particles/coverage_quasi_static"}) {
+        CAPTURE(name);
+        document::Document document =
+            Scene::load(std::filesystem::path(hindcast::test::source_dir) / "kernels" /
+                        (std::string(name) + ".json"))
+                .document();
+        document.set("/time/minimization", document::Node::object({{"solver", "dense"}}));
+        const Scene scene = Scene::of(std::move(document), {});
+        for (const ir::Precision precision : {ir::Precision::f64, ir::Precision::f32}) {
+            if (precision == ir::Precision::f32 && std::string(name) != "springs/coverage_implicit")
+                continue;
+            CAPTURE((precision == ir::Precision::f64));
+            const auto s = make(scene, precision);
+            // Members that need different numbers of iterations.
+            const std::vector<Point> points = points_around(s->parameters().values(), 11);
+            const std::vector<Outcome> expected = alone(*s, points);
+            const auto wide = make(scene, precision, {.threads = 2});
+            for (const bool gradient : {false, true})
+                CHECK(difference(*wide, {.members = 16, .use = EnsembleUse::lanes}, points,
+                                 expected, gradient) == "");
+        }
+    }
+}
+
 TEST_CASE("ensemble: members on a thread each have the bits of runs alone") {
     HINDCAST_NEEDS_LLVM();
     const auto check = [](const Scene& scene, std::int64_t steps, std::int64_t memory) {

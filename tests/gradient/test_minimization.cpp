@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "engine/base/error.hpp"
 #include "engine/runtime/program/tape.hpp"
@@ -182,11 +183,22 @@ double slope(Chain& chain, const Values& direction, double step) {
     return (8 * (at(step) - at(-step)) - (at(2 * step) - at(-2 * step))) / (12 * step);
 }
 
+// Calls body(device, options) for every device, with the minimisation as one kernel and as a function
+// of the host.
+template <class F>
+void each_way(const F& body) {
+    for (const auto& device : test::devices())
+        for (const LinearSolverKind solver : {LinearSolverKind::dense, LinearSolverKind::direct}) {
+            CAPTURE(device->describe());
+            CAPTURE((solver == LinearSolverKind::dense));
+            body(device, MinimizationOptions{.solver = solver});
+        }
+}
+
 }  // namespace
 
 TEST_CASE("minimisation: implicit Euler of one mass on a spring, in closed form") {
-    for (const auto& device : test::devices()) {
-        CAPTURE(device->describe());
+    each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
         // On the x axis: m (x - x~) / h^2 + k (x - L) = 0.
         const double m = 2, k = 50, L = 1.5, at = 2.25;
         Array x = vectors({0, 0, 2, 0});
@@ -202,7 +214,10 @@ TEST_CASE("minimisation: implicit Euler of one mass on a spring, in closed form"
               spring,
               1,
               ends,
-              {{"rest_length", Argument::shared(rest)}, {"stiffness", stiffness}}}});
+              {{"rest_length", Argument::shared(rest)}, {"stiffness", stiffness}}}},
+            options);
+        CHECK(solve.launch().kernel().is_host_function ==
+              (options.solver == LinearSolverKind::direct));
         Tape tape;
         tape.launch(solve.launch());
         const double w = m / (h * h), expected = (w * at + k * L) / (w + k);
@@ -222,13 +237,12 @@ TEST_CASE("minimisation: implicit Euler of one mass on a spring, in closed form"
         // The wall moves: the other end follows.
         CHECK(x.gradient().value(0, 0) == doctest::Approx(k / (w + k)).epsilon(1e-13));
         CHECK(x.gradient().value(1, 0) == 0);
-    }
+    });
 }
 
 TEST_CASE("minimisation: gradients of a roll-out against differences, along the gradient too") {
-    for (const auto& device : test::devices()) {
-        CAPTURE(device->describe());
-        Chain chain(device);
+    each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
+        Chain chain(device, 6, options);
         const Values g = chain.gradient();
         Values along = g;
         const double norm = std::sqrt(dot_of(g, g));
@@ -247,13 +261,12 @@ TEST_CASE("minimisation: gradients of a roll-out against differences, along the 
             CHECK(std::abs(g[p] - by_differences) <=
                   1e-8 * std::max(1.0, std::abs(by_differences)));
         }
-    }
+    });
 }
 
 TEST_CASE("minimisation: forward mode, Hessian products and second derivatives") {
-    for (const auto& device : test::devices()) {
-        CAPTURE(device->describe());
-        Chain chain(device);
+    each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
+        Chain chain(device, 6, options);
         const Values g = chain.gradient(), d = random_direction(chain.size(), 7),
                      e = random_direction(chain.size(), 8);
         chain.set_tangents(d);
@@ -293,36 +306,41 @@ TEST_CASE("minimisation: forward mode, Hessian products and second derivatives")
         chain.rollout->forward(false, {}, RolloutMode::tangent_tangent);
         CHECK(chain.loss.tangent().second_tangent().value(0) ==
               doctest::Approx(dot_of(product, e)).epsilon(1e-9));
-    }
+    });
 }
 
 TEST_CASE("minimisation: the same bits under every checkpoint plan and on every device") {
-    Values reference;
-    double loss = 0;
-    for (const auto& device : test::devices()) {
-        CAPTURE(device->describe());
-        Chain chain(device, 40);
+    std::map<LinearSolverKind, std::pair<double, Values>> expected;
+    each_way([&](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
+        Chain chain(device, 40, options);
         const Values g = chain.gradient();
-        if (reference.empty()) {
-            reference = g;
-            loss = chain.loss.value(0);
-        }
+        const auto& [loss, reference] =
+            expected.try_emplace(options.solver, chain.loss.value(0), g).first->second;
         CHECK(g == reference);
         CHECK(chain.loss.value(0) == loss);
         CHECK(chain.run() == loss);
         chain.rollout->limit_memory({.bytes = 8000});
         CHECK(chain.gradient() == reference);
         CHECK(chain.rollout->plan().segments > 1);
-    }
+    });
 }
 
-TEST_CASE("minimisation: conjugate gradients find what the factorisation finds") {
+TEST_CASE("minimisation: all solvers find the same") {
     const auto device = test::interpreter_device();
-    Chain direct(device, 20, {.solver = LinearSolverKind::direct}),
-        iterated(device, 20, {.solver = LinearSolverKind::conjugate_gradients});
-    const Values a = direct.gradient(), b = iterated.gradient();
-    CHECK(direct.loss.value(0) == doctest::Approx(iterated.loss.value(0)).epsilon(1e-12));
-    for (std::size_t p = 0; p < a.size(); ++p) CHECK(b[p] == doctest::Approx(a[p]).epsilon(1e-9));
+    Chain direct(device, 20, {.solver = LinearSolverKind::direct});
+    const Values a = direct.gradient();
+    for (const LinearSolverKind kind :
+         {LinearSolverKind::conjugate_gradients, LinearSolverKind::dense}) {
+        Chain other(device, 20, {.solver = kind});
+        const Values b = other.gradient();
+        CHECK(direct.loss.value(0) == doctest::Approx(other.loss.value(0)).epsilon(1e-12));
+        for (std::size_t p = 0; p < a.size(); ++p)
+            CHECK(b[p] == doctest::Approx(a[p]).epsilon(1e-9));
+        const MinimizationTotals &x = direct.solve->totals(), &y = other.solve->totals();
+        CHECK(x.solves == y.solves);
+        CHECK(x.all.iterations == y.all.iterations);
+        CHECK(x.all.scale == doctest::Approx(y.all.scale).epsilon(1e-9));
+    }
 }
 
 TEST_CASE("minimisation: how far it goes on hardly changes where it ends") {
@@ -341,14 +359,13 @@ TEST_CASE("minimisation: how far it goes on hardly changes where it ends") {
 }
 
 TEST_CASE("minimisation: a horizon's gradient is that of the last steps alone") {
-    for (const auto& device : test::devices()) {
-        CAPTURE(device->describe());
-        Chain chain(device, 10);
+    each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
+        Chain chain(device, 10, options);
         chain.rollout->set_horizon(4);
         const Values g = chain.gradient();
-        Chain before(device, 6);
+        Chain before(device, 6, options);
         before.run();
-        Chain rest(device, 4);
+        Chain rest(device, 4, options);
         rest.x0.copy_from(before.x);
         rest.v0.copy_from(before.v);
         const Values expected = rest.gradient();
@@ -356,41 +373,50 @@ TEST_CASE("minimisation: a horizon's gradient is that of the last steps alone") 
         const std::size_t states = static_cast<std::size_t>(chain.x0.size() + chain.v0.size());
         for (std::size_t p = 0; p < g.size(); ++p)
             CHECK(g[p] == doctest::Approx(p < states ? 0 : expected[p]).epsilon(1e-12));
-    }
+    });
 }
 
 TEST_CASE("minimisation: a straight column under pressure is no minimum, and is said to be none") {
-    const auto device = test::interpreter_device();
     // Three points in a line, both ends fixed, springs pressed together: the middle may buckle to
     // either side.
-    const auto make = [&](double y, double rest_length) {
-        Array x = vectors({0, 0, 1, y, 2, 0});
-        Array ends(Type::i32, {2, 2});
-        ends.assign_integers(std::vector<std::int64_t>{0, 1, 1, 2});
-        const Array rest = test::array({rest_length}), stiffness = test::array({100, 100});
-        return std::make_pair(
-            x,
-            Minimization(device, x, {1, 0, 1},
-                         {{"column",
-                           spring,
-                           2,
-                           ends,
-                           {{"rest_length", Argument::shared(rest)}, {"stiffness", stiffness}}}}));
-    };
-    {
-        auto [x, solve] = make(0, 1.2);
-        CHECK_THROWS_WITH_AS(solve.launch().forward().run(), doctest::Contains("not a minimum"),
-                             Error);
-    }
-    // A little to one side it buckles: sqrt(1.2^2 - 1).
-    auto [x, solve] = make(0.01, 1.2);
-    solve.launch().forward().run();
-    CHECK(x.value(1, 0) == doctest::Approx(1).epsilon(1e-12));
-    CHECK(x.value(1, 1) == doctest::Approx(std::sqrt(0.44)).epsilon(1e-12));
-    CHECK(solve.outcome().projected > 0);
-    // Without pressure across it nothing holds the middle: singular.
-    auto [straight, free] = make(0, 1);
-    CHECK_THROWS_WITH_AS(free.launch().forward().run(), doctest::Contains("singular"), Error);
+    each_way([](const std::shared_ptr<Device>& device, const MinimizationOptions& options) {
+        const auto make = [&](double y, double rest_length) {
+            Array x = vectors({0, 0, 1, y, 2, 0});
+            Array ends(Type::i32, {2, 2});
+            ends.assign_integers(std::vector<std::int64_t>{0, 1, 1, 2});
+            const Array rest = test::array({rest_length}), stiffness = test::array({100, 100});
+            return std::make_pair(
+                x, Minimization(
+                       device, x, {1, 0, 1},
+                       {{"column",
+                         spring,
+                         2,
+                         ends,
+                         {{"rest_length", Argument::shared(rest)}, {"stiffness", stiffness}}}},
+                       options));
+        };
+        const auto error_of = [&](double y, double rest_length) {
+            auto [x, solve] = make(y, rest_length);
+            try {
+                solve.launch().forward().run();
+                device->synchronize();
+            } catch (const Error& e) {
+                CHECK(e.item() == 1);
+                return std::string(e.what());
+            }
+            return std::string();
+        };
+        CHECK_MESSAGE(error_of(0, 1.2).find("not a minimum") != std::string::npos,
+                      error_of(0, 1.2));
+        // A little to one side it buckles: sqrt(1.2^2 - 1).
+        auto [x, solve] = make(0.01, 1.2);
+        solve.launch().forward().run();
+        CHECK(x.value(1, 0) == doctest::Approx(1).epsilon(1e-12));
+        CHECK(x.value(1, 1) == doctest::Approx(std::sqrt(0.44)).epsilon(1e-12));
+        CHECK(solve.outcome().projected > 0);
+        // Without pressure across it nothing holds the middle: singular.
+        CHECK_MESSAGE(error_of(0, 1).find("singular") != std::string::npos, error_of(0, 1));
+    });
 }
 
 TEST_CASE("minimisation: what cannot be is said") {
@@ -409,6 +435,17 @@ TEST_CASE("minimisation: what cannot be is said") {
     CHECK_THROWS_WITH_AS(make(vectors({0, 0, 1, 0}), {0, 0}), doctest::Contains("twice"), Error);
     CHECK_THROWS_WITH_AS(make(vectors({0, 0, 1, 0}), {0}), doctest::Contains("fixed"), Error);
     CHECK_THROWS_WITH_AS(make(Array(Type::i32, {2, 2}), {0, 0}), doctest::Contains("reals"), Error);
+    Array two(Type::i32, {1, 2});
+    two.assign_integers(std::vector<std::int64_t>{0, 1});
+    CHECK_THROWS_WITH_AS(
+        Minimization(device, Array(Type::f64, {40, 2}), std::vector<char>(40, 0),
+                     {{"spring",
+                       spring,
+                       1,
+                       two,
+                       {{"rest_length", Argument::shared(rest)}, {"stiffness", k}}}},
+                     {.solver = LinearSolverKind::dense}),
+        doctest::Contains("'dense' takes 1 to 64 unknowns"), Error);
     each.assign_integers(std::vector<std::int64_t>{0, 7});
     CHECK_THROWS_WITH_AS(make(vectors({0, 0, 1, 0}), {0, 0}), doctest::Contains("no point 7"),
                          Error);

@@ -366,6 +366,12 @@ private:
             case OpCode::local_load:
                 define(v, fmt::format("{}[{}]", operand(0), operand(1)));
                 break;
+            case OpCode::local_put:
+                line(fmt::format("{}[{}] = {};", operand(0), operand(1), operand(2)));
+                break;
+            case OpCode::raise:
+                line(fmt::format("{{ report(fault, item, {}, {}); return; }}", v, operand(0)));
+                break;
             case OpCode::local_accumulate:
                 line(fmt::format("{0}[{1}] = {0}[{1}] {3} {2};", operand(0), operand(1), operand(2),
                                  op.type == Type::boolean ? "||" : "+"));

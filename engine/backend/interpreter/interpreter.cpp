@@ -298,6 +298,17 @@ private:
             case OpCode::local_load:
                 result = local(op)[static_cast<std::size_t>(integer(op, 1))];
                 break;
+            case OpCode::local_put:
+                local(op)[static_cast<std::size_t>(integer(op, 1))] = operand(op, 2);
+                break;
+            case OpCode::raise: {
+                const auto [what, remedy] = lowered_.raised(op, integer(op, 0));
+                throw Error(what)
+                    .in_kernel(kernel_.name)
+                    .at_item(integer(op, 0))
+                    .at(lowered_.place_of(v))
+                    .remedy(remedy);
+            }
             case OpCode::local_accumulate: {
                 Bits& at = local(op)[static_cast<std::size_t>(integer(op, 1))];
                 if (op.type == Type::boolean)

@@ -11,8 +11,12 @@ namespace hindcast::backend {
 void raise_fault(const Plan& plan, const KernelFault& fault, const Binding* bindings) {
     const ir::Op& op = plan.kernel.op(fault.op);
     std::string what, remedy;
+    std::int64_t item = fault.item;
     if (op.nest >= 0) {
         std::tie(what, remedy) = plan.kernel.nest(op).over_limit();
+    } else if (op.code == ir::OpCode::raise) {
+        std::tie(what, remedy) = plan.kernel.raised(op, fault.index);
+        item = fault.index;
     } else {
         what = "index " + std::to_string(fault.index) + " is out of range: '" +
                plan.kernel.parameter(op.symbol).name + "' has " +
@@ -21,7 +25,7 @@ void raise_fault(const Plan& plan, const KernelFault& fault, const Binding* bind
     }
     throw Error(what)
         .in_kernel(plan.kernel.name)
-        .at_item(fault.item)
+        .at_item(item)
         .at(plan.kernel.place_of(fault.op))
         .remedy(remedy);
 }

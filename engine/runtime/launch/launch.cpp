@@ -236,9 +236,27 @@ Launch::Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> fun
     if (!s.device) throw s.error("a launch needs a device");
     s.kernel =
         signature_of(s.description, s.function->parameters(), precision, Direction::forward, {});
+    set_all(arguments);
+}
+
+Launch::Launch(std::shared_ptr<Device> device, std::shared_ptr<const GivenKernels> kernels,
+               std::int64_t items, std::vector<Argument> arguments, std::string description)
+    : state_(std::make_shared<State>()) {
+    State& s = *state_;
+    s.device = std::move(device);
+    s.items = items;
+    s.description = std::move(description);
+    s.kernels = std::move(kernels);
+    if (!s.device) throw s.error("a launch needs a device");
+    s.kernel = s.kernels->kernel(Direction::forward, {});
+    set_all(arguments);
+}
+
+void Launch::set_all(const std::vector<Argument>& arguments) {
+    State& s = *state_;
     const std::size_t n = s.kernel.parameters.size();
     if (arguments.size() != n)
-        throw s.error("the function has " + std::to_string(n) + " parameters, but " +
+        throw s.error("there are " + std::to_string(n) + " parameters, but " +
                       std::to_string(arguments.size()) + " arguments are given");
     s.property.assign(n, 0);
     s.arguments.assign(n, Argument(std::span<const double>{}));

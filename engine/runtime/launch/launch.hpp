@@ -39,6 +39,7 @@
 
 namespace hindcast {
 
+class GivenKernels;  // given_kernels.hpp
 class HostFunction;  // host_function.hpp
 
 // What a launch parameter is given.
@@ -118,6 +119,11 @@ public:
     Launch(std::shared_ptr<Device> device, std::shared_ptr<HostFunction> function,
            ir::Precision precision, std::vector<Argument> arguments, std::string description);
 
+    // Of kernels that are given for every direction (given_kernels.hpp): one argument for each
+    // parameter of the forward kernel, in order.
+    Launch(std::shared_ptr<Device> device, std::shared_ptr<const GivenKernels> kernels,
+           std::int64_t items, std::vector<Argument> arguments, std::string description);
+
     // Replays whose kernels were joined (join.hpp), as one launch: `kernel` with `arrays` per
     // parameter. Its only replay has the direction of the last of them; running it counts as
     // running those of that direction, the others give values only. Has the bindings_version() of
@@ -163,6 +169,7 @@ public:
 private:
     Launch() = default;
     struct State;
+    void set_all(const std::vector<Argument>& arguments);
     struct Ordered;
     Launch(std::shared_ptr<Device> device, Ordered ordered, ir::Precision precision,
            std::int64_t items, std::string description);

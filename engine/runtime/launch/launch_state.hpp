@@ -6,6 +6,7 @@
 #include "engine/backend/array_facts.hpp"
 #include "engine/backend/executable.hpp"
 #include "engine/runtime/array/memory.hpp"
+#include "engine/runtime/launch/given_kernels.hpp"
 #include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/launch/launch.hpp"
 
@@ -15,7 +16,8 @@ struct Launch::State {
     std::shared_ptr<Device> device;
     std::shared_ptr<const backend::cuda::Stream> stream;  // of a CUDA device; nullptr: its own
     ir::Kernel kernel;
-    std::shared_ptr<HostFunction> function;  // whose signature the kernel is; or nullptr
+    std::shared_ptr<HostFunction> function;       // whose signature the kernel is; or nullptr
+    std::shared_ptr<const GivenKernels> kernels;  // of all directions; or nullptr
     std::string description;
     std::int64_t items = 0;
     std::vector<char> property;  // per parameter: declared Property

@@ -32,6 +32,7 @@ const Kernel& Launch::State::kernel_of(Direction direction) {
         return derived[direction] = signature_of(kernel.name, function->parameters(),
                                                  kernel.precision, direction, active);
     }
+    if (kernels) return derived[direction] = kernels->kernel(direction, active);
     Kernel k;
     switch (direction) {
         case Direction::adjoint: k = ad::adjoint(kernel, active); break;

@@ -9,6 +9,7 @@
 #include "engine/ir/memory_type.hpp"
 #include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/minimization/add_seconds.hpp"
+#include "engine/runtime/minimization/dense/dense_kernels.hpp"
 #include "engine/runtime/minimization/newton.hpp"
 
 namespace hindcast {
@@ -67,6 +68,18 @@ public:
     std::vector<Argument> arguments() const {
         std::vector<Argument> list{positions_};
         for (const Copied& c : copied_) list.emplace_back(c.original);
+        return list;
+    }
+
+    Potential& potential() { return potential_; }
+    // Of a kernel that does the same.
+    std::vector<dense::DenseInput> inputs() const {
+        std::vector<dense::DenseInput> list;
+        for (std::size_t k = 0; k < copied_.size(); ++k) {
+            ir::Parameter parameter = parameters_[k + 1];
+            if (parameter.access == ir::Access::value) parameter.type = ir::Type::f64;
+            list.push_back({std::move(parameter), copied_[k].copy, copied_[k].original});
+        }
         return list;
     }
 
@@ -380,23 +393,39 @@ Minimization::Minimization(std::shared_ptr<Device> device, const Array& position
                    "leave them out for 1e-12 and 200");
           function_ = std::make_shared<Function>(on_host(device), positions, std::move(fixed),
                                                  std::move(terms), options);
+          if (dense::is_dense(function_->potential(), options)) {
+              kernels_ = std::make_shared<dense::DenseKernels>(dense::DenseProblem(
+                  function_->potential(), positions, function_->inputs(), options));
+              return Launch(device, kernels_, 1, kernels_->arguments(), description);
+          }
           const auto precision =
               positions.type() == ir::Type::f32 ? ir::Precision::f32 : ir::Precision::f64;
           return Launch(device, function_, precision, function_->arguments(), description);
       }()) {}
 
-const MinimizationOutcome& Minimization::outcome() const { return function_->outcome; }
-const MinimizationTotals& Minimization::totals() const { return function_->totals; }
-const MinimizationTimes& Minimization::times() const { return function_->times; }
+MinimizationOutcome Minimization::outcome() const {
+    return kernels_ ? dense::Outcomes::last(kernels_->outcomes()) : function_->outcome;
+}
+MinimizationTotals Minimization::totals() const {
+    return kernels_ ? dense::Outcomes::all(kernels_->outcomes()) : function_->totals;
+}
+MinimizationTimes Minimization::times() const { return function_->times; }
 void Minimization::clear_totals() {
+    if (kernels_) dense::Outcomes::clear(kernels_->outcomes());
     function_->totals = {};
     function_->times = {};
 }
 
 void Minimization::remove_residuals(bool on) {
+    if (kernels_) {
+        launch_.set(dense::DenseKernels::removes_residuals, on ? 1.0 : 0.0);
+        if (on) dense::Outcomes::clear_removed(kernels_->outcomes());
+    }
     function_->removes_residuals = on;
     if (on) function_->removed = {};
 }
-const RemovedResiduals& Minimization::removed_residuals() const { return function_->removed; }
+RemovedResiduals Minimization::removed_residuals() const {
+    return kernels_ ? dense::Outcomes::removed_residuals(kernels_->outcomes()) : function_->removed;
+}
 
 }  // namespace hindcast

@@ -22,7 +22,9 @@
 // elements' are taken as zero (Teran, Sifakis, Irving and Fedkiw 2005). It has converged when the
 // energy that another step can gain, half the square of the Newton decrement, is less than
 // `tolerance` times the energy's scale: the largest sum of the terms' magnitudes in this solve.
-// Works in f64 on the host, wherever launches around it work, with the same bits.
+// Up to `most_dense` unknowns are one kernel, which runs where launches around it run and in lanes of
+// an ensemble (dense/dense_kernels.hpp); more are a function of the host. Which of them it is depends
+// on the potential and the options alone. Both work in f64, with the same bits everywhere.
 #pragma once
 
 #include <memory>
@@ -34,6 +36,10 @@
 #include "engine/runtime/minimization/options.hpp"
 
 namespace hindcast {
+
+namespace dense {
+class DenseKernels;  // dense/dense_kernels.hpp
+}
 
 // Wall time of all directions; what is left of it evaluates energies.
 struct MinimizationTimes {
@@ -62,20 +68,21 @@ public:
     // the energy is not finite, no minimum.
     const Launch& launch() const { return launch_; }
 
-    const MinimizationOutcome& outcome() const;  // of the last solve
-    const MinimizationTotals& totals() const;
-    const MinimizationTimes& times() const;  // since totals were cleared
+    MinimizationOutcome outcome() const;  // of the last solve
+    MinimizationTotals totals() const;
+    MinimizationTimes times() const;  // since totals were cleared; of one in a kernel: 0
     void clear_totals();
 
     // While on, first tangents (and with them Hessian products) have -H^-1 r besides, r the gradient
     // that the search left: with the tangents of all p as zero they are the way to the exact minima,
     // to first order, and what follows from it. Tangents of tangents are as ever.
     void remove_residuals(bool on);
-    const RemovedResiduals& removed_residuals() const;  // since that was turned on
+    RemovedResiduals removed_residuals() const;  // since that was turned on
 
 private:
     class Function;
     std::shared_ptr<Function> function_;
+    std::shared_ptr<const dense::DenseKernels> kernels_;  // if it is one kernel
     Launch launch_;
 };
 

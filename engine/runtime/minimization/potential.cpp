@@ -101,6 +101,7 @@ void Potential::add(EnergyTerm given) {
               .value = launch(k.value, given.items, {{"scale", 1.0}, {"value", value}}, ": value"),
               .gradient = launch(k.gradient, given.items, {{"gradient", g_}}, ": gradient"),
               .hessian = launch(k.hessian, given.items * size, {{"column", columns}}, ": Hessian"),
+              .numbers = given.points,
               .value_at = value,
               .columns = columns,
               .size = size,

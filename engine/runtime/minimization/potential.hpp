@@ -31,6 +31,8 @@ public:
     // All points, f64 {points, dimension}; those that are free are the unknowns. Their derivatives
     // are where the launches of terms() find them.
     const Array& positions() const { return x_; }
+    // The step that limits are asked about, as positions().
+    const Array& direction() const { return direction_; }
     // What the launches add their gradients to.
     const Array& force() const { return g_; }
     // Of an array like positions(), the components of the unknowns; and back, the others as they
@@ -66,6 +68,7 @@ public:
         std::string name;
         Work value, gradient, hessian;
         std::optional<Work> limit = {};
+        Array numbers;  // of the points of each item
         Array value_at, columns, fraction = {};
         std::vector<int> entries =
             {};        // per element of the lower triangles: where in the matrix, or -1

@@ -12,8 +12,8 @@ namespace hindcast {
 namespace {
 
 bool can_join(const Launch::Replay& replay) {
-    return !replay.kernel().is_host_function && !replay.bound().adds_aliases() &&
-           replay.bound().cleared.empty() &&
+    return !replay.kernel().is_host_function && !replay.kernel().has_exclusive() &&
+           !replay.bound().adds_aliases() && replay.bound().cleared.empty() &&
            std::ranges::none_of(ir::effects_of(replay.kernel()), &ir::Effects::adds_other);
 }
 bool can_join(const Call& call, bool backward) {

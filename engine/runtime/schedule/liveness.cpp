@@ -22,7 +22,8 @@ namespace {
 using ir::Access;
 
 bool is_read(Access access) {
-    return access == Access::read || access == Access::value || access == Access::read_write;
+    return access == Access::read || access == Access::value || access == Access::read_write ||
+           access == Access::exclusive;
 }
 
 bool defines_all(const Call& call, std::size_t p) {

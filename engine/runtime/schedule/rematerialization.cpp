@@ -73,7 +73,7 @@ private:
 
     bool is_cheap(const Call& call) const {
         const ir::Kernel& kernel = call.forward.kernel();
-        if (kernel.is_host_function ||
+        if (kernel.is_host_function || kernel.has_exclusive() ||
             std::ranges::any_of(ir::effects_of(kernel), &ir::Effects::adds_other))
             return false;
         std::int64_t bytes = 0;

@@ -27,7 +27,7 @@ bool uses(const Call& call, const Array& array) {
 // not.
 bool sums_fit(const Launch::Replay& replay) {
     const ir::Kernel& kernel = replay.kernel();
-    if (kernel.is_host_function) return false;
+    if (kernel.is_host_function || kernel.has_exclusive()) return false;
     const std::vector<backend::FixedPoint> fixed = backend::fixed_point_parameters(kernel);
     const std::vector<ir::Effects> effects = ir::effects_of(kernel);
     for (std::size_t p = 0; p < fixed.size(); ++p)

@@ -74,7 +74,7 @@ void Scene::read_minimization(const Node& node) {
     m.most_iterations =
         static_cast<int>(reader.integer_or("iterations", m.most_iterations, 1, 1'000'000));
     m.solver = static_cast<LinearSolverKind>(
-        reader.choice_or("solver", {"automatic", "direct", "conjugate_gradients"}, 0));
+        reader.choice_or("solver", {"automatic", "direct", "conjugate_gradients", "dense"}, 0));
     reader.finish();
 }
 

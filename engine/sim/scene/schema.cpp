@@ -210,7 +210,7 @@ constexpr const char* global_properties = R"json({
     "minimization": {"description": "how the integrators other than semi_implicit_euler find the minimum", "type": "object", "additionalProperties": false, "properties": {
       "tolerance": {"description": "a minimum is found when another step of Newton's method would gain less than this part of the energy's scale", "$ref": "#/$defs/positive", "default": 1e-12},
       "iterations": {"description": "most steps of Newton's method; more are an error", "type": "integer", "minimum": 1, "maximum": 1000000, "default": 200},
-      "solver": {"description": "of linear systems; automatic: direct up to 300000 unknowns", "enum": ["automatic", "direct", "conjugate_gradients"], "default": "automatic"}}}}},
+      "solver": {"description": "of linear systems; dense: the whole minimisation in one kernel, up to 64 unknowns, which ensembles run in SIMD lanes; automatic: dense up to 24 unknowns, direct up to 300000", "enum": ["automatic", "direct", "conjugate_gradients", "dense"], "default": "automatic"}}}}},
 "gravity": {"description": "acceleration of everything that is free (m/s^2); default: 9.81 downwards", "unit": "m/s^2", "differentiable": true,
   "type": "array", "items": {"$ref": "#/$defs/number"}, "minItems": 2, "maxItems": 3}
 })json";

@@ -391,7 +391,12 @@ void Emitter::op(Value v, const Op& op) {
         case OpCode::atomic_max: atomic(v, op); break;
         case OpCode::local: local_array(v, op); break;
         case OpCode::local_load:
+        case OpCode::local_put:
         case OpCode::local_accumulate: local_access(v, op); break;
+        case OpCode::raise:
+            fault(mask_, v,
+                  cast("sext", vector_type(op.type), vector(op.operand[0]), lanes_of("i64")));
+            break;
         default: pure_op(v, op);
     }
 }

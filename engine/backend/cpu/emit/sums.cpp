@@ -230,11 +230,13 @@ void Emitter::local_array(Value v, const Op& op) {
     size = cast("sext", t, size, "i64");
     size = pure("{}", call("i64", "smin.i64", {{"i64", size}, {"i64", std::to_string(op.bits)}}));
     const std::string element = op.type == Type::boolean ? "i8" : scalar_type(op.type);
+    const std::string first =
+        ir::is_real(op.type) ? splat(element, "-0.0") : std::string("zeroinitializer");
     const Variable row = variable("i64", "0");
     std::string now;
     loop([&] { return let("icmp slt i64 {}, {}", now = load(row), size); },
          [&] {
-             put("store {} zeroinitializer, ptr {}, align {}", lanes_of(element),
+             put("store {} {}, ptr {}, align {}", lanes_of(element), first,
                  pointer(lanes_of(element), names_[v], now), align_of(element));
              store(row, let("add i64 {}, 1", now));
          });
@@ -266,9 +268,10 @@ void Emitter::local_access(Value v, const Op& op) {
         return;
     }
     const std::string term = vector(op.operand[2]);
+    const std::string wide = boolean ? cast("zext", mask_type(), term, t) : term;
     const char* add = boolean ? "or" : ir::is_real(op.type) ? "fadd" : "add";
     const std::string sum =
-        let("{} {} {}, {}", add, t, old, boolean ? cast("zext", mask_type(), term, t) : term);
+        op.code == OpCode::local_put ? wide : let("{} {} {}, {}", add, t, old, wide);
     if (!uniform) {
         scatter(element, sum, at, mask_);
     } else {

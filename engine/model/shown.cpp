@@ -31,6 +31,15 @@ const std::vector<ShownQuantity>& shown_quantities(Model& model) {
     return model.shared<ShownQuantities>().list;
 }
 
+std::string shown_name(Model& model, const ShownQuantity& quantity) {
+    if (quantity.of == ShownQuantity::Of::points) return quantity.name;
+    for (const ShownQuantity& other : shown_quantities(model))
+        if (other.name == quantity.name && other.owner != quantity.owner &&
+            other.drawn_by() == quantity.drawn_by())
+            return quantity.key();
+    return quantity.name;
+}
+
 ShownValues::ShownValues(Model& model, const std::string& key) {
     Program program;
     for (const ShownQuantity& quantity : shown_quantities(model)) {

@@ -31,7 +31,11 @@ struct ShownQuantity {
     // type. Of elements the launches write all; of points they are 0 before, and launches add, so
     // that several owners may act on one point. Called once the model is built.
     std::function<void(Model& model, const Array& values, Program& program)> add;
+    // Of elements: the scene's object that they are of, where it is not the owner, as the solid that
+    // fibres are in.
+    std::string body = {};
 
+    const std::string& drawn_by() const { return body.empty() ? owner : body; }
     // What the values are found by: "von Mises stress of beam", and of points the name alone.
     std::string key() const { return of == Of::points ? name : name + " of " + owner; }
 };
@@ -40,6 +44,9 @@ struct ShownQuantity {
 // differ in unit or kind.
 void publish(Model& model, ShownQuantity quantity);
 const std::vector<ShownQuantity>& shown_quantities(Model& model);
+// What people choose it by: its name, or its key if another owner shows one of that name of the same
+// elements.
+std::string shown_name(Model& model, const ShownQuantity& quantity);
 
 // The values of one key, computed when asked for.
 class ShownValues {

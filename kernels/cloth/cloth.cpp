@@ -18,7 +18,9 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/cloth/membrane.hpp"
 #include "kernels/cloth/sheet.hpp"
+#include "kernels/cloth/shown.hpp"
 #include "kernels/particles/element_body.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/particles.hpp"
@@ -27,37 +29,12 @@
 namespace hindcast {
 
 using namespace lang;
+using cloth::Membrane;
 using cloth::Sheet;
 using model::Model;
 using model::Settings;
 
 namespace {
-
-// Which of the moduli a scene gives; the others follow from isotropy.
-struct Membrane {
-    bool weft = false, shear = false;
-
-    Float operator()(Int e, const Points<3, 3>& x, Read<Mat2> inverse, Read<Float> area,
-                     Property<Float> warp_stiffness, Property<Float> weft_stiffness,
-                     Property<Float> shear_stiffness, Property<Float> poisson_ratio) const {
-        const Mat2 D = inverse[e];
-        const Vec3 e1 = x[1] - x[0], e2 = x[2] - x[0];
-        const Vec3 u = e1 * D(0, 0) + e2 * D(1, 0), v = e1 * D(0, 1) + e2 * D(1, 1);
-        const Float along = 0.5 * (dot(u, u) - 1.0), across = 0.5 * (dot(v, v) - 1.0),
-                    shear_strain = 0.5 * dot(u, v);
-        const Float ku = warp_stiffness[e], nu = poisson_ratio[e];
-        const Float kv = weft ? Float(weft_stiffness[e]) : ku;
-        const Float g = shear ? Float(shear_stiffness[e]) : ku / (2.0 * (1.0 + nu));
-        const Float stretched =
-            0.5 * (ku * along * along + kv * across * across + 2.0 * nu * kv * along * across) /
-            (1.0 - nu * nu * kv / ku);
-        return area[e] * (stretched + 2.0 * g * shear_strain * shear_strain);
-    }
-    static std::vector<std::string> names() {
-        return {"inverse",         "area",         "warp_stiffness", "weft_stiffness",
-                "shear_stiffness", "poisson_ratio"};
-    }
-};
 
 // Two triangles at an edge from a to b, with c on its left and d on its right.
 struct Fold {
@@ -167,6 +144,7 @@ public:
                                       k == 0 ? "elastic energy" : "bending energy",
                                       energies[k].elastic);
         }
+        cloth::show(model, settings_->name(), membrane(), energies.front().elastic);
         particles::add_rayleigh_damping(model, *settings_, placed_.range, energies, 1, {});
     }
 

@@ -2,9 +2,12 @@
 // gradient F, and want to be 1 - alpha long:
 //     W = k/2 (|F a| - (1 - alpha))^2 per volume at rest.
 // alpha, the activation, may swing: alpha(t) = activation + amplitude sin(2 pi frequency t +
-// phase), t the time at the end of the step (explicit: at its beginning).
+// phase), t the time at the end of the step (explicit: at its beginning). The tension
+//     T = k (|F a| - (1 - alpha))
+// is the force per area at rest, by which fibres pull.
 #include "kernels/fibers/fibers.hpp"
 
+#include "engine/model/shown.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
@@ -25,11 +28,11 @@ struct Fiber {
     bool swings = false;
     int end = 0;  // whether t is that of the step's end
 
-    Float operator()(Int e, const Points<D, D + 1>& x, Read<solids::Gradient<D>> inverse,
-                     Read<Float> volume, Property<Vec<Float, D>> direction,
-                     Property<Float> stiffness, Property<Float> activation,
-                     Property<Float> amplitude, Property<Float> frequency, Property<Float> phase,
-                     Param<Int> step, Param<Float> h) const {
+    // |F a| - (1 - alpha) of element e, with its corners x.
+    Float stretch(Int e, const Points<D, D + 1>& x, Read<solids::Gradient<D>> inverse,
+                  Property<Vec<Float, D>> direction, Property<Float> activation,
+                  Property<Float> amplitude, Property<Float> frequency, Property<Float> phase,
+                  Param<Int> step, Param<Float> h) const {
         const solids::Gradient<D> F = solids::deformation_gradient<D>(
             [&](int k) { return x[static_cast<std::size_t>(k)]; }, solids::Gradient<D>(inverse[e]));
         Float alpha = activation[e];
@@ -37,10 +40,44 @@ struct Fiber {
             const Float time = Float(step.value() + end) * h.value();
             alpha += amplitude[e] * particles::oscillation(frequency[e], phase[e], time);
         }
-        const Float off = norm(F * normalize(Vec<Float, D>(direction[e]))) - (1.0 - alpha);
+        return norm(F * normalize(Vec<Float, D>(direction[e]))) - (1.0 - alpha);
+    }
+    Float operator()(Int e, const Points<D, D + 1>& x, Read<solids::Gradient<D>> inverse,
+                     Read<Float> volume, Property<Vec<Float, D>> direction,
+                     Property<Float> stiffness, Property<Float> activation,
+                     Property<Float> amplitude, Property<Float> frequency, Property<Float> phase,
+                     Param<Int> step, Param<Float> h) const {
+        const Float off =
+            stretch(e, x, inverse, direction, activation, amplitude, frequency, phase, step, h);
         return 0.5 * stiffness[e] * volume[e] * off * off;
     }
+    static std::vector<std::string> names() {
+        return {"inverse",   "volume",    "direction", "stiffness", "activation",
+                "amplitude", "frequency", "phase",     "step",      "h"};
+    }
 };
+
+// Of the state as it is after the steps that are done.
+template <int D>
+KernelDef tension(bool swings) {
+    std::vector<std::string> names = Fiber<D>::names();
+    names.insert(names.begin(), {"points", "x"});
+    names.emplace_back("values");
+    return kernel(
+        "fiber_tension", names,
+        [fiber = Fiber<D>{swings}](Int e, Read<solids::Corners<D>> corners, Read<Vec<Float, D>> x,
+                                   Read<solids::Gradient<D>> inverse, Read<Float>,
+                                   Property<Vec<Float, D>> direction, Property<Float> stiffness,
+                                   Property<Float> activation, Property<Float> amplitude,
+                                   Property<Float> frequency, Property<Float> phase,
+                                   Param<Int> step, Param<Float> h, Write<Float> values) {
+            const solids::Corners<D> c = corners[e];
+            Points<D, D + 1> at;
+            for (int k = 0; k <= D; ++k) at[static_cast<std::size_t>(k)] = x[c[k]];
+            values[e] = stiffness[e] * fiber.stretch(e, at, inverse, direction, activation,
+                                                     amplitude, frequency, phase, step, h);
+        });
+}
 
 class Fibers final : public model::Instance {
 public:
@@ -59,10 +96,7 @@ public:
                         model::for_dimension(model,
                                              [&](auto D) {
                                                  return energy<D, D + 1>(
-                                                     "fiber",
-                                                     {"inverse", "volume", "direction", "stiffness",
-                                                      "activation", "amplitude", "frequency",
-                                                      "phase", "step", "h"},
+                                                     "fiber", Fiber<D>::names(),
                                                      Fiber<D>{swings, model.is_implicit() ? 1 : 0});
                                              }),
                         body.elements,
@@ -79,6 +113,23 @@ public:
                 term.arguments.emplace_back(key, argument(key));
         particles::add_energy(model, term);
         particles::publish_energy(model, "fibers", name, "elastic energy", term);
+        model::publish(
+            model, {.owner = name,
+                    .name = "fibre tension",
+                    .unit = "Pa",
+                    .meaning = "force per area at rest in each element, positive where it pulls",
+                    .count = body.elements,
+                    .add =
+                        [=](Model& m, const Array& values, Program& program) {
+                            std::vector<NamedArgument> arguments = term.arguments;
+                            arguments.insert(arguments.end(), {{"points", term.points},
+                                                               {"x", m.array("position")},
+                                                               {"values", values}});
+                            program.add(m.launch(
+                                model::for_dimension(m, [&](auto D) { return tension<D>(swings); }),
+                                term.items, arguments, name + ": tension"));
+                        },
+                    .body = settings_->choice("of")});
     }
 
 private:

@@ -1,6 +1,7 @@
 // What modules show (engine/model/shown.hpp) against closed forms.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -56,6 +57,26 @@ void check(const Element& e, double energy_density, double von_mises) {
     REQUIRE(w.size() == 1);
     CHECK(w[0] == doctest::Approx(energy_density).epsilon(1e-12));
     CHECK(stress[0] == doctest::Approx(von_mises).epsilon(1e-12));
+}
+
+// A strip of 0.3 m along the warp and 0.2 m along the weft, as the formula places it.
+std::unique_ptr<Simulation> strip(const std::string& stiffness, const std::string& formula) {
+    return simulate(R"("time": {"step": 1e-3, "steps": 1}, "gravity": [0, 0, 0],
+        "bodies": [{"type": "cloth", "name": "strip", "area_density": 0.2,
+            "mesh": {"grid": {"origin": [0, 0, 0], "warp": [0.3, 0, 0], "weft": [0, 0.2, 0],
+                              "cells": [3, 2]}},
+            "positions": {"formula": [)" +
+                    formula + "]}, " + stiffness + "}]");
+}
+void check_strip(Simulation& s, double energy_density, double tension) {
+    const auto w = shown(s, "membrane energy density of strip"),
+               n = shown(s, "membrane tension of strip");
+    REQUIRE(w.size() == 12);
+    REQUIRE(n.size() == 12);
+    for (std::size_t k = 0; k < 12; ++k) {
+        CHECK(w[k] == doctest::Approx(energy_density).epsilon(1e-12));
+        CHECK(n[k] == doctest::Approx(tension).epsilon(1e-12));
+    }
 }
 
 // A point of 0.7 kg within reach of a floor that may rise, in the plane.
@@ -126,6 +147,92 @@ TEST_CASE("shown: the tension of springs, which is none where they do not act") 
     CHECK(shown(*s, "tension of both")[0] == doctest::Approx(5).epsilon(1e-14));
     CHECK(shown(*s, "tension of both")[1] == doctest::Approx(-5).epsilon(1e-14));
     CHECK(shown(*s, "tension of rope") == std::vector<double>{shown(*s, "tension of both")[0], 0});
+}
+
+TEST_CASE("shown: energy and tension of a strip stretched along warp and weft") {
+    const double ku = 60, kv = 35, nu = 0.3;
+    for (const auto& [along, across] :
+         {std::pair{1.25, 0.9}, std::pair{0.9, 1.25}, std::pair{1.1, 1.0}, std::pair{0.7, 0.8}}) {
+        CAPTURE(along);
+        const auto s = strip(
+            R"("warp_stiffness": 60, "weft_stiffness": 35, "shear_stiffness": 11, "poisson_ratio": 0.3)",
+            "\"" + number(along) + "*x\", \"0.5\", \"" + number(across) + "*y\"");
+        // S = dW/dE by hand, and F S F^T / j with F = diag(along, across).
+        const double Eu = (along * along - 1) / 2, Ev = (across * across - 1) / 2,
+                     c = 1 - nu * nu * kv / ku, Su = (ku * Eu + nu * kv * Ev) / c,
+                     Sv = (kv * Ev + nu * kv * Eu) / c;
+        check_strip(*s, 0.5 * (Su * Eu + Sv * Ev),
+                    std::max(Su * along / across, Sv * across / along));
+    }
+}
+
+TEST_CASE("shown: the tension of an isotropic strip does not depend on where its warp runs") {
+    // Pulled to s times its length along an angle to the warp, free across: E = (s^2 - 1)/2 there
+    // and -nu E across, so that S = k E along and 0 across; then turned in space.
+    const double k = 60, nu = 0.3, s = 1.2, E = (s * s - 1) / 2, t = std::sqrt(1 - 2 * nu * E);
+    for (const double angle : {0.0, 0.4, std::acos(-1.0) / 4, 1.3}) {
+        CAPTURE(angle);
+        const std::string c = number(std::cos(angle)), d = number(std::sin(angle)),
+                          along = number(s) + "*(" + c + "*x+" + d + "*y)",
+                          across = number(t) + "*(" + c + "*y-" + d + "*x)";
+        const auto sheet =
+            strip(R"("warp_stiffness": 60, "poisson_ratio": 0.3)",
+                  "\"0.6*(" + along + ")\", \"" + across + "\", \"0.8*(" + along + ")\"");
+        check_strip(*sheet, 0.5 * k * E * E, k * E * s / t);
+    }
+    // The same in all directions: there is no axis to find.
+    const double S = k * E / (1 - nu);
+    check_strip(*strip(R"("warp_stiffness": 60, "poisson_ratio": 0.3)", R"("1.2*y", "1.2*x", "3")"),
+                S * E, S);
+    // Simple shear by q of a sheet with g alone: F = ((1, q), (0, 1)), S_uv = g q, and with nu = 0
+    // S_vv = k q^2/2. N = F S F^T as j = 1.
+    const double q = 0.5, g = 11, Sv = k * q * q / 2, a = 2 * q * g * q + q * q * Sv,
+                 b = g * q + q * Sv;
+    check_strip(*strip(R"("warp_stiffness": 60, "poisson_ratio": 0, "shear_stiffness": 11)",
+                       R"("x+0.5*y", "y", "0")"),
+                0.5 * k * q * q * q * q / 4 + g * q * q / 2,
+                (a + Sv) / 2 + std::sqrt((a - Sv) * (a - Sv) / 4 + b * b));
+}
+
+TEST_CASE(
+    "shown: the tension of fibres in a solid that is held stretched, as their activation swings") {
+    const double pi = std::acos(-1.0);
+    for (const bool plane : {false, true})
+        for (const char* integrator : {"semi_implicit_euler", "implicit_euler"}) {
+            CAPTURE(plane);
+            CAPTURE(integrator);
+            const auto s = simulate(
+                (plane ? R"("dimension": 2, "gravity": [0, 0], )" : R"("gravity": [0, 0, 0], )") +
+                std::string(R"("time": {"step": "1/20", "steps": 3, "integrator": ")") +
+                integrator + R"("}, "bodies": [{"type": "solid", "name": "beam", "mesh": {)" +
+                (plane ? R"("points": [[0, 0], [1, 0], [0, 1]], "triangles": [[0, 1, 2]]},
+                    "positions": {"formula": ["1.1*x+0.2*y", "1.3*y"]}, "fixed": true)"
+                       : R"("points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                    "tetrahedra": [[0, 1, 2, 3]]},
+                    "positions": {"formula": ["1.1*x+0.2*y", "1.3*y", "z"]}, "fixed": true)") +
+                R"(, "mu": 10, "lambda": 10}],
+                "forces": [{"type": "fibers", "name": "left", "of": "beam", "stiffness": 70,
+                    "direction": )" +
+                (plane ? "[0, 2]" : "[0, 2, 0]") +
+                R"(, "activation": 0.2, "amplitude": 0.1, "frequency": 1.5, "phase": 0.4},
+                    {"type": "fibers", "name": "right", "of": "beam", "stiffness": [40],
+                    "direction": )" +
+                (plane ? "[1, 0]" : "[1, 0, 0]") + "}]");
+            for (const int steps : {0, 1, 3}) {
+                const double alpha = 0.2 + 0.1 * std::sin(2 * pi * 1.5 * steps / 20 + 0.4);
+                CHECK(shown(*s, "fibre tension of left", steps)[0] ==
+                      doctest::Approx(70 * (std::hypot(0.2, 1.3) - 1 + alpha)).epsilon(1e-12));
+                CHECK(shown(*s, "fibre tension of right", steps)[0] ==
+                      doctest::Approx(40 * 0.1).epsilon(1e-12));
+            }
+            // Two of one solid have names of their own.
+            std::vector<std::string> names;
+            for (const model::ShownQuantity& q : model::shown_quantities(s->model()))
+                names.push_back(model::shown_name(s->model(), q));
+            CHECK(names == std::vector<std::string>{"energy density", "von Mises stress",
+                                                    "fibre tension of left",
+                                                    "fibre tension of right"});
+        }
 }
 
 TEST_CASE("shown: the contact force on a point carries its weight, on a floor that rises too") {

@@ -132,6 +132,36 @@ TEST_CASE("session: tensions colour springs, and contact forces are arrows") {
     CHECK(most > 0);
 }
 
+TEST_CASE("session: tensions of cloth, and of fibres on the solid that they are in") {
+    struct Case {
+        const char *scene, *name, *unit, *owner, *drawn;
+    };
+    for (const Case& c : {Case{"cloth_over_ball.json", "membrane tension", "N/m", "cloth", "cloth"},
+                          Case{"crawler.json", "fibre tension", "Pa", "muscle", "body"}}) {
+        CAPTURE(c.scene);
+        OpenScene scene(test::scene_file(c.scene));
+        const auto complete = scene.wait_complete();
+        const ShownField* const tension = field_of(complete->colours, c.name);
+        REQUIRE(tension != nullptr);
+        CHECK(tension->unit == c.unit);
+        look(scene, c.name, "");
+        scene.session.send(Seek{complete->steps});
+        const auto shown = scene.exchange->read(scene.frame_at(complete->steps), "point colour");
+        Simulation simulation = simulation_of(*scene.document);
+        const auto expected = steps_of(simulation, std::string(c.name) + " of " + c.owner).back();
+        const auto drawing = std::ranges::find(complete->stage->drawables, std::string(c.drawn),
+                                               &render::Drawable::name);
+        REQUIRE(drawing != complete->stage->drawables.end());
+        const auto [low, high] = std::ranges::minmax(expected);
+        CHECK(low < high);
+        // Points have means of the triangles around them.
+        for (const std::uint32_t p : drawing->indices) {
+            CHECK(shown[p] >= low - 1e-5 * std::fabs(low));
+            CHECK(shown[p] <= high + 1e-5 * std::fabs(high));
+        }
+    }
+}
+
 TEST_CASE("session: what nobody looks at is neither computed nor recorded") {
     const Document document = Document::load(test::scene_file("net_over_ball.json"));
     Simulation simulation = simulation_of(document);

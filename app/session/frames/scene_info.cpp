@@ -136,17 +136,18 @@ private:
             if (q.components == model_.dimension()) arrow(q.name, q.unit, array_source(q.name));
             return;
         }
+        const std::string name = model::shown_name(model_, q);
         const std::vector<render::Drawable>& drawables = scene_.plan.stage->drawables;
         for (std::size_t k = 0; k < drawables.size(); ++k) {
             const render::Drawable& t = drawables[k];
-            if (t.ghost || t.name != q.owner || !has_elements(t, q.count)) continue;
+            if (t.ghost || t.name != q.drawn_by() || !has_elements(t, q.count)) continue;
             scene_.array_bytes[q.key()] = bytes;
-            if (!scene_.colour_sources.contains(q.name)) {
+            if (!scene_.colour_sources.contains(name)) {
                 ValueSource source;
                 source.kind = ValueSource::Kind::shown;
-                colour(q.name, q.unit, source);
+                colour(name, q.unit, source);
             }
-            scene_.colour_sources[q.name].parts.push_back({q.key(), static_cast<int>(k)});
+            scene_.colour_sources[name].parts.push_back({q.key(), static_cast<int>(k)});
             return;
         }
     }

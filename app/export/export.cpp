@@ -61,6 +61,8 @@ Exporter::Exporter(const ResultsFolder& folder, Simulation& simulation, std::vec
     if (geometry_.cell_count() == 0)
         throw Error("the scene draws no points, segments, surfaces or fields to export")
             .remedy("run without --export");
+    if (std::ranges::find(formats_, Format::vtu) != formats_.end())
+        shown_.emplace(simulation.model(), geometry_);
     const std::int64_t frames = simulation.steps() / simulation.scene().substeps() / every_ + 2;
     digits_ = std::max(4, static_cast<int>(std::to_string(frames).size()));
     std::error_code ignored;
@@ -77,9 +79,11 @@ void Exporter::write() {
     const Scene& scene = simulation_.scene();
     const double time =
         scene.step() * static_cast<double>(done_) / static_cast<double>(scene.substeps());
+    if (shown_) shown_->evaluate();
     for (const Format format : formats_) {
         const fs::path file = folder_.file("export/" + file_name(times_.size(), ending_of(format)));
-        write_file_atomically(file, format == Format::vtu   ? to_vtu(geometry_, time)
+        write_file_atomically(file, format == Format::vtu
+                                        ? to_vtu(geometry_, time, shown_->attributes())
                                     : format == Format::ply ? to_ply(geometry_)
                                                             : to_obj(geometry_));
     }

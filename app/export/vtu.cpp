@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <ranges>
 #include <type_traits>
 
 #include "app/export/export.hpp"
@@ -66,27 +67,34 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 // One row of numbers for each of `count` points or cells: that of the element that it is of, NaN
 // where it is of none. Vectors of the plane get a third component, as VTK's vectors have.
-struct Rows {
-    std::size_t components, from;
-    std::vector<double> source, values;
+class Rows {
+public:
+    Rows(std::int64_t components, std::int64_t count)
+        : components_(components == 2 ? 3 : static_cast<std::size_t>(components)),
+          values_(static_cast<std::size_t>(count) * components_, none) {}
 
-    Rows(const Array& array, std::int64_t count)
-        : components(static_cast<std::size_t>(array.components())),
-          from(components),
-          source(array.to_doubles()) {
-        if (components == 2) components = 3;
-        values.assign(static_cast<std::size_t>(count) * components, none);
+    // Rows first, first + 1, ... are of these elements of the array.
+    template <class Elements>
+    void set(std::int64_t first, const Array& array, const Elements& elements) {
+        const std::vector<double> source = array.to_doubles();
+        const auto from = static_cast<std::size_t>(array.components());
+        std::size_t row = static_cast<std::size_t>(first) * components_;
+        for (const std::int64_t element : elements)
+            for (std::size_t k = 0; k < components_; ++k)
+                values_[row++] =
+                    k < from ? source[static_cast<std::size_t>(element) * from + k] : 0;
     }
-    void set(std::int64_t row, std::int64_t element) {
-        for (std::size_t k = 0; k < components; ++k)
-            values[static_cast<std::size_t>(row) * components + k] =
-                k < from ? source[static_cast<std::size_t>(element) * from + k] : 0;
-    }
+    std::size_t components() const { return components_; }
+    const std::vector<double>& values() const { return values_; }
+
+private:
+    std::size_t components_;
+    std::vector<double> values_;
 };
 
 }  // namespace
 
-std::string to_vtu(const Geometry& geometry, double time) {
+std::string to_vtu(const Geometry& geometry, double time, const std::vector<Attribute>& shown) {
     Writer out;
     out.line("<?xml version=\"1.0\"?>");
     std::vector<std::string> owners;
@@ -112,12 +120,13 @@ std::string to_vtu(const Geometry& geometry, double time) {
     out.line(
         fmt::format("</FieldData>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<PointData>",
                     geometry.point_count(), geometry.cell_count()));
-    for (const Attribute& a : geometry.attributes()) {
-        if (a.of != Attribute::Of::points) continue;
-        Rows rows(a.array, geometry.point_count());
-        for (std::int64_t k = 0; k < a.array.elements(); ++k) rows.set(a.first + k, k);
-        out.add_real(a.array.type() == ir::Type::f32, a.name, rows.components, rows.values);
-    }
+    for (const auto* const list : {&geometry.attributes(), &shown})
+        for (const Attribute& a : *list) {
+            if (a.of != Attribute::Of::points) continue;
+            Rows rows(a.array.components(), geometry.point_count());
+            rows.set(a.first, a.array, std::views::iota(std::int64_t{0}, a.array.elements()));
+            out.add_real(a.array.type() == ir::Type::f32, a.name, rows.components(), rows.values());
+        }
     out.line("</PointData>\n<CellData>");
     std::vector<std::int64_t> object, corners, ends, types;
     for (const Part& part : geometry.parts()) {
@@ -130,16 +139,22 @@ std::string to_vtu(const Geometry& geometry, double time) {
         }
     }
     out.add<std::int32_t>("object", 1, object);
-    for (const Attribute& a : geometry.attributes()) {
-        if (a.of != Attribute::Of::cells) continue;
-        Rows rows(a.array, geometry.cell_count());
+    const auto set = [&](Rows& rows, const Attribute& a) {
         std::int64_t first = 0;
         for (std::size_t p = 0; p < a.part; ++p) first += geometry.parts()[p].count();
-        const std::vector<std::int64_t>& elements = geometry.parts()[a.part].element_of;
-        for (std::size_t k = 0; k < elements.size(); ++k)
-            rows.set(first + static_cast<std::int64_t>(k), elements[k]);
-        out.add_real(a.array.type() == ir::Type::f32, a.name, rows.components, rows.values);
-    }
+        rows.set(first, a.array, geometry.parts()[a.part].element_of);
+    };
+    for (const auto* const list : {&geometry.attributes(), &shown})
+        for (auto a = list->begin(); a != list->end(); ++a) {
+            const auto same = [&](const Attribute& other) { return other.name == a->name; };
+            if (a->of != Attribute::Of::cells || std::find_if(list->begin(), a, same) != a)
+                continue;
+            Rows rows(a->array.components(), geometry.cell_count());
+            for (const Attribute& of : *list)
+                if (same(of)) set(rows, of);
+            out.add_real(a->array.type() == ir::Type::f32, a->name, rows.components(),
+                         rows.values());
+        }
     out.line("</CellData>\n<Points>");
     out.add_real(geometry.is_single(), "Points", 3, geometry.places());
     out.line("</Points>\n<Cells>");

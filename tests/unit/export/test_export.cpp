@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "app/export/export.hpp"
 #include "engine/base/files.hpp"
@@ -146,6 +147,97 @@ TEST_CASE("export: a solid, springs and points as VTU, PLY and OBJ, frame by fra
         left.push_back(entry.path().filename().string());
     std::ranges::sort(left);
     CHECK(left == std::vector<std::string>{"parts_0000.obj", "parts_0001.obj"});
+}
+
+// All is held but for a point of 0.7 kg near a floor, and of each kind of thing one that shows
+// something.
+constexpr const char* shown_scene = R"({
+    "format": 1, "name": "shown", "gravity": [0, 0, -9.81],
+    "time": { "step": 0.05, "steps": 150, "integrator": "implicit_euler" },
+    "bodies": [
+        { "type": "solid", "name": "bar", "mu": 700, "lambda": 1100, "fixed": true,
+          "mesh": { "box": { "min": [0, 0, 1], "max": [1, 1, 2], "cells": [1, 1, 1] } },
+          "positions": { "formula": ["1.3*x", "y", "z"] } },
+        { "type": "solid", "name": "bar 2", "mu": 700, "lambda": 0, "fixed": true,
+          "mesh": { "box": { "min": [0, 0, 1], "max": [1, 1, 2], "cells": [1, 1, 1] } },
+          "positions": { "formula": ["x+0.5*y", "y", "z"] } },
+        { "type": "cloth", "name": "sheet", "area_density": 1, "warp_stiffness": 60, "poisson_ratio": 0,
+          "fixed": true, "positions": { "formula": ["1.1*x", "y", "1"] },
+          "mesh": { "grid": { "origin": [0, 0, 0], "warp": [1, 0, 0], "weft": [0, 1, 0], "cells": [1, 1] } } },
+        { "type": "particles", "name": "ends", "fixed": true, "positions": [[8, 0, 2], [9, 0, 2], [9, 2, 2]] },
+        { "type": "particles", "name": "block", "mass": 0.7, "positions": [[5, 0, 8e-3]] }
+    ],
+    "forces": [
+        { "type": "springs", "name": "net", "connect": { "chain": "ends" }, "stiffness": 10,
+          "rest_length": [0.25, 2.5] },
+        { "type": "fibers", "name": "muscle", "of": "bar", "direction": [1, 0, 0], "stiffness": 5,
+          "activation": 0.2 }
+    ],
+    "colliders": [{ "type": "plane", "name": "floor", "of": "block", "normal": [0, 0, 1],
+        "response": "barrier", "stiffness": 2e4, "distance": 1e-2 }]
+})";
+
+TEST_CASE("export: what a scene shows is data of the cells and points of a VTU file") {
+    HINDCAST_NEEDS_PROGRAM();
+    const TemporaryFolder folder;
+    write_file_atomically(folder / "shown.json", shown_scene);
+    const Finished run =
+        run_program({"run", "shown.json", "--device", test_device(), "--precision", "f64",
+                     "--export", "vtu,obj", "--export-every", "150", "--output", "o"},
+                    folder.path());
+    REQUIRE_MESSAGE(run.status == 0, run.err);
+    const double s = 1.3, e = 0.5 * (1.1 * 1.1 - 1), d = 8e-3, r = 1e-2, off = d - r;
+    for (int frame = 0; frame < 2; ++frame) {
+        CAPTURE(frame);
+        const std::string file = read_file(folder / fmt::format("o/export/shown_000{}.vtu", frame));
+        // The values of the cells of these objects, and NaN in all others.
+        const auto object = numbers<std::int32_t>(appended(file, "object"));
+        const auto check = [&](const char* name, std::vector<std::pair<const char*, double>> all) {
+            CAPTURE(name);
+            const std::vector<double> values = numbers<double>(appended(file, name));
+            REQUIRE(values.size() == object.size());
+            CHECK(file.find(fmt::format("\"{}\"", name)) > file.find("<CellData>"));
+            std::size_t numbered = 0;
+            for (const auto& [owner, expected] : all) {
+                int number = 0;
+                while (file.find(fmt::format("{} {}", number, owner)) == std::string::npos)
+                    REQUIRE(++number < 20);
+                for (std::size_t k = 0; k < values.size(); ++k) {
+                    if (object[k] != number || std::isnan(values[k])) continue;
+                    ++numbered;
+                    CHECK(values[k] == doctest::Approx(expected).epsilon(1e-12));
+                }
+            }
+            CHECK(numbered == values.size() - static_cast<std::size_t>(std::ranges::count_if(
+                                                  values, [](double x) { return std::isnan(x); })));
+            return numbered;
+        };
+        // F = diag(s, 1, 1), and simple shear by 1/2 (tests/physics/test_shown.cpp).
+        CHECK(check("von Mises stress",
+                    {{"bar,", 700 * (s - 1 / s)}, {"bar 2,", 700 * 0.5 * std::sqrt(3.25)}}) == 24);
+        CHECK(check("energy density", {{"bar,", 350 * (s * s - 1) - 700 * std::log(s) +
+                                                    550 * std::log(s) * std::log(s)},
+                                       {"bar 2,", 350 * 0.25}}) == 24);
+        CHECK(check("fibre tension", {{"bar,", 5 * (s - 0.8)}}) == 12);
+        CHECK(check("membrane tension", {{"sheet,", 60 * e * 1.1}}) == 2);
+        CHECK(check("membrane energy density", {{"sheet,", 30 * e * e}}) == 2);
+        const std::vector<double> tension = numbers<double>(appended(file, "tension"));
+        std::vector<double> tensions;
+        std::ranges::copy_if(tension, std::back_inserter(tensions),
+                             [](double x) { return !std::isnan(x); });
+        REQUIRE(tensions.size() == 2);
+        CHECK(tensions[0] == doctest::Approx(7.5).epsilon(1e-14));
+        CHECK(tensions[1] == doctest::Approx(-5).epsilon(1e-14));
+        // The barrier's force at the start, -k b'(d), and the weight in the end.
+        const std::vector<double> contact = numbers<double>(appended(file, "contact force")),
+                                  x = numbers<double>(appended(file, "Points"));
+        REQUIRE(contact.size() == x.size());
+        CHECK(file.find("\"contact force\"") < file.find("</PointData>"));
+        const double force =
+            frame == 0 ? 2e4 * (2 * off * std::log(d / r) + off * off / d) : 0.7 * 9.81;
+        for (std::size_t k = 0; k < contact.size(); ++k)
+            CHECK(contact[k] == doctest::Approx(k + 1 == contact.size() ? force : 0).epsilon(1e-9));
+    }
 }
 
 TEST_CASE("export: a field in the plane is a surface with its values at the nodes") {

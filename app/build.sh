@@ -6,6 +6,8 @@
 #   provide_external             puts the window's libraries into build/external; before `build`
 #   provide_python               makes build/python_env with what the Python module and its tests need,
 #                                and has `build` make the module; before `build`
+#   fetch_mujoco        puts MuJoCo's library where the program finds it
+#   provide_mujoco      puts MuJoCo and models of robots, for tests, into build/mujoco and build/robot_models
 #   provide_torch                sets HINDCAST_TORCH to a folder with PyTorch, for --full; after provide_python
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
@@ -43,6 +45,17 @@ external_parts=(
     external/imgui_test_engine/imgui_test_engine external/ImGuiColorTextEdit/ImGuiColorTextEdit
     external/glfw/glfw bindings/imgui_bundle/assets/fonts
 )
+
+# MuJoCo, whose compiler reads models of robots. The wheel is taken for its library, its headers (of
+# which engine/robot/layout is written) and, in tests, its Python package.
+mujoco_package="mujoco-core==4.0.1"
+mujoco_sha256=be28c0c7587347ef996b4de0487264e9da296282082b092bae211a9163e9aed6
+mujoco_library=libmujoco.so.4.0.1
+# Models for tests: those of MJX's own tests, and URDFs.
+mjx_package="mujoco-mjx==3.17.0"
+mjx_sha256=96e4e009dfac1da2c35494a61ccbdeccecef39c6c8fec62a259c18a0b35ddd02
+robots_package="example-robot-data==6.0.0"
+robots_sha256=424092a8093411ac2cd4ccc0572382bfc6b5eb4833aa984ef5e671dd67cd0a6e
 
 fail() {
     echo "$(basename "$(dirname "$0")")/$(basename "$0"): $*" >&2
@@ -145,6 +158,61 @@ provide_python() {
         cp "$list" "$folder/requirements.txt"
     fi
     export HINDCAST_PYTHON=$folder/bin/python
+}
+
+# fetch_wheel PACKAGE SHA256 FOLDER PATTERN...: what matches of the wheel, for x86-64, in a new FOLDER.
+# Fails with a message where it cannot be had.
+fetch_wheel() {
+    local package=$1 sha256=$2 folder=$3
+    shift 3
+    if [[ $(id -u) -eq 0 ]] && ! python3 -m pip --version >/dev/null 2>&1; then
+        install_missing python3-pip
+    fi
+    echo "downloading $package into ${folder#"$root"/}" >&2
+    rm -rf "$folder" "$folder.part" "$folder.wheel"
+    if ! python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
+        --implementation cp --platform manylinux_2_28_x86_64 --require-hashes --dest "$folder.wheel" \
+        --requirement <(echo "$package --hash=sha256:$sha256") </dev/null >&2; then
+        echo "$package could not be downloaded" >&2
+        return 1
+    fi
+    python3 - "$folder.wheel" "$folder.part" "$@" <<'END' || fail "$package could not be unpacked"
+import fnmatch, pathlib, sys, zipfile
+source, target, *patterns = sys.argv[1:]
+for wheel in pathlib.Path(source).iterdir():
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target, [name for name in archive.namelist()
+                                    if any(fnmatch.fnmatch(name, p) for p in patterns)])
+END
+    rm -rf "$folder.wheel"
+    mv "$folder.part" "$folder"
+}
+
+# Into the code cache's folder (engine/backend/jit/code_cache.hpp), for this user.
+fetch_mujoco() {
+    local folder=${HINDCAST_CACHE-${XDG_CACHE_HOME:-$HOME/.cache}/hindcast}
+    [[ -n $folder ]] || fail "HINDCAST_CACHE is set to nothing: there is no folder for MuJoCo's library"
+    [[ ! -f $folder/$mujoco_library ]] || return 0
+    [[ $(uname -m) == x86_64 ]] || fail "MuJoCo's library is fetched for x86-64 only"
+    mkdir -p "$folder"
+    fetch_wheel "$mujoco_package" "$mujoco_sha256" "$folder/mujoco" "mujoco/$mujoco_library" ||
+        fail "MuJoCo's library is not there; set HINDCAST_MUJOCO to one of your own"
+    mv "$folder/mujoco/mujoco/$mujoco_library" "$folder/$mujoco_library"
+    rm -rf "$folder/mujoco"
+}
+
+# Without them the tests that need MuJoCo or these models skip.
+provide_mujoco() {
+    [[ $(uname -m) == x86_64 ]] || return 0
+    local core=$root/build/mujoco models=$root/build/robot_models share=cmeel.prefix/share
+    mkdir -p "$models"
+    [[ -d $core ]] || fetch_wheel "$mujoco_package" "$mujoco_sha256" "$core" 'mujoco/*' ||
+        echo "tests that need MuJoCo are skipped" >&2
+    [[ -d $models/mjx ]] || fetch_wheel "$mjx_package" "$mjx_sha256" "$models/mjx" \
+        'mujoco/mjx/test_data/*' || echo "tests of its models are skipped" >&2
+    [[ -d $models/robots ]] || fetch_wheel "$robots_package" "$robots_sha256" "$models/robots" \
+        "$share/example-robot-data/robots/"{{double_pendulum,bolt,solo,go2,panda,simple_humanoid}_description,talos_data}'/*' ||
+        echo "tests of its models are skipped" >&2
 }
 
 # PyTorch for the tests of hindcast.torch, beside what build/python_env has: gigabytes, so that only

@@ -82,6 +82,8 @@ void sweep(const fs::path& where) {
 
 }  // namespace
 
+fs::path code_folder() { return trusted_folder(); }
+
 void sweep_cache(const fs::path& where, std::uint64_t limit) {
     struct Entry {
         fs::file_time_type used;

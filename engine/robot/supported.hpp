@@ -1,0 +1,37 @@
+// What of a robot's model Hindcast simulates, what it leaves out because it only looks, and what it
+// refuses because it would move the robot differently.
+//
+// Supported: free, ball, slide and hinge joints with linear springs, linear damping, armature,
+// friction loss, limits and gravity compensation; actuators with fixed or affine gain and affine
+// bias, without activation, as integrators and as filters, on joints, tendons and sites; connect,
+// weld and joint equalities; fixed and spatial tendons; contact of planes, spheres, capsules, boxes,
+// cylinders, ellipsoids, meshes and height fields, with exclude and pair; mocap bodies, keyframes
+// and sensors. README.md has the list with what MuJoCo calls each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/robot/robot_model.hpp"
+
+namespace hindcast::robot {
+
+struct Refusal {
+    std::string happened;  // "actuator 'biceps' is a muscle, which is not supported"
+    std::string remedy;    // what to write instead
+};
+
+struct Support {
+    std::vector<std::string> notes;  // "3 lights are for looks only"
+    std::vector<Refusal> refusals;   // in the order of the model's parts
+};
+
+// The numbers of the geoms that may touch others: by contype and conaffinity, or in a pair.
+std::vector<int> colliding_geoms(const RobotModel& model);
+
+Support support_of(const RobotModel& model);
+
+// Throws Error with the first refusal, the others as notes, where there is any.
+void require_supported(const RobotModel& model);
+
+}  // namespace hindcast::robot

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/cli/command.hpp"
+#include "app/cli/info_robot.hpp"
 #include "app/cli/info_vulkan.hpp"
 #include "engine/backend/cpu/cpu.hpp"
 #include "engine/backend/cuda/driver.hpp"
@@ -17,6 +18,7 @@
 #include "engine/base/version.hpp"
 #include "engine/document/text.hpp"
 #include "engine/model/shown.hpp"
+#include "engine/robot/mujoco_library.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/schema.hpp"
 
@@ -26,7 +28,8 @@ namespace {
 
 struct Options {
     bool schema = false, kernels = false, stages = false, timeline = false;
-    std::string module, kernel, scene, precision = "f32";
+    std::string module, kernel, scene, robot, precision = "f32";
+    bool json = false, arrays = false;
     std::string without;
     std::vector<std::string> show, allow_path;
     int width = 0;
@@ -79,6 +82,10 @@ void print_build() {
     }
     fmt::print("  interpreter  slow, for comparison\n\n");
     print_cuda();
+    const robot::MujocoInfo& mujoco = robot::mujoco_library().info();
+    fmt::print(
+        "robots\n  MuJoCo       {}\n\n",
+        mujoco.available ? fmt::format("{} ({})", mujoco.version, mujoco.path) : mujoco.problem);
 #ifdef HINDCAST_VIEW
     print_vulkan();
 #else
@@ -286,6 +293,12 @@ int info(const Options& options) {
         fmt::print("{}\n", scene_schema(registry()).to_text());
         return 0;
     }
+    if (!options.robot.empty()) {
+        if (!is_robot_file(options.robot))
+            throw Error("'" + options.robot + "' is no model of a robot")
+                .remedy("name a file .xml (MJCF) or .urdf; for a scene write --scene");
+        return print_robot(options.robot, options.json, options.arrays);
+    }
     if (!options.module.empty()) return print_module(options.module);
     if (options.kernels) {
         fmt::print(
@@ -312,6 +325,18 @@ Command add_info(CLI::App& app) {
     command->add_option("--module", options->module, "Print the reference of one module")
         ->type_name("NAME");
     command->add_flag("--schema", options->schema, "Print the JSON schema of scenes");
+    CLI::Option* robot =
+        command
+            ->add_option("robot", options->robot,
+                         "A robot's model, MJCF or URDF: print its bodies, joints, actuators, what "
+                         "collides, and what is not supported")
+            ->type_name("ROBOT");
+    CLI::Option* json =
+        command->add_flag("--json", options->json, "The robot's model as JSON")->needs(robot);
+    command
+        ->add_flag("--arrays", options->arrays,
+                   "With every array of the compiled model, by MuJoCo's names")
+        ->needs(json);
     const char* group = "Kernels";
     CLI::Option* scene = command
                              ->add_option("--scene", options->scene,

@@ -26,8 +26,8 @@ struct View {
         return m.integers(array)[static_cast<std::size_t>(i)];
     }
     double real(std::string_view array, int i, int column = 0) const {
-        const auto columns = static_cast<int>(m.array(array).columns);
-        return m.reals(array)[static_cast<std::size_t>(i * columns + column)];
+        const auto place = i * m.array(array).columns + column;
+        return m.reals(array)[static_cast<std::size_t>(place)];
     }
     template <class Enum>
     std::string type(std::string_view array, int i) const {

@@ -117,7 +117,13 @@ Error refused(std::string_view why, const std::string& text, const fs::path& fil
     // MuJoCo counts the lines of an included file from its own beginning, and does not name it.
     if (text.find("<include") == std::string::npos)
         place.line = std::max(number_after(why, ", line "), number_after(why, "Line number="));
-    return Error("MuJoCo refuses the model: " + one_line(why)).at(std::move(place));
+    Error error("MuJoCo refuses the model: " + one_line(why));
+    error.at(std::move(place));
+    if (why.find("'package:/") != std::string_view::npos)
+        error.remedy("put the package's folder above the model's file, or beside a folder there");
+    else if (why.find("no decoder found for mesh file") != std::string_view::npos)
+        error.remedy("convert the mesh to .obj or .stl");
+    return error;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ const KindRow& row_of(ObjectKind kind) { return *std::ranges::find(kinds, kind, 
 template <class T>
 T value_at(const std::byte* memory, std::size_t offset) {
     T value;
-    std::memcpy(&value, memory + offset, sizeof value);
+    std::memcpy(static_cast<void*>(&value), memory + offset, sizeof value);
     return value;
 }
 

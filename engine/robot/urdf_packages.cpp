@@ -1,5 +1,6 @@
 #include "engine/robot/urdf_packages.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <system_error>
 
@@ -45,13 +46,16 @@ std::string with_packages_found(const std::string& text, const fs::path& file) {
     std::size_t done = 0;
     for (std::size_t at; (at = text.find(scheme, done)) != std::string::npos;) {
         result.append(text, done, at - done);
-        const std::size_t begin = at + scheme.size(), end = text.find_first_of("/\"'<> \n", begin);
+        // Some write three slashes.
+        const std::size_t begin =
+            std::min(text.find_first_not_of('/', at + scheme.size()), text.size());
+        const std::size_t end = text.find_first_of("/\"'<> \n", begin);
         done = begin;
         const bool ends = end != std::string::npos && end > begin && text[end] == '/';
         const std::string name = ends ? text.substr(begin, end - begin) : "";
         const fs::path folder = ends ? folder_of_package(name, file) : fs::path();
         if (folder.empty()) {
-            result.append(scheme);
+            result.append(text, at, begin - at);
         } else {
             result.append(escaped(folder.string()));
             done = end;

@@ -219,7 +219,7 @@ TEST_CASE("robot model: a URDF, with meshes in packages") {
 <limit lower="-1" upper="2" effort="5" velocity="1"/><dynamics damping="0.5" friction="0.25"/>
 </joint></robot>)";
     };
-    for (const char* const package : {"parts/meshes/tip.obj", "arm/own.obj"}) {
+    for (const char* const package : {"parts/meshes/tip.obj", "arm/own.obj", "/arm/own.obj"}) {
         write(package);
         const RobotModel m = RobotModel::load(file);
         const auto tip = static_cast<std::size_t>(m.find(ObjectKind::body, "tip"));
@@ -231,8 +231,14 @@ TEST_CASE("robot model: a URDF, with meshes in packages") {
         CHECK(m.reals("dof_frictionloss")[0] == 0.25);
         CHECK(m.reals("jnt_actfrcrange")[1] == 5);
     }
+    std::ofstream(packages / "arm/own.dae") << "<COLLADA/>";
+    write("arm/own.dae");
+    CHECK(message([&] { RobotModel::load(file); }).find("no decoder found for mesh file") !=
+          std::string::npos);
+    CHECK(message([&] { RobotModel::load(file); }).ends_with("; convert the mesh to .obj or .stl"));
     write("missing/tip.obj");
     CHECK(message([&] { RobotModel::load(file); }) ==
           file.string() +
-              ": MuJoCo refuses the model: Error: Error opening file 'package:/missing/tip.obj'");
+              ": MuJoCo refuses the model: Error: Error opening file 'package:/missing/tip.obj'; "
+              "put the package's folder above the model's file, or beside a folder there");
 }

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <cstddef>
 
+#include "engine/runtime/minimization/search_rules.hpp"
 #include "engine/runtime/minimization/supernodal.hpp"
 
 namespace hindcast {
 
 namespace {
 
-// A pivot of less than this part of its diagonal element is rounding error for the most part.
-constexpr double least_pivot = 1e-13;
+using search::least_pivot;
 
 class Direct final : public LinearSolver {
 public:

@@ -6,18 +6,13 @@
 
 #include "engine/document/text.hpp"
 #include "engine/runtime/minimization/add_seconds.hpp"
+#include "engine/runtime/minimization/search_rules.hpp"
 
 namespace hindcast {
 
 namespace {
 
 using document::shortest;
-
-// Armijo: a step must gain this part of what its slope promises.
-constexpr double sufficient = 1e-4;
-constexpr int most_halvings = 60;
-// Differences of energies smaller than this part of the terms' magnitude are rounding error.
-constexpr double rounding = 1e-14;
 
 double dot(std::span<const double> a, std::span<const double> b) {
     double sum = 0;
@@ -47,28 +42,25 @@ Newton::Newton(Potential& potential, const MinimizationOptions& options, Minimiz
     for (auto* v : {&x_, &trial_, &gradient_, &step_, &work_}) v->resize(n);
 }
 
-Error Newton::at_point(Error error, int unknown) const {
+Error Newton::at_point(const search::Words& words, int unknown) const {
     const std::int64_t point = potential_.point_of(unknown);
-    return error.at_item(point).note("at point " + std::to_string(point));
+    return Error(words.happened)
+        .at_item(point)
+        .note("at point " + std::to_string(point))
+        .remedy(words.remedy);
 }
 
 Error Newton::no_minimum(Finding finding) const {
     const bool singular = finding.definiteness == Definiteness::nearly_singular;
-    Error error(singular ? "the Hessian of the energy is singular to rounding: the minimum is not "
-                           "isolated, and has no derivative"
-                         : "this is not a minimum: the Hessian of the energy has a negative "
-                           "eigenvalue");
+    const search::Words& words = singular ? search::singular : search::indefinite;
+    Error error(words.happened);
     if (finding.unknown >= 0) {
         const std::int64_t point = potential_.point_of(finding.unknown);
         error.at_item(point);
         error.note("at point " + std::to_string(point) +
                    "; the least stable there: " + potential_.least_stable_item(point));
     }
-    return error.remedy(
-        singular ? "hold what is free to move, give it inertia or another energy, or leave out "
-                   "what has none"
-                 : "the solution is at a point where it may go either way (buckling): let it start "
-                   "a little to one side, or take smaller steps");
+    return error.remedy(words.remedy);
 }
 
 Newton::Finding Newton::factorize(const SymmetricMatrix& matrix) {
@@ -113,41 +105,36 @@ bool Newton::direction() {
     return false;
 }
 
-// Where differences of the energy are rounding error: whether the slope at the trial point says that
-// the energy has not risen (Hager and Zhang 2005).
+// Whether the slope at the trial point says that the energy has not risen.
 bool Newton::goes_down(double slope) {
     potential_.gradient(work_);
-    return dot(work_, step_) <= -(1 - 2 * sufficient) * slope;
+    return dot(work_, step_) <= search::steepest_at_end * slope;
 }
 
 // Along step_ from x_, as far as the energy falls; the energy there. Leaves x_ and the potential
 // there.
 double Newton::move(double energy, MinimizationOutcome& outcome) {
     const double slope = dot(gradient_, step_);
-    if (!(slope < 0))
-        throw at_point(Error("Newton's step is not finite, or does not lower the energy"),
-                       worst_of(gradient_))
-            .remedy("lower the step of time");
+    if (!(slope < 0)) throw at_point(search::not_down, worst_of(gradient_));
     const double magnitude = potential_.magnitude();
     double fraction = potential_.step_limit(step_);
     if (fraction < 1) ++outcome.refused;
-    for (int k = 0; k < most_halvings; ++k, fraction /= 2, ++outcome.refused) {
+    for (int k = 0; k < search::most_halvings; ++k, fraction /= 2, ++outcome.refused) {
         for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + fraction * step_[i];
         potential_.scatter(trial_, potential_.positions());
         const double there = potential_.value();
         if (!std::isfinite(there)) continue;
-        const bool falls = there <= energy + sufficient * fraction * slope;
-        const double noise = rounding * std::max(magnitude, potential_.magnitude());
+        const bool falls = there <= energy + search::sufficient * fraction * slope;
+        const double noise = search::rounding * std::max(magnitude, potential_.magnitude());
         if (falls || (std::abs(there - energy) <= noise && goes_down(slope))) {
             x_.swap(trial_);
             return there;
         }
     }
     potential_.scatter(x_, potential_.positions());
-    throw at_point(Error("no part of Newton's step lowers the energy"), worst_of(step_))
+    throw at_point(search::no_part, worst_of(step_))
         .note("after " + std::to_string(outcome.iterations) + " iterations, at the energy " +
-              shortest(energy) + " J; the slope along the step is " + shortest(slope) + " J")
-        .remedy("lower the step of time, or look for an energy that is not smooth");
+              shortest(energy) + " J; the slope along the step is " + shortest(slope) + " J");
 }
 
 void Newton::check_start(double energy) {
@@ -158,12 +145,9 @@ void Newton::check_start(double energy) {
             names += (names.empty() ? "'" : ", '") + term.name + "'";
     potential_.gradient(work_);
     const auto worst = std::ranges::find_if(work_, [](double g) { return !std::isfinite(g); });
-    throw at_point(Error("the energy is not finite where the minimisation starts: " +
-                         (names.empty() ? std::string("the sum") : names)),
+    throw at_point(search::bad_start,
                    worst == work_.end() ? 0 : static_cast<int>(worst - work_.begin()))
-        .remedy(
-            "start apart from obstacles, which move by less than their reach in a step, and with "
-            "elements that are not inverted");
+        .note("what is not finite: " + (names.empty() ? std::string("the sum") : names));
 }
 
 MinimizationOutcome Newton::minimize() {
@@ -194,20 +178,14 @@ MinimizationOutcome Newton::minimize() {
         }
         outcome.projected += exact ? 0 : 1;
         if (outcome.iterations > options_.most_iterations)
-            throw at_point(Error("the minimum was not found in " +
-                                 std::to_string(options_.most_iterations) + " iterations"),
-                           worst_of(step_))
+            throw at_point(search::too_many(options_.most_iterations), worst_of(step_))
                 .note("another step would gain " + shortest(gain) + " J, of a scale of " +
-                      shortest(outcome.scale) + " J")
-                .remedy("lower the step of time, allow more iterations, or raise the tolerance");
+                      shortest(outcome.scale) + " J");
         energy = move(energy, outcome);
     }
     potential_.gradient(gradient_);
     outcome.residual = largest(gradient_);
-    if (!std::isfinite(outcome.residual))
-        throw at_point(Error("the last step of the minimisation left what is finite"),
-                       worst_of(step_))
-            .remedy("lower the tolerance");
+    if (!std::isfinite(outcome.residual)) throw at_point(search::bad_end, worst_of(step_));
     return outcome;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/base/error.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/runtime/minimization/potential.hpp"
+#include "engine/runtime/minimization/search_rules.hpp"
 
 namespace hindcast {
 
@@ -33,7 +34,7 @@ private:
     double move(double energy, MinimizationOutcome& outcome);
     bool goes_down(double slope);
     Error no_minimum(Finding finding) const;
-    Error at_point(Error error, int unknown) const;
+    Error at_point(const search::Words& words, int unknown) const;
     void check_start(double energy);
 
     Potential& potential_;

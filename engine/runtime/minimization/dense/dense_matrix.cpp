@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/lang/elementary.hpp"
+#include "engine/runtime/minimization/search_rules.hpp"
 
 namespace hindcast::dense {
 
@@ -14,8 +15,7 @@ using lang::Int;
 using lang::LocalArray;
 
 namespace {
-// A pivot of less than this part of its diagonal element is rounding error for the most part.
-constexpr double least_pivot = 1e-13;
+using search::least_pivot;
 // Rows that are eliminated side by side.
 constexpr int together = 4;
 

@@ -13,9 +13,6 @@ using lang::while_;
 
 namespace {
 
-// As in newton.cpp.
-constexpr double sufficient = 1e-4, rounding = 1e-14;
-constexpr int most_halvings = 60;
 // The first multiple of the identity that is added, as part of the mean of the diagonal, and what
 // follows.
 constexpr double first_shift = 1e-3, shift_growth = 4;
@@ -24,20 +21,18 @@ constexpr int most_shifts = 20;
 // Phases of the search.
 constexpr int at_start = 0, on_the_way = 1, at_the_end = 2, done = 3;
 
-constexpr const char* no_minimum[] = {
-    "this is not a minimum: the Hessian of the energy has a negative eigenvalue, at point %; the "
-    "solution is at a point where it may go either way (buckling): let it start a little to one "
-    "side, or take smaller steps",
-    "the Hessian of the energy is singular to rounding at point %: the minimum is not isolated, "
-    "and "
-    "has no derivative; hold what is free to move, give it inertia or another energy, or leave out "
-    "what has none"};
+// As DenseTrace::raise takes it.
+std::string at_a_point(const search::Words& words) {
+    return words.happened + ", at point %; " + words.remedy;
+}
 
 }  // namespace
 
 void fail_no_minimum(DenseTrace& t, const DenseMatrix::Finding& found) {
+    const search::Words* const words[] = {&search::indefinite, &search::singular};
     for (int k = 0; k < 2; ++k)
-        if_(found.kind == k + 1, [&] { t.raise(no_minimum[k], t.point_of(found.unknown)); });
+        if_(found.kind == k + 1,
+            [&] { t.raise(at_a_point(*words[k]), t.point_of(found.unknown)); });
 }
 
 DenseSearch::DenseSearch(DenseTrace& trace, bool factorizes)
@@ -49,9 +44,9 @@ DenseSearch::DenseSearch(DenseTrace& trace, bool factorizes)
       g_(trace.vector()),
       h_(trace.problem.unknowns, trace.problem.rows()) {}
 
-void DenseSearch::fail(const Bool& condition, const std::string& text, const Int& point) {
+void DenseSearch::fail(const Bool& condition, const search::Words& words, const Int& point) {
     if_(condition && phase_ != done, [&] {
-        t_.raise(text, point);
+        t_.raise(at_a_point(words), point);
         phase_ = done;
     });
 }
@@ -132,10 +127,7 @@ void DenseSearch::step() {
         no_minimum_if(converged && !exact);
         iterations_ += 1;
         projected_ += select(exact, Int(0), Int(1));
-        fail(iterations_ > options.most_iterations,
-             "the minimum was not found in " + std::to_string(options.most_iterations) +
-                 " iterations, at point %; lower the step of time, allow more iterations, or raise "
-                 "the tolerance",
+        fail(iterations_ > options.most_iterations, search::too_many(options.most_iterations),
              t_.worst_point(step_));
         const Float limit = t_.step_limit(x_, step_);
         halvings_ = 0;
@@ -144,10 +136,7 @@ void DenseSearch::step() {
             converged && limit >= 1.0,
             [&] { phase_ = select(phase_ == done, Int(done), Int(at_the_end)); },
             [&] {
-                fail(!(slope_ < 0.0),
-                     "Newton's step is not finite, or does not lower the energy, at point %; lower "
-                     "the step of time",
-                     t_.worst_point(g_));
+                fail(!(slope_ < 0.0), search::not_down, t_.worst_point(g_));
                 refused_ += select(limit < 1.0, Int(1), Int(0));
                 phase_ = select(phase_ == done, Int(done), Int(on_the_way));
             });
@@ -159,10 +148,7 @@ void DenseSearch::refuse() {
     fraction_ = 0.5 * fraction_;
     halvings_ += 1;
     refused_ += 1;
-    fail(halvings_ >= most_halvings,
-         "no part of Newton's step lowers the energy, at point %; lower the step of time, or look "
-         "for an energy that is not smooth",
-         t_.worst_point(step_));
+    fail(halvings_ >= search::most_halvings, search::no_part, t_.worst_point(step_));
     move();
 }
 
@@ -172,28 +158,22 @@ void DenseSearch::record() {
     t_.each_point([&](Int point) {
         for (int c = 0; c < D; ++c) x_.put(point * D + c, t_.fetch(t_.positions, c, point));
     });
-    while_(
-        [&] { return phase_ != done; },
-        [&] {
-            evaluate();
-            const Bool finite = abs(here_) < std::numeric_limits<double>::infinity();
-            fail(phase_ == at_start && !finite,
-                 "the energy is not finite where the minimisation starts, at point %; start apart "
-                 "from obstacles, which move by less than their reach in a step, and with elements "
-                 "that are not inverted",
-                 t_.worst_point(g_));
-            const Float noise = rounding * max(magnitude_, terms_here_);
-            const Bool falls = here_ <= energy_ + sufficient * fraction_ * slope_;
-            // Where differences are rounding error the slope decides (Hager and Zhang 2005).
-            const Bool level = abs(here_ - energy_) <= noise &&
-                               t_.dot(g_, step_) <= -(1 - 2 * sufficient) * slope_;
-            const Bool taken = phase_ != on_the_way || (finite && (falls || level));
-            if_(phase_ != done, [&] {
-                if_(
-                    taken, [&] { arrive(); }, [&] { refuse(); });
-            });
-        },
-        std::int64_t{most_halvings + 2} * (options.most_iterations + 2));
+    while_([&] { return phase_ != done; },
+           [&] {
+               evaluate();
+               const Bool finite = abs(here_) < std::numeric_limits<double>::infinity();
+               fail(phase_ == at_start && !finite, search::bad_start, t_.worst_point(g_));
+               const Float noise = search::rounding * max(magnitude_, terms_here_);
+               const Bool falls = here_ <= energy_ + search::sufficient * fraction_ * slope_;
+               const Bool level = abs(here_ - energy_) <= noise &&
+                                  t_.dot(g_, step_) <= search::steepest_at_end * slope_;
+               const Bool taken = phase_ != on_the_way || (finite && (falls || level));
+               if_(phase_ != done, [&] {
+                   if_(
+                       taken, [&] { arrive(); }, [&] { refuse(); });
+               });
+           },
+           std::int64_t{search::most_halvings + 2} * (options.most_iterations + 2));
     t_.each_free([&](Int point, Int) {
         for (int c = 0; c < D; ++c) t_.put(t_.positions, c, point, x_[point * D + c]);
     });
@@ -203,8 +183,7 @@ void DenseSearch::record() {
 void DenseSearch::note_outcome() {
     const Float residual = t_.largest(g_);
     phase_ = at_start;
-    fail(!(residual < std::numeric_limits<double>::infinity()),
-         "the last step of the minimisation left what is finite, at point %; lower the tolerance",
+    fail(!(residual < std::numeric_limits<double>::infinity()), search::bad_end,
          t_.worst_point(g_));
     const auto put = [&](int where, const Float& value) { t_.put(t_.outcomes, 0, where, value); };
     const auto old = [&](int where) { return t_.fetch(t_.outcomes, 0, where); };

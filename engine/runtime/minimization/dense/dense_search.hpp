@@ -1,9 +1,8 @@
 // DenseSearch: Newton's method inside a kernel, to a minimum.
 #pragma once
 
-#include <string>
-
 #include "engine/runtime/minimization/dense/dense_trace.hpp"
+#include "engine/runtime/minimization/search_rules.hpp"
 
 namespace hindcast::dense {
 
@@ -26,7 +25,7 @@ private:
     void step();
     void refuse();
     void move();
-    void fail(const lang::Bool& condition, const std::string& text, const Int& point);
+    void fail(const lang::Bool& condition, const search::Words& words, const Int& point);
     void note_outcome();
 
     DenseTrace& t_;

@@ -147,10 +147,11 @@ Command add_run(CLI::App& app) {
     options->scene.add_to(*command);
     options->results.add_to(*command);
     command
-        ->add_option("--export", options->formats,
-                     "Also write meshes for other programs into export/: vtu (ParaView; with state "
-                     "arrays and all that 'hindcast info SCENE' lists as shown, such as stresses), "
-                     "ply, obj; several with commas")
+        ->add_option(
+            "--export", options->formats,
+            "Also write meshes for other programs into export/: vtu (ParaView; with state "
+            "arrays and all that 'hindcast info --scene' lists as shown, such as stresses), "
+            "ply, obj; several with commas")
         ->type_name("FORMAT")
         ->group("Results");
     command

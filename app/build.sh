@@ -160,11 +160,12 @@ provide_python() {
     export HINDCAST_PYTHON=$folder/bin/python
 }
 
-# fetch_wheel PACKAGE SHA256 FOLDER PATTERN...: what matches of the wheel, for x86-64, in a new FOLDER.
-# Fails with a message where it cannot be had.
+# fetch_wheel PACKAGE SHA256 FOLDER PATTERN...: what matches of the wheel, for x86-64, in FOLDER, unless
+# it is there. Fails with a message where it cannot be had.
 fetch_wheel() {
     local package=$1 sha256=$2 folder=$3
     shift 3
+    [[ ! -f $folder/$sha256 ]] || return 0
     if [[ $(id -u) -eq 0 ]] && ! python3 -m pip --version >/dev/null 2>&1; then
         install_missing python3-pip
     fi
@@ -174,6 +175,7 @@ fetch_wheel() {
         --implementation cp --platform manylinux_2_28_x86_64 --require-hashes --dest "$folder.wheel" \
         --requirement <(echo "$package --hash=sha256:$sha256") </dev/null >&2; then
         echo "$package could not be downloaded" >&2
+        rm -rf "$folder.wheel"
         return 1
     fi
     python3 - "$folder.wheel" "$folder.part" "$@" <<'END' || fail "$package could not be unpacked"
@@ -185,6 +187,7 @@ for wheel in pathlib.Path(source).iterdir():
                                     if any(fnmatch.fnmatch(name, p) for p in patterns)])
 END
     rm -rf "$folder.wheel"
+    touch "$folder.part/$sha256"
     mv "$folder.part" "$folder"
 }
 
@@ -206,11 +209,11 @@ provide_mujoco() {
     [[ $(uname -m) == x86_64 ]] || return 0
     local core=$root/build/mujoco models=$root/build/robot_models share=cmeel.prefix/share
     mkdir -p "$models"
-    [[ -d $core ]] || fetch_wheel "$mujoco_package" "$mujoco_sha256" "$core" 'mujoco/*' ||
+    fetch_wheel "$mujoco_package" "$mujoco_sha256" "$core" 'mujoco/*' ||
         echo "tests that need MuJoCo are skipped" >&2
-    [[ -d $models/mjx ]] || fetch_wheel "$mjx_package" "$mjx_sha256" "$models/mjx" \
-        'mujoco/mjx/test_data/*' || echo "tests of its models are skipped" >&2
-    [[ -d $models/robots ]] || fetch_wheel "$robots_package" "$robots_sha256" "$models/robots" \
+    fetch_wheel "$mjx_package" "$mjx_sha256" "$models/mjx" 'mujoco/mjx/test_data/*' ||
+        echo "tests of its models are skipped" >&2
+    fetch_wheel "$robots_package" "$robots_sha256" "$models/robots" \
         "$share/example-robot-data/robots/"{{double_pendulum,bolt,solo,go2,panda,simple_humanoid}_description,talos_data}'/*' ||
         echo "tests of its models are skipped" >&2
 }

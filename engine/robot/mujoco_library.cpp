@@ -219,8 +219,8 @@ CompiledModel MujocoLibrary::compile(const std::string& text, const fs::path& fi
     logged.clear();
 
     // Whatever way it ends, MuJoCo has back what it gave, and its log is whose it was. Its cache of
-    // files holds nothing meanwhile: it would take a mesh that was written twice within a second for
-    // the first one.
+    // files holds nothing meanwhile: it would take a mesh that was written twice within a second
+    // for the first one.
     struct Owner {
         const Functions& mujoco;
         LogHandler handler;

@@ -6,7 +6,7 @@
 // mujoco-core. Its structs are read by offsets (layout/model_layout.hpp), which hold for one
 // release, so any other release is refused before anything is read.
 //
-// Start at RobotModel (robot_model.hpp): it copies what stands in a CompiledModel and lets go of it.
+// Start at RobotModel (robot_model.hpp): it copies a CompiledModel and lets go of it.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // arrays of numbers. It is a copy: nothing in it refers to MuJoCo's library or memory.
 //
 // Arrays and sizes have the names that they have in MuJoCo's mjModel, whose documentation says what
-// each means: "body_mass" is nbody numbers, "jnt_axis" njnt x 3. Options and statistics are arrays of
-// one row, "opt.timestep", "stat.extent". Units are SI (m, kg, s, rad). Left out is what only looks
+// each means: "body_mass" is nbody numbers, "jnt_axis" njnt x 3. Options and statistics are arrays
+// of one row, "opt.timestep", "stat.extent". Units are SI (m, kg, s, rad). Left out is what only looks
 // (lights, materials, textures, skins), what deforms (flexes; supported.hpp refuses them), and what
 // MuJoCo keeps for itself (paths, hashes).
 //

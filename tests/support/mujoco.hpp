@@ -1,4 +1,4 @@
-// MuJoCo for tests: the wheel that tests/run unpacks into build/mujoco, and models of robots beside it.
+// MuJoCo for tests: the wheel that tests/run unpacks into build/mujoco, and robots' models beside it.
 //
 //     TEST_CASE("...") {
 //         HINDCAST_NEEDS_MUJOCO();

@@ -1,4 +1,4 @@
-"""`hindcast info ROBOT --json --arrays` prints what MuJoCo's own Python package says, bit for bit."""
+"""What `hindcast info ROBOT --json --arrays` prints is what MuJoCo's package says, bit for bit."""
 
 import json
 import os

@@ -20,8 +20,8 @@ namespace hindcast::backend {
 
 std::optional<std::string> read_cached(const Hash128& key);
 void write_cached(const Hash128& key, std::string_view code) noexcept;
-// The folder, for a library that was put beside the code; empty where there is none, or where others
-// may write to it.
+// The folder, for a library that was put beside the code; empty where there is none, or where
+// others may write to it.
 std::filesystem::path code_folder();
 // Makes room: at most `limit` bytes of entries stay.
 void sweep_cache(const std::filesystem::path& folder, std::uint64_t limit);

@@ -1,4 +1,5 @@
-// A robot's model: what its arrays hold, against numbers worked out by hand; names, options, copies.
+// A robot's model: what its arrays hold, against numbers worked out by hand; names, options,
+// copies.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -343,6 +343,7 @@ private:
 
     void execute(Value v, const Op& op) {
         const auto operand = [&](int k) -> const std::string& { return at(op.operand[k]); };
+        const auto slot = [&] { return operand(0) + "[" + operand(1) + "]"; };
         switch (op.code) {
             case OpCode::load: define(v, load(op)); break;
             case OpCode::own_load:
@@ -363,18 +364,12 @@ private:
             case OpCode::atomic_min:
             case OpCode::atomic_max: atomic(op); break;
             case OpCode::local: local(v, op); break;
-            case OpCode::local_load:
-                define(v, fmt::format("{}[{}]", operand(0), operand(1)));
-                break;
-            case OpCode::local_put:
-                line(fmt::format("{}[{}] = {};", operand(0), operand(1), operand(2)));
-                break;
-            case OpCode::raise:
-                line(fmt::format("{{ report(fault, item, {}, {}); return; }}", v, operand(0)));
-                break;
+            case OpCode::local_load: define(v, slot()); break;
+            case OpCode::local_put: line(slot() + " = " + operand(2) + ";"); break;
+            case OpCode::raise: line(report_of(v, operand(0))); break;
             case OpCode::local_accumulate:
-                line(fmt::format("{0}[{1}] = {0}[{1}] {3} {2};", operand(0), operand(1), operand(2),
-                                 op.type == Type::boolean ? "||" : "+"));
+                line(slot() + " = " + slot() + (op.type == Type::boolean ? " || " : " + ") +
+                     operand(2) + ";");
                 break;
             default: define(v, pure(v, op));
         }
@@ -392,14 +387,16 @@ private:
             line(fmt::format("{0} = {0} + {1};", sum(op.symbol, op.component), at(op.operand[1])));
     }
 
+    static std::string report_of(Value v, const std::string& number) {
+        return fmt::format("{{ report(fault, item, {}, {}); return; }}", v, number);
+    }
+
     // An index out of range is a fault, always.
     void fixed(Value v, const Op& op) {
         const std::string name = buffer(op.symbol), &index = at(op.operand[0]);
         const int components = kernel_.parameter(op.symbol).components;
-        line(
-            fmt::format("if ((unsigned long long)(long long){0} >= (unsigned long long){1}_count) "
-                        "{{ report(fault, item, {2}, {0}); return; }}",
-                        index, name, v));
+        line("if ((unsigned long long)(long long)" + index + " >= (unsigned long long)" + name +
+             "_count) " + report_of(v, index));
         if (any_order_) return atomic(op);
         if (plan_.fixed[static_cast<std::size_t>(op.symbol)].counted)
             line(fmt::format("atomicAdd(&{}_fixed->terms, 1ull);", name));
@@ -407,11 +404,10 @@ private:
             line(fmt::format("note_fixed({}_fixed, {});", name, at(op.operand[1])));
             return;
         }
-        line(
-            fmt::format("add_fixed({0}_fixed, (long long){1} * {2} + {3}, {4}, {5});", name, index,
-                        components, op.component,
-                        op.type == Type::f64 ? fmt::format("{}_count * {}", name, components) : "0",
-                        at(op.operand[1])));
+        const std::string size =
+            op.type == Type::f64 ? fmt::format("{}_count * {}", name, components) : "0";
+        line(fmt::format("add_fixed({}_fixed, (long long){} * {} + {}, {}, {});", name, index,
+                         components, op.component, size, at(op.operand[1])));
     }
 
     void atomic(const Op& op) {
@@ -543,7 +539,7 @@ private:
             declare(argument, name_for(argument), at(nest.inits[k]));
         }
         const std::string trip = "t" + std::to_string(v);
-        const std::string over = fmt::format("{{ report(fault, item, {}, 0); return; }}", v);
+        const std::string over = report_of(v, "0");
         if (counted) {
             names_[static_cast<std::size_t>(body.arguments[0])] = trip;
             if (nest.max_trips > 0)

@@ -32,7 +32,8 @@ DenseMatrix::DenseMatrix(int rows, int stride)
       a_(stride * stride),
       inverse_(rows),
       row_(rows * together),
-      residual_(rows) {}
+      residual_(rows),
+      lost_(rows) {}
 
 Int DenseMatrix::at(const Int& row, const Int& column) const { return row * stride_ + column; }
 
@@ -123,15 +124,25 @@ void DenseMatrix::back_substitute(const LocalArray& b) const {
 }
 
 void DenseMatrix::solve(const Float& shift, const LocalArray& b) const {
-    repeat(rows_, [&](Int i) { residual_.put(i, b[i]); });
+    repeat(rows_, [&](Int i) {
+        residual_.put(i, b[i]);
+        lost_.put(i, 0.0);
+    });
     back_substitute(b);
-    // One step of refinement.
+    // One step of refinement, with the residual as in twice the precision (Ogita, Rump and Oishi 2005).
+    const auto subtract = [&](const Int& i, const Float& a, const Float& x) {
+        const Float old = residual_[i], product = a * x, rest = fma(a, x, -product),
+                    sum = old - product, taken = old - sum;
+        residual_.put(i, sum);
+        lost_.add(i, ((old - (sum + taken)) - (product - taken)) - rest);
+    };
     repeat(rows_, [&](Int j) {
         const Float x = b[j];
-        for_(0, j, [&](Int i) { residual_.put(i, residual_[i] - a_[at(i, j)] * x); });
-        residual_.put(j, residual_[j] - (a_[at(j, j)] + shift) * x);
-        for_(j + 1, rows_, [&](Int i) { residual_.put(i, residual_[i] - a_[at(j, i)] * x); });
+        for_(0, j, [&](Int i) { subtract(i, a_[at(i, j)], x); });
+        subtract(j, a_[at(j, j)] + shift, x);
+        for_(j + 1, rows_, [&](Int i) { subtract(i, a_[at(j, i)], x); });
     });
+    repeat(rows_, [&](Int i) { residual_.add(i, lost_[i]); });
     back_substitute(residual_);
     repeat(rows_, [&](Int i) { b.add(i, residual_[i]); });
 }

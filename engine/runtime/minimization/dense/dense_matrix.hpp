@@ -49,10 +49,10 @@ private:
     void back_substitute(const lang::LocalArray& b) const;
 
     int rows_, stride_;
-    lang::LocalArray a_;        // A on and above the diagonal, L below it
-    lang::LocalArray inverse_;  // of D
-    lang::LocalArray row_;      // D L^T of the rows that are eliminated side by side
-    lang::LocalArray residual_;
+    lang::LocalArray a_;                // A on and above the diagonal, L below it
+    lang::LocalArray inverse_;          // of D
+    lang::LocalArray row_;              // D L^T of the rows that are eliminated side by side
+    lang::LocalArray residual_, lost_;  // and what rounding took from it
 };
 
 }  // namespace hindcast::dense

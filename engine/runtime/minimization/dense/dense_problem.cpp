@@ -39,7 +39,7 @@ private:
         if (!ir::only_reads(parameter.access)) return {Role::output};
         if (!argument.is_array()) {
             const auto numbers = argument.numbers();
-            return {Role::constant, -1, {numbers.begin(), numbers.end()}};
+            return {Role::constant, -1, {numbers.begin(), numbers.end()}, parameter.type};
         }
         const Array& array = argument.array();
         if (array.same_memory(potential_.positions())) return {Role::positions};

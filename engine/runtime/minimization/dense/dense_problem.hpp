@@ -17,6 +17,7 @@ struct Role {
     enum Kind : std::uint8_t { positions, direction, input, constant, output } kind = constant;
     int input_number = -1;             // of DenseProblem::inputs
     std::vector<double> numbers = {};  // of a constant, one per component
+    ir::Type type = ir::Type::f64;     // of these
 };
 
 struct TermKernel {

@@ -147,7 +147,10 @@ Value DenseTrace::at(const LocalArray& array, int component, Value point) const 
 void DenseTrace::read_given(ItemClone& item, int parameter, const Role& role) {
     if (role.kind == Role::constant)
         item.reads(parameter, [this, &role](int c, Value) {
-            return builder.real_constant(role.numbers[static_cast<std::size_t>(c)], Type::f64);
+            const double number = role.numbers[static_cast<std::size_t>(c)];
+            return ir::is_real(role.type)
+                       ? builder.real_constant(number, Type::f64)
+                       : builder.integer(static_cast<std::int64_t>(number), role.type);
         });
     if (role.kind == Role::input)
         item.reads(parameter, [this, s = inputs_[static_cast<std::size_t>(role.input_number)]](

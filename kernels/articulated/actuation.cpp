@@ -1,0 +1,160 @@
+#include "kernels/articulated/actuation.hpp"
+
+namespace hindcast::articulated {
+
+using robot::BiasType;
+using robot::DynamicsType;
+using robot::GainType;
+using robot::JointType;
+using robot::TransmissionType;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Float limited(const Float& x, const Limits& limits) {
+    return limits.present ? clamp(x, limits.low, limits.high) : x;
+}
+
+// What an actuator acts along: its length, and the generalised force of a unit force.
+struct Way {
+    Float length;
+    std::vector<std::pair<int, Float>> moment;  // dof, value
+};
+
+struct Place {
+    Read<Float> qpos;
+    Read<Vec3> xpos;
+    Read<Quat> xquat;
+    Read<Six> cdof;
+};
+
+Way joint_way(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& first,
+              const Vec3& last) {
+    const Joint& joint = t.joints[at(a.target)];
+    Way way;
+    if (joint.dofs() == 1) {
+        way.length = at_place.qpos[joint.qpos] * first[0];
+        way.moment.emplace_back(joint.dof, first[0]);
+        return way;
+    }
+    const bool is_free = joint.type == JointType::free;
+    const Quat turn = quaternion_at(at_place.qpos, joint.qpos + (is_free ? 3 : 0));
+    Vec3 torque = is_free ? last : first;
+    if (a.acts_on == TransmissionType::jointinparent) torque = rotate(conjugate(turn), torque);
+    if (!is_free) way.length = dot(rotation_vector(turn), torque);
+    for (int k = 0; is_free && k < 3; ++k) way.moment.emplace_back(joint.dof + k, first[k]);
+    for (int k = 0; k < 3; ++k)
+        way.moment.emplace_back(joint.dof + (is_free ? 3 : 0) + k, torque[k]);
+    return way;
+}
+
+Way way_of(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& first,
+           const Vec3& last) {
+    Way way;
+    if (a.acts_on == TransmissionType::tendon) {
+        way.length = tendon_length(t, a.target, at_place.qpos) * first[0];
+        for (const auto& [joint, coefficient] : t.tendons[at(a.target)].joints)
+            way.moment.emplace_back(t.joints[at(joint)].dof, coefficient * first[0]);
+        return way;
+    }
+    if (a.acts_on != TransmissionType::site) return joint_way(t, a, at_place, first, last);
+    // A force and a torque in the site's frame.
+    const Site& site = t.sites[at(a.target)];
+    const Quat body = at_place.xquat[site.body];
+    const Vec3 local(site.position[0], site.position[1], site.position[2]);
+    const double* o = site.orientation;
+    const Quat frame = body * Quat(Vec4(o[0], o[1], o[2], o[3]));
+    const Vec3 arm = Vec3(at_place.xpos[site.body]) + rotate(body, local) -
+                     Vec3(at_place.xpos[t.bodies[at(site.body)].root]);
+    const Vec3 push = rotate(frame, first);
+    const Force wrench(rotate(frame, last) + cross(arm, push), push);
+    for (const int k : a.dofs)
+        way.moment.emplace_back(k, dot(Motion(at_place.cdof[k]), wrench));
+    return way;
+}
+
+}  // namespace
+
+Float next_activation(const Actuator& actuator, const Float& act, const Float& rate,
+                      const Float& h) {
+    Float next;
+    if (actuator.dynamics == DynamicsType::filterexact)
+        next = act - rate * actuator.time_constant * expm1(-h / actuator.time_constant);
+    else
+        next = act + rate * h;
+    return limited(next, actuator.activation_limits);
+}
+
+KernelDef actuation(const TreePointer& tree) {
+    return kernel(
+        "articulated_actuation",
+        {"qpos", "qvel", "act", "ctrl", "h", "xpos", "xquat", "cdof", "gainprm", "biasprm", "gear",
+         "compensation", "moment", "actuator_force", "slope", "act_dot", "actuator"},
+        [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
+               Param<Float> h, Read<Vec3> xpos, Read<Quat> xquat, Read<Six> cdof,
+               Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Vec3> gear,
+               Read<Float> compensation, WriteSlice<Float> moment,
+               WriteSlice<Float> actuator_force, WriteSlice<Float> slope,
+               WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
+            const Tree& t = *tree;
+            const Place place{qpos, xpos, xquat, cdof};
+            std::vector<Float> sum(at(t.nv));
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
+                const Actuator& a = t.actuators[at(u)];
+                const Float raw = ctrl[u];
+                const Float control = limited(raw, a.control);
+                Float input = control, raw_input = raw;
+                if (a.activation >= 0) {
+                    const Float now = act[a.activation];
+                    const Float rate = a.dynamics == DynamicsType::integrator
+                                           ? control
+                                           : (control - now) / a.time_constant;
+                    act_dot.store_once(a.activation, a.off ? Float(0) : rate);
+                    input = a.early ? next_activation(a, now, rate, h.value()) : now;
+                    raw_input = input;
+                }
+                const Way way = way_of(t, a, place, gear[2 * u], gear[2 * u + 1]);
+                Float velocity;
+                std::vector<Float> row(at(t.nv));
+                for (const auto& [dof, value] : way.moment) {
+                    velocity = velocity + value * qvel[dof];
+                    row[at(dof)] = row[at(dof)] + value;
+                }
+                for (const int k : a.dofs) moment.store_once(t.entry(u, k), row[at(k)]);
+                if (a.off) {
+                    actuator_force.store_once(u, Float(0));
+                    slope.store_once(u, Float(0));
+                    continue;
+                }
+                const auto affine = [&](const Vec3& p) {
+                    return p[0] + p[1] * way.length + p[2] * velocity;
+                };
+                const Vec3 gain = gain_of[u], bias = bias_of[u];
+                Float force = (a.gain == GainType::affine ? affine(gain) : gain[0]) * input;
+                Float rate;
+                // MuJoCo's derivative takes the control as it is, before its limits.
+                if (a.gain == GainType::affine) rate = gain[2] * raw_input;
+                if (a.bias == BiasType::affine) {
+                    force = force + affine(bias);
+                    rate = rate + bias[2];
+                }
+                if (a.force.present) {
+                    const Bool inside = force > a.force.low && force < a.force.high;
+                    force = limited(force, a.force);
+                    rate = select(inside, rate, Float(0));
+                }
+                actuator_force.store_once(u, force);
+                slope.store_once(u, rate);
+                for (const int k : a.dofs) sum[at(k)] = sum[at(k)] + row[at(k)] * force;
+            }
+            for (int i = 0; i < t.nv; ++i) {
+                const Joint& joint = t.joints[at(t.dof_joint[at(i)])];
+                Float total = sum[at(i)];
+                if (joint.actuator_carries) total = total + compensation[i];
+                actuator.store_once(i, limited(total, joint.force));
+            }
+        });
+}
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,22 @@
+// Forces of actuators: gain times control or activation, plus bias, along the actuator's way of
+// acting. Arrays as in dynamics.hpp, and
+//   moment           actuators x dofs   how each acts: generalised force per actuator force; only
+//                                       entries that may be other than 0 are ever written
+//   actuator_force   actuators          after its limits
+//   slope            actuators          its derivative by the actuator's velocity; 0 at a limit
+//   actuator         dofs               the generalised force of all
+//   act_dot          activations        1/s
+#pragma once
+
+#include "kernels/articulated/dynamics.hpp"
+
+namespace hindcast::articulated {
+
+// The rows of `gear` are two for each actuator: the first and the last three of its six numbers.
+KernelDef actuation(const TreePointer& tree);
+
+// The activation after a time h at this rate, in the actuator's limits.
+Float next_activation(const Actuator& actuator, const Float& act, const Float& rate,
+                      const Float& h);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,187 @@
+#include "kernels/articulated/articulated.hpp"
+
+#include <optional>
+
+#include "engine/document/read.hpp"
+#include "kernels/articulated/model_numbers.hpp"
+#include "kernels/articulated/robot_body.hpp"
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace articulated {
+
+using model::Model;
+using model::Settings;
+using robot::ObjectKind;
+using robot::RobotModel;
+
+namespace {
+
+class Articulated final : public model::Instance {
+public:
+    explicit Articulated(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void declare(Model& model) override {
+        if (model.dimension() != 3)
+            throw settings_->error("type", "articulated bodies live in scenes of dimension 3")
+                .remedy("write \"dimension\": 3");
+        read(model);
+        const RobotModel& m = *robot_;
+        pose_ = state("qpos", "qpos0");
+        const auto bodies = m.size("nbody"), points = bodies - 1 + m.size("nsite");
+        range_ = model.add_points(settings_->name(), points);
+        model.set_initial_points(range_.first, points_at(tree_, m, pose_));
+        model.draw({settings_->name(), model::DrawnPoints{range_.first, points, 0}});
+        model::DrawnSegments links;
+        const auto parents = m.integers("body_parentid");
+        for (std::int64_t b = 1; b < bodies; ++b)
+            if (const std::int64_t parent = parents[static_cast<std::size_t>(b)]; parent > 0)
+                for (const std::int64_t end : {parent, b})
+                    links.ends.push_back(static_cast<std::uint32_t>(range_.first + end - 1));
+        if (!links.ends.empty()) model.draw({settings_->name(), std::move(links)});
+    }
+
+    void build(Model& model) override {
+        const RobotModel& m = *robot_;
+        const std::int64_t bodies = m.size("nbody"), joints = m.size("njnt");
+        const auto own = [&](const char* name) {
+            const auto values = m.reals(name);
+            return std::vector<double>(values.begin(), values.end());
+        };
+        Given given;
+        const auto give = [&](const char* parameter, const char* key, std::int64_t count,
+                              std::vector<double> values) {
+            if (count > 0) {
+                given.insert_or_assign(
+                    parameter,
+                    number_of(*settings_, model, key, count, std::move(values)).argument());
+            } else if (settings_->written(key)) {
+                throw settings_->error(key, "the model has nothing that it would be a number of")
+                    .remedy("remove this key");
+            }
+        };
+        std::vector<double> places = own("body_pos"), turns = own("body_quat");
+        move_mocap(places, turns);
+        give("body_pos", "body_pos", bodies, places);
+        give("body_quat", "body_quat", bodies, turns);
+        for (const char* key : {"body_mass", "body_inertia", "body_ipos", "body_iquat"})
+            give(key, key, bodies, own(key));
+        for (const char* key : {"jnt_pos", "jnt_axis", "jnt_stiffness"})
+            give(key, key, joints, own(key));
+        for (const char* key : {"dof_damping", "dof_armature"}) give(key, key, tree_->nv, own(key));
+        give("qpos_spring", "qpos_spring", tree_->nq, own("qpos_spring"));
+        const auto& gravity = m.options().gravity;
+        give("gravity", "gravity", 1, {gravity.begin(), gravity.end()});
+        give("qpos", "qpos", tree_->nq, pose_);
+        give("qvel", "qvel", tree_->nv, state("qvel", nullptr));
+        give("act", "act", tree_->na, state("act", nullptr));
+        // A model whose actuators are turned off has no use for their numbers.
+        const auto actuators = static_cast<std::int64_t>(tree_->actuators.size());
+        give("ctrl", "ctrl", actuators > 0 ? tree_->nu : 0, state("ctrl", nullptr));
+        give("gainprm", "actuator_gainprm", actuators, first_three("actuator_gainprm"));
+        give("biasprm", "actuator_biasprm", actuators, first_three("actuator_biasprm"));
+        give("gear", "actuator_gear", 2 * actuators, own("actuator_gear"));
+        RobotBody(model, settings_->name(), tree_, std::move(given), range_.first).build();
+    }
+
+private:
+    void read(Model& model) {
+        const document::Node& file = *settings_->find("model");
+        const std::filesystem::path path = model.options().files.resolve(file);
+        try {
+            robot_ = RobotModel::load(path);
+            tree_ = tree_of(*robot_);
+        } catch (Error& error) {
+            if (error.json_pointer().empty()) error.at_pointer(file.pointer());
+            throw;
+        }
+        const document::Node* const name = settings_->find("keyframe");
+        if (name == nullptr) return;
+        try {
+            keyframe_ = robot_->find(ObjectKind::keyframe, document::string_of(*name));
+        } catch (Error& error) {
+            error.at_pointer(name->pointer());
+            throw;
+        }
+    }
+
+    // Of the keyframe, if there is one; else of the model, or 0.
+    std::vector<double> state(const std::string& name, const char* otherwise) const {
+        const char* const size = name == "qpos"   ? "nq"
+                                 : name == "qvel" ? "nv"
+                                 : name == "act"  ? "na"
+                                                  : "nu";
+        const auto count = static_cast<std::size_t>(robot_->size(size));
+        if (keyframe_) {
+            const auto row = robot_->reals("key_" + name)
+                                 .subspan(static_cast<std::size_t>(*keyframe_) * count, count);
+            return {row.begin(), row.end()};
+        }
+        if (otherwise == nullptr) return std::vector<double>(count, 0);
+        const auto values = robot_->reals(otherwise);
+        return {values.begin(), values.end()};
+    }
+
+    // Where the keyframe has the bodies that nothing moves.
+    void move_mocap(std::vector<double>& places, std::vector<double>& turns) const {
+        if (!keyframe_) return;
+        const auto numbers = robot_->integers("body_mocapid");
+        const auto count = static_cast<std::size_t>(robot_->size("nmocap"));
+        for (std::size_t b = 0; b < numbers.size(); ++b) {
+            if (numbers[b] < 0) continue;
+            const std::size_t row = static_cast<std::size_t>(*keyframe_) * count +
+                                    static_cast<std::size_t>(numbers[b]);
+            for (std::size_t k = 0; k < 3; ++k)
+                places[3 * b + k] = robot_->reals("key_mpos")[3 * row + k];
+            for (std::size_t k = 0; k < 4; ++k)
+                turns[4 * b + k] = robot_->reals("key_mquat")[4 * row + k];
+        }
+    }
+
+    // Of each actuator's ten numbers those that fixed and affine gains and biases have.
+    std::vector<double> first_three(const char* name) const {
+        const auto all = robot_->reals(name);
+        std::vector<double> some;
+        for (std::size_t i = 0; i < all.size(); i += 10)
+            some.insert(some.end(), {all[i], all[i + 1], all[i + 2]});
+        return some;
+    }
+
+    std::shared_ptr<Settings> settings_;
+    std::optional<RobotModel> robot_;
+    TreePointer tree_;
+    std::optional<int> keyframe_;
+    std::vector<double> pose_;
+    model::Range range_;
+};
+
+}  // namespace
+
+}  // namespace articulated
+
+void register_articulated(Registry& registry) {
+    using namespace model;
+    std::vector<Field> fields = {
+        text("model").doc("the file, MJCF or URDF, beside the scene or below"),
+        text("keyframe").optional().doc(
+            "of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it qpos is "
+            "the model's own and the others are 0")};
+    for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
+    registry.add(
+        {Section::bodies,
+         "articulated",
+         "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
+         "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
+         "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
+         "the centres of mass of its bodies, without the world, then its sites. Constraints "
+         "(limits, friction loss, equalities, contact) are not simulated yet: a model with one "
+         "is refused. Every key that is a field of the compiled model has the model's numbers "
+         "where it is left out.",
+         std::move(fields),
+         [](std::shared_ptr<Settings> s) {
+             return std::make_unique<articulated::Articulated>(std::move(s));
+         }});
+}
+
+}  // namespace hindcast

@@ -1,0 +1,27 @@
+// The equations of motion of a tree, M(q) dv/dt = passive + actuator - bias: the inertia matrix by the
+// composite rigid body algorithm, the bias force by the recursive Newton-Euler algorithm
+// (Featherstone 2008, chapters 6 and 5), and the forces of springs, dampers, tendons and gravity
+// compensation. Arrays as in kinematics.hpp, and
+//   cinert    bodies x 10   each body's inertia: mass, first moment, second moment
+//   inertia   dofs x dofs   M on and below its diagonal; only entries that the tree couples are ever
+//                           written
+// The forces have one number for each degree of freedom: N, or N m.
+#pragma once
+
+#include "kernels/articulated/kinematics.hpp"
+
+namespace hindcast::articulated {
+
+// xpos, xquat, xipos, masses and armature -> cinert, inertia.
+KernelDef inertia(const TreePointer& tree);
+// cdof, cvel, cinert, qvel, gravity -> bias: what the motion itself and gravity ask for.
+KernelDef bias(const TreePointer& tree);
+// qpos, qvel, stiffness, damping, gravity -> passive, and `compensation`, the part of gravity
+// compensation that counts as the actuators' force.
+KernelDef passive(const TreePointer& tree);
+
+// Length of a fixed tendon, from joint positions or, for its velocity, from joint velocities.
+Float tendon_length(const Tree& tree, int tendon, const Read<Float>& qpos);
+Float tendon_velocity(const Tree& tree, int tendon, const Read<Float>& qvel);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,270 @@
+#include "kernels/articulated/robot_body.hpp"
+
+#include <algorithm>
+
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast::articulated {
+
+using model::Model;
+using model::Phase;
+using robot::IntegratorType;
+
+namespace {
+
+struct Row {
+    const char* name;
+    std::int64_t rows;
+    int columns;
+    const char *unit, *meaning;
+    bool state = false;
+};
+
+std::vector<Row> rows_of(const Tree& t) {
+    const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
+               actuators = static_cast<std::int64_t>(t.actuators.size());
+    return {
+        {"qpos", t.nq, 1, "", "positions of the joints: m, rad, quaternions (w, x, y, z)", true},
+        {"qvel", nv, 1, "", "velocities of the joints: m/s, rad/s", true},
+        {"act", t.na, 1, "", "activations of the actuators", true},
+        {"xpos", bodies, 3, "m", "place of each body's frame"},
+        {"xquat", bodies, 4, "", "orientation of each body's frame (w, x, y, z)"},
+        {"xipos", bodies, 3, "m", "centre of mass of each body"},
+        {"cdof", nv, 6, "", "motion of a unit velocity of each degree of freedom: rad/s, m/s"},
+        {"cvel", bodies, 6, "", "velocity of each body: rad/s, m/s about its tree's root"},
+        {"cinert", bodies, 10, "", "inertia of each body: kg, kg m, kg m^2 about its tree's root"},
+        {"inertia", nv * nv, 1, "", "inertia matrix of the joints, on and below its diagonal"},
+        {"bias", nv, 1, "", "force that motion and gravity ask of the joints: N, N m"},
+        {"passive", nv, 1, "", "force of springs, dampers and gravity compensation: N, N m"},
+        {"compensation", nv, 1, "", "gravity compensation by the actuators: N, N m"},
+        {"moment", actuators * nv, 1, "", "force on the joints of a unit force of each actuator"},
+        {"actuator_force", actuators, 1, "", "force of each actuator: N, N m"},
+        {"slope", actuators, 1, "", "derivative of each actuator's force by its velocity"},
+        {"actuator", nv, 1, "", "force of all actuators on the joints: N, N m"},
+        {"act_dot", t.na, 1, "1/s", "rate of the activations"},
+        {"qacc", nv, 1, "", "accelerations of the joints in the last step: m/s^2, rad/s^2"},
+    };
+}
+
+KernelDef kinetic_energy(const TreePointer& tree) {
+    return kernel(
+        "articulated_kinetic_energy",
+        {"xpos", "xquat", "xipos", "cvel", "qvel", "body_mass", "body_inertia", "body_iquat",
+         "dof_armature", "scale", "value"},
+        [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cvel,
+               Read<Float> qvel, Property<Float> body_mass, Property<Vec3> body_inertia,
+               Property<Quat> body_iquat, Property<Float> dof_armature, Param<Float> scale,
+               Reduce<Float> value) {
+            Float sum;
+            for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b) {
+                if (!tree->moves(b)) continue;
+                const int root = tree->bodies[static_cast<std::size_t>(b)].root;
+                const Inertia inertia(body_mass[b], xipos[b] - Vec3(xpos[root]), body_inertia[b],
+                                      Quat(xquat[b]) * normalize(body_iquat[b]));
+                const Motion v(cvel[b]);
+                sum = sum + dot(v, inertia * v);
+            }
+            for (int i = 0; i < tree->nv; ++i) sum = sum + dof_armature[i] * (qvel[i] * qvel[i]);
+            value += 0.5 * sum * scale.value();
+        });
+}
+
+KernelDef gravitational_energy(const TreePointer& tree) {
+    return kernel("articulated_gravitational_energy",
+                  {"xipos", "body_mass", "gravity", "scale", "value"},
+                  [tree](Int, Read<Vec3> xipos, Property<Float> body_mass, Property<Vec3> gravity,
+                         Param<Float> scale, Reduce<Float> value) {
+                      Float sum;
+                      for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b)
+                          sum = sum - body_mass[b] * dot(gravity[0], Vec3(xipos[b]));
+                      value += sum * scale.value();
+                  });
+}
+
+}  // namespace
+
+RobotBody::RobotBody(Model& model, std::string name, TreePointer tree, Given given,
+                     std::int64_t first)
+    : model_(model),
+      name_(std::move(name)),
+      tree_(std::move(tree)),
+      given_(std::move(given)),
+      first_(first) {}
+
+RobotBody::Stage RobotBody::make_stage(bool published) {
+    Stage stage;
+    for (const Row& row : rows_of(*tree_)) {
+        if (row.rows == 0) continue;
+        stage[row.name] =
+            published
+                ? model_.add_array(name_ + "." + row.name, row.rows, row.columns,
+                                   {.unit = row.unit, .meaning = row.meaning, .state = row.state})
+                : Array(model_.real(), {row.rows, row.columns});
+    }
+    return stage;
+}
+
+Launch RobotBody::launch(const KernelDef& kernel, const Stage& stage, const std::string& what,
+                         const std::vector<NamedArgument>& more) const {
+    std::vector<NamedArgument> arguments = more;
+    const auto given_already = [&](const std::string& name) {
+        return std::ranges::any_of(
+            more, [&](const NamedArgument& argument) { return argument.parameter == name; });
+    };
+    for (const ir::Parameter& parameter : kernel.parameters()) {
+        if (given_already(parameter.name)) continue;
+        if (parameter.name == "h")
+            arguments.emplace_back("h", model_.step());
+        else if (const auto array = stage.find(parameter.name); array != stage.end())
+            arguments.emplace_back(parameter.name, array->second);
+        else if (const auto number = given_.find(parameter.name); number != given_.end())
+            arguments.emplace_back(parameter.name, number->second);
+    }
+    return model_.launch(kernel, 1, arguments, name_ + ": " + what);
+}
+
+Launch RobotBody::copied(const Argument& from, const Array& to, const std::string& what) const {
+    return model_.launch(copy(), to.shape()[0], {{"from", from}, {"to", to}}, name_ + ": " + what);
+}
+
+std::vector<Launch> RobotBody::place(const Stage& stage) const {
+    return {launch(kinematics(tree_), stage, "kinematics"),
+            launch(velocities(tree_), stage, "velocities")};
+}
+
+std::vector<Launch> RobotBody::accelerate(const Stage& stage, Implicit implicit) const {
+    std::vector<Launch> all = {launch(inertia(tree_), stage, "inertia matrix"),
+                               launch(bias(tree_), stage, "bias force"),
+                               launch(passive(tree_), stage, "passive forces")};
+    if (!tree_->actuators.empty()) all.push_back(launch(actuation(tree_), stage, "actuators"));
+    all.push_back(launch(acceleration(tree_, implicit), stage, "acceleration"));
+    return all;
+}
+
+Launch RobotBody::follow() const {
+    const particles::Arrays a = particles::arrays(model_);
+    return launch(points(tree_, first_), now_, "points", {{"x", a.position}, {"v", a.velocity}});
+}
+
+void RobotBody::build() {
+    now_ = make_stage(true);
+    Program& prologue = model_.prologue();
+    prologue.add(copied(given_.at("qpos"), now_.at("qpos"), "initialize positions"));
+    prologue.add(copied(given_.at("qvel"), now_.at("qvel"), "initialize velocities"));
+    if (tree_->na > 0)
+        prologue.add(copied(given_.at("act"), now_.at("act"), "initialize activations"));
+    for (const Launch& l : place(now_)) prologue.add(l);
+    prologue.add(follow());
+    step();
+    model_.add(Phase::end, follow());
+    publish_energies();
+}
+
+void RobotBody::step() {
+    const auto add = [&](const std::vector<Launch>& launches) {
+        for (const Launch& l : launches) model_.add(Phase::velocity_update, l);
+    };
+    const Tree& t = *tree_;
+    const bool rates = t.na > 0 && !t.actuators.empty();
+    std::vector<NamedArgument> next;
+    Stage moved;
+    for (const char* name : {"qpos", "qvel", "act"}) {
+        if (std::string_view(name) == "act" && !rates) continue;
+        const Array& array = now_.at(name);
+        moved[name] = Array(model_.real(), array.shape());
+        next.emplace_back(std::string("next_") + name, moved[name]);
+    }
+    if (t.integrator != IntegratorType::rk4) {
+        add(accelerate(now_, t.integrator == IntegratorType::implicitfast ? Implicit::fast
+                             : t.damping_is_implicit                      ? Implicit::damping
+                                                     : Implicit::nothing));
+        add({launch(euler_step(tree_), now_, "step", next)});
+    } else {
+        std::vector<Stage> stages = {now_};
+        add(accelerate(now_, Implicit::nothing));
+        for (const double fraction : {0.5, 0.5, 1.0}) {
+            const Stage& last = stages.back();
+            Stage one = make_stage(false);
+            std::vector<NamedArgument> ends = {{"stage_qvel", last.at("qvel")},
+                                               {"qacc", last.at("qacc")},
+                                               {"next_qpos", one.at("qpos")},
+                                               {"next_qvel", one.at("qvel")}};
+            if (rates) {
+                ends.emplace_back("act_dot", last.at("act_dot"));
+                ends.emplace_back("next_act", one.at("act"));
+            }
+            add({launch(stage(tree_, fraction), now_, "stage", ends)});
+            add(place(one));
+            add(accelerate(one, Implicit::nothing));
+            stages.push_back(std::move(one));
+        }
+        for (std::size_t k = 1; k < stages.size(); ++k)
+            for (const char* name : {"qvel", "qacc", "act_dot"})
+                if (const auto found = stages[k].find(name); found != stages[k].end())
+                    next.emplace_back(std::string(name) + "_" + std::to_string(k + 1),
+                                      found->second);
+        add({launch(rk4_step(tree_), now_, "step", next)});
+    }
+    for (const auto& [name, array] : moved)
+        add({copied(array, now_.at(name), "take over " + name)});
+    add(place(now_));
+}
+
+void RobotBody::publish_energies() {
+    const auto publish = [&](const char* name, const KernelDef& kernel) {
+        model_.publish_energy(
+            {"articulated", name_, name,
+             [robot = *this, kernel, name](Model&, double scale, const Array& value,
+                                           Program& program) {
+                 program.add(robot.launch(kernel, robot.now_, name,
+                                          {{"scale", scale}, {"value", value}}));
+             }});
+    };
+    publish("kinetic energy", kinetic_energy(tree_));
+    publish("gravitational energy", gravitational_energy(tree_));
+}
+
+std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,
+                              const std::vector<double>& qpos) {
+    const auto device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    const auto array = [](std::int64_t rows, int columns, std::span<const double> values = {}) {
+        Array made(ir::Type::f64, {rows, columns});
+        if (!values.empty()) made.assign(values);
+        return made;
+    };
+    const auto bodies = static_cast<std::int64_t>(tree->bodies.size());
+    const std::int64_t joints = static_cast<std::int64_t>(tree->joints.size()),
+                       points_in_all = bodies - 1 + static_cast<std::int64_t>(tree->sites.size());
+    const auto own = [&](const char* name, std::int64_t rows, int columns) {
+        return array(rows, columns, model.reals(name));
+    };
+    const Array xpos = array(bodies, 3), xquat = array(bodies, 4), xipos = array(bodies, 3),
+                cdof = array(tree->nv, 6), x = array(points_in_all, 3);
+    Launch(device, kinematics(tree), ir::Precision::f64, 1,
+           {{"qpos", array(tree->nq, 1, qpos)},
+            {"body_pos", own("body_pos", bodies, 3)},
+            {"body_quat", own("body_quat", bodies, 4)},
+            {"body_ipos", own("body_ipos", bodies, 3)},
+            {"jnt_pos", own("jnt_pos", joints, 3)},
+            {"jnt_axis", own("jnt_axis", joints, 3)},
+            {"xpos", xpos},
+            {"xquat", xquat},
+            {"xipos", xipos},
+            {"cdof", cdof}},
+           "kinematics")
+        .forward()
+        .run();
+    Launch(device, points(tree, 0), ir::Precision::f64, 1,
+           {{"xpos", xpos},
+            {"xquat", xquat},
+            {"xipos", xipos},
+            {"cvel", array(bodies, 6)},
+            {"x", x},
+            {"v", array(points_in_all, 3)}},
+           "points")
+        .forward()
+        .run();
+    return x.to_doubles();
+}
+
+}  // namespace hindcast::articulated

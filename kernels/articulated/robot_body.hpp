@@ -1,0 +1,55 @@
+// The arrays and launches of one articulated body.
+//
+// At the begin of a step the arrays that place the bodies (kinematics.hpp) are those of the state; a
+// step accelerates, moves the state, and places them anew.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/model/model.hpp"
+#include "kernels/articulated/step.hpp"
+
+namespace hindcast::articulated {
+
+// The numbers of a model that have a gradient, by MuJoCo's names. Those of things that a model does
+// not have are missing.
+using Given = std::map<std::string, Argument, std::less<>>;
+
+class RobotBody {
+public:
+    // `first`: the number of the body's first point in the scene. Arrays are published as NAME.qpos
+    // and so on.
+    RobotBody(model::Model& model, std::string name, TreePointer tree, Given given,
+              std::int64_t first);
+
+    // Adds the start to the prologue, the step to the phases, and the energies.
+    void build();
+
+private:
+    // A state and what follows from it; a Runge-Kutta method has one for each stage.
+    using Stage = std::map<std::string, Array, std::less<>>;
+    Stage make_stage(bool published);
+    Launch launch(const lang::KernelDef& kernel, const Stage& stage, const std::string& what,
+                  const std::vector<NamedArgument>& more = {}) const;
+    Launch copied(const Argument& from, const Array& to, const std::string& what) const;
+    std::vector<Launch> place(const Stage& stage) const;
+    std::vector<Launch> accelerate(const Stage& stage, Implicit implicit) const;
+    Launch follow() const;
+    void step();
+    void publish_energies();
+
+    model::Model& model_;
+    std::string name_;
+    TreePointer tree_;
+    Given given_;
+    std::int64_t first_;
+    Stage now_;
+};
+
+// Where the points of a tree are when it stands as in qpos, 3 numbers each, without a scene.
+std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,
+                              const std::vector<double>& qpos);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,252 @@
+#include "kernels/articulated/step.hpp"
+
+namespace hindcast::articulated {
+
+using robot::JointType;
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+using Numbers = std::vector<Float>;
+
+// The lower triangle of a symmetric matrix, of which only entries that the tree couples are used.
+class Lower {
+public:
+    explicit Lower(const Tree& tree)
+        : t_(tree), numbers_(at(tree.nv * tree.nv), Float(0)) {}
+    Float& operator()(int i, int j) { return numbers_[at(t_.entry(i, j))]; }
+
+    // Replaces it by the factors L (unit, below the diagonal) and D of L^T D L.
+    void factor() {
+        for (int k = t_.nv - 1; k >= 0; --k) {
+            const std::vector<int>& up = t_.ancestors[at(k)];
+            const Float inverse = 1.0 / (*this)(k, k);
+            for (std::size_t m = 1; m < up.size(); ++m) {
+                const Float ratio = (*this)(k, up[m]) * inverse;
+                for (std::size_t n = m; n < up.size(); ++n)
+                    (*this)(up[m], up[n]) -= ratio * (*this)(k, up[n]);
+                (*this)(k, up[m]) = ratio;
+            }
+            (*this)(k, k) = inverse;  // what a solve needs of D
+        }
+    }
+    // After factor().
+    Numbers solve(Numbers x) {
+        for (int i = t_.nv - 1; i >= 0; --i) {
+            const std::vector<int>& up = t_.ancestors[at(i)];
+            for (std::size_t m = 1; m < up.size(); ++m) x[at(up[m])] -= (*this)(i, up[m]) * x[at(i)];
+        }
+        for (int i = 0; i < t_.nv; ++i) {
+            x[at(i)] = x[at(i)] * (*this)(i, i);
+            const std::vector<int>& up = t_.ancestors[at(i)];
+            for (std::size_t m = 1; m < up.size(); ++m) x[at(i)] -= (*this)(i, up[m]) * x[at(up[m])];
+        }
+        return x;
+    }
+
+private:
+    const Tree& t_;
+    Numbers numbers_;
+};
+
+// Six equations by Gauss's elimination without pivoting: the matrix is that of an inertia and a part
+// that goes to 0 with the step.
+std::array<Float, 6> solve_six(std::array<std::array<Float, 6>, 6> a, std::array<Float, 6> b) {
+    for (std::size_t k = 0; k < 6; ++k)
+        for (std::size_t i = k + 1; i < 6; ++i) {
+            const Float ratio = a[i][k] / a[k][k];
+            for (std::size_t j = k + 1; j < 6; ++j) a[i][j] -= ratio * a[k][j];
+            b[i] -= ratio * b[k];
+        }
+    for (std::size_t k = 6; k-- > 0;) {
+        for (std::size_t j = k + 1; j < 6; ++j) b[k] -= a[k][j] * b[j];
+        b[k] = b[k] / a[k][k];
+    }
+    return b;
+}
+
+// The derivative of a single free body's bias force by its velocities: row, column.
+std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
+                                                    const Read<Six>& cdof, const Read<Six>& cvel,
+                                                    const Read<Ten>& cinert,
+                                                    const Read<Float>& qvel) {
+    const int dof = t.joints[at(t.bodies[at(body)].joints[0])].dof;
+    std::array<Motion, 6> way;
+    for (int k = 0; k < 6; ++k) way[at(k)] = Motion(cdof[dof + k]);
+    Motion shift, spin;
+    for (int k = 0; k < 3; ++k) {
+        shift = shift + way[at(k)] * qvel[dof + k];
+        spin = spin + way[at(3 + k)] * qvel[dof + 3 + k];
+    }
+    const Inertia inertia(cinert[body]);
+    const Motion v(cvel[body]);
+    const Force momentum = inertia * v;
+    std::array<std::array<Float, 6>, 6> derivative;
+    for (std::size_t k = 0; k < 6; ++k) {
+        const Motion acceleration = k < 3 ? cross(way[k], spin) : cross(shift, way[k]);
+        const Force force =
+            inertia * acceleration + (cross(way[k], momentum) + cross(v, inertia * way[k]));
+        for (std::size_t i = 0; i < 6; ++i) derivative[i][k] = dot(way[i], force);
+    }
+    return derivative;
+}
+
+void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& velocity,
+                         const Float& h, const WriteSlice<Float>& next) {
+    for (const Joint& joint : t.joints) {
+        const int ways = joint.type == JointType::ball ? 0 : joint.type == JointType::free ? 3 : 1;
+        for (int k = 0; k < ways; ++k)
+            next.store_once(joint.qpos + k, qpos[joint.qpos + k] + velocity[at(joint.dof + k)] * h);
+        if (joint.dofs() < 3) continue;
+        const std::size_t w = at(joint.dof + ways);
+        const Vec3 turn(velocity[w] * h, velocity[w + 1] * h, velocity[w + 2] * h);
+        const Quat q = quaternion_at(qpos, joint.qpos + ways) * exponential(turn);
+        for (int k = 0; k < 4; ++k) next.store_once(joint.qpos + ways + k, q.component(k));
+    }
+}
+
+}  // namespace
+
+KernelDef acceleration(const TreePointer& tree, Implicit implicit) {
+    return kernel(
+        "articulated_acceleration",
+        {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "moment", "slope", "cdof",
+         "cvel", "cinert", "qvel", "qacc"},
+        [tree, implicit](Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator,
+                         Read<Float> bias, Param<Float> h, Property<Float> dof_damping,
+                         Read<Float> moment, Read<Float> slope, Read<Six> cdof, Read<Six> cvel,
+                         Read<Ten> cinert, Read<Float> qvel, WriteSlice<Float> qacc) {
+            const Tree& t = *tree;
+            const bool fast = implicit == Implicit::fast;
+            Lower m(t);
+            Numbers force(at(t.nv));
+            for (int i = 0; i < t.nv; ++i) {
+                force[at(i)] = passive[i] - bias[i];
+                if (!t.actuators.empty()) force[at(i)] = force[at(i)] + actuator[i];
+                for (const int j : t.ancestors[at(i)]) m(i, j) = inertia[t.entry(i, j)];
+                if (implicit != Implicit::nothing && t.dampers)
+                    m(i, i) = m(i, i) + h.value() * dof_damping[i];
+            }
+            // Adds scale r_i r_j wherever the tree couples two of the degrees of freedom.
+            const auto add_square = [&](const std::vector<std::pair<int, Float>>& row,
+                                        const Float& scale) {
+                for (const auto& [i, a] : row)
+                    for (const auto& [j, b] : row)
+                        for (const int up : t.ancestors[at(i)])
+                            if (up == j) m(i, j) = m(i, j) + scale * (a * b);
+            };
+            for (const Tendon& tendon : t.tendons) {
+                if (!fast || tendon.damping == 0 || tendon.joints.empty()) continue;
+                std::vector<std::pair<int, Float>> row;
+                for (const auto& [joint, coefficient] : tendon.joints)
+                    row.emplace_back(t.joints[at(joint)].dof, Float(coefficient));
+                add_square(row, h.value() * tendon.damping);
+            }
+            for (int u = 0; fast && u < static_cast<int>(t.actuators.size()); ++u) {
+                const Actuator& a = t.actuators[at(u)];
+                if (a.off || (a.gain != robot::GainType::affine && a.bias != robot::BiasType::affine))
+                    continue;
+                std::vector<std::pair<int, Float>> row;
+                for (const int k : a.dofs) row.emplace_back(k, moment[t.entry(u, k)]);
+                add_square(row, -(h.value() * slope[u]));
+            }
+            Lower factors = m;
+            factors.factor();
+            Numbers solution = factors.solve(force);
+            for (int b = 1; fast && b < static_cast<int>(t.bodies.size()); ++b) {
+                if (!t.is_single(b)) continue;
+                auto a = bias_derivative(t, b, cdof, cvel, cinert, qvel);
+                const int dof = t.joints[at(t.bodies[at(b)].joints[0])].dof;
+                std::array<Float, 6> right;
+                for (int i = 0; i < 6; ++i) {
+                    right[at(i)] = force[at(dof + i)];
+                    for (int j = 0; j < 6; ++j)
+                        a[at(i)][at(j)] = m(dof + std::max(i, j), dof + std::min(i, j)) +
+                                          h.value() * a[at(i)][at(j)];
+                }
+                const std::array<Float, 6> own = solve_six(a, right);
+                for (int i = 0; i < 6; ++i) solution[at(dof + i)] = own[at(i)];
+            }
+            for (int i = 0; i < t.nv; ++i) qacc.store_once(i, solution[at(i)]);
+        });
+}
+
+KernelDef euler_step(const TreePointer& tree) {
+    return kernel(
+        "articulated_euler_step",
+        {"qpos", "qvel", "act", "qacc", "act_dot", "h", "next_qpos", "next_qvel", "next_act"},
+        [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> qacc,
+               Read<Float> act_dot, Param<Float> h, WriteSlice<Float> next_qpos,
+               WriteSlice<Float> next_qvel, WriteSlice<Float> next_act) {
+            const Tree& t = *tree;
+            Numbers v(at(t.nv));
+            for (int i = 0; i < t.nv; ++i) {
+                v[at(i)] = qvel[i] + qacc[i] * h.value();
+                next_qvel.store_once(i, v[at(i)]);
+            }
+            integrate_positions(t, qpos, v, h.value(), next_qpos);
+            for (const Actuator& a : t.actuators)
+                if (const int k = a.activation; k >= 0)
+                    next_act.store_once(k, next_activation(a, act[k], act_dot[k], h.value()));
+        });
+}
+
+KernelDef stage(const TreePointer& tree, double fraction) {
+    return kernel(
+        "articulated_stage",
+        {"qpos", "qvel", "act", "stage_qvel", "qacc", "act_dot", "h", "next_qpos", "next_qvel",
+         "next_act"},
+        [tree, fraction](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act,
+                         Read<Float> stage_qvel, Read<Float> qacc, Read<Float> act_dot,
+                         Param<Float> h, WriteSlice<Float> next_qpos, WriteSlice<Float> next_qvel,
+                         WriteSlice<Float> next_act) {
+            const Tree& t = *tree;
+            const Float part = fraction * h.value();
+            Numbers v(at(t.nv));
+            for (int i = 0; i < t.nv; ++i) {
+                v[at(i)] = stage_qvel[i];
+                next_qvel.store_once(i, qvel[i] + qacc[i] * part);
+            }
+            integrate_positions(t, qpos, v, part, next_qpos);
+            for (const Actuator& a : t.actuators)
+                if (const int k = a.activation; k >= 0)
+                    next_act.store_once(k, act[k] + act_dot[k] * part);
+        });
+}
+
+KernelDef rk4_step(const TreePointer& tree) {
+    return kernel(
+        "articulated_rk4_step",
+        {"qpos", "qvel", "act", "qvel_2", "qvel_3", "qvel_4", "qacc", "qacc_2", "qacc_3", "qacc_4",
+         "act_dot", "act_dot_2", "act_dot_3", "act_dot_4", "h", "next_qpos", "next_qvel",
+         "next_act"},
+        [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> v2,
+               Read<Float> v3, Read<Float> v4, Read<Float> a1, Read<Float> a2, Read<Float> a3,
+               Read<Float> a4, Read<Float> r1, Read<Float> r2, Read<Float> r3, Read<Float> r4,
+               Param<Float> h, WriteSlice<Float> next_qpos, WriteSlice<Float> next_qvel,
+               WriteSlice<Float> next_act) {
+            const Tree& t = *tree;
+            const auto mean = [](const Float& a, const Float& b, const Float& c, const Float& d) {
+                return (a + 2.0 * b + 2.0 * c + d) / 6.0;
+            };
+            Numbers v(at(t.nv));
+            for (int i = 0; i < t.nv; ++i) {
+                v[at(i)] = mean(qvel[i], v2[i], v3[i], v4[i]);
+                next_qvel.store_once(i, qvel[i] + mean(a1[i], a2[i], a3[i], a4[i]) * h.value());
+            }
+            integrate_positions(t, qpos, v, h.value(), next_qpos);
+            for (const Actuator& a : t.actuators)
+                if (const int k = a.activation; k >= 0)
+                    next_act.store_once(k,
+                                        next_activation(a, act[k], mean(r1[k], r2[k], r3[k], r4[k]),
+                                                        h.value()));
+        });
+}
+
+KernelDef copy() {
+    return kernel("articulated_copy", {"from", "to"},
+                  [](Int i, Property<Float> from, Write<Float> to) { to[i] = from[i]; });
+}
+
+}  // namespace hindcast::articulated

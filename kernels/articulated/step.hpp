@@ -1,0 +1,35 @@
+// The acceleration of a tree, and the state that a step leads to.
+//
+// A step of h from state (q, v, a) with acceleration dv and rate da:
+//   Euler, implicitfast   v' = v + h dv,  q' = q + h v'
+//   RK4                   the classical method, on the manifold of positions
+// where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame.
+#pragma once
+
+#include "kernels/articulated/actuation.hpp"
+
+namespace hindcast::articulated {
+
+// What a solve takes implicitly: (M - h D) dv = f with D a part of the derivative of the forces f by
+// the velocities.
+enum class Implicit {
+    nothing,
+    damping,  // of joints: D is diagonal
+    fast      // dampers and actuators where the tree couples, and the bias force of single bodies
+};
+
+// inertia, passive, actuator, bias -> qacc, m/s^2 or rad/s^2. M's factors are those of L^T D L, from
+// the leaves to the root, so that no entry fills in (Featherstone 2008, section 6.5).
+KernelDef acceleration(const TreePointer& tree, Implicit implicit);
+
+// One step of Euler's method: state, qacc, act_dot -> next state.
+KernelDef euler_step(const TreePointer& tree);
+// A stage of a Runge-Kutta method at `fraction` of the step: the state at the step's begin, and the
+// velocity, acceleration and rate of another stage -> state of this stage.
+KernelDef stage(const TreePointer& tree, double fraction);
+// The step of RK4 from its four stages.
+KernelDef rk4_step(const TreePointer& tree);
+// to_i = from_i.
+KernelDef copy();
+
+}  // namespace hindcast::articulated

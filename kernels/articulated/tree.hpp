@@ -1,0 +1,97 @@
+// What the kernels of an articulated body are recorded for: its tree of bodies, joints and degrees of
+// freedom, and the numbers of the model that have no gradient.
+//
+// A tree is a part of a robot::RobotModel in the shape that host loops want. Names of sizes and the
+// numbering of all things are MuJoCo's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/robot/robot_model.hpp"
+
+namespace hindcast::articulated {
+
+// A closed interval; without limits where there are none.
+struct Limits {
+    bool present = false;
+    double low = 0, high = 0;
+};
+
+struct Joint {
+    robot::JointType type{};
+    int body = 0;
+    int qpos = 0, dof = 0;       // where its numbers begin in qpos and qvel
+    double reference = 0;        // of a hinge or slide: its qpos where the model was drawn
+    bool actuator_carries = false;  // gravity compensation counts as the actuators' force
+    Limits force;                // of the actuators, on a hinge or slide
+
+    int dofs() const {
+        return type == robot::JointType::free ? 6 : type == robot::JointType::ball ? 3 : 1;
+    }
+};
+
+struct Body {
+    int parent = 0;
+    int root = 0;             // the ancestor whose parent is the world
+    std::vector<int> joints;  // from the parent on
+    std::vector<int> dofs;    // all that move it, from the root on
+    double gravity_compensation = 0;
+};
+
+struct Site {
+    int body = 0;
+    double position[3] = {}, orientation[4] = {};  // in the body
+};
+
+// A fixed tendon: its length is the sum of coefficient times joint position.
+struct Tendon {
+    std::vector<std::pair<int, double>> joints;  // joint, coefficient
+    double stiffness = 0, damping = 0;           // N/m, N s/m where its length is in m
+    double low = 0, high = 0;                    // no force of the spring in between
+};
+
+struct Actuator {
+    robot::TransmissionType acts_on{};
+    int target = 0;  // joint, tendon or site
+    robot::DynamicsType dynamics{};
+    double time_constant = 0;  // s, of a filter
+    robot::GainType gain{};
+    robot::BiasType bias{};
+    int activation = -1;      // its number in act; -1: none
+    bool early = false;       // the force uses the activation at the end of the step
+    bool off = false;         // of a group that the model turns off
+    Limits control, force, activation_limits;
+    std::vector<int> dofs;    // that it may act on
+};
+
+struct Tree {
+    int nq = 0, nv = 0, na = 0, nu = 0;
+    std::vector<Body> bodies;  // 0 is the world
+    std::vector<Joint> joints;
+    std::vector<int> dof_body, dof_joint;
+    std::vector<std::vector<int>> ancestors;  // of each degree of freedom, itself first, to the root
+    std::vector<Site> sites;
+    std::vector<Tendon> tendons;  // all; spatial ones have no joints
+    std::vector<Actuator> actuators;
+    robot::IntegratorType integrator{};
+    bool springs = true, dampers = true, gravity = true;
+    bool damping_is_implicit = true;  // of Euler's method, in the damping of joints
+
+    // In rows of nv.
+    int entry(int row, int column) const { return row * nv + column; }
+    bool moves(int body) const { return !bodies[static_cast<std::size_t>(body)].dofs.empty(); }
+    // A free body with nothing that moves on it.
+    bool is_single(int body) const;
+};
+
+using TreePointer = std::shared_ptr<const Tree>;
+
+// Throws Error, by name and with a remedy, where the model has something that moves it and that is
+// not simulated: constraints (limits, friction loss, equalities, geoms that may touch), spatial
+// tendons with forces, and what robot::require_supported() refuses.
+TreePointer tree_of(const robot::RobotModel& model);
+
+}  // namespace hindcast::articulated

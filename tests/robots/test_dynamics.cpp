@@ -1,0 +1,102 @@
+// Articulated bodies against MuJoCo: accelerations of random states, states after a step with each
+// integrator, and trajectories.
+#include <doctest/doctest.h>
+
+#include "tests/robots/models.hpp"
+#include "tests/robots/oracle.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+constexpr int states = 100;
+
+// Steps both once from random states. The accelerations of the states are those that MuJoCo has in
+// a step of Euler's method, and that our RK4 has in its first stage.
+template <class Text>
+void compare(const std::string& name, const Text& text_of, const std::string& integrator,
+             double step) {
+    CAPTURE(name);
+    CAPTURE(integrator);
+    const std::string text = text_of(integrator);
+    Oracle oracle(text, "robot.xml"), euler(text_of("Euler"), "robot.xml");
+    Ours ours(text, step, 1);
+    std::mt19937_64 generator(7);
+    double acceleration = 0, position = 0, velocity = 0, activation = 0;
+    for (int k = 0; k < states; ++k) {
+        const RobotState state = oracle.random_state(generator);
+        ours.set(state);
+        ours.run();
+        oracle.set(state);
+        oracle.step();
+        euler.set(state);
+        euler.step();
+        if (integrator == "RK4")
+            acceleration =
+                std::max(acceleration, distance(ours.array("qacc"), euler.acceleration()));
+        const RobotState after = oracle.state();
+        position = std::max(position, distance(ours.array("qpos"), after.qpos));
+        velocity = std::max(velocity, distance(ours.array("qvel"), after.qvel));
+        activation = std::max(activation, distance(ours.array("act"), after.act));
+    }
+    CHECK(acceleration < 1e-9);
+    CHECK(position < 1e-9);
+    CHECK(velocity < 1e-9);
+    CHECK(activation < 1e-12);
+}
+
+// A model of MuJoCo's wheels with everything off that is not simulated.
+std::string unconstrained(const std::string& file, const std::string& integrator) {
+    return R"(<mujoco><include file=")" +
+           (robot_models_folder() / "mjx/mujoco/mjx/test_data" / file).string() +
+           R"("/><option timestep="0.005" integrator=")" + integrator +
+           R"("><flag constraint="disable"/></option></mujoco>)";
+}
+
+}  // namespace
+
+TEST_CASE("articulated bodies accelerate and step as MuJoCo's do") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const RobotText& robot : robot_texts())
+        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+            compare(
+                robot.name, [&](const std::string& word) { return with_integrator(robot, word); },
+                integrator, robot_step);
+}
+
+TEST_CASE("models of MuJoCo's wheels accelerate and step as in MuJoCo, without constraints") {
+    HINDCAST_NEEDS_MUJOCO();
+    if (!std::filesystem::exists(robot_models_folder() / "mjx")) HINDCAST_SKIP("no models of MJX");
+    for (const char* file : {"humanoid/humanoid.xml", "pendula.xml"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+            compare(
+                file, [&](const std::string& word) { return unconstrained(file, word); },
+                integrator, robot_step);
+}
+
+TEST_CASE("200 steps of articulated bodies that are not chaotic are MuJoCo's") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const std::size_t number : {0U, 2U, 4U}) {
+        const RobotText& robot = robot_texts()[number];
+        CAPTURE(robot.name);
+        for (const char* integrator : {"RK4", "Euler", "implicitfast"}) {
+            CAPTURE(integrator);
+            const std::string text = with_integrator(robot, integrator);
+            Oracle oracle(text, "robot.xml");
+            Ours ours(text, robot_step, 200);
+            std::mt19937_64 generator(11);
+            RobotState state = oracle.random_state(generator);
+            for (double& v : state.qvel) v *= 0.1;
+            oracle.set(state);
+            ours.set(state);
+            for (int k = 0; k < 200; ++k) oracle.step();
+            ours.run();
+            const std::vector<double> expected = oracle.state().qpos, found = ours.array("qpos");
+            double largest = 0;
+            for (std::size_t k = 0; k < found.size(); ++k)
+                largest = std::max(largest, std::fabs(found[k] - expected[k]));
+            CHECK(largest < 1e-7);
+        }
+    }
+}

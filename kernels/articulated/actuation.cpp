@@ -1,5 +1,7 @@
 #include "kernels/articulated/actuation.hpp"
 
+#include <numbers>
+
 namespace hindcast::articulated {
 
 using robot::BiasType;
@@ -10,7 +12,14 @@ using robot::TransmissionType;
 
 namespace {
 
+constexpr double two_pi = 2 * std::numbers::pi;
+
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool is_on_joint(const Actuator& a, int joint) {
+    return a.target == joint && (a.acts_on == TransmissionType::joint ||
+                                 a.acts_on == TransmissionType::jointinparent);
+}
 
 Float limited(const Float& x, const Limits& limits) {
     return limits.present ? clamp(x, limits.low, limits.high) : x;
@@ -99,12 +108,11 @@ KernelDef actuation(const TreePointer& tree) {
                WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
             const Tree& t = *tree;
             const Place place{qpos, xpos, xquat, cdof};
-            std::vector<Float> sum(at(t.nv));
+            std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size());
             for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
                 const Actuator& a = t.actuators[at(u)];
-                const Float raw = ctrl[u];
-                const Float control = limited(raw, a.control);
-                Float input = control, raw_input = raw;
+                const Float control = limited(ctrl[u], a.control);
+                Float input = control;
                 if (a.activation >= 0) {
                     const Float now = act[a.activation];
                     const Float rate = a.dynamics == DynamicsType::integrator
@@ -112,7 +120,6 @@ KernelDef actuation(const TreePointer& tree) {
                                            : (control - now) / a.time_constant;
                     act_dot.store_once(a.activation, a.off ? Float(0) : rate);
                     input = a.early ? next_activation(a, now, rate, h.value()) : now;
-                    raw_input = input;
                 }
                 const Way way = way_of(t, a, place, gear[2 * u], gear[2 * u + 1]);
                 Float velocity;
@@ -124,17 +131,21 @@ KernelDef actuation(const TreePointer& tree) {
                 for (const int k : a.dofs) moment.store_once(t.entry(u, k), row[at(k)]);
                 if (a.off) {
                     actuator_force.store_once(u, Float(0));
-                    slope.store_once(u, Float(0));
                     continue;
+                }
+                const Vec3 gain = gain_of[u], bias = bias_of[u];
+                if (a.may_wrap) {
+                    // A position servo goes to the setpoint that is nearest.
+                    const Float period = two_pi * norm(Vec3(gear[2 * u]));
+                    const Float turns = round(divz(input - way.length, period));
+                    input = select(gain[0] == -bias[1], input - period * turns, input);
                 }
                 const auto affine = [&](const Vec3& p) {
                     return p[0] + p[1] * way.length + p[2] * velocity;
                 };
-                const Vec3 gain = gain_of[u], bias = bias_of[u];
                 Float force = (a.gain == GainType::affine ? affine(gain) : gain[0]) * input;
                 Float rate;
-                // MuJoCo's derivative takes the control as it is, before its limits.
-                if (a.gain == GainType::affine) rate = gain[2] * raw_input;
+                if (a.gain == GainType::affine) rate = gain[2] * input;
                 if (a.bias == BiasType::affine) {
                     force = force + affine(bias);
                     rate = rate + bias[2];
@@ -145,7 +156,7 @@ KernelDef actuation(const TreePointer& tree) {
                     rate = select(inside, rate, Float(0));
                 }
                 actuator_force.store_once(u, force);
-                slope.store_once(u, rate);
+                slopes[at(u)] = rate;
                 for (const int k : a.dofs) sum[at(k)] = sum[at(k)] + row[at(k)] * force;
             }
             for (int i = 0; i < t.nv; ++i) {
@@ -153,7 +164,14 @@ KernelDef actuation(const TreePointer& tree) {
                 Float total = sum[at(i)];
                 if (joint.actuator_carries) total = total + compensation[i];
                 actuator.store_once(i, limited(total, joint.force));
+                if (!joint.force.present) continue;
+                const Bool inside = total > joint.force.low && total < joint.force.high;
+                for (std::size_t u = 0; u < t.actuators.size(); ++u)
+                    if (is_on_joint(t.actuators[u], t.dof_joint[at(i)]))
+                        slopes[u] = select(inside, slopes[u], Float(0));
             }
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u)
+                slope.store_once(u, slopes[at(u)]);
         });
 }
 

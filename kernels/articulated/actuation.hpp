@@ -3,7 +3,8 @@
 //   moment           actuators x dofs   how each acts: generalised force per actuator force; only
 //                                       entries that may be other than 0 are ever written
 //   actuator_force   actuators          after its limits
-//   slope            actuators          its derivative by the actuator's velocity; 0 at a limit
+//   slope            actuators          its derivative by the actuator's velocity; 0 where a limit
+//                                       of it, or of the joint that it acts on, holds
 //   actuator         dofs               the generalised force of all
 //   act_dot          activations        1/s
 #pragma once

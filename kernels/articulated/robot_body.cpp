@@ -181,14 +181,17 @@ void RobotBody::step() {
         add({launch(euler_step(tree_), now_, "step", next)});
     } else {
         std::vector<Stage> stages = {now_};
+        stages[0]["rate"] = now_.at("qvel");
         add(accelerate(now_, Implicit::nothing));
         for (const double fraction : {0.5, 0.5, 1.0}) {
             const Stage& last = stages.back();
             Stage one = make_stage(false);
-            std::vector<NamedArgument> ends = {{"stage_qvel", last.at("qvel")},
+            one["rate"] = Array(model_.real(), {t.nv, 1});
+            std::vector<NamedArgument> ends = {{"last_rate", last.at("rate")},
                                                {"qacc", last.at("qacc")},
                                                {"next_qpos", one.at("qpos")},
-                                               {"next_qvel", one.at("qvel")}};
+                                               {"next_qvel", one.at("qvel")},
+                                               {"next_rate", one.at("rate")}};
             if (rates) {
                 ends.emplace_back("act_dot", last.at("act_dot"));
                 ends.emplace_back("next_act", one.at("act"));
@@ -199,7 +202,7 @@ void RobotBody::step() {
             stages.push_back(std::move(one));
         }
         for (std::size_t k = 1; k < stages.size(); ++k)
-            for (const char* name : {"qvel", "qacc", "act_dot"})
+            for (const char* name : {"rate", "qacc", "act_dot"})
                 if (const auto found = stages[k].find(name); found != stages[k].end())
                     next.emplace_back(std::string(name) + "_" + std::to_string(k + 1),
                                       found->second);

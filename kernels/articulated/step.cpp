@@ -66,7 +66,8 @@ std::array<Float, 6> solve_six(std::array<std::array<Float, 6>, 6> a, std::array
     return b;
 }
 
-// The derivative of a single free body's bias force by its velocities: row, column.
+// The derivative of the bias force of a free body, with what is fixed to it, by its velocities: row,
+// column.
 std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
                                                     const Read<Six>& cdof, const Read<Six>& cvel,
                                                     const Read<Ten>& cinert,
@@ -79,7 +80,9 @@ std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
         shift = shift + way[at(k)] * qvel[dof + k];
         spin = spin + way[at(3 + k)] * qvel[dof + 3 + k];
     }
-    const Inertia inertia(cinert[body]);
+    Inertia inertia(cinert[body]);
+    for (int b = body + 1; b < static_cast<int>(t.bodies.size()); ++b)
+        if (t.bodies[at(b)].root == body) inertia = inertia + Inertia(cinert[b]);
     const Motion v(cvel[body]);
     const Force momentum = inertia * v;
     std::array<std::array<Float, 6>, 6> derivative;
@@ -90,6 +93,23 @@ std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
         for (std::size_t i = 0; i < 6; ++i) derivative[i][k] = dot(way[i], force);
     }
     return derivative;
+}
+
+// dexp^-1(u) w. Below |u|^2 = 0.25 c is its series, of Bernoulli's numbers over factorials, whose
+// first omitted term is below one rounding.
+Vec3 rate_of_increment(const Vec3& u, const Vec3& w) {
+    const Float t2 = dot(u, u);
+    const Bool small = t2 < 0.25;
+    static constexpr double series[] = {1.0 / 12,       1.0 / 720,
+                                        1.0 / 30240,    1.0 / 1209600,
+                                        1.0 / 47900160, 691.0 / 1307674368000.0,
+                                        1.0 / 74724249600.0};
+    Float sum = Float(series[6]);
+    for (int k = 5; k >= 0; --k) sum = sum * t2 + series[k];
+    const Float safe = select(small, Float(1), t2), half = 0.5 * sqrt(safe);
+    const Float c = select(small, sum, (1.0 - half * cos(half) / sin(half)) / safe);
+    const Vec3 turned = cross(u, w);
+    return w + 0.5 * turned + c * cross(u, turned);
 }
 
 void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& velocity,
@@ -195,20 +215,29 @@ KernelDef euler_step(const TreePointer& tree) {
 KernelDef stage(const TreePointer& tree, double fraction) {
     return kernel(
         "articulated_stage",
-        {"qpos", "qvel", "act", "stage_qvel", "qacc", "act_dot", "h", "next_qpos", "next_qvel",
-         "next_act"},
+        {"qpos", "qvel", "act", "last_rate", "qacc", "act_dot", "h", "next_qpos", "next_qvel",
+         "next_act", "next_rate"},
         [tree, fraction](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act,
-                         Read<Float> stage_qvel, Read<Float> qacc, Read<Float> act_dot,
+                         Read<Float> last_rate, Read<Float> qacc, Read<Float> act_dot,
                          Param<Float> h, WriteSlice<Float> next_qpos, WriteSlice<Float> next_qvel,
-                         WriteSlice<Float> next_act) {
+                         WriteSlice<Float> next_act, WriteSlice<Float> next_rate) {
             const Tree& t = *tree;
             const Float part = fraction * h.value();
-            Numbers v(at(t.nv));
+            Numbers last(at(t.nv)), rate(at(t.nv));
             for (int i = 0; i < t.nv; ++i) {
-                v[at(i)] = stage_qvel[i];
-                next_qvel.store_once(i, qvel[i] + qacc[i] * part);
+                last[at(i)] = last_rate[i];
+                rate[at(i)] = qvel[i] + qacc[i] * part;
+                next_qvel.store_once(i, rate[at(i)]);
             }
-            integrate_positions(t, qpos, v, part, next_qpos);
+            integrate_positions(t, qpos, last, part, next_qpos);
+            for (const Joint& joint : t.joints) {
+                if (joint.dofs() < 3) continue;
+                const std::size_t k = at(joint.dof + (joint.type == JointType::free ? 3 : 0));
+                const Vec3 u(last[k] * part, last[k + 1] * part, last[k + 2] * part);
+                const Vec3 turn = rate_of_increment(u, Vec3(rate[k], rate[k + 1], rate[k + 2]));
+                for (int m = 0; m < 3; ++m) rate[k + at(m)] = turn[m];
+            }
+            for (int i = 0; i < t.nv; ++i) next_rate.store_once(i, rate[at(i)]);
             for (const Actuator& a : t.actuators)
                 if (const int k = a.activation; k >= 0)
                     next_act.store_once(k, act[k] + act_dot[k] * part);
@@ -218,7 +247,7 @@ KernelDef stage(const TreePointer& tree, double fraction) {
 KernelDef rk4_step(const TreePointer& tree) {
     return kernel(
         "articulated_rk4_step",
-        {"qpos", "qvel", "act", "qvel_2", "qvel_3", "qvel_4", "qacc", "qacc_2", "qacc_3", "qacc_4",
+        {"qpos", "qvel", "act", "rate_2", "rate_3", "rate_4", "qacc", "qacc_2", "qacc_3", "qacc_4",
          "act_dot", "act_dot_2", "act_dot_3", "act_dot_4", "h", "next_qpos", "next_qvel",
          "next_act"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> v2,

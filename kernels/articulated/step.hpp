@@ -2,8 +2,11 @@
 //
 // A step of h from state (q, v, a) with acceleration dv and rate da:
 //   Euler, implicitfast   v' = v + h dv,  q' = q + h v'
-//   RK4                   the classical method, on the manifold of positions
-// where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame.
+//   RK4                   the classical method as one of Munthe-Kaas: it moves an increment u with
+//                         q_i = q + u, whose rate is dexp^-1(u) v for rotations
+// where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame. Of
+// a rotation vector u, dexp^-1(u) w = w + u x w / 2 + c(|u|) u x (u x w), and
+// c(t) = (1 - t/2 cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IV.8).
 #pragma once
 
 #include "kernels/articulated/actuation.hpp"
@@ -15,7 +18,8 @@ namespace hindcast::articulated {
 enum class Implicit {
     nothing,
     damping,  // of joints: D is diagonal
-    fast      // dampers and actuators where the tree couples, and the bias force of single bodies
+    fast      // dampers and actuators where the tree couples, and the bias force of free bodies on
+              // which nothing moves
 };
 
 // inertia, passive, actuator, bias -> qacc, m/s^2 or rad/s^2. M's factors are those of L^T D L, from
@@ -24,8 +28,9 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit);
 
 // One step of Euler's method: state, qacc, act_dot -> next state.
 KernelDef euler_step(const TreePointer& tree);
-// A stage of a Runge-Kutta method at `fraction` of the step: the state at the step's begin, and the
-// velocity, acceleration and rate of another stage -> state of this stage.
+// A stage of RK4 at `fraction` of the step: the state at the step's begin, and the rate of the
+// increment, acceleration and act_dot of the stage before -> the state of this stage and its rate. The
+// rate of the first stage is its velocity.
 KernelDef stage(const TreePointer& tree, double fraction);
 // The step of RK4 from its four stages.
 KernelDef rk4_step(const TreePointer& tree);

@@ -134,6 +134,11 @@ private:
             a.activation_limits =
                 limits(integer("actuator_actlimited", i) != 0, "actuator_actrange", i);
             a.dofs = dofs_of(a);
+            a.may_wrap = (a.acts_on == TransmissionType::joint ||
+                          a.acts_on == TransmissionType::jointinparent) &&
+                         t_.joints[at(a.target)].type == JointType::ball &&
+                         a.gain == GainType::fixed && a.bias == BiasType::affine &&
+                         a.dynamics == DynamicsType::none;
             t_.actuators.push_back(std::move(a));
         }
     }
@@ -164,8 +169,8 @@ private:
 bool Tree::is_single(int body) const {
     const Body& b = bodies[at(body)];
     if (b.joints.size() != 1 || joints[at(b.joints[0])].type != JointType::free) return false;
-    return std::ranges::none_of(bodies, [&](const Body& other) {
-        return &other != &b && other.root == body && &other != bodies.data();
+    return std::ranges::all_of(bodies, [&](const Body& other) {
+        return other.root != body || &other == &b || other.joints.empty();
     });
 }
 

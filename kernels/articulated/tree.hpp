@@ -62,6 +62,7 @@ struct Actuator {
     robot::BiasType bias{};
     int activation = -1;      // its number in act; -1: none
     bool early = false;       // the force uses the activation at the end of the step
+    bool may_wrap = false;    // its control is an angle about a ball joint, if its gains say so
     bool off = false;         // of a group that the model turns off
     Limits control, force, activation_limits;
     std::vector<int> dofs;    // that it may act on
@@ -83,7 +84,7 @@ struct Tree {
     // In rows of nv.
     int entry(int row, int column) const { return row * nv + column; }
     bool moves(int body) const { return !bodies[static_cast<std::size_t>(body)].dofs.empty(); }
-    // A free body with nothing that moves on it.
+    // A body with a free joint, on which nothing moves.
     bool is_single(int body) const;
 };
 

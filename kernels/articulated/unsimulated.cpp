@@ -73,6 +73,13 @@ private:
             const int target = integer("actuator_trnid", 2 * i);
             if (acts_on == TransmissionType::site && integer("actuator_trnid", 2 * i + 1) >= 0)
                 add(ObjectKind::actuator, i, "has a reference site", "remove refsite");
+            if ((acts_on == TransmissionType::joint ||
+                 acts_on == TransmissionType::jointinparent) &&
+                enum_at<JointType>(m_.integers("jnt_type"), target) == JointType::ball &&
+                enum_at<DynamicsType>(m_.integers("actuator_dyntype"), i) ==
+                    DynamicsType::integrator)
+                add(ObjectKind::actuator, i, "integrates the setpoint of a ball joint",
+                    "write a position actuator");
             if (acts_on != TransmissionType::tendon) continue;
             if (enum_at<TendonType>(m_.integers("tendon_type"), target) != TendonType::fixed)
                 add(ObjectKind::actuator, i, "acts on a spatial tendon",

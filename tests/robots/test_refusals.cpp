@@ -1,0 +1,126 @@
+// What an articulated body refuses, and how it says so.
+#include <doctest/doctest.h>
+
+#include "tests/robots/oracle.hpp"
+
+using namespace hindcast;
+using namespace hindcast::test;
+
+namespace {
+
+// Two geoms, a hinge and a slide; what is put into its places is empty in the plain one.
+struct Parts {
+    std::string option, joint, geom = R"(contype="0" conaffinity="0")", more;
+};
+std::string text_of(const Parts& p) {
+    return "<mujoco><option " + p.option + R"(/><worldbody>
+        <geom name="floor" type="plane" size="1 1 1"/>
+        <body name="upper"><joint name="hip" axis="0 1 0" )" +
+           p.joint + R"(/><geom name="thigh" size="0.1" )" + p.geom + R"(/>
+          <site name="s"/>
+          <body name="lower"><joint name="knee" type="slide"/>
+            <geom name="shin" size="0.1" contype="0" conaffinity="0"/></body></body>
+      </worldbody>)" +
+           p.more + "</mujoco>";
+}
+std::string refusal(const Parts& parts) {
+    return message([&] { Ours(text_of(parts), 0.01, 1); });
+}
+
+}  // namespace
+
+TEST_CASE("articulated bodies: what is not simulated is refused by name, with a remedy") {
+    HINDCAST_NEEDS_MUJOCO();
+    CHECK(refusal({}) == "no error");
+    const auto says = [](const Parts& parts, const std::string& words) {
+        const std::string said = refusal(parts);
+        CHECK_MESSAGE(said.find("at /bodies/0/model: " + words) != std::string::npos, said);
+    };
+    says({.joint = R"(range="-10 10")"},
+         "joint 'hip' is limited, which is not simulated yet; remove its range, or write "
+         "<option><flag limit=\"disable\"/></option>");
+    says({.joint = R"(frictionloss="0.1")"},
+         "joint 'hip' has friction loss, which is not simulated yet; remove frictionloss, or write "
+         "<option><flag frictionloss=\"disable\"/></option>");
+    says({.geom = ""},
+         "geom 'floor' and geom 'thigh' may touch, which is not simulated yet; write contype=\"0\" "
+         "and conaffinity=\"0\" in their geoms, or <option><flag contact=\"disable\"/></option>");
+    says({.more = R"(<contact><pair geom1="thigh" geom2="floor"/></contact>)"},
+         "geom 'thigh' and geom 'floor' may touch");
+    says({.more = R"(<equality><connect name="hook" body1="upper" anchor="0 0 1"/></equality>)"},
+         "equality 'hook' is a constraint, which is not simulated yet; write active=\"false\", or "
+         "<option><flag equality=\"disable\"/></option>");
+    const std::string cord = R"(<tendon><fixed name="cord" PUT><joint joint="hip" coef="1"/>
+        </fixed></tendon>)";
+    const auto with = [&](const std::string& attribute, const std::string& more = "") {
+        std::string tendon = cord;
+        tendon.replace(tendon.find("PUT"), 3, attribute);
+        return Parts{.more = tendon + more};
+    };
+    says(with(R"(range="0 1")"), "tendon 'cord' is limited, which is not simulated yet");
+    says(with(R"(frictionloss="1")"), "tendon 'cord' has friction loss");
+    says(with(R"(armature="1")"),
+         "tendon 'cord' has armature, which is not simulated yet; give armature to its joints");
+    says(with(R"(actuatorfrcrange="-1 1")",
+              R"(<actuator><motor name="pull" tendon="cord"/></actuator>)"),
+         "tendon 'cord' limits the force of its actuators, which is not simulated yet; remove "
+         "actuatorfrcrange, and give the actuators a forcerange");
+    const std::string spatial =
+        R"(<tendon><spatial name="rope" PUT><site site="s"/><site site="s"/></spatial></tendon>)";
+    std::string pulling = spatial, plain = spatial;
+    pulling.replace(pulling.find("PUT"), 3, R"(stiffness="3")");
+    plain.replace(plain.find("PUT"), 3, "");
+    says({.more = pulling}, "tendon 'rope' is spatial and has stiffness or damping, which is not "
+                            "simulated yet; set them to 0, or write a fixed tendon");
+    CHECK(refusal({.more = plain}) == "no error");
+    says({.more = plain + R"(<actuator><motor name="winch" tendon="rope"/></actuator>)"},
+         "actuator 'winch' acts on a spatial tendon, which is not simulated yet; let it act on a "
+         "joint, a site or a fixed tendon");
+    says({.more = R"(<actuator><motor name="jet" site="s" refsite="s"/></actuator>)"},
+         "actuator 'jet' has a reference site, which is not simulated yet; remove refsite");
+    says({.option = R"(integrator="discrete")"},
+         "option integrator = discrete is not simulated yet; write Euler, implicitfast or RK4");
+    says({.option = R"(integrator="implicit")"}, "option integrator = implicit is not supported");
+}
+
+TEST_CASE("articulated bodies: flags turn off what would be refused") {
+    HINDCAST_NEEDS_MUJOCO();
+    const Parts everything{.joint = R"(range="-10 10" frictionloss="0.1")",
+                           .geom = "",
+                           .more = R"(<equality><connect body1="upper" anchor="0 0 1"/></equality>
+        <option><flag constraint="disable"/></option>)"};
+    CHECK(refusal(everything) == "no error");
+}
+
+TEST_CASE("articulated bodies: faults of the scene are at its keys") {
+    HINDCAST_NEEDS_MUJOCO();
+    TemporaryFolder folder;
+    std::ofstream(folder / "robot.xml") << text_of({});
+    std::ofstream(folder / "damaged.xml") << "<mujoco><worldbody><body>";
+    std::ofstream(folder / "still.xml") << "<mujoco/>";
+    const auto said = [&](const std::string& body, const std::string& keys = "") {
+        const std::string scene =
+            R"({"format": 1, "time": {"step": 0.01, "steps": 1}, )" + keys +
+            R"("bodies": [{"type": "articulated", "name": "robot", )" + body + "}]}";
+        return message([&] {
+            SimulationOptions options;
+            options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+            Simulation(Scene::of(document::Document::parse(scene, "scene"), folder / "scene.json"),
+                       all_modules(), options);
+        });
+    };
+    const auto says = [](const std::string& text, const std::string& words) {
+        CHECK_MESSAGE(text.find(words) != std::string::npos, text);
+    };
+    CHECK(said(R"("model": "robot.xml")") == "no error");
+    says(said(R"("model": "missing.xml")"), "at /bodies/0/model");
+    says(said(R"("model": "damaged.xml")"), "at /bodies/0/model");
+    says(said(R"("model": "still.xml")"), "the model has no joints: nothing moves");
+    says(said(R"("model": "robot.xml", "keyframe": "home")"), "at /bodies/0/keyframe");
+    says(said(R"("model": "robot.xml", "qpos": [0, 0, 0])"), "at /bodies/0/qpos");
+    says(said(R"("model": "robot.xml", "ctrl": [1])"),
+         "at /bodies/0/ctrl: the model has nothing that it would be a number of");
+    says(said(R"("model": "robot.xml", "body_mass": [0, 1, -2])"), "at /bodies/0/body_mass");
+    says(said(R"("model": "robot.xml")", R"("dimension": 2, "gravity": [0, 0], )"),
+         "articulated bodies live in scenes of dimension 3");
+}

@@ -10,14 +10,14 @@ namespace {
 
 // Two geoms, a hinge and a slide; what is put into its places is empty in the plain one.
 struct Parts {
-    std::string option, joint, geom = R"(contype="0" conaffinity="0")", more;
+    std::string option = {}, joint = {}, geom = R"(contype="0" conaffinity="0")", more = {};
 };
 std::string text_of(const Parts& p) {
     return "<mujoco><option " + p.option + R"(/><worldbody>
         <geom name="floor" type="plane" size="1 1 1"/>
         <body name="upper"><joint name="hip" axis="0 1 0" )" +
            p.joint + R"(/><geom name="thigh" size="0.1" )" + p.geom + R"(/>
-          <site name="s"/>
+          <site name="s"/><site name="t" pos="0 0 1"/>
           <body name="lower"><joint name="knee" type="slide"/>
             <geom name="shin" size="0.1" contype="0" conaffinity="0"/></body></body>
       </worldbody>)" +
@@ -46,7 +46,7 @@ TEST_CASE("articulated bodies: what is not simulated is refused by name, with a 
          "geom 'floor' and geom 'thigh' may touch, which is not simulated yet; write contype=\"0\" "
          "and conaffinity=\"0\" in their geoms, or <option><flag contact=\"disable\"/></option>");
     says({.more = R"(<contact><pair geom1="thigh" geom2="floor"/></contact>)"},
-         "geom 'thigh' and geom 'floor' may touch");
+         "geom 'floor' and geom 'thigh' may touch");
     says({.more = R"(<equality><connect name="hook" body1="upper" anchor="0 0 1"/></equality>)"},
          "equality 'hook' is a constraint, which is not simulated yet; write active=\"false\", or "
          "<option><flag equality=\"disable\"/></option>");
@@ -66,7 +66,7 @@ TEST_CASE("articulated bodies: what is not simulated is refused by name, with a 
          "tendon 'cord' limits the force of its actuators, which is not simulated yet; remove "
          "actuatorfrcrange, and give the actuators a forcerange");
     const std::string spatial =
-        R"(<tendon><spatial name="rope" PUT><site site="s"/><site site="s"/></spatial></tendon>)";
+        R"(<tendon><spatial name="rope" PUT><site site="s"/><site site="t"/></spatial></tendon>)";
     std::string pulling = spatial, plain = spatial;
     pulling.replace(pulling.find("PUT"), 3, R"(stiffness="3")");
     plain.replace(plain.find("PUT"), 3, "");

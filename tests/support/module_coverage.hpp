@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/sim/scene/scene.hpp"
+#include "tests/support/mujoco.hpp"
 #include "tests/support/paths.hpp"
 
 namespace hindcast::test {
@@ -30,6 +31,14 @@ inline std::vector<std::string> parameter_paths(const Scene& scene) {
     for (std::size_t k = 0; k < list.size(); ++k)
         paths.push_back(list.item(k).find("path")->string());
     return paths;
+}
+
+// Whether this machine can build the scene: one with a robot needs MuJoCo.
+inline bool can_build(const Scene& scene) {
+    return why_no_mujoco().empty() ||
+           std::ranges::none_of(scene.objects(), [](const Scene::Object& object) {
+               return object.type == "articulated";
+           });
 }
 
 // The same scene with one of its parameters only.

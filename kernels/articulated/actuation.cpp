@@ -17,8 +17,8 @@ constexpr double two_pi = 2 * std::numbers::pi;
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool is_on_joint(const Actuator& a, int joint) {
-    return a.target == joint && (a.acts_on == TransmissionType::joint ||
-                                 a.acts_on == TransmissionType::jointinparent);
+    return a.target == joint &&
+           (a.acts_on == TransmissionType::joint || a.acts_on == TransmissionType::jointinparent);
 }
 
 Float limited(const Float& x, const Limits& limits) {
@@ -78,8 +78,7 @@ Way way_of(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& 
                      Vec3(at_place.xpos[t.bodies[at(site.body)].root]);
     const Vec3 push = rotate(frame, first);
     const Force wrench(rotate(frame, last) + cross(arm, push), push);
-    for (const int k : a.dofs)
-        way.moment.emplace_back(k, dot(Motion(at_place.cdof[k]), wrench));
+    for (const int k : a.dofs) way.moment.emplace_back(k, dot(Motion(at_place.cdof[k]), wrench));
     return way;
 }
 
@@ -103,9 +102,8 @@ KernelDef actuation(const TreePointer& tree) {
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
                Param<Float> h, Read<Vec3> xpos, Read<Quat> xquat, Read<Six> cdof,
                Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Vec3> gear,
-               Read<Float> compensation, WriteSlice<Float> moment,
-               WriteSlice<Float> actuator_force, WriteSlice<Float> slope,
-               WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
+               Read<Float> compensation, WriteSlice<Float> moment, WriteSlice<Float> actuator_force,
+               WriteSlice<Float> slope, WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
             const Tree& t = *tree;
             const Place place{qpos, xpos, xquat, cdof};
             std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size());

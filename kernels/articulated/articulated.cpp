@@ -130,8 +130,8 @@ private:
         const auto count = static_cast<std::size_t>(robot_->size("nmocap"));
         for (std::size_t b = 0; b < numbers.size(); ++b) {
             if (numbers[b] < 0) continue;
-            const std::size_t row = static_cast<std::size_t>(*keyframe_) * count +
-                                    static_cast<std::size_t>(numbers[b]);
+            const std::size_t row =
+                static_cast<std::size_t>(*keyframe_) * count + static_cast<std::size_t>(numbers[b]);
             for (std::size_t k = 0; k < 3; ++k)
                 places[3 * b + k] = robot_->reals("key_mpos")[3 * row + k];
             for (std::size_t k = 0; k < 4; ++k)
@@ -164,13 +164,14 @@ void register_articulated(Registry& registry) {
     using namespace model;
     std::vector<Field> fields = {
         text("model").doc("the file, MJCF or URDF, beside the scene or below"),
-        text("keyframe").optional().doc(
-            "of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it qpos is "
-            "the model's own and the others are 0")};
+        text("keyframe")
+            .optional()
+            .doc("of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it "
+                 "qpos is "
+                 "the model's own and the others are 0")};
     for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
     registry.add(
-        {Section::bodies,
-         "articulated",
+        {Section::bodies, "articulated",
          "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
@@ -178,8 +179,7 @@ void register_articulated(Registry& registry) {
          "(limits, friction loss, equalities, contact) are not simulated yet: a model with one "
          "is refused. Every key that is a field of the compiled model has the model's numbers "
          "where it is left out.",
-         std::move(fields),
-         [](std::shared_ptr<Settings> s) {
+         std::move(fields), [](std::shared_ptr<Settings> s) {
              return std::make_unique<articulated::Articulated>(std::move(s));
          }});
 }

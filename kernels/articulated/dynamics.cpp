@@ -24,9 +24,8 @@ KernelDef inertia(const TreePointer& tree) {
             for (int b = 1; b < body_count(t); ++b) {
                 if (!t.moves(b)) continue;
                 const Vec3 from_origin = xipos[b] - Vec3(xpos[t.bodies[at(b)].root]);
-                composite[at(b)] =
-                    Inertia(body_mass[b], from_origin, body_inertia[b],
-                            Quat(xquat[b]) * normalize(body_iquat[b]));
+                composite[at(b)] = Inertia(body_mass[b], from_origin, body_inertia[b],
+                                           Quat(xquat[b]) * normalize(body_iquat[b]));
                 cinert.store_once(b, composite[at(b)].ten());
             }
             for (int b = body_count(t) - 1; b > 0; --b) {
@@ -47,56 +46,56 @@ KernelDef inertia(const TreePointer& tree) {
 // Outwards the accelerations of bodies whose joints do not accelerate, with -g for the world's;
 // inwards the forces that these need.
 KernelDef bias(const TreePointer& tree) {
-    return kernel(
-        "articulated_bias", {"cdof", "cvel", "cinert", "qvel", "gravity", "bias"},
-        [tree](Int, Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
-               Property<Vec3> gravity, WriteSlice<Float> bias) {
-            const Tree& t = *tree;
-            std::vector<Motion> a(t.bodies.size());
-            std::vector<Force> f(t.bodies.size());
-            if (t.gravity) a[0].linear = -gravity[0];
-            for (int b = 1; b < body_count(t); ++b) {
-                if (!t.moves(b)) {
-                    a[at(b)] = a[0];
-                    continue;
-                }
-                const Body& body = t.bodies[at(b)];
-                a[at(b)] = a[at(body.parent)];
-                Motion v;
-                if (t.moves(body.parent)) v = Motion(cvel[body.parent]);
-                // What carries a joint's axes along; the three translations of a free joint have
-                // the axes of the world.
-                const auto joint_part = [&](int dof, int count) {
-                    Motion own = Motion(cdof[dof]) * qvel[dof];
-                    for (int k = dof + 1; k < dof + count; ++k)
-                        own = own + Motion(cdof[k]) * qvel[k];
-                    a[at(b)] = a[at(b)] + cross(v, own);
-                    v = v + own;
-                };
-                for (const int j : body.joints) {
-                    const Joint& joint = t.joints[at(j)];
-                    if (joint.type != JointType::free) {
-                        joint_part(joint.dof, joint.dofs());
-                        continue;
-                    }
-                    for (int k = joint.dof; k < joint.dof + 3; ++k)
-                        v = v + Motion(cdof[k]) * qvel[k];
-                    joint_part(joint.dof + 3, 3);
-                }
-                const Inertia inertia(cinert[b]);
-                const Motion velocity(cvel[b]);
-                f[at(b)] = inertia * a[at(b)] + cross(velocity, inertia * velocity);
-            }
-            for (int b = body_count(t) - 1; b > 0; --b) {
-                const Body& body = t.bodies[at(b)];
-                for (const int j : body.joints) {
-                    const Joint& joint = t.joints[at(j)];
-                    for (int k = joint.dof; k < joint.dof + joint.dofs(); ++k)
-                        bias.store_once(k, dot(Motion(cdof[k]), f[at(b)]));
-                }
-                if (t.moves(body.parent)) f[at(body.parent)] = f[at(body.parent)] + f[at(b)];
-            }
-        });
+    return kernel("articulated_bias", {"cdof", "cvel", "cinert", "qvel", "gravity", "bias"},
+                  [tree](Int, Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
+                         Property<Vec3> gravity, WriteSlice<Float> bias) {
+                      const Tree& t = *tree;
+                      std::vector<Motion> a(t.bodies.size());
+                      std::vector<Force> f(t.bodies.size());
+                      if (t.gravity) a[0].linear = -gravity[0];
+                      for (int b = 1; b < body_count(t); ++b) {
+                          if (!t.moves(b)) {
+                              a[at(b)] = a[0];
+                              continue;
+                          }
+                          const Body& body = t.bodies[at(b)];
+                          a[at(b)] = a[at(body.parent)];
+                          Motion v;
+                          if (t.moves(body.parent)) v = Motion(cvel[body.parent]);
+                          // What carries a joint's axes along; the three translations of a free joint have
+                          // the axes of the world.
+                          const auto joint_part = [&](int dof, int count) {
+                              Motion own = Motion(cdof[dof]) * qvel[dof];
+                              for (int k = dof + 1; k < dof + count; ++k)
+                                  own = own + Motion(cdof[k]) * qvel[k];
+                              a[at(b)] = a[at(b)] + cross(v, own);
+                              v = v + own;
+                          };
+                          for (const int j : body.joints) {
+                              const Joint& joint = t.joints[at(j)];
+                              if (joint.type != JointType::free) {
+                                  joint_part(joint.dof, joint.dofs());
+                                  continue;
+                              }
+                              for (int k = joint.dof; k < joint.dof + 3; ++k)
+                                  v = v + Motion(cdof[k]) * qvel[k];
+                              joint_part(joint.dof + 3, 3);
+                          }
+                          const Inertia inertia(cinert[b]);
+                          const Motion velocity(cvel[b]);
+                          f[at(b)] = inertia * a[at(b)] + cross(velocity, inertia * velocity);
+                      }
+                      for (int b = body_count(t) - 1; b > 0; --b) {
+                          const Body& body = t.bodies[at(b)];
+                          for (const int j : body.joints) {
+                              const Joint& joint = t.joints[at(j)];
+                              for (int k = joint.dof; k < joint.dof + joint.dofs(); ++k)
+                                  bias.store_once(k, dot(Motion(cdof[k]), f[at(b)]));
+                          }
+                          if (t.moves(body.parent))
+                              f[at(body.parent)] = f[at(body.parent)] + f[at(b)];
+                      }
+                  });
 }
 
 Float tendon_length(const Tree& tree, int tendon, const Read<Float>& qpos) {
@@ -130,15 +129,15 @@ KernelDef passive(const TreePointer& tree) {
                 const auto away = [&](int k) {
                     return qpos[joint.qpos + k] - qpos_spring[joint.qpos + k];
                 };
-                const int ways = joint.type == JointType::ball ? 0
+                const int ways = joint.type == JointType::ball   ? 0
                                  : joint.type == JointType::free ? 3
                                                                  : 1;
                 for (int k = 0; k < ways; ++k)
                     force[at(joint.dof + k)] -= jnt_stiffness[j] * away(k);
                 if (joint.dofs() < 3) continue;
-                const Vec3 turn = rotation_vector(
-                    conjugate(quaternion_at(qpos_spring, joint.qpos + ways)) *
-                    quaternion_at(qpos, joint.qpos + ways));
+                const Vec3 turn =
+                    rotation_vector(conjugate(quaternion_at(qpos_spring, joint.qpos + ways)) *
+                                    quaternion_at(qpos, joint.qpos + ways));
                 for (int k = 0; k < 3; ++k)
                     force[at(joint.dof + ways + k)] -= jnt_stiffness[j] * turn[k];
             }
@@ -150,8 +149,7 @@ KernelDef passive(const TreePointer& tree) {
                     const Float length = tendon_length(t, i, qpos);
                     pull = tendon.stiffness * (clamp(length, tendon.low, tendon.high) - length);
                 }
-                if (tendon.damping != 0)
-                    pull = pull - tendon.damping * tendon_velocity(t, i, qvel);
+                if (tendon.damping != 0) pull = pull - tendon.damping * tendon_velocity(t, i, qvel);
                 for (const auto& [joint, coefficient] : tendon.joints)
                     force[at(t.joints[at(joint)].dof)] += coefficient * pull;
             }
@@ -161,8 +159,7 @@ KernelDef passive(const TreePointer& tree) {
                 const Vec3 up = gravity[0] * (-body.gravity_compensation * body_mass[b]);
                 const Force lift(cross(xipos[b] - Vec3(xpos[body.root]), up), up);
                 for (const int k : body.dofs) {
-                    const bool of_actuators =
-                        t.joints[at(t.dof_joint[at(k)])].actuator_carries;
+                    const bool of_actuators = t.joints[at(t.dof_joint[at(k)])].actuator_carries;
                     (of_actuators ? carried : force)[at(k)] += dot(Motion(cdof[k]), lift);
                 }
             }

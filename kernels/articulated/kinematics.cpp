@@ -21,9 +21,9 @@ Vec3 rotation_vector(const Quat& q) {
     const Float s2 = dot(v, v);
     const Bool small = s2 < 0.02;
     // Of asin(s) / s in s^2.
-    static constexpr double series[] = {1.0,           1.0 / 6,      3.0 / 40,      5.0 / 112,
-                                        35.0 / 1152,   63.0 / 2816,  231.0 / 13312, 143.0 / 10240,
-                                        6435.0 / 557056};
+    static constexpr double series[] = {1.0,           1.0 / 6,       3.0 / 40,
+                                        5.0 / 112,     35.0 / 1152,   63.0 / 2816,
+                                        231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
     Float sum = Float(series[8]);
     for (int k = 7; k >= 0; --k) sum = sum * s2 + series[k];
     const Float s = sqrt(select(small, Float(1), s2));
@@ -104,9 +104,8 @@ KernelDef kinematics(const TreePointer& tree) {
                 int dof = body.joints.empty() ? 0 : t.joints[at(body.joints[0])].dof;
                 for (const Freedom& f : freedoms) {
                     const Vec3 none;
-                    const Motion motion = f.turns
-                                              ? Motion(f.axis, cross(f.axis, origin - f.anchor))
-                                              : Motion(none, f.axis);
+                    const Motion motion = f.turns ? Motion(f.axis, cross(f.axis, origin - f.anchor))
+                                                  : Motion(none, f.axis);
                     cdof.store_once(dof++, motion.six());
                 }
             }
@@ -132,24 +131,23 @@ KernelDef velocities(const TreePointer& tree) {
 }
 
 KernelDef points(const TreePointer& tree, std::int64_t first) {
-    return kernel(
-        "articulated_points", {"xpos", "xquat", "xipos", "cvel", "x", "v"},
-        [tree, first](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cvel,
-                      WriteSlice<Vec3> x, WriteSlice<Vec3> v) {
-            const Tree& t = *tree;
-            int number = static_cast<int>(first);
-            const auto add = [&](int body, const Vec3& p) {
-                const Motion m(cvel[body]);
-                const Vec3 origin = xpos[t.bodies[at(body)].root];
-                x.store_once(number, p);
-                v.store_once(number++, m.linear + cross(m.angular, p - origin));
-            };
-            for (int b = 1; b < static_cast<int>(t.bodies.size()); ++b) add(b, xipos[b]);
-            for (const Site& site : t.sites) {
-                const Vec3 local(site.position[0], site.position[1], site.position[2]);
-                add(site.body, Vec3(xpos[site.body]) + rotate(xquat[site.body], local));
-            }
-        });
+    return kernel("articulated_points", {"xpos", "xquat", "xipos", "cvel", "x", "v"},
+                  [tree, first](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos,
+                                Read<Six> cvel, WriteSlice<Vec3> x, WriteSlice<Vec3> v) {
+                      const Tree& t = *tree;
+                      int number = static_cast<int>(first);
+                      const auto add = [&](int body, const Vec3& p) {
+                          const Motion m(cvel[body]);
+                          const Vec3 origin = xpos[t.bodies[at(body)].root];
+                          x.store_once(number, p);
+                          v.store_once(number++, m.linear + cross(m.angular, p - origin));
+                      };
+                      for (int b = 1; b < static_cast<int>(t.bodies.size()); ++b) add(b, xipos[b]);
+                      for (const Site& site : t.sites) {
+                          const Vec3 local(site.position[0], site.position[1], site.position[2]);
+                          add(site.body, Vec3(xpos[site.body]) + rotate(xquat[site.body], local));
+                      }
+                  });
 }
 
 }  // namespace hindcast::articulated

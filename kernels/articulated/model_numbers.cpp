@@ -36,11 +36,8 @@ const std::vector<Field>& rows() {
                 "the body's"),
         numbers("act", "activations of actuators at the start"),
         numbers("ctrl", "control of each actuator, held over time"),
-        model::vector("gravity")
-            .unit("m/s^2")
-            .optional()
-            .differentiable()
-            .doc("of this robot; without it that of the model's option, not of the scene"),
+        model::vector("gravity").unit("m/s^2").optional().differentiable().doc(
+            "of this robot; without it that of the model's option, not of the scene"),
         numbers("body_mass", "of each body, the world first").unit("kg").at_least(0),
         triples("body_inertia", "principal moments of inertia of each body")
             .unit("kg m^2")
@@ -59,8 +56,7 @@ const std::vector<Field>& rows() {
         numbers("jnt_stiffness", "of each joint's spring: N/m, N m/rad").at_least(0),
         numbers("qpos_spring", "positions in which the joints' springs are at rest"),
         numbers("dof_damping", "of each degree of freedom: N s/m, N m s/rad").at_least(0),
-        numbers("dof_armature",
-                "inertia that motors add to each degree of freedom: kg, kg m^2")
+        numbers("dof_armature", "inertia that motors add to each degree of freedom: kg, kg m^2")
             .at_least(0),
         triples("actuator_gainprm",
                 "of each actuator: constant, and factors of its length and velocity"),

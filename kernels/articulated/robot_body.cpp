@@ -47,26 +47,27 @@ std::vector<Row> rows_of(const Tree& t) {
 }
 
 KernelDef kinetic_energy(const TreePointer& tree) {
-    return kernel(
-        "articulated_kinetic_energy",
-        {"xpos", "xquat", "xipos", "cvel", "qvel", "body_mass", "body_inertia", "body_iquat",
-         "dof_armature", "scale", "value"},
-        [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cvel,
-               Read<Float> qvel, Property<Float> body_mass, Property<Vec3> body_inertia,
-               Property<Quat> body_iquat, Property<Float> dof_armature, Param<Float> scale,
-               Reduce<Float> value) {
-            Float sum;
-            for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b) {
-                if (!tree->moves(b)) continue;
-                const int root = tree->bodies[static_cast<std::size_t>(b)].root;
-                const Inertia inertia(body_mass[b], xipos[b] - Vec3(xpos[root]), body_inertia[b],
-                                      Quat(xquat[b]) * normalize(body_iquat[b]));
-                const Motion v(cvel[b]);
-                sum = sum + dot(v, inertia * v);
-            }
-            for (int i = 0; i < tree->nv; ++i) sum = sum + dof_armature[i] * (qvel[i] * qvel[i]);
-            value += 0.5 * sum * scale.value();
-        });
+    return kernel("articulated_kinetic_energy",
+                  {"xpos", "xquat", "xipos", "cvel", "qvel", "body_mass", "body_inertia",
+                   "body_iquat", "dof_armature", "scale", "value"},
+                  [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cvel,
+                         Read<Float> qvel, Property<Float> body_mass, Property<Vec3> body_inertia,
+                         Property<Quat> body_iquat, Property<Float> dof_armature,
+                         Param<Float> scale, Reduce<Float> value) {
+                      Float sum;
+                      for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b) {
+                          if (!tree->moves(b)) continue;
+                          const int root = tree->bodies[static_cast<std::size_t>(b)].root;
+                          const Inertia inertia(body_mass[b], xipos[b] - Vec3(xpos[root]),
+                                                body_inertia[b],
+                                                Quat(xquat[b]) * normalize(body_iquat[b]));
+                          const Motion v(cvel[b]);
+                          sum = sum + dot(v, inertia * v);
+                      }
+                      for (int i = 0; i < tree->nv; ++i)
+                          sum = sum + dof_armature[i] * (qvel[i] * qvel[i]);
+                      value += 0.5 * sum * scale.value();
+                  });
 }
 
 KernelDef gravitational_energy(const TreePointer& tree) {
@@ -177,26 +178,26 @@ void RobotBody::step() {
     if (t.integrator != IntegratorType::rk4) {
         add(accelerate(now_, t.integrator == IntegratorType::implicitfast ? Implicit::fast
                              : t.damping_is_implicit                      ? Implicit::damping
-                                                     : Implicit::nothing));
+                                                                          : Implicit::nothing));
         add({launch(euler_step(tree_), now_, "step", next)});
     } else {
         std::vector<Stage> stages = {now_};
-        stages[0]["rate"] = now_.at("qvel");
         add(accelerate(now_, Implicit::nothing));
         for (const double fraction : {0.5, 0.5, 1.0}) {
             const Stage& last = stages.back();
             Stage one = make_stage(false);
             one["rate"] = Array(model_.real(), {t.nv, 1});
-            std::vector<NamedArgument> ends = {{"last_rate", last.at("rate")},
-                                               {"qacc", last.at("qacc")},
+            const bool second = stages.size() == 1;
+            std::vector<NamedArgument> ends = {{"qacc", last.at("qacc")},
                                                {"next_qpos", one.at("qpos")},
                                                {"next_qvel", one.at("qvel")},
                                                {"next_rate", one.at("rate")}};
+            if (!second) ends.emplace_back("last_rate", last.at("rate"));
             if (rates) {
                 ends.emplace_back("act_dot", last.at("act_dot"));
                 ends.emplace_back("next_act", one.at("act"));
             }
-            add({launch(stage(tree_, fraction), now_, "stage", ends)});
+            add({launch(stage(tree_, fraction, second), now_, "stage", ends)});
             add(place(one));
             add(accelerate(one, Implicit::nothing));
             stages.push_back(std::move(one));
@@ -215,13 +216,12 @@ void RobotBody::step() {
 
 void RobotBody::publish_energies() {
     const auto publish = [&](const char* name, const KernelDef& kernel) {
-        model_.publish_energy(
-            {"articulated", name_, name,
-             [robot = *this, kernel, name](Model&, double scale, const Array& value,
-                                           Program& program) {
-                 program.add(robot.launch(kernel, robot.now_, name,
-                                          {{"scale", scale}, {"value", value}}));
-             }});
+        model_.publish_energy({"articulated", name_, name,
+                               [robot = *this, kernel, name](Model&, double scale,
+                                                             const Array& value, Program& program) {
+                                   program.add(robot.launch(kernel, robot.now_, name,
+                                                            {{"scale", scale}, {"value", value}}));
+                               }});
     };
     publish("kinetic energy", kinetic_energy(tree_));
     publish("gravitational energy", gravitational_energy(tree_));

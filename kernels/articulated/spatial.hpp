@@ -56,8 +56,7 @@ inline Motion cross(const Motion& v, const Motion& m) {
 }
 // The same of a force: v x* f.
 inline Force cross(const Motion& v, const Force& f) {
-    return Force(cross(v.angular, f.moment) + cross(v.linear, f.force),
-                 cross(v.angular, f.force));
+    return Force(cross(v.angular, f.moment) + cross(v.linear, f.force), cross(v.angular, f.force));
 }
 
 // A body's inertia: mass m, first moment h = m (c - O), and the symmetric second moment about O.
@@ -68,10 +67,7 @@ struct Inertia {
 
     Inertia() = default;
     explicit Inertia(const Ten& t)
-        : mass(t[0]),
-          first(t[1], t[2], t[3]),
-          diagonal(t[4], t[5], t[6]),
-          off(t[7], t[8], t[9]) {}
+        : mass(t[0]), first(t[1], t[2], t[3]), diagonal(t[4], t[5], t[6]), off(t[7], t[8], t[9]) {}
     // m at c from O, with principal moments p about the axes of the unit quaternion q.
     Inertia(const Float& m, const Vec3& c, const Vec3& p, const Quat& q) : mass(m), first(m * c) {
         const Mat3 r = to_matrix(q);

@@ -13,8 +13,7 @@ using Numbers = std::vector<Float>;
 // The lower triangle of a symmetric matrix, of which only entries that the tree couples are used.
 class Lower {
 public:
-    explicit Lower(const Tree& tree)
-        : t_(tree), numbers_(at(tree.nv * tree.nv), Float(0)) {}
+    explicit Lower(const Tree& tree) : t_(tree), numbers_(at(tree.nv * tree.nv), Float(0)) {}
     Float& operator()(int i, int j) { return numbers_[at(t_.entry(i, j))]; }
 
     // Replaces it by the factors L (unit, below the diagonal) and D of L^T D L.
@@ -35,12 +34,14 @@ public:
     Numbers solve(Numbers x) {
         for (int i = t_.nv - 1; i >= 0; --i) {
             const std::vector<int>& up = t_.ancestors[at(i)];
-            for (std::size_t m = 1; m < up.size(); ++m) x[at(up[m])] -= (*this)(i, up[m]) * x[at(i)];
+            for (std::size_t m = 1; m < up.size(); ++m)
+                x[at(up[m])] -= (*this)(i, up[m]) * x[at(i)];
         }
         for (int i = 0; i < t_.nv; ++i) {
             x[at(i)] = x[at(i)] * (*this)(i, i);
             const std::vector<int>& up = t_.ancestors[at(i)];
-            for (std::size_t m = 1; m < up.size(); ++m) x[at(i)] -= (*this)(i, up[m]) * x[at(up[m])];
+            for (std::size_t m = 1; m < up.size(); ++m)
+                x[at(i)] -= (*this)(i, up[m]) * x[at(up[m])];
         }
         return x;
     }
@@ -68,9 +69,8 @@ std::array<Float, 6> solve_six(std::array<std::array<Float, 6>, 6> a, std::array
 
 // The derivative of the bias force of a free body, with what is fixed to it, by its velocities: row,
 // column.
-std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
-                                                    const Read<Six>& cdof, const Read<Six>& cvel,
-                                                    const Read<Ten>& cinert,
+std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body, const Read<Six>& cdof,
+                                                    const Read<Six>& cvel, const Read<Ten>& cinert,
                                                     const Read<Float>& qvel) {
     const int dof = t.joints[at(t.bodies[at(body)].joints[0])].dof;
     std::array<Motion, 6> way;
@@ -100,9 +100,8 @@ std::array<std::array<Float, 6>, 6> bias_derivative(const Tree& t, int body,
 Vec3 rate_of_increment(const Vec3& u, const Vec3& w) {
     const Float t2 = dot(u, u);
     const Bool small = t2 < 0.25;
-    static constexpr double series[] = {1.0 / 12,       1.0 / 720,
-                                        1.0 / 30240,    1.0 / 1209600,
-                                        1.0 / 47900160, 691.0 / 1307674368000.0,
+    static constexpr double series[] = {1.0 / 12,           1.0 / 720,      1.0 / 30240,
+                                        1.0 / 1209600,      1.0 / 47900160, 691.0 / 1307674368000.0,
                                         1.0 / 74724249600.0};
     Float sum = Float(series[6]);
     for (int k = 5; k >= 0; --k) sum = sum * t2 + series[k];
@@ -165,7 +164,8 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit) {
             }
             for (int u = 0; fast && u < static_cast<int>(t.actuators.size()); ++u) {
                 const Actuator& a = t.actuators[at(u)];
-                if (a.off || (a.gain != robot::GainType::affine && a.bias != robot::BiasType::affine))
+                if (a.off ||
+                    (a.gain != robot::GainType::affine && a.bias != robot::BiasType::affine))
                     continue;
                 std::vector<std::pair<int, Float>> row;
                 for (const int k : a.dofs) row.emplace_back(k, moment[t.entry(u, k)]);
@@ -212,20 +212,20 @@ KernelDef euler_step(const TreePointer& tree) {
         });
 }
 
-KernelDef stage(const TreePointer& tree, double fraction) {
+KernelDef stage(const TreePointer& tree, double fraction, bool second) {
     return kernel(
         "articulated_stage",
         {"qpos", "qvel", "act", "last_rate", "qacc", "act_dot", "h", "next_qpos", "next_qvel",
          "next_act", "next_rate"},
-        [tree, fraction](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act,
-                         Read<Float> last_rate, Read<Float> qacc, Read<Float> act_dot,
-                         Param<Float> h, WriteSlice<Float> next_qpos, WriteSlice<Float> next_qvel,
-                         WriteSlice<Float> next_act, WriteSlice<Float> next_rate) {
+        [tree, fraction, second](
+            Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Read<Float> last_rate,
+            Read<Float> qacc, Read<Float> act_dot, Param<Float> h, WriteSlice<Float> next_qpos,
+            WriteSlice<Float> next_qvel, WriteSlice<Float> next_act, WriteSlice<Float> next_rate) {
             const Tree& t = *tree;
             const Float part = fraction * h.value();
             Numbers last(at(t.nv)), rate(at(t.nv));
             for (int i = 0; i < t.nv; ++i) {
-                last[at(i)] = last_rate[i];
+                last[at(i)] = second ? qvel[i] : last_rate[i];
                 rate[at(i)] = qvel[i] + qacc[i] * part;
                 next_qvel.store_once(i, rate[at(i)]);
             }
@@ -267,9 +267,8 @@ KernelDef rk4_step(const TreePointer& tree) {
             integrate_positions(t, qpos, v, h.value(), next_qpos);
             for (const Actuator& a : t.actuators)
                 if (const int k = a.activation; k >= 0)
-                    next_act.store_once(k,
-                                        next_activation(a, act[k], mean(r1[k], r2[k], r3[k], r4[k]),
-                                                        h.value()));
+                    next_act.store_once(
+                        k, next_activation(a, act[k], mean(r1[k], r2[k], r3[k], r4[k]), h.value()));
         });
 }
 

@@ -29,9 +29,9 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit);
 // One step of Euler's method: state, qacc, act_dot -> next state.
 KernelDef euler_step(const TreePointer& tree);
 // A stage of RK4 at `fraction` of the step: the state at the step's begin, and the rate of the
-// increment, acceleration and act_dot of the stage before -> the state of this stage and its rate. The
-// rate of the first stage is its velocity.
-KernelDef stage(const TreePointer& tree, double fraction);
+// increment, acceleration and act_dot of the stage before -> the state of this stage and its rate.
+// The rate of the first stage is its velocity: the stage after it is `second` and reads no rate.
+KernelDef stage(const TreePointer& tree, double fraction, bool second);
 // The step of RK4 from its four stages.
 KernelDef rk4_step(const TreePointer& tree);
 // to_i = from_i.

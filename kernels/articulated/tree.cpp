@@ -53,9 +53,8 @@ private:
             joint.dof = integer("jnt_dofadr", i);
             joint.reference = real("qpos0", joint.qpos);
             joint.actuator_carries = integer("jnt_actgravcomp", i) != 0;
-            joint.force =
-                limits(integer("jnt_actfrclimited", i) != 0 && joint.dofs() == 1,
-                       "jnt_actfrcrange", i);
+            joint.force = limits(integer("jnt_actfrclimited", i) != 0 && joint.dofs() == 1,
+                                 "jnt_actfrcrange", i);
             t_.joints.push_back(joint);
         }
     }
@@ -127,10 +126,9 @@ private:
             a.early = integer("actuator_actearly", i) != 0;
             const int group = integer("actuator_group", i);
             a.off = group >= 0 && group <= 30 && (m_.options().disableactuator >> group & 1) != 0;
-            a.control = limits(clamped && integer("actuator_ctrllimited", i) != 0,
-                               "actuator_ctrlrange", i);
-            a.force =
-                limits(integer("actuator_forcelimited", i) != 0, "actuator_forcerange", i);
+            a.control =
+                limits(clamped && integer("actuator_ctrllimited", i) != 0, "actuator_ctrlrange", i);
+            a.force = limits(integer("actuator_forcelimited", i) != 0, "actuator_forcerange", i);
             a.activation_limits =
                 limits(integer("actuator_actlimited", i) != 0, "actuator_actrange", i);
             a.dofs = dofs_of(a);

@@ -23,10 +23,10 @@ struct Limits {
 struct Joint {
     robot::JointType type{};
     int body = 0;
-    int qpos = 0, dof = 0;       // where its numbers begin in qpos and qvel
-    double reference = 0;        // of a hinge or slide: its qpos where the model was drawn
+    int qpos = 0, dof = 0;          // where its numbers begin in qpos and qvel
+    double reference = 0;           // of a hinge or slide: its qpos where the model was drawn
     bool actuator_carries = false;  // gravity compensation counts as the actuators' force
-    Limits force;                // of the actuators, on a hinge or slide
+    Limits force;                   // of the actuators, on a hinge or slide
 
     int dofs() const {
         return type == robot::JointType::free ? 6 : type == robot::JointType::ball ? 3 : 1;
@@ -60,12 +60,12 @@ struct Actuator {
     double time_constant = 0;  // s, of a filter
     robot::GainType gain{};
     robot::BiasType bias{};
-    int activation = -1;      // its number in act; -1: none
-    bool early = false;       // the force uses the activation at the end of the step
-    bool may_wrap = false;    // its control is an angle about a ball joint, if its gains say so
-    bool off = false;         // of a group that the model turns off
+    int activation = -1;    // its number in act; -1: none
+    bool early = false;     // the force uses the activation at the end of the step
+    bool may_wrap = false;  // its control is an angle about a ball joint, if its gains say so
+    bool off = false;       // of a group that the model turns off
     Limits control, force, activation_limits;
-    std::vector<int> dofs;    // that it may act on
+    std::vector<int> dofs;  // that it may act on
 };
 
 struct Tree {
@@ -73,7 +73,8 @@ struct Tree {
     std::vector<Body> bodies;  // 0 is the world
     std::vector<Joint> joints;
     std::vector<int> dof_body, dof_joint;
-    std::vector<std::vector<int>> ancestors;  // of each degree of freedom, itself first, to the root
+    std::vector<std::vector<int>>
+        ancestors;  // of each degree of freedom, itself first, to the root
     std::vector<Site> sites;
     std::vector<Tendon> tendons;  // all; spatial ones have no joints
     std::vector<Actuator> actuators;

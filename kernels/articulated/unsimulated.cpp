@@ -154,8 +154,8 @@ private:
             return false;
         const auto excluded = m_.integers("exclude_signature");
         const int low = std::min(body_a, body_b), high = std::max(body_a, body_b);
-        return std::ranges::none_of(
-            excluded, [&](int signature) { return signature == (low << 16) + high; });
+        return std::ranges::none_of(excluded,
+                                    [&](int signature) { return signature == (low << 16) + high; });
     }
 
     const RobotModel& m_;

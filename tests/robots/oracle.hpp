@@ -62,7 +62,8 @@ public:
         const auto types = model_.integers("jnt_type"), places = model_.integers("jnt_qposadr");
         for (std::size_t j = 0; j < types.size(); ++j) {
             if (types[j] > 1) continue;
-            double* const q = &s.qpos[static_cast<std::size_t>(places[j] + (types[j] == 0 ? 3 : 0))];
+            double* const q =
+                &s.qpos[static_cast<std::size_t>(places[j] + (types[j] == 0 ? 3 : 0))];
             const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
             for (int k = 0; k < 4; ++k) q[k] /= length;
         }
@@ -76,9 +77,7 @@ public:
             memory(), data_, all.data(), 2 | 4 | 8 | 64);
     }
     void step() { call<void(const void*, void*)>("mj_step")(memory(), data_); }
-    RobotState state() const {
-        return {get(2, "nq"), get(4, "nv"), get(8, "na"), get(64, "nu")};
-    }
+    RobotState state() const { return {get(2, "nq"), get(4, "nv"), get(8, "na"), get(64, "nu")}; }
     // Of the state before the last step, without constraints, except with RK4.
     std::vector<double> acceleration() const { return get(32, "nv"); }
 
@@ -103,8 +102,7 @@ private:
 // The same model in a scene of ours, called "robot", on the interpreter in f64.
 class Ours {
 public:
-    Ours(const std::string& text, double step, std::int64_t steps,
-         const std::string& keys = "") {
+    Ours(const std::string& text, double step, std::int64_t steps, const std::string& keys = "") {
         std::ofstream(folder_ / "robot.xml") << text;
         const std::string scene =
             R"({"format": 1, "time": {"step": )" + number(step) + R"(, "steps": )" +

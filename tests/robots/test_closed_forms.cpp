@@ -107,16 +107,15 @@ TEST_CASE("a free body turns by Euler's equations, with its momentum and energy"
     }
     // The angular momentum in the world, R I w, is that of the start; R's columns from q.
     const double a = q[3], b = q[4], c = q[5], d = q[6];
-    const double R[3][3] = {
-        {1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)},
-        {2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)},
-        {2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)}};
+    const double R[3][3] = {{1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)},
+                            {2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)},
+                            {2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)}};
     for (std::size_t i = 0; i < 3; ++i) {
         const double momentum = R[i][0] * v[3] + R[i][1] * 2 * v[4] + R[i][2] * 3 * v[5];
         CHECK(std::fabs(momentum - static_cast<double>(i + 1) * start[i]) < 1e-7);
     }
-    const double first = 0.5 * (2 * 0.14 + start[0] * start[0] + 2 * start[1] * start[1] +
-                                3 * start[2] * start[2]);
+    const double first =
+        0.5 * (2 * 0.14 + start[0] * start[0] + 2 * start[1] * start[1] + 3 * start[2] * start[2]);
     CHECK(energy(ours) == doctest::Approx(first).epsilon(1e-8));
 }
 

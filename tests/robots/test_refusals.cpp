@@ -70,8 +70,9 @@ TEST_CASE("articulated bodies: what is not simulated is refused by name, with a 
     std::string pulling = spatial, plain = spatial;
     pulling.replace(pulling.find("PUT"), 3, R"(stiffness="3")");
     plain.replace(plain.find("PUT"), 3, "");
-    says({.more = pulling}, "tendon 'rope' is spatial and has stiffness or damping, which is not "
-                            "simulated yet; set them to 0, or write a fixed tendon");
+    says({.more = pulling},
+         "tendon 'rope' is spatial and has stiffness or damping, which is not "
+         "simulated yet; set them to 0, or write a fixed tendon");
     CHECK(refusal({.more = plain}) == "no error");
     says({.more = plain + R"(<actuator><motor name="winch" tendon="rope"/></actuator>)"},
          "actuator 'winch' acts on a spatial tendon, which is not simulated yet; let it act on a "
@@ -99,9 +100,9 @@ TEST_CASE("articulated bodies: faults of the scene are at its keys") {
     std::ofstream(folder / "damaged.xml") << "<mujoco><worldbody><body>";
     std::ofstream(folder / "still.xml") << "<mujoco/>";
     const auto said = [&](const std::string& body, const std::string& keys = "") {
-        const std::string scene =
-            R"({"format": 1, "time": {"step": 0.01, "steps": 1}, )" + keys +
-            R"("bodies": [{"type": "articulated", "name": "robot", )" + body + "}]}";
+        const std::string scene = R"({"format": 1, "time": {"step": 0.01, "steps": 1}, )" + keys +
+                                  R"("bodies": [{"type": "articulated", "name": "robot", )" + body +
+                                  "}]}";
         return message([&] {
             SimulationOptions options;
             options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});

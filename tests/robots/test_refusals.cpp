@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/robots/oracle.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/program.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -124,4 +126,19 @@ TEST_CASE("articulated bodies: faults of the scene are at its keys") {
     says(said(R"("model": "robot.xml", "body_mass": [0, 1, -2])"), "at /bodies/0/body_mass");
     says(said(R"("model": "robot.xml")", R"("dimension": 2, "gravity": [0, 0], )"),
          "articulated bodies live in scenes of dimension 3");
+}
+
+TEST_CASE("articulated bodies: without MuJoCo's library a scene says what it needs, at the model") {
+    HINDCAST_NEEDS_PROGRAM();
+    const Environment hidden("HINDCAST_MUJOCO", "/no/such/library");
+    TemporaryFolder folder;
+    const Finished run = run_program(
+        {"run", source_dir + std::string("/kernels/articulated/coverage.json"), "--output",
+         (folder / "out").string()});
+    CHECK(run.status != 0);
+    CHECK_MESSAGE(
+        run.err.find("coverage.json: at /bodies/0/model: models of robots cannot be read: "
+                     "'/no/such/library' cannot be opened") != std::string::npos,
+        run.err);
+    CHECK(run.err.find("app/run --mujoco fetches MuJoCo's library") != std::string::npos);
 }

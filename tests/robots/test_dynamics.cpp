@@ -10,18 +10,16 @@ using namespace hindcast::test;
 
 namespace {
 
-constexpr int states = 100;
-
 // Steps both once from random states. The accelerations of the states are those that MuJoCo has in
 // a step of Euler's method, and that our RK4 has in its first stage.
 template <class Text>
 void compare(const std::string& name, const Text& text_of, const std::string& integrator,
-             double step) {
+             int states = 100) {
     CAPTURE(name);
     CAPTURE(integrator);
     const std::string text = text_of(integrator);
     Oracle oracle(text, "robot.xml"), euler(text_of("Euler"), "robot.xml");
-    Ours ours(text, step, 1);
+    Ours ours(text, robot_step, 1);
     std::mt19937_64 generator(7);
     double acceleration = 0, position = 0, velocity = 0, activation = 0;
     for (int k = 0; k < states; ++k) {
@@ -54,6 +52,27 @@ std::string unconstrained(const std::string& file, const std::string& integrator
            R"("><flag constraint="disable"/></option></mujoco>)";
 }
 
+// The same of a robot in URDF, without what is only seen or touched: joints and inertias.
+std::string without_shapes(const std::filesystem::path& file, const std::string& integrator) {
+    std::ifstream in(file);
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    for (const std::string element : {"visual", "collision"}) {
+        // "<collision>" and "<collision name=...", not "<collision_checking>".
+        const std::string end = "</" + element + ">";
+        std::size_t from = 0;
+        while ((from = text.find("<" + element, from)) != std::string::npos) {
+            if (text[from + element.size() + 1] == '_') {
+                ++from;
+                continue;
+            }
+            text.erase(from, text.find(end, from) + end.size() - from);
+        }
+    }
+    const std::size_t head = text.find('>', text.find("<robot")) + 1;
+    return text.insert(head, "<mujoco><option timestep=\"0.005\" integrator=\"" + integrator +
+                                 "\"><flag constraint=\"disable\"/></option></mujoco>");
+}
+
 }  // namespace
 
 TEST_CASE("articulated bodies accelerate and step as MuJoCo's do") {
@@ -62,17 +81,32 @@ TEST_CASE("articulated bodies accelerate and step as MuJoCo's do") {
         for (const char* integrator : {"RK4", "Euler", "implicitfast"})
             compare(
                 robot.name, [&](const std::string& word) { return with_integrator(robot, word); },
-                integrator, robot_step);
+                integrator);
 }
 
 TEST_CASE("models of MuJoCo's wheels accelerate and step as in MuJoCo, without constraints") {
     HINDCAST_NEEDS_MUJOCO();
     if (!std::filesystem::exists(robot_models_folder() / "mjx")) HINDCAST_SKIP("no models of MJX");
-    for (const char* file : {"humanoid/humanoid.xml", "pendula.xml"})
+    for (const char* file : {"humanoid/humanoid.xml", "pendula.xml", "tendon/fixed.xml"})
         for (const char* integrator : {"RK4", "Euler", "implicitfast"})
             compare(
                 file, [&](const std::string& word) { return unconstrained(file, word); },
-                integrator, robot_step);
+                integrator);
+}
+
+TEST_CASE("robots in URDF accelerate and step as in MuJoCo, without constraints") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::filesystem::path folder =
+        robot_models_folder() / "robots/cmeel.prefix/share/example-robot-data/robots";
+    if (!std::filesystem::exists(folder)) HINDCAST_SKIP("no example-robot-data");
+    for (const char* file :
+         {"panda_description/urdf/panda.urdf", "go2_description/urdf/go2.urdf",
+          "simple_humanoid_description/urdf/simple_humanoid.urdf",
+          "solo_description/robots/solo12.urdf", "talos_data/robots/talos_full_v2.urdf"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+            compare(
+                file, [&](const std::string& word) { return without_shapes(folder / file, word); },
+                integrator, 20);
 }
 
 TEST_CASE("200 steps of articulated bodies that are not chaotic are MuJoCo's") {

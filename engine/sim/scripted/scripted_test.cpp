@@ -12,6 +12,7 @@
 #include "engine/backend/optional_passes.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/layout.hpp"
+#include "engine/robot/mujoco_library.hpp"
 #include "engine/sim/results/results.hpp"
 #include "engine/sim/scripted/test_runner.hpp"
 
@@ -176,6 +177,9 @@ void run_scripted_test(const fs::path& file, const Registry& registry, const Tes
         return;
     }
     if (script->skip) return skipped("", *script->skip);
+    if (script->needs_mujoco)
+        if (const robot::MujocoInfo& mujoco = robot::mujoco_library().info(); !mujoco.available)
+            return skipped("", mujoco.problem);
     const auto in_scope = [&](ir::Precision p) { return contains(options.precisions, p); };
     const document::Document before = script->document;
     for (const ir::Precision precision : script->precisions) {

@@ -4,6 +4,7 @@
 //     {
 //         "description": "Acceptance B",
 //         "scene": "spring_cage.json",                 // default: NAME.json
+//         "needs": "mujoco",                           // skipped without MuJoCo's library
 //         "precision": ["f64", "f32"],                 // default: both; each is one test
 //         "tolerance": {"f64": 1e-6, "f32": 1e-3},     // relative; these are the defaults
 //         "steps": [

@@ -195,6 +195,7 @@ TestScript TestScript::load(const std::filesystem::path& file) {
     if (suffix != std::string::npos) beside = beside.substr(0, suffix) + ".json";
     script.scene = file.parent_path() / reader.string_or("scene", beside);
     if (reader.has("skip")) script.skip = reader.string("skip");
+    if (reader.has("needs")) script.needs_mujoco = reader.choice("needs", {"mujoco"}) == 0;
     script.precisions = read_precisions(reader, {ir::Precision::f64, ir::Precision::f32});
     const Tolerance tolerance = read_tolerance(reader, "tolerance", {});
     if (reader.has("steps")) {

@@ -72,6 +72,7 @@ struct TestScript {
     document::Document document;  // what the steps' nodes belong to
     std::filesystem::path scene;
     std::optional<std::string> skip;
+    bool needs_mujoco = false;  // to read a robot's model
     Precisions precisions;
     std::vector<Step> steps;
     Determinism determinism;

@@ -10,6 +10,7 @@
 #include "engine/document/values.hpp"
 #include "engine/sim/scene/values_in_place.hpp"
 #include "tests/physics/module_scene.hpp"
+#include "tests/support/mujoco.hpp"
 #include "tests/support/scenes.hpp"
 
 namespace hindcast {
@@ -128,6 +129,19 @@ TEST_CASE("values in place: every force, objective and controller on particles")
                      "track.targets",   "volume.target", "water.rate",       "wind.amplitude",
                      "wind.frequency",  "wind.linear",   "wind.phase",       "wind.quadratic",
                      "wind.wind"});
+}
+
+TEST_CASE("values in place: the numbers of an articulated body") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::filesystem::path folder(hindcast::test::source_dir);
+    const std::set<std::string> set =
+        walk(Scene::load(folder / "kernels/articulated/coverage.json"));
+    for (const char* key : {"qpos", "qvel", "act", "ctrl"}) {
+        CAPTURE(key);
+        CHECK(set.contains(std::string("robot.") + key));
+    }
+    CHECK(walk(Scene::load(folder / "scenes/robots/double_pendulum.json"))
+              .contains("pendulum.dof_damping"));
 }
 
 TEST_CASE("values in place: what other values were made from is left to a build") {

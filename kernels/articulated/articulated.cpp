@@ -90,7 +90,7 @@ private:
         const document::Node& file = *settings_->find("model");
         const std::filesystem::path path = model.options().files.resolve(file);
         try {
-            robot_ = RobotModel::load(path);
+            robot_ = std::make_unique<const RobotModel>(RobotModel::load(path));
             tree_ = tree_of(*robot_);
         } catch (Error& error) {
             if (error.json_pointer().empty()) error.at_pointer(file.pointer());
@@ -149,7 +149,7 @@ private:
     }
 
     std::shared_ptr<Settings> settings_;
-    std::optional<RobotModel> robot_;
+    std::unique_ptr<const RobotModel> robot_;
     TreePointer tree_;
     std::optional<int> keyframe_;
     std::vector<double> pose_;

@@ -21,6 +21,8 @@ struct Motion {
     Vec3 angular, linear;  // rad/s, m/s
 
     Motion() = default;
+    Motion(const Motion&) = default;
+    Motion& operator=(const Motion&) & = default;
     Motion(const Vec3& w, const Vec3& v) : angular(w), linear(v) {}
     explicit Motion(const Six& six)
         : angular(six[0], six[1], six[2]), linear(six[3], six[4], six[5]) {}
@@ -39,6 +41,8 @@ struct Force {
     Vec3 moment, force;  // N m about O, N
 
     Force() = default;
+    Force(const Force&) = default;
+    Force& operator=(const Force&) & = default;
     Force(const Vec3& m, const Vec3& f) : moment(m), force(f) {}
     friend Force operator+(const Force& a, const Force& b) {
         return Force(a.moment + b.moment, a.force + b.force);
@@ -66,6 +70,8 @@ struct Inertia {
     Vec3 diagonal, off;  // xx yy zz, and xy xz yz
 
     Inertia() = default;
+    Inertia(const Inertia&) = default;
+    Inertia& operator=(const Inertia&) & = default;
     explicit Inertia(const Ten& t)
         : mass(t[0]), first(t[1], t[2], t[3]), diagonal(t[4], t[5], t[6]), off(t[7], t[8], t[9]) {}
     // m at c from O, with principal moments p about the axes of the unit quaternion q.

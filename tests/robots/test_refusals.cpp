@@ -132,9 +132,9 @@ TEST_CASE("articulated bodies: without MuJoCo's library a scene says what it nee
     HINDCAST_NEEDS_PROGRAM();
     const Environment hidden("HINDCAST_MUJOCO", "/no/such/library");
     TemporaryFolder folder;
-    const Finished run = run_program(
-        {"run", source_dir + std::string("/kernels/articulated/coverage.json"), "--output",
-         (folder / "out").string()});
+    const Finished run =
+        run_program({"run", source_dir + std::string("/kernels/articulated/coverage.json"),
+                     "--output", (folder / "out").string()});
     CHECK(run.status != 0);
     CHECK_MESSAGE(
         run.err.find("coverage.json: at /bodies/0/model: models of robots cannot be read: "

@@ -153,7 +153,9 @@ KernelDef passive(const TreePointer& tree) {
                 for (const auto& [joint, coefficient] : tendon.joints)
                     force[at(t.joints[at(joint)].dof)] += coefficient * pull;
             }
-            for (int b = 1; t.gravity && b < body_count(t); ++b) {
+            // MuJoCo leaves out all passive forces where both flags are off.
+            const bool compensates = t.gravity && (t.springs || t.dampers);
+            for (int b = 1; compensates && b < body_count(t); ++b) {
                 const Body& body = t.bodies[at(b)];
                 if (body.gravity_compensation == 0 || body.dofs.empty()) continue;
                 const Vec3 up = gravity[0] * (-body.gravity_compensation * body_mass[b]);

@@ -176,6 +176,22 @@ inline const std::vector<RobotText>& robot_texts() {
   </worldbody>
   <actuator><velocity joint="a" kv="0.5"/></actuator>
 </mujoco>)"},
+        {"gravity compensation without passive forces, actuators that are off", R"(<mujoco>
+  <option timestep="0.005" INTEGRATOR>
+    <flag spring="disable" damper="disable" actuation="disable"/></option>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <body gravcomp="1">
+      <joint name="a" axis="0 1 0" stiffness="2" damping="1" actuatorgravcomp="true"/>
+      <geom type="box" size="0.1 0.2 0.05" pos="0.1 0 0"/>
+      <body pos="0.2 0 0" gravcomp="0.5">
+        <joint name="b" axis="0 1 0" damping="1"/>
+        <geom type="box" size="0.1 0.2 0.05" pos="0.1 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><general joint="b" dyntype="integrator"/></actuator>
+</mujoco>)"},
         {"a chain of balls in space, without springs", R"(<mujoco>
   <option timestep="0.005" gravity="0 0 0" INTEGRATOR>
     <flag spring="disable" eulerdamp="disable" clampctrl="disable"/></option>

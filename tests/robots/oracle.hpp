@@ -131,10 +131,10 @@ public:
 
 private:
     void give(const std::string& key, const std::vector<double>& values) {
-        if (values.empty()) return;
-        model::Quantity& quantity = *simulation_->model().find_quantity("robot." + key);
-        quantity.values = values;
-        quantity.upload();
+        model::Quantity* const quantity = simulation_->model().find_quantity("robot." + key);
+        if (quantity == nullptr) return;  // none, or of actuators that are off
+        quantity->values = values;
+        quantity->upload();
     }
     TemporaryFolder folder_;
     std::unique_ptr<Simulation> simulation_;

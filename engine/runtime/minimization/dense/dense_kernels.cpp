@@ -55,7 +55,8 @@ private:
             ir::Kernel first = back ? ad::adjoint(g, names) : ad::tangent(g, names);
             const bool twice =
                 direction == Direction::tangent_tangent || direction == Direction::adjoint_tangent;
-            list.push_back(twice ? ad::tangent(first, both) : std::move(first));
+            if (twice) first = ad::tangent(first, both);
+            list.push_back(std::move(first));
         }
         return list;
     }

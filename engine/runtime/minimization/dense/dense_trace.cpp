@@ -11,7 +11,6 @@ using ir::no_value;
 using ir::Parameter;
 using ir::Type;
 using ir::Value;
-using lang::for_;
 using lang::if_;
 
 namespace {

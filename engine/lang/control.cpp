@@ -86,6 +86,11 @@ void for_(Int::Operand begin, Int::Operand end, Int::Operand step,
     b.for_(trips, max_trips, [&](ir::Value t) { body(Int::from(index(t))); });
 }
 
+void repeat(std::int64_t times, const std::function<void(Int)>& body) {
+    if (times == 0) return;
+    builder().for_(builder().integer(times), 0, [&](ir::Value t) { body(Int::from(t)); });
+}
+
 void while_(const std::function<Bool()>& condition, const std::function<void()>& body,
             std::int64_t max_trips, const std::string& too_many, const Location& location) {
     set_place(location);

@@ -27,6 +27,9 @@ void for_(Int::Operand begin, Int::Operand end, const std::function<void(Int)>& 
 void for_(Int::Operand begin, Int::Operand end, Int::Operand step,
           const std::function<void(Int)>& body, std::int64_t max_trips = 0);
 
+// for_(0, times, body) that is never unrolled: for bodies that are large.
+void repeat(std::int64_t times, const std::function<void(Int)>& body);
+
 // Runs the body while the condition holds, at most max_trips times; raises if it still holds then.
 // The condition neither assigns outer variables nor has effects. `too_many` is the error's text, in
 // the words of the kernel: "what has happened; remedy".

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "engine/lang/buffers.hpp"
+#include "engine/lang/elementary.hpp"
 #include "engine/lang/matrix.hpp"
 
 namespace hindcast::lang {
@@ -85,6 +86,25 @@ inline Quat exponential(const Vec3& r) {
         1.0 -
         h2 / 6.0 * (1.0 - h2 / 20.0 * (1.0 - h2 / 42.0 * (1.0 - h2 / 72.0 * (1.0 - h2 / 110.0))));
     return Quat(select(small, cosine, cos(h)), 0.5 * select(small, sine, sin(h) / h) * r);
+}
+
+// The rotation vector of a unit quaternion, of at most pi: exponential(r) is q or -q.
+// r = 2 asin(s) / s v with s = |v|, v the vector part where w >= 0. Below s^2 = 0.02 it is the
+// series of asin, whose first omitted term is below one rounding.
+inline Vec3 rotation_vector(const Quat& q) {
+    const Bool flipped = q.w() < 0.0;
+    const Float w = select(flipped, -q.w(), q.w());
+    const Vec3 v = select(flipped, -q.vector(), q.vector());
+    const Float s2 = dot(v, v);
+    const Bool small = s2 < 0.02;
+    // Of asin(s) / s in s^2.
+    static constexpr double series[] = {1.0,           1.0 / 6,       3.0 / 40,
+                                        5.0 / 112,     35.0 / 1152,   63.0 / 2816,
+                                        231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
+    Float sum = Float(series[8]);
+    for (int k = 7; k >= 0; --k) sum = sum * s2 + series[k];
+    const Float s = sqrt(select(small, Float(1), s2));
+    return (2.0 * select(small, sum, atan2(s, w) / s)) * v;
 }
 
 // q turned further by the rotation vector r, given in the frame that q rotates into.

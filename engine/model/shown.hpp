@@ -30,7 +30,7 @@ struct ShownQuantity {
     // number of steps done in Model::step_counter(). `values` are `count` elements of the run's real
     // type. Of elements the launches write all; of points they are 0 before, and launches add, so
     // that several owners may act on one point. Called once the model is built.
-    std::function<void(Model& model, const Array& values, Program& program)> add;
+    std::function<void(Model& model, const Array& values, Program& program)> add = {};
     // Of elements: the scene's object that they are of, where it is not the owner, as the solid that
     // fibres are in.
     std::string body = {};

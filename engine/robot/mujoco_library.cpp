@@ -7,12 +7,11 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <string_view>
-#include <system_error>
 
 #include "engine/backend/jit/code_cache.hpp"
+#include "engine/base/environment.hpp"
 #include "engine/base/error.hpp"
 #include "engine/robot/layout/model_layout.hpp"
 
@@ -45,21 +44,10 @@ std::string library_name() { return "libmujoco.so." + version_text(layout_versio
 
 void* open_library(const fs::path& path) { return ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL); }
 
-// Where pip puts mujoco-core: the virtual environment's packages, the user's, the system's.
+// As pip puts mujoco-core.
 void* open_package(const std::string& name) {
-    std::vector<fs::path> prefixes;
-    if (const char* environment = std::getenv("VIRTUAL_ENV")) prefixes.emplace_back(environment);
-    if (const char* home = std::getenv("HOME")) prefixes.push_back(fs::path(home) / ".local");
-    prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
-    for (const fs::path& prefix : prefixes) {
-        std::error_code unreadable;
-        for (const auto& python : fs::directory_iterator(prefix / "lib", unreadable)) {
-            if (!python.path().filename().string().starts_with("python3")) continue;
-            for (const char* packages : {"site-packages", "dist-packages"})
-                if (void* const handle = open_library(python.path() / packages / "mujoco" / name))
-                    return handle;
-        }
-    }
+    for (const fs::path& packages : python_packages())
+        if (void* const handle = open_library(packages / "mujoco" / name)) return handle;
     return nullptr;
 }
 
@@ -275,10 +263,7 @@ CompiledModel MujocoLibrary::compile(const std::string& text, const fs::path& fi
 }
 
 const MujocoLibrary& mujoco_library() {
-    static const MujocoLibrary instance([] {
-        const char* const own = std::getenv("HINDCAST_MUJOCO");
-        return std::string(own != nullptr ? own : "");
-    }());
+    static const MujocoLibrary instance(environment("HINDCAST_MUJOCO"));
     return instance;
 }
 

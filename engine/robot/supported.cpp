@@ -157,11 +157,11 @@ private:
         for (int i = 0; i < count("neq"); ++i) {
             const auto kind = type<EqualityType>("eq_type", i);
             if (kind == EqualityType::connect || kind == EqualityType::weld ||
-                kind == EqualityType::joint)
+                kind == EqualityType::joint || kind == EqualityType::tendon)
                 continue;
             refuse(ObjectKind::equality, i,
                    fmt::format("is of type {}, which is not supported", name_of(kind)),
-                   "write connect, weld or joint");
+                   "write connect, weld, joint or tendon");
         }
     }
 
@@ -296,15 +296,15 @@ std::vector<int> colliding_geoms(const RobotModel& model) {
 
 Support support_of(const RobotModel& model) { return Examination(model).run(); }
 
-void require_supported(const RobotModel& model) {
-    const Support support = support_of(model);
-    if (support.refusals.empty()) return;
-    const Refusal& first = support.refusals.front();
-    Error error(first.happened);
-    error.remedy(first.remedy);
-    for (std::size_t i = 1; i < support.refusals.size(); ++i)
-        error.note(support.refusals[i].happened + "; " + support.refusals[i].remedy);
+void require_none(const std::vector<Refusal>& refusals) {
+    if (refusals.empty()) return;
+    Error error(refusals.front().happened);
+    error.remedy(refusals.front().remedy);
+    for (std::size_t i = 1; i < refusals.size(); ++i)
+        error.note(refusals[i].happened + "; " + refusals[i].remedy);
     throw error;
 }
+
+void require_supported(const RobotModel& model) { require_none(support_of(model).refusals); }
 
 }  // namespace hindcast::robot

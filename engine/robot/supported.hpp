@@ -32,6 +32,7 @@ std::vector<int> colliding_geoms(const RobotModel& model);
 Support support_of(const RobotModel& model);
 
 // Throws Error with the first refusal, the others as notes, where there is any.
-void require_supported(const RobotModel& model);
+void require_none(const std::vector<Refusal>& refusals);
+void require_supported(const RobotModel& model);  // none in support_of()
 
 }  // namespace hindcast::robot

@@ -14,8 +14,6 @@ namespace {
 
 constexpr double two_pi = 2 * std::numbers::pi;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 bool is_on_joint(const Actuator& a, int joint) {
     return a.target == joint &&
            (a.acts_on == TransmissionType::joint || a.acts_on == TransmissionType::jointinparent);
@@ -48,13 +46,12 @@ Way joint_way(const Tree& t, const Actuator& a, const Place& at_place, const Vec
         return way;
     }
     const bool is_free = joint.type == JointType::free;
-    const Quat turn = quaternion_at(at_place.qpos, joint.qpos + (is_free ? 3 : 0));
+    const Quat turn = quaternion_at(at_place.qpos, joint.qpos + joint.scalars());
     Vec3 torque = is_free ? last : first;
     if (a.acts_on == TransmissionType::jointinparent) torque = rotate(conjugate(turn), torque);
     if (!is_free) way.length = dot(rotation_vector(turn), torque);
-    for (int k = 0; is_free && k < 3; ++k) way.moment.emplace_back(joint.dof + k, first[k]);
-    for (int k = 0; k < 3; ++k)
-        way.moment.emplace_back(joint.dof + (is_free ? 3 : 0) + k, torque[k]);
+    for (int k = 0; k < joint.scalars(); ++k) way.moment.emplace_back(joint.dof + k, first[k]);
+    for (int k = 0; k < 3; ++k) way.moment.emplace_back(joint.dof + joint.scalars() + k, torque[k]);
     return way;
 }
 

@@ -69,7 +69,18 @@ public:
             give(key, key, bodies, own(key));
         for (const char* key : {"jnt_pos", "jnt_axis", "jnt_stiffness"})
             give(key, key, joints, own(key));
-        for (const char* key : {"dof_damping", "dof_armature"}) give(key, key, tree_->nv, own(key));
+        for (const char* key : {"dof_damping", "dof_armature", "dof_frictionloss", "dof_invweight0",
+                                "dof_solref", "dof_solimp"})
+            give(key, key, tree_->nv, own(key));
+        for (const char* key : {"jnt_range", "jnt_solref", "jnt_solimp"})
+            give(key, key, joints, own(key));
+        give("body_invweight0", "body_invweight0", bodies, own("body_invweight0"));
+        for (const char* key : {"eq_data", "eq_solref", "eq_solimp"})
+            give(key, key, m.size("neq"), own(key));
+        for (const char* key :
+             {"tendon_range", "tendon_solref_lim", "tendon_solimp_lim", "tendon_frictionloss",
+              "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0"})
+            give(key, key, m.size("ntendon"), own(key));
         give("qpos_spring", "qpos_spring", tree_->nq, own("qpos_spring"));
         const auto& gravity = m.options().gravity;
         give("gravity", "gravity", 1, {gravity.begin(), gravity.end()});
@@ -82,7 +93,7 @@ public:
         give("gainprm", "actuator_gainprm", actuators, first_three("actuator_gainprm"));
         give("biasprm", "actuator_biasprm", actuators, first_three("actuator_biasprm"));
         give("gear", "actuator_gear", 2 * actuators, own("actuator_gear"));
-        RobotBody(model, settings_->name(), tree_, std::move(given), range_.first).build();
+        RobotBody(model, settings_->name(), tree_, plan_, std::move(given), range_.first).build();
     }
 
 private:
@@ -92,6 +103,7 @@ private:
         try {
             robot_ = std::make_unique<const RobotModel>(RobotModel::load(path));
             tree_ = tree_of(*robot_);
+            plan_ = plan_of(*robot_, {}, 0);
         } catch (Error& error) {
             if (error.json_pointer().empty()) error.at_pointer(file.pointer());
             throw;
@@ -151,6 +163,7 @@ private:
     std::shared_ptr<Settings> settings_;
     std::unique_ptr<const RobotModel> robot_;
     TreePointer tree_;
+    PlanPointer plan_;
     std::optional<int> keyframe_;
     std::vector<double> pose_;
     model::Range range_;
@@ -175,9 +188,8 @@ void register_articulated(Registry& registry) {
          "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
-         "the centres of mass of its bodies, without the world, then its sites. Constraints "
-         "(limits, friction loss, equalities, contact) are not simulated yet: a model with one "
-         "is refused. Every key that is a field of the compiled model has the model's numbers "
+         "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
+         "loss and equalities are MuJoCo's; a model whose geoms may touch is refused. Every key that is a field of the compiled model has the model's numbers "
          "where it is left out.",
          std::move(fields), [](std::shared_ptr<Settings> s) {
              return std::make_unique<articulated::Articulated>(std::move(s));

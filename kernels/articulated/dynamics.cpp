@@ -6,10 +6,17 @@ using robot::JointType;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 int body_count(const Tree& t) { return static_cast<int>(t.bodies.size()); }
 
 }  // namespace
+
+Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,
+                        const Read<Vec3>& xipos, const Property<Float>& body_mass,
+                        const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat) {
+    const Vec3 from_origin = xipos[body] - Vec3(xpos[tree.bodies[at(body)].root]);
+    return Inertia(body_mass[body], from_origin, body_inertia[body],
+                   Quat(xquat[body]) * normalize(body_iquat[body]));
+}
 
 KernelDef inertia(const TreePointer& tree) {
     return kernel(
@@ -23,9 +30,8 @@ KernelDef inertia(const TreePointer& tree) {
             std::vector<Inertia> composite(t.bodies.size());
             for (int b = 1; b < body_count(t); ++b) {
                 if (!t.moves(b)) continue;
-                const Vec3 from_origin = xipos[b] - Vec3(xpos[t.bodies[at(b)].root]);
-                composite[at(b)] = Inertia(body_mass[b], from_origin, body_inertia[b],
-                                           Quat(xquat[b]) * normalize(body_iquat[b]));
+                composite[at(b)] =
+                    body_inertia_of(t, b, xpos, xquat, xipos, body_mass, body_inertia, body_iquat);
                 cinert.store_once(b, composite[at(b)].ten());
             }
             for (int b = body_count(t) - 1; b > 0; --b) {
@@ -35,12 +41,48 @@ KernelDef inertia(const TreePointer& tree) {
             }
             for (int i = 0; i < t.nv; ++i) {
                 const Force momentum = composite[at(t.dof_body[at(i)])] * Motion(cdof[i]);
+                std::vector<Float> row(at(i + 1), Float(0));
                 for (const int j : t.ancestors[at(i)]) {
                     const Float m = dot(Motion(cdof[j]), momentum);
-                    matrix.store_once(t.entry(i, j), j == i ? m + dof_armature[i] : m);
+                    row[at(j)] = j == i ? m + dof_armature[i] : m;
                 }
+                for (int j = 0; j <= i; ++j) matrix.store_once(t.entry(i, j), row[at(j)]);
             }
         });
+}
+
+std::vector<Motion> carried_accelerations(const Tree& t, const Motion& world, const Read<Six>& cdof,
+                                          const Read<Six>& cvel, const Read<Float>& qvel) {
+    std::vector<Motion> a(t.bodies.size());
+    a[0] = world;
+    for (int b = 1; b < body_count(t); ++b) {
+        if (!t.moves(b)) {
+            a[at(b)] = a[0];
+            continue;
+        }
+        const Body& body = t.bodies[at(b)];
+        a[at(b)] = a[at(body.parent)];
+        Motion v;
+        if (t.moves(body.parent)) v = Motion(cvel[body.parent]);
+        // What carries a joint's axes along; the three translations of a free joint have the axes of the
+        // world.
+        const auto joint_part = [&](int dof, int count) {
+            Motion own = Motion(cdof[dof]) * qvel[dof];
+            for (int k = dof + 1; k < dof + count; ++k) own = own + Motion(cdof[k]) * qvel[k];
+            a[at(b)] = a[at(b)] + cross(v, own);
+            v = v + own;
+        };
+        for (const int j : body.joints) {
+            const Joint& joint = t.joints[at(j)];
+            if (joint.type != JointType::free) {
+                joint_part(joint.dof, joint.dofs());
+                continue;
+            }
+            for (int k = joint.dof; k < joint.dof + 3; ++k) v = v + Motion(cdof[k]) * qvel[k];
+            joint_part(joint.dof + 3, 3);
+        }
+    }
+    return a;
 }
 
 // Outwards the accelerations of bodies whose joints do not accelerate, with -g for the world's;
@@ -50,37 +92,13 @@ KernelDef bias(const TreePointer& tree) {
                   [tree](Int, Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
                          Property<Vec3> gravity, WriteSlice<Float> bias) {
                       const Tree& t = *tree;
-                      std::vector<Motion> a(t.bodies.size());
+                      Motion world;
+                      if (t.gravity) world.linear = -gravity[0];
+                      const std::vector<Motion> a =
+                          carried_accelerations(t, world, cdof, cvel, qvel);
                       std::vector<Force> f(t.bodies.size());
-                      if (t.gravity) a[0].linear = -gravity[0];
                       for (int b = 1; b < body_count(t); ++b) {
-                          if (!t.moves(b)) {
-                              a[at(b)] = a[0];
-                              continue;
-                          }
-                          const Body& body = t.bodies[at(b)];
-                          a[at(b)] = a[at(body.parent)];
-                          Motion v;
-                          if (t.moves(body.parent)) v = Motion(cvel[body.parent]);
-                          // What carries a joint's axes along; the three translations of a free joint have
-                          // the axes of the world.
-                          const auto joint_part = [&](int dof, int count) {
-                              Motion own = Motion(cdof[dof]) * qvel[dof];
-                              for (int k = dof + 1; k < dof + count; ++k)
-                                  own = own + Motion(cdof[k]) * qvel[k];
-                              a[at(b)] = a[at(b)] + cross(v, own);
-                              v = v + own;
-                          };
-                          for (const int j : body.joints) {
-                              const Joint& joint = t.joints[at(j)];
-                              if (joint.type != JointType::free) {
-                                  joint_part(joint.dof, joint.dofs());
-                                  continue;
-                              }
-                              for (int k = joint.dof; k < joint.dof + 3; ++k)
-                                  v = v + Motion(cdof[k]) * qvel[k];
-                              joint_part(joint.dof + 3, 3);
-                          }
+                          if (!t.moves(b)) continue;
                           const Inertia inertia(cinert[b]);
                           const Motion velocity(cvel[b]);
                           f[at(b)] = inertia * a[at(b)] + cross(velocity, inertia * velocity);
@@ -129,9 +147,7 @@ KernelDef passive(const TreePointer& tree) {
                 const auto away = [&](int k) {
                     return qpos[joint.qpos + k] - qpos_spring[joint.qpos + k];
                 };
-                const int ways = joint.type == JointType::ball   ? 0
-                                 : joint.type == JointType::free ? 3
-                                                                 : 1;
+                const int ways = joint.scalars();
                 for (int k = 0; k < ways; ++k)
                     force[at(joint.dof + k)] -= jnt_stiffness[j] * away(k);
                 if (joint.dofs() < 3) continue;

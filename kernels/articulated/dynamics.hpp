@@ -3,8 +3,7 @@
 // (Featherstone 2008, chapters 6 and 5), and the forces of springs, dampers, tendons and gravity
 // compensation. Arrays as in kinematics.hpp, and
 //   cinert    bodies x 10   each body's inertia: mass, first moment, second moment
-//   inertia   dofs x dofs   M on and below its diagonal; only entries that the tree couples are ever
-//                           written
+//   inertia   dofs x dofs   M on and below its diagonal
 // The forces have one number for each degree of freedom: N, or N m.
 #pragma once
 
@@ -19,6 +18,17 @@ KernelDef bias(const TreePointer& tree);
 // qpos, qvel, stiffness, damping, gravity -> passive, and `compensation`, the part of gravity
 // compensation that counts as the actuators' force.
 KernelDef passive(const TreePointer& tree);
+
+// Of a body by itself, about the place of its tree's root.
+Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,
+                        const Read<Vec3>& xipos, const Property<Float>& body_mass,
+                        const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat);
+
+// Of each body where no joint accelerates, about the place of its tree's root, with this acceleration of
+// the world.
+std::vector<Motion> carried_accelerations(const Tree& tree, const Motion& world,
+                                          const Read<Six>& cdof, const Read<Six>& cvel,
+                                          const Read<Float>& qvel);
 
 // Length of a fixed tendon, from joint positions or, for its velocity, from joint velocities.
 Float tendon_length(const Tree& tree, int tendon, const Read<Float>& qpos);

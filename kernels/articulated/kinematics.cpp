@@ -4,32 +4,6 @@ namespace hindcast::articulated {
 
 using robot::JointType;
 
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-Vec3 axis_of(const Mat3& m, int k) { return m.column(k); }
-
-}  // namespace
-
-// r = 2 asin(s) / s v with s = |v|, v the vector part where w >= 0. Below s^2 = 0.02 it is the
-// series of asin, whose first omitted term is below one rounding.
-Vec3 rotation_vector(const Quat& q) {
-    const Bool flipped = q.w() < 0.0;
-    const Float w = select(flipped, -q.w(), q.w());
-    const Vec3 v = select(flipped, -q.vector(), q.vector());
-    const Float s2 = dot(v, v);
-    const Bool small = s2 < 0.02;
-    // Of asin(s) / s in s^2.
-    static constexpr double series[] = {1.0,           1.0 / 6,       3.0 / 40,
-                                        5.0 / 112,     35.0 / 1152,   63.0 / 2816,
-                                        231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
-    Float sum = Float(series[8]);
-    for (int k = 7; k >= 0; --k) sum = sum * s2 + series[k];
-    const Float s = sqrt(select(small, Float(1), s2));
-    return (2.0 * select(small, sum, atan2(s, w) / s)) * v;
-}
-
 // For each body, from the root on: the frame that its parent gives it, then each joint's motion.
 KernelDef kinematics(const TreePointer& tree) {
     return kernel(
@@ -67,9 +41,8 @@ KernelDef kinematics(const TreePointer& tree) {
                         p = Vec3(qpos[joint.qpos], qpos[joint.qpos + 1], qpos[joint.qpos + 2]);
                         q = quaternion_at(qpos, joint.qpos + 3);
                         const Mat3 m = to_matrix(q), world = Mat3::identity();
-                        for (int k = 0; k < 3; ++k)
-                            freedoms.push_back({axis_of(world, k), p, false});
-                        for (int k = 0; k < 3; ++k) freedoms.push_back({axis_of(m, k), p, true});
+                        for (int k = 0; k < 3; ++k) freedoms.push_back({world.column(k), p, false});
+                        for (int k = 0; k < 3; ++k) freedoms.push_back({m.column(k), p, true});
                         continue;
                     }
                     const Vec3 local = jnt_pos[j];
@@ -77,8 +50,7 @@ KernelDef kinematics(const TreePointer& tree) {
                     if (joint.type == JointType::ball) {
                         q = q * quaternion_at(qpos, joint.qpos);
                         const Mat3 m = to_matrix(q);
-                        for (int k = 0; k < 3; ++k)
-                            freedoms.push_back({axis_of(m, k), anchor, true});
+                        for (int k = 0; k < 3; ++k) freedoms.push_back({m.column(k), anchor, true});
                         p = anchor - rotate(q, local);
                         continue;
                     }

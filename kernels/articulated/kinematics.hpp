@@ -22,8 +22,6 @@ KernelDef velocities(const TreePointer& tree);
 // each site; `first` is the number of the first one. -> position, velocity.
 KernelDef points(const TreePointer& tree, std::int64_t first);
 
-// The rotation vector of a unit quaternion, of at most pi: exponential(r) is q or -q.
-Vec3 rotation_vector(const Quat& q);
 // The quaternion that begins at a place in an array, of length 1.
 template <class Numbers>
 Quat quaternion_at(const Numbers& numbers, int place) {

@@ -19,11 +19,16 @@ Field numbers(const char* key, const char* text) {
 Field triples(const char* key, const char* text) {
     return model::vectors(key).optional().differentiable().doc(text);
 }
-Field quaternions(const char* key, const char* text) {
+// Lists of so many numbers.
+Field lists(const char* key, int numbers_of_each, const char* text) {
+    const std::string count = std::to_string(numbers_of_each);
     return numbers(key, text).schema(
-        R"({"type":"array","items":{"type":"array","items":{"type":"number"},)"
-        R"("minItems":4,"maxItems":4}})");
+        R"({"type":"array","items":{"type":"array","items":{"type":"number"},"minItems":)" + count +
+        R"(,"maxItems":)" + count + "}}");
 }
+Field quaternions(const char* key, const char* text) { return lists(key, 4, text); }
+Field references(const char* key, const char* text) { return lists(key, 2, text); }
+Field impedances(const char* key, const char* text) { return lists(key, 5, text); }
 
 const std::vector<Field>& rows() {
     static const std::vector<Field> all = {
@@ -64,12 +69,45 @@ const std::vector<Field>& rows() {
                 "of each actuator: constant, and factors of its length and velocity"),
         triples("actuator_gear",
                 "two rows for each actuator: the first and the last three of its six numbers"),
+        lists("jnt_range", 2, "least and most of each limited joint: m, rad"),
+        references("jnt_solref",
+                   "how fast the limit of each joint pushes back: time constant in s, damping "
+                   "ratio; or minus stiffness, minus damping"),
+        impedances("jnt_solimp",
+                   "how hard the limit of each joint is: impedance at it, impedance in depth, "
+                   "depth, midpoint, power"),
+        numbers("dof_frictionloss", "friction of each degree of freedom: N, N m").at_least(0),
+        references("dof_solref", "the same as jnt_solref, of friction of each degree of freedom"),
+        impedances("dof_solimp", "the same as jnt_solimp, of friction of each degree of freedom"),
+        numbers("dof_invweight0",
+                "inverse inertia of each degree of freedom in the model's reference pose, which "
+                "scales the impedance of its constraints: 1/kg, 1/(kg m^2)")
+            .at_least(0),
+        lists("body_invweight0", 2, "the same of each body: of translation and of rotation")
+            .at_least(0),
+        lists("eq_data", 12,
+              "of each equality: anchors, relative pose, scale of torque; or coefficients of a "
+              "polynomial"),
+        references("eq_solref", "the same as jnt_solref, of each equality"),
+        impedances("eq_solimp", "the same as jnt_solimp, of each equality"),
+        lists("tendon_range", 2, "least and most length of each limited tendon"),
+        references("tendon_solref_lim", "the same as jnt_solref, of the limit of each tendon"),
+        impedances("tendon_solimp_lim", "the same as jnt_solimp, of the limit of each tendon"),
+        numbers("tendon_frictionloss", "friction of each tendon: N").at_least(0),
+        references("tendon_solref_fri", "the same as jnt_solref, of friction of each tendon"),
+        impedances("tendon_solimp_fri", "the same as jnt_solimp, of friction of each tendon"),
+        numbers("tendon_invweight0", "the same as dof_invweight0, of each tendon").at_least(0),
     };
     return all;
 }
 
 int components_of(const Field& field) {
-    if (field.key == "body_quat" || field.key == "body_iquat") return 4;
+    const std::string& key = field.key;
+    const auto has = [&](const char* part) { return key.find(part) != std::string::npos; };
+    if (key == "body_quat" || key == "body_iquat") return 4;
+    if (key == "eq_data") return 12;
+    if (has("_solimp")) return 5;
+    if (has("_solref") || has("_range") || key == "body_invweight0") return 2;
     return field.kind == FieldKind::values ? 1 : 3;
 }
 

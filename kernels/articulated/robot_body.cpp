@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/articulated/constraints/constraint_rows.hpp"
+#include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -20,7 +22,10 @@ struct Row {
     bool state = false;
 };
 
-std::vector<Row> rows_of(const Tree& t) {
+std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
+    const RowSizes sizes = plan.sizes(t.nv);
+    const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
+                       dof_rows = sizes.dof_rows;
     const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
                actuators = static_cast<std::int64_t>(t.actuators.size());
     return {
@@ -43,6 +48,18 @@ std::vector<Row> rows_of(const Tree& t) {
         {"actuator", nv, 1, "", "force of all actuators on the joints: N, N m"},
         {"act_dot", t.na, 1, "1/s", "rate of the activations"},
         {"qacc", nv, 1, "", "accelerations of the joints in the last step: m/s^2, rad/s^2"},
+        {"force", constrained, 1, "", "force on the joints without constraints: N, N m"},
+        {"qacc_constrained", constrained, 1, "",
+         "accelerations of the joints before the method's damping: m/s^2, rad/s^2"},
+        {"dof_row_aref", dof_rows, 1, "", "reference accelerations of limits and friction loss"},
+        {"dof_row_mass", dof_rows, 1, "", "masses of limits and friction loss; 0: at rest"},
+        {"dof_row_low", dof_rows, 1, "", "least of minus the force of limits and friction loss"},
+        {"dof_row_high", dof_rows, 1, "", "most of minus the force of limits and friction loss"},
+        {"row_jacobian", rows * t.nv, 1, "", "Jacobian of the other constraints, row by row"},
+        {"row_aref", rows, 1, "", "reference accelerations of the other constraints"},
+        {"row_mass", rows, 1, "", "masses of the other constraints; 0: at rest"},
+        {"row_low", rows, 1, "", "least of minus the force of the other constraints"},
+        {"row_high", rows, 1, "", "most of minus the force of the other constraints"},
     };
 }
 
@@ -57,12 +74,10 @@ KernelDef kinetic_energy(const TreePointer& tree) {
                       Float sum;
                       for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b) {
                           if (!tree->moves(b)) continue;
-                          const int root = tree->bodies[static_cast<std::size_t>(b)].root;
-                          const Inertia inertia(body_mass[b], xipos[b] - Vec3(xpos[root]),
-                                                body_inertia[b],
-                                                Quat(xquat[b]) * normalize(body_iquat[b]));
                           const Motion v(cvel[b]);
-                          sum = sum + dot(v, inertia * v);
+                          const Inertia own = body_inertia_of(*tree, b, xpos, xquat, xipos,
+                                                              body_mass, body_inertia, body_iquat);
+                          sum = sum + dot(v, own * v);
                       }
                       for (int i = 0; i < tree->nv; ++i)
                           sum = sum + dof_armature[i] * (qvel[i] * qvel[i]);
@@ -84,17 +99,18 @@ KernelDef gravitational_energy(const TreePointer& tree) {
 
 }  // namespace
 
-RobotBody::RobotBody(Model& model, std::string name, TreePointer tree, Given given,
-                     std::int64_t first)
+RobotBody::RobotBody(Model& model, std::string name, TreePointer tree, PlanPointer plan,
+                     Given given, std::int64_t first)
     : model_(model),
       name_(std::move(name)),
       tree_(std::move(tree)),
+      plan_(std::move(plan)),
       given_(std::move(given)),
       first_(first) {}
 
 RobotBody::Stage RobotBody::make_stage(bool published) {
     Stage stage;
-    for (const Row& row : rows_of(*tree_)) {
+    for (const Row& row : rows_of(*tree_, *plan_)) {
         if (row.rows == 0) continue;
         stage[row.name] =
             published
@@ -138,7 +154,56 @@ std::vector<Launch> RobotBody::accelerate(const Stage& stage, Implicit implicit)
                                launch(bias(tree_), stage, "bias force"),
                                launch(passive(tree_), stage, "passive forces")};
     if (!tree_->actuators.empty()) all.push_back(launch(actuation(tree_), stage, "actuators"));
-    all.push_back(launch(acceleration(tree_, implicit), stage, "acceleration"));
+    if (plan_->empty()) {
+        all.push_back(launch(acceleration(tree_, implicit), stage, "acceleration"));
+        return all;
+    }
+    const bool plain = implicit == Implicit::nothing;
+    for (const Launch& l : constrain(stage, stage.at(plain ? "qacc" : "qacc_constrained")))
+        all.push_back(l);
+    if (!plain) all.push_back(launch(acceleration(tree_, implicit, true), stage, "acceleration"));
+    return all;
+}
+
+std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& acceleration_of) const {
+    std::vector<Launch> all = {
+        launch(smooth_force(tree_), stage, "force"),
+        // Where the search starts: that has no derivative.
+        launch(acceleration(tree_, Implicit::nothing), stage, "acceleration without constraints",
+               {{"qacc", acceleration_of}})};
+    all.back().differentiate_only({});
+    const RowSizes sizes = plan_->sizes(tree_->nv);
+    if (sizes.dof_rows > 0)
+        all.push_back(launch(dof_rows(tree_, plan_), stage, "limits and friction of joints"));
+    if (!plan_->equalities.empty())
+        all.push_back(launch(equality_rows(tree_, plan_), stage, "equalities"));
+    if (!plan_->balls.empty())
+        all.push_back(launch(ball_rows(tree_, plan_), stage, "limits of ball joints"));
+    if (!plan_->tendons.empty())
+        all.push_back(launch(tendon_rows(tree_, plan_), stage, "limits and friction of tendons"));
+    std::map<std::string, Array> arrays;
+    for (const auto& [key, array] : stage) arrays.emplace(key, array);
+    const auto integers = [&](const char* key, const std::vector<std::int64_t>& values) {
+        Array array(ir::Type::i32, {static_cast<std::int64_t>(values.size())});
+        array.assign_integers(values);
+        arrays.emplace(key, array);
+    };
+    std::vector<std::int64_t> dofs;
+    std::vector<double> signs;
+    for (const DofRow& row : plan_->dof_rows) {
+        dofs.push_back(row.dof);
+        signs.push_back(row.kind == DofRow::high ? -1 : 1);
+    }
+    if (!dofs.empty()) {
+        integers("dof_row_dof", dofs);
+        Array array(model_.real(), {sizes.dof_rows, 1});
+        array.assign(signs);
+        arrays.emplace("dof_row_sign", array);
+    }
+    if (sizes.rows > 0) integers("row_count", {sizes.rows});
+    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, acceleration_of);
+    all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
+                     name_ + ": constraints");
     return all;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/model/model.hpp"
+#include "kernels/articulated/constraints/constraint_plan.hpp"
 #include "kernels/articulated/step.hpp"
 
 namespace hindcast::articulated {
@@ -21,8 +22,8 @@ class RobotBody {
 public:
     // `first`: the number of the body's first point in the scene. Arrays are published as NAME.qpos
     // and so on.
-    RobotBody(model::Model& model, std::string name, TreePointer tree, Given given,
-              std::int64_t first);
+    RobotBody(model::Model& model, std::string name, TreePointer tree, PlanPointer plan,
+              Given given, std::int64_t first);
 
     // Adds the start to the prologue, the step to the phases, and the energies.
     void build();
@@ -36,6 +37,7 @@ private:
     Launch copied(const Argument& from, const Array& to, const std::string& what) const;
     std::vector<Launch> place(const Stage& stage) const;
     std::vector<Launch> accelerate(const Stage& stage, Implicit implicit) const;
+    std::vector<Launch> constrain(const Stage& stage, const Array& acceleration) const;
     Launch follow() const;
     void step();
     void publish_energies();
@@ -43,6 +45,7 @@ private:
     model::Model& model_;
     std::string name_;
     TreePointer tree_;
+    PlanPointer plan_;
     Given given_;
     std::int64_t first_;
     Stage now_;

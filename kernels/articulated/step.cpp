@@ -2,11 +2,7 @@
 
 namespace hindcast::articulated {
 
-using robot::JointType;
-
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 using Numbers = std::vector<Float>;
 
@@ -114,7 +110,7 @@ Vec3 rate_of_increment(const Vec3& u, const Vec3& w) {
 void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& velocity,
                          const Float& h, const WriteSlice<Float>& next) {
     for (const Joint& joint : t.joints) {
-        const int ways = joint.type == JointType::ball ? 0 : joint.type == JointType::free ? 3 : 1;
+        const int ways = joint.scalars();
         for (int k = 0; k < ways; ++k)
             next.store_once(joint.qpos + k, qpos[joint.qpos + k] + velocity[at(joint.dof + k)] * h);
         if (joint.dofs() < 3) continue;
@@ -127,22 +123,31 @@ void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& 
 
 }  // namespace
 
-KernelDef acceleration(const TreePointer& tree, Implicit implicit) {
+KernelDef acceleration(const TreePointer& tree, Implicit implicit, bool constrained) {
     return kernel(
         "articulated_acceleration",
         {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "moment", "slope", "cdof",
-         "cvel", "cinert", "qvel", "qacc"},
-        [tree, implicit](Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator,
-                         Read<Float> bias, Param<Float> h, Property<Float> dof_damping,
-                         Read<Float> moment, Read<Float> slope, Read<Six> cdof, Read<Six> cvel,
-                         Read<Ten> cinert, Read<Float> qvel, WriteSlice<Float> qacc) {
+         "cvel", "cinert", "qvel", "qacc_constrained", "qacc"},
+        [tree, implicit, constrained](
+            Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator, Read<Float> bias,
+            Param<Float> h, Property<Float> dof_damping, Read<Float> moment, Read<Float> slope,
+            Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
+            Read<Float> qacc_constrained, WriteSlice<Float> qacc) {
             const Tree& t = *tree;
             const bool fast = implicit == Implicit::fast;
             Lower m(t);
-            Numbers force(at(t.nv));
+            Numbers force(at(t.nv), Float(0));
+            for (int i = 0; constrained && i < t.nv; ++i)
+                for (const int j : t.ancestors[at(i)]) {
+                    const Float entry = inertia[t.entry(i, j)];
+                    force[at(i)] = force[at(i)] + entry * qacc_constrained[j];
+                    if (j != i) force[at(j)] = force[at(j)] + entry * qacc_constrained[i];
+                }
             for (int i = 0; i < t.nv; ++i) {
-                force[at(i)] = passive[i] - bias[i];
-                if (!t.actuators.empty()) force[at(i)] = force[at(i)] + actuator[i];
+                if (!constrained) {
+                    force[at(i)] = passive[i] - bias[i];
+                    if (!t.actuators.empty()) force[at(i)] = force[at(i)] + actuator[i];
+                }
                 for (const int j : t.ancestors[at(i)]) m(i, j) = inertia[t.entry(i, j)];
                 if (implicit != Implicit::nothing && t.dampers)
                     m(i, i) = m(i, i) + h.value() * dof_damping[i];
@@ -232,7 +237,7 @@ KernelDef stage(const TreePointer& tree, double fraction, bool second) {
             integrate_positions(t, qpos, last, part, next_qpos);
             for (const Joint& joint : t.joints) {
                 if (joint.dofs() < 3) continue;
-                const std::size_t k = at(joint.dof + (joint.type == JointType::free ? 3 : 0));
+                const std::size_t k = at(joint.dof + joint.scalars());
                 const Vec3 u(last[k] * part, last[k + 1] * part, last[k + 2] * part);
                 const Vec3 turn = rate_of_increment(u, Vec3(rate[k], rate[k + 1], rate[k + 2]));
                 for (int m = 0; m < 3; ++m) rate[k + at(m)] = turn[m];

@@ -10,8 +10,6 @@ using namespace robot;
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 class Reading {
 public:
     explicit Reading(const RobotModel& model) : m_(model) {}

@@ -5,6 +5,7 @@
 // numbering of all things are MuJoCo's.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "engine/robot/robot_model.hpp"
 
 namespace hindcast::articulated {
+
+// For indices of lists: numbers of things are int, as MuJoCo has them.
+inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A closed interval; without limits where there are none.
 struct Limits {
@@ -30,6 +34,11 @@ struct Joint {
 
     int dofs() const {
         return type == robot::JointType::free ? 6 : type == robot::JointType::ball ? 3 : 1;
+    }
+    // Of its numbers in qpos those before a quaternion, or all; each has the velocity of the same
+    // place among its degrees of freedom.
+    int scalars() const {
+        return type == robot::JointType::free ? 3 : type == robot::JointType::ball ? 0 : 1;
     }
 };
 
@@ -84,7 +93,7 @@ struct Tree {
 
     // In rows of nv.
     int entry(int row, int column) const { return row * nv + column; }
-    bool moves(int body) const { return !bodies[static_cast<std::size_t>(body)].dofs.empty(); }
+    bool moves(int body) const { return !bodies[at(body)].dofs.empty(); }
     // A body with a free joint, on which nothing moves.
     bool is_single(int body) const;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "engine/base/error.hpp"
 #include "engine/robot/supported.hpp"
@@ -14,15 +13,11 @@ using namespace robot;
 
 namespace {
 
-struct Found {
-    std::string what, remedy;
-};
-
 class Search {
 public:
     explicit Search(const RobotModel& model) : m_(model) {}
 
-    std::vector<Found> run() {
+    std::vector<Refusal> run() {
         const RobotOptions& o = m_.options();
         if (o.integrator == IntegratorType::discrete)
             add("option integrator = discrete is not simulated yet",
@@ -31,8 +26,7 @@ public:
         tendons();
         actuators();
         if (o.disabled(DisableFlag::constraint)) return found_;
-        if (!o.disabled(DisableFlag::limit)) limits();
-        if (!o.disabled(DisableFlag::frictionloss)) friction_loss();
+        tendon_constraints();
         if (!o.disabled(DisableFlag::equality)) equalities();
         if (!o.disabled(DisableFlag::contact)) contacts();
         return found_;
@@ -90,32 +84,30 @@ private:
         }
     }
 
-    void limits() {
-        const char* const remedy =
-            "remove its range, or write <option><flag limit=\"disable\"/></option>";
-        for (int i = 0; i < count("njnt"); ++i)
-            if (integer("jnt_limited", i) != 0) add(ObjectKind::joint, i, "is limited", remedy);
-        for (int i = 0; i < count("ntendon"); ++i)
-            if (integer("tendon_limited", i) != 0) add(ObjectKind::tendon, i, "is limited", remedy);
-    }
-
-    void friction_loss() {
-        const char* const remedy =
-            "remove frictionloss, or write <option><flag frictionloss=\"disable\"/></option>";
-        std::set<int> joints;
-        for (int i = 0; i < count("nv"); ++i)
-            if (real("dof_frictionloss", i) != 0 && joints.insert(integer("dof_jntid", i)).second)
-                add(ObjectKind::joint, integer("dof_jntid", i), "has friction loss", remedy);
-        for (int i = 0; i < count("ntendon"); ++i)
+    void tendon_constraints() {
+        for (int i = 0; i < count("ntendon"); ++i) {
+            if (enum_at<TendonType>(m_.integers("tendon_type"), i) == TendonType::fixed) continue;
+            if (integer("tendon_limited", i) != 0)
+                add(ObjectKind::tendon, i, "is spatial and limited",
+                    "remove its range, or write a fixed tendon");
             if (real("tendon_frictionloss", i) != 0)
-                add(ObjectKind::tendon, i, "has friction loss", remedy);
+                add(ObjectKind::tendon, i, "is spatial and has friction loss",
+                    "remove frictionloss, or write a fixed tendon");
+        }
     }
 
     void equalities() {
-        for (int i = 0; i < count("neq"); ++i)
-            if (integer("eq_active0", i) != 0)
-                add(ObjectKind::equality, i, "is a constraint",
-                    "write active=\"false\", or <option><flag equality=\"disable\"/></option>");
+        for (int i = 0; i < count("neq"); ++i) {
+            if (integer("eq_active0", i) == 0) continue;
+            const auto type = enum_at<EqualityType>(m_.integers("eq_type"), i);
+            if (type != EqualityType::tendon) continue;
+            for (const char* side : {"eq_obj1id", "eq_obj2id"})
+                if (const int tendon = integer(side, i);
+                    tendon >= 0 &&
+                    enum_at<TendonType>(m_.integers("tendon_type"), tendon) != TendonType::fixed)
+                    add(ObjectKind::equality, i, "holds a spatial tendon",
+                        "write active=\"false\", or a fixed tendon");
+        }
     }
 
     // The pairs that MuJoCo would look at, whatever the place; the first one is enough.
@@ -159,20 +151,14 @@ private:
     }
 
     const RobotModel& m_;
-    std::vector<Found> found_;
+    std::vector<Refusal> found_;
 };
 
 }  // namespace
 
 void require_simulated(const RobotModel& model) {
     require_supported(model);
-    const std::vector<Found> found = Search(model).run();
-    if (found.empty()) return;
-    Error error(found.front().what);
-    error.remedy(found.front().remedy);
-    for (std::size_t i = 1; i < found.size(); ++i)
-        error.note(found[i].what + "; " + found[i].remedy);
-    throw error;
+    require_none(Search(model).run());
 }
 
 }  // namespace hindcast::articulated

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/ad/grad.hpp"
-#include "engine/model/shown.hpp"
+#include "kernels/particles/energies.hpp"
 
 namespace hindcast::cloth {
 
@@ -58,20 +58,9 @@ void show(Model& model, const std::string& owner, const Membrane& membrane,
           const EnergyTerm& elastic) {
     const auto publish = [&](const std::string& name, const std::string& unit,
                              const std::string& meaning, Measure measure) {
-        model::publish(model,
-                       {.owner = owner,
-                        .name = name,
-                        .unit = unit,
-                        .meaning = meaning,
-                        .count = elastic.items,
-                        .add = [=](Model& m, const Array& values, Program& program) {
-                            std::vector<NamedArgument> arguments = elastic.arguments;
-                            arguments.insert(arguments.end(), {{"points", elastic.points},
-                                                               {"x", m.array("position")},
-                                                               {"values", values}});
-                            program.add(m.launch(measured(name, membrane, measure), elastic.items,
-                                                 arguments, owner + ": " + name));
-                        }});
+        particles::publish_shown(
+            model, {.owner = owner, .name = name, .unit = unit, .meaning = meaning}, elastic,
+            [=](Model&) { return measured(name, membrane, measure); });
     };
     publish("membrane energy density", "J/m^2",
             "energy of stretch and shear per area at rest of each triangle", energy_density);

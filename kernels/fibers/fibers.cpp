@@ -7,7 +7,6 @@
 // is the force per area at rest, by which fibres pull.
 #include "kernels/fibers/fibers.hpp"
 
-#include "engine/model/shown.hpp"
 #include "kernels/particles/energies.hpp"
 #include "kernels/particles/oscillation.hpp"
 #include "kernels/particles/particles.hpp"
@@ -113,23 +112,16 @@ public:
                 term.arguments.emplace_back(key, argument(key));
         particles::add_energy(model, term);
         particles::publish_energy(model, "fibers", name, "elastic energy", term);
-        model::publish(
-            model, {.owner = name,
-                    .name = "fibre tension",
-                    .unit = "Pa",
-                    .meaning = "force per area at rest in each element, positive where it pulls",
-                    .count = body.elements,
-                    .add =
-                        [=](Model& m, const Array& values, Program& program) {
-                            std::vector<NamedArgument> arguments = term.arguments;
-                            arguments.insert(arguments.end(), {{"points", term.points},
-                                                               {"x", m.array("position")},
-                                                               {"values", values}});
-                            program.add(m.launch(
-                                model::for_dimension(m, [&](auto D) { return tension<D>(swings); }),
-                                term.items, arguments, name + ": tension"));
-                        },
-                    .body = settings_->choice("of")});
+        particles::publish_shown(
+            model,
+            {.owner = name,
+             .name = "fibre tension",
+             .unit = "Pa",
+             .meaning = "force per area at rest in each element, positive where it pulls",
+             .body = settings_->choice("of")},
+            term, [swings](Model& m) {
+                return model::for_dimension(m, [&](auto D) { return tension<D>(swings); });
+            });
     }
 
 private:

@@ -26,30 +26,46 @@ EnergyKernels mass_damping(std::int64_t first) {
         });
 }
 
+// What the term's energy is given, and those of one of its kernels besides.
+std::vector<NamedArgument> arguments_of(const EnergyTerm& term, const Array& positions,
+                                        const std::vector<NamedArgument>& own) {
+    std::vector<NamedArgument> all = term.arguments;
+    all.insert(all.end(), {{"points", term.points}, {"x", positions}});
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+}
+
 }  // namespace
 
 void add_energy(Model& model, EnergyTerm term) {
     if (model.is_implicit()) return model.add_energy(std::move(term));
-    std::vector<NamedArgument> arguments = term.arguments;
-    arguments.insert(
-        arguments.end(),
-        {{"points", term.points}, {"x", arrays(model).position}, {"force", force(model)}});
     model.add(model::Phase::forces,
-              model.launch(term.kernels.force, term.items, arguments, term.name));
+              model.launch(term.kernels.force, term.items,
+                           arguments_of(term, arrays(model).position, {{"force", force(model)}}),
+                           term.name));
 }
 
 void publish_energy(Model& model, std::string type, std::string owner, std::string name,
                     const EnergyTerm& term) {
-    model.publish_energy({std::move(type), std::move(owner), std::move(name),
-                          [term](Model& m, double scale, const Array& value, Program& program) {
-                              std::vector<NamedArgument> arguments = term.arguments;
-                              arguments.insert(arguments.end(), {{"points", term.points},
-                                                                 {"x", m.array("position")},
-                                                                 {"scale", scale},
-                                                                 {"value", value}});
-                              program.add(
-                                  m.launch(term.kernels.value, term.items, arguments, term.name));
-                          }});
+    model.publish_energy(
+        {std::move(type), std::move(owner), std::move(name),
+         [term](Model& m, double scale, const Array& value, Program& program) {
+             program.add(m.launch(
+                 term.kernels.value, term.items,
+                 arguments_of(term, m.array("position"), {{"scale", scale}, {"value", value}}),
+                 term.name));
+         }});
+}
+
+void publish_shown(Model& model, model::ShownQuantity quantity, const EnergyTerm& term,
+                   std::function<KernelDef(Model&)> kernel) {
+    quantity.count = term.items;
+    quantity.add = [term, kernel = std::move(kernel), what = quantity.owner + ": " + quantity.name](
+                       Model& m, const Array& values, Program& program) {
+        program.add(m.launch(kernel(m), term.items,
+                             arguments_of(term, m.array("position"), {{"values", values}}), what));
+    };
+    model::publish(model, std::move(quantity));
 }
 
 void add_rayleigh_damping(Model& model, const model::Settings& settings, model::Range points,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/model/model.hpp"
+#include "engine/model/shown.hpp"
 #include "engine/runtime/minimization/energy.hpp"
 
 namespace hindcast::particles {
@@ -18,6 +20,11 @@ void add_energy(model::Model& model, EnergyTerm term);
 // Publishes the energy as `name` of the scene's object `owner`, of module type `type`.
 void publish_energy(model::Model& model, std::string type, std::string owner, std::string name,
                     const EnergyTerm& term);
+
+// Publishes what of the term's items a scene shows; its `count` and `add` are left to this. The kernel
+// has the parameters "points", "x", those of the energy's function, and "values" (Write, one per item).
+void publish_shown(model::Model& model, model::ShownQuantity quantity, const EnergyTerm& term,
+                   std::function<lang::KernelDef(model::Model&)> kernel);
 
 // An elastic energy with the kernels of stiffness_damping() of the same.
 struct DampedEnergy {

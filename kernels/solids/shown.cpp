@@ -2,7 +2,7 @@
 
 #include "engine/ad/grad.hpp"
 #include "engine/model/dimension.hpp"
-#include "engine/model/shown.hpp"
+#include "kernels/particles/energies.hpp"
 
 namespace hindcast::solids {
 
@@ -47,23 +47,13 @@ KernelDef measured(const std::string& name, const Law& law, Measure measure) {
 void show(Model& model, const std::string& owner, const Law& law, const EnergyTerm& elastic) {
     const auto publish = [&](const std::string& name, const std::string& unit,
                              const std::string& meaning, Measure measure) {
-        model::publish(
-            model, {.owner = owner,
-                    .name = name,
-                    .unit = unit,
-                    .meaning = meaning,
-                    .count = elastic.items,
-                    .add = [=](Model& m, const Array& values, Program& program) {
-                        std::vector<NamedArgument> arguments = elastic.arguments;
-                        arguments.insert(arguments.end(), {{"points", elastic.points},
-                                                           {"x", m.array("position")},
-                                                           {"values", values}});
-                        const std::string kernel_name = law.material->name + " " + name;
-                        program.add(m.launch(
-                            model::for_dimension(
-                                m, [&](auto D) { return measured<D>(kernel_name, law, measure); }),
-                            elastic.items, arguments, owner + ": " + name));
-                    }});
+        particles::publish_shown(
+            model, {.owner = owner, .name = name, .unit = unit, .meaning = meaning}, elastic,
+            [=](Model& m) {
+                return model::for_dimension(m, [&](auto D) {
+                    return measured<D>(law.material->name + " " + name, law, measure);
+                });
+            });
     };
     publish("energy density", "J/m^3", "elastic energy per volume at rest of each element",
             energy_density);

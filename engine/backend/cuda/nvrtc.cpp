@@ -5,16 +5,15 @@
 
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "engine/backend/jit/code_cache.hpp"
+#include "engine/base/environment.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/hash.hpp"
 
@@ -32,22 +31,11 @@ void* open_library(const std::string& path) {
     return ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
 }
 
-// Where pip puts nvidia-cuda-nvrtc: the virtual environment's packages, the user's, the system's.
+// As pip puts nvidia-cuda-nvrtc.
 void* open_package() {
-    std::vector<fs::path> prefixes;
-    if (const char* environment = std::getenv("VIRTUAL_ENV")) prefixes.emplace_back(environment);
-    if (const char* home = std::getenv("HOME")) prefixes.push_back(fs::path(home) / ".local");
-    prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
-    for (const fs::path& prefix : prefixes) {
-        std::error_code unreadable;
-        for (const auto& python : fs::directory_iterator(prefix / "lib", unreadable)) {
-            if (python.path().filename().string().rfind("python3", 0) != 0) continue;
-            for (const char* packages : {"site-packages", "dist-packages"})
-                if (void* const handle =
-                        open_library(python.path() / packages / "nvidia/cu13/lib/libnvrtc.so.13"))
-                    return handle;
-        }
-    }
+    for (const fs::path& packages : python_packages())
+        if (void* const handle = open_library(packages / "nvidia/cu13/lib/libnvrtc.so.13"))
+            return handle;
     return nullptr;
 }
 
@@ -225,10 +213,7 @@ Cubin Nvrtc::compile(const std::string& text, int architecture) const {
 }
 
 const Nvrtc& nvrtc() {
-    static const Nvrtc instance([] {
-        const char* const own = std::getenv("HINDCAST_NVRTC");
-        return std::string(own != nullptr ? own : "");
-    }());
+    static const Nvrtc instance(environment("HINDCAST_NVRTC"));
     return instance;
 }
 

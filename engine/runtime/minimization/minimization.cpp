@@ -10,6 +10,7 @@
 #include "engine/runtime/launch/host_function.hpp"
 #include "engine/runtime/minimization/add_seconds.hpp"
 #include "engine/runtime/minimization/dense/dense_kernels.hpp"
+#include "engine/runtime/minimization/dense/dense_trace.hpp"
 #include "engine/runtime/minimization/newton.hpp"
 
 namespace hindcast {
@@ -418,7 +419,7 @@ void Minimization::clear_totals() {
 
 void Minimization::remove_residuals(bool on) {
     if (kernels_) {
-        launch_.set(dense::DenseKernels::removes_residuals, on ? 1.0 : 0.0);
+        launch_.set(dense::removes_residuals, on ? 1.0 : 0.0);
         if (on) dense::Outcomes::clear_removed(kernels_->outcomes());
     }
     function_->removes_residuals = on;

@@ -4,23 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 
+#include "engine/base/files.hpp"
 #include "tests/support/paths.hpp"
 
 namespace fs = std::filesystem;
+using hindcast::read_file;
 
 namespace {
-
-std::string text_of(const fs::path& file) {
-    std::ifstream in(file);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 // What stands in backticks and looks like a path: `plan/plan.hpp`, `cpu/`.
 std::vector<std::string> paths_in(const std::string& text) {
@@ -41,7 +34,7 @@ TEST_CASE("pages of the engine's folders: what they name is there, and nothing i
         const fs::path& folder = entry.path();
         CAPTURE(folder.string());
         REQUIRE(fs::exists(folder / "README.md"));
-        const std::vector<std::string> named = paths_in(text_of(folder / "README.md"));
+        const std::vector<std::string> named = paths_in(read_file(folder / "README.md"));
         for (const std::string& path : named) {
             CAPTURE(path);
             CHECK((fs::exists(folder / path) || fs::exists(engine / path) ||
@@ -58,7 +51,7 @@ TEST_CASE("pages of the engine's folders: what they name is there, and nothing i
                   named.end());
         }
     }
-    for (const std::string& path : paths_in(text_of(engine / "README.md"))) {
+    for (const std::string& path : paths_in(read_file(engine / "README.md"))) {
         CAPTURE(path);
         CHECK((fs::exists(engine / path) || fs::exists(root / path)));
     }
@@ -67,7 +60,7 @@ TEST_CASE("pages of the engine's folders: what they name is there, and nothing i
 TEST_CASE("the program's page: what it names is there") {
     const fs::path root(hindcast::test::source_dir), app = root / "app";
     if (!fs::exists(app)) return;
-    for (const std::string& path : paths_in(text_of(app / "README.md"))) {
+    for (const std::string& path : paths_in(read_file(app / "README.md"))) {
         CAPTURE(path);
         CHECK((fs::exists(app / path) || fs::exists(root / path) ||
                fs::exists(app / "session/threads" / path) ||  // in the row of that folder
@@ -86,12 +79,13 @@ TEST_CASE("the program's page: each panel is made as the page says") {
         return names;
     };
     const std::string made = R"(std::unique_ptr<Panel> (make_[a-z_]+)\(\))";
-    const std::set<std::string> declared = names_in(text_of(gui / "panels/panel.hpp"), made + ";");
+    const std::set<std::string> declared =
+        names_in(read_file(gui / "panels/panel.hpp"), made + ";");
     std::set<std::string> defined;
     for (const auto& file : fs::directory_iterator(gui / "panels"))
         if (file.path().extension() == ".cpp")
-            defined.merge(names_in(text_of(file.path()), made + " \\{"));
-    const std::string shell = text_of(gui / "window/shell.cpp");
+            defined.merge(names_in(read_file(file.path()), made + " \\{"));
+    const std::string shell = read_file(gui / "window/shell.cpp");
     const std::size_t begin = shell.find("for (auto make : {"), end = shell.find('}', begin);
     REQUIRE(begin != std::string::npos);
     const std::set<std::string> listed =

@@ -3,10 +3,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
+#include "engine/base/files.hpp"
 #include "engine/robot/layout/model_enums.hpp"
 #include "engine/robot/layout/model_layout.hpp"
 #include "tests/support/mujoco.hpp"
@@ -15,17 +14,6 @@
 using namespace hindcast::robot;
 using namespace hindcast::test;
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string text_of(const fs::path& file) {
-    std::ifstream in(file);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-}  // namespace
 
 TEST_CASE("MuJoCo's structs: the tables are what the headers give") {
     const fs::path layout = fs::path(source_dir) / "engine/robot/layout";
@@ -39,7 +27,7 @@ TEST_CASE("MuJoCo's structs: the tables are what the headers give") {
     REQUIRE(std::system(command.c_str()) == 0);
     for (const char* file : {"model_layout.cpp", "model_enums.hpp", "model_enums.cpp"}) {
         CAPTURE(file);
-        CHECK(text_of(folder / file) == text_of(layout / file));
+        CHECK(hindcast::read_file(folder / file) == hindcast::read_file(layout / file));
     }
 }
 

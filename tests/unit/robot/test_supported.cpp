@@ -158,15 +158,6 @@ TEST_CASE("supported robots: geoms and bodies that are refused") {
           "rods or solids");
 }
 
-TEST_CASE("supported robots: equalities that are refused") {
-    HINDCAST_NEEDS_MUJOCO();
-    Parts parts;
-    parts.after = R"(<equality><tendon name="even" tendon1="cord"/></equality>)";
-    CHECK(refused(parts) ==
-          "equality 'even' is of type tendon, which is not supported; write connect, weld or "
-          "joint");
-}
-
 TEST_CASE("supported robots: actuators that are refused") {
     HINDCAST_NEEDS_MUJOCO();
     CHECK(refused_actuator(R"(<muscle name="biceps" joint="swing" lengthrange="0 1"/>)") ==

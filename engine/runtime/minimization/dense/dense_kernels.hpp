@@ -10,6 +10,7 @@
 
 #include "engine/runtime/launch/given_kernels.hpp"
 #include "engine/runtime/minimization/dense/dense_problem.hpp"
+#include "engine/runtime/minimization/dense/derivative.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 
 namespace hindcast::dense {
@@ -50,16 +51,22 @@ struct Outcomes {
     static void clear_removed(const Array& of);
 };
 
-class DenseKernels final : public GivenKernels {
+class DenseKernels : public GivenKernels {
 public:
     explicit DenseKernels(DenseProblem problem);
 
-    ir::Kernel kernel(Direction direction, const std::vector<std::string>& active) const override;
+    ir::Kernel kernel(Direction direction, const std::vector<std::string>& active) const final;
     // For the parameters of the forward kernel.
     std::vector<Argument> arguments() const;
     const Array& outcomes() const { return outcomes_; }
-    // The parameter that is 1 while tangents are to have -H^-1 r besides, else 0.
-    static constexpr const char* removes_residuals = "removes residuals";
+
+protected:
+    const DenseProblem& problem() const { return problem_; }
+    // Records the search from the positions that the launch is given; the minimum is put there.
+    // `factorizes`: whether the Hessian at the minimum is wanted.
+    virtual Minimum search(DenseTrace& trace, bool factorizes) const;
+    // Records the Hessian at x.
+    virtual void hessian(DenseTrace& trace, const LocalArray& x, const DenseMatrix& h) const;
 
 private:
     DenseProblem problem_;

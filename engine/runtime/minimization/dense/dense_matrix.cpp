@@ -1,6 +1,5 @@
 #include "engine/runtime/minimization/dense/dense_matrix.hpp"
 
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -13,17 +12,12 @@ using lang::Float;
 using lang::for_;
 using lang::Int;
 using lang::LocalArray;
+using lang::repeat;
 
 namespace {
 using search::least_pivot;
 // Rows that are eliminated side by side.
 constexpr int together = 4;
-
-// Never unrolled.
-void repeat(int times, const std::function<void(Int)>& body) {
-    ir::Builder& b = lang::builder();
-    b.for_(b.integer(times), 0, [&](ir::Value t) { body(Int::from(t)); });
-}
 }  // namespace
 
 DenseMatrix::DenseMatrix(int rows, int stride)

@@ -54,6 +54,7 @@ struct DenseProblem {
     // The rows that vectors and matrices have: behind the unknowns stands what fixed points get.
     int rows() const { return unknowns + dimension; }
 
+    DenseProblem() = default;
     // `inputs`: of reals. Those of integers are found in the terms.
     DenseProblem(Potential& potential, const Array& positions, std::vector<DenseInput> inputs,
                  const MinimizationOptions& options);

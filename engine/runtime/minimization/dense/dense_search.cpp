@@ -177,18 +177,21 @@ void DenseSearch::record() {
     t_.each_free([&](Int point, Int) {
         for (int c = 0; c < D; ++c) t_.put(t_.positions, c, point, x_[point * D + c]);
     });
-    note_outcome();
-}
-
-void DenseSearch::note_outcome() {
     const Float residual = t_.largest(g_);
     phase_ = at_start;
     fail(!(residual < std::numeric_limits<double>::infinity()), search::bad_end,
          t_.worst_point(g_));
-    const auto put = [&](int where, const Float& value) { t_.put(t_.outcomes, 0, where, value); };
-    const auto old = [&](int where) { return t_.fetch(t_.outcomes, 0, where); };
-    const Float counts[] = {Float(iterations_), Float(projected_), Float(refused_)};
-    const Float sizes[] = {energy_, scale_, max(gain_, Float(0.0)), residual, farthest_};
+    note_outcome(t_, {iterations_, projected_, refused_, energy_, scale_, max(gain_, Float(0.0)),
+                      residual, farthest_});
+}
+
+void note_outcome(DenseTrace& t, const SearchNumbers& numbers) {
+    const auto put = [&](int where, const Float& value) { t.put(t.outcomes, 0, where, value); };
+    const auto old = [&](int where) { return t.fetch(t.outcomes, 0, where); };
+    const Float counts[] = {Float(numbers.iterations), Float(numbers.projected),
+                            Float(numbers.refused)};
+    const Float sizes[] = {numbers.energy, numbers.scale, numbers.gain, numbers.residual,
+                           numbers.step};
     put(Outcomes::solves, old(Outcomes::solves) + 1.0);
     int k = 0;
     for (const Float& count : counts) {

@@ -26,8 +26,6 @@ private:
     void refuse();
     void move();
     void fail(const lang::Bool& condition, const search::Words& words, const Int& point);
-    void note_outcome();
-
     DenseTrace& t_;
     bool factorizes_;
     LocalArray x_, base_, step_, g_;
@@ -35,6 +33,14 @@ private:
     Int phase_, iterations_, projected_, refused_, halvings_;
     Float energy_, magnitude_, scale_, slope_, gain_, farthest_, fraction_, here_, terms_here_;
 };
+
+// What a search has to say in the end, as MinimizationOutcome.
+struct SearchNumbers {
+    Int iterations, projected, refused;
+    Float energy, scale, gain, residual, step;
+};
+// Records that it is put to the outcomes of the launch.
+void note_outcome(DenseTrace& trace, const SearchNumbers& numbers);
 
 // Records that the Hessian has no positive definite factorisation: an error at the point of `found`.
 void fail_no_minimum(DenseTrace& trace, const DenseMatrix::Finding& found);

@@ -12,6 +12,7 @@ using ir::Parameter;
 using ir::Type;
 using ir::Value;
 using lang::if_;
+using lang::repeat;
 
 namespace {
 Value as(ir::Builder& b, Type type, Value v) {
@@ -36,7 +37,7 @@ DenseTrace::DenseTrace(const DenseProblem& of, ir::Builder& b, bool going_back)
     unknown_of_ = add({.name = "unknown of", .type = Type::i32});
     if (!going_back)
         outcomes = add({.name = "outcomes", .access = Access::exclusive, .type = Type::f64});
-    removes = add({.name = "removes residuals", .access = Access::value, .type = Type::f64});
+    removes = add({.name = removes_residuals, .access = Access::value, .type = Type::f64});
 }
 
 // ---------------------------------------------------------------- parameters
@@ -83,20 +84,15 @@ void DenseTrace::put(int symbol, int component, const Int& index, const Float& v
 
 // ---------------------------------------------------------------- points and unknowns
 
-void DenseTrace::for_items(std::int64_t items, const std::function<void(Int)>& body) const {
-    if (items == 0) return;
-    // Never unrolled: each body is large.
-    builder.for_(builder.integer(items), 0, [&](Value t) { body(Int::from(t)); });
-}
 void DenseTrace::each_point(const std::function<void(Int)>& body) const {
-    for_items(problem.points, body);
+    repeat(problem.points, body);
 }
 void DenseTrace::each_free(const std::function<void(Int, Int)>& body) const {
-    for_items(problem.unknowns / problem.dimension,
-              [&](Int k) { body(load_integer(free_, k), k * problem.dimension); });
+    repeat(problem.unknowns / problem.dimension,
+           [&](Int k) { body(load_integer(free_, k), k * problem.dimension); });
 }
 void DenseTrace::each_unknown(const std::function<void(Int)>& body) const {
-    for_items(problem.unknowns, body);
+    repeat(problem.unknowns, body);
 }
 Int DenseTrace::point_of(const Int& unknown) const {
     // -1 where nothing was found: any number will do.
@@ -110,13 +106,13 @@ void DenseTrace::raise(const std::string& text, const Int& point) const {
 
 Float DenseTrace::dot(const LocalArray& a, const LocalArray& b) const {
     Float sum = 0;
-    for_items(problem.unknowns, [&](Int u) { sum += a[u] * b[u]; });
+    repeat(problem.unknowns, [&](Int u) { sum += a[u] * b[u]; });
     return sum;
 }
 Float DenseTrace::largest(const LocalArray& a) const {
     Float most = 0;
     // Of what is not finite, something that is not finite.
-    for_items(problem.unknowns, [&](Int u) {
+    repeat(problem.unknowns, [&](Int u) {
         const Float magnitude = abs(a[u]);
         most = select(magnitude <= most, most, magnitude);
     });
@@ -159,33 +155,33 @@ void DenseTrace::read_given(ItemClone& item, int parameter, const Role& role) {
         });
 }
 
-void DenseTrace::read_primal(ItemClone& item, const TermKernel& of, const LocalArray& x) {
+void DenseTrace::record(const TermKernel& of, const Int& number, const LocalArray& x,
+                        const ItemClone::Write& write, const LocalArray* direction) {
+    ItemClone item(of.kernel, builder);
     for (std::size_t p = 0; p < of.roles.size(); ++p) {
-        if (of.roles[p].kind == Role::positions)
-            item.reads(static_cast<int>(p),
-                       [this, &x](int c, Value point) { return at(x, c, point); });
-        else
-            read_given(item, static_cast<int>(p), of.roles[p]);
+        const int parameter = static_cast<int>(p);
+        switch (of.roles[p].kind) {
+            case Role::positions:
+                item.reads(parameter, [&](int c, Value point) { return at(x, c, point); });
+                break;
+            case Role::direction:
+                item.reads(parameter, [&](int c, Value point) {
+                    return (*direction)[unknown_of(Int::from(point)) + c].value();
+                });
+                break;
+            case Role::output: item.writes(parameter, write); break;
+            default: read_given(item, parameter, of.roles[p]);
+        }
     }
+    item.record_item(number.value());
 }
-
-namespace {
-int output_of(const TermKernel& of) {
-    for (std::size_t p = 0; p < of.roles.size(); ++p)
-        if (of.roles[p].kind == Role::output) return static_cast<int>(p);
-    throw Error("internal: an energy's kernel has no result").in_kernel(of.kernel.name);
-}
-}  // namespace
 
 void DenseTrace::energy(const LocalArray& x, Float& sum, Float& magnitude) {
     for (const DenseTerm& term : problem.terms) {
         Float of_term = 0;
-        for_items(term.items, [&](Int e) {
-            ItemClone item(term.value.kernel, builder);
-            read_primal(item, term.value, x);
-            item.writes(output_of(term.value),
-                        [&](int, Value, Value value) { of_term += Float::from(value); });
-            item.record_item(e.value());
+        repeat(term.items, [&](Int e) {
+            record(term.value, e, x,
+                   [&](int, Value, Value value) { of_term += Float::from(value); });
         });
         sum += of_term;
         magnitude += abs(of_term);
@@ -193,15 +189,12 @@ void DenseTrace::energy(const LocalArray& x, Float& sum, Float& magnitude) {
 }
 
 void DenseTrace::gradient(const LocalArray& x, const LocalArray& g) {
-    for_items(problem.rows(), [&](Int u) { g.put(u, 0.0); });
+    repeat(problem.rows(), [&](Int u) { g.put(u, 0.0); });
     for (const DenseTerm& term : problem.terms)
-        for_items(term.items, [&](Int e) {
-            ItemClone item(term.gradient.kernel, builder);
-            read_primal(item, term.gradient, x);
-            item.writes(output_of(term.gradient), [&](int c, Value point, Value value) {
+        repeat(term.items, [&](Int e) {
+            record(term.gradient, e, x, [&](int c, Value point, Value value) {
                 g.add(unknown_of(Int::from(point)) + c, Float::from(value));
             });
-            item.record_item(e.value());
         });
 }
 
@@ -209,54 +202,37 @@ void DenseTrace::hessian(const LocalArray& x, const DenseMatrix& h) {
     h.clear();
     const int D = problem.dimension;
     for (const DenseTerm& term : problem.terms)
-        for_items(term.items, [&](Int e) {
+        repeat(term.items, [&](Int e) {
             const int size = term.points * D;
             std::vector<Int> first;  // unknowns of the item's points
             for (int k = 0; k < term.points; ++k) {
                 const int numbers = inputs_[static_cast<std::size_t>(term.numbers)];
                 first.push_back(unknown_of(Int::from(builder.load(numbers, k, e.value()))));
             }
-            for_items(size, [&](Int j) {
+            repeat(size, [&](Int j) {
                 const Int k = j / D;
                 Int column = first[0];
                 for (int l = 1; l < term.points; ++l)
                     column = select(k == l, first[static_cast<std::size_t>(l)], column);
                 column += j - k * D;
-                ItemClone item(term.hessian.kernel, builder);
-                read_primal(item, term.hessian, x);
-                item.writes(output_of(term.hessian), [&](int row, Value, Value value) {
+                record(term.hessian, e * size + j, x, [&](int row, Value, Value value) {
                     h.add(first[static_cast<std::size_t>(row / D)] + row % D, column,
                           Float::from(value));
                 });
-                item.record_item((e * size + j).value());
             });
         });
-}
-
-bool DenseTrace::has_limits() const {
-    for (const DenseTerm& term : problem.terms)
-        if (term.limit) return true;
-    return false;
 }
 
 Float DenseTrace::step_limit(const LocalArray& x, const LocalArray& direction) {
     Float fraction = 1.0;
-    for (const DenseTerm& term : problem.terms) {
-        if (!term.limit) continue;
-        for_items(term.items, [&](Int e) {
-            ItemClone item(term.limit->kernel, builder);
-            read_primal(item, *term.limit, x);
-            for (std::size_t p = 0; p < term.limit->roles.size(); ++p)
-                if (term.limit->roles[p].kind == Role::direction)
-                    item.reads(static_cast<int>(p), [&](int c, Value point) {
-                        return direction[unknown_of(Int::from(point)) + c].value();
-                    });
-            item.writes(output_of(*term.limit), [&](int, Value, Value value) {
-                fraction = min(fraction, Float::from(value));
+    for (const DenseTerm& term : problem.terms)
+        if (term.limit)
+            repeat(term.items, [&](Int e) {
+                record(
+                    *term.limit, e, x,
+                    [&](int, Value, Value value) { fraction = min(fraction, Float::from(value)); },
+                    &direction);
             });
-            item.record_item(e.value());
-        });
-    }
     return fraction;
 }
 
@@ -317,7 +293,7 @@ void DenseTrace::give_derivative(ItemClone& item, int parameter, Access access, 
 
 void DenseTrace::each_item(const DenseTerm& term, const ir::Kernel& kernel,
                            const PointAccess& with) {
-    for_items(term.items, [&](Int e) {
+    repeat(term.items, [&](Int e) {
         ItemClone item(kernel, builder);
         for (std::size_t p = 0; p < kernel.parameters.size(); ++p) {
             const Parameter& parameter = kernel.parameters[p];

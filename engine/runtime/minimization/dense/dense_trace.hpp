@@ -19,6 +19,9 @@ using lang::Float;
 using lang::Int;
 using lang::LocalArray;
 
+// The parameter that is 1 while tangents are to have -H^-1 r besides, else 0.
+inline constexpr const char* removes_residuals = "removes residuals";
+
 class DenseTrace {
 public:
     // `going_back`: of an adjoint, in which the positions are those that the launch left.
@@ -29,6 +32,7 @@ public:
     // Of what has a derivative: an input, or the positions (number -1).
     int derivative(int input, const std::string& suffix, bool adds);
     static std::string name_of(const DenseProblem& problem, int input);
+    int input(int number) const { return inputs_[static_cast<std::size_t>(number)]; }  // a symbol
     Float number(int symbol) const;  // a value
     Float load(int symbol, int component, const Int& index) const;
     Int load_integer(int symbol, const Int& index) const;
@@ -41,8 +45,6 @@ public:
     void each_point(const std::function<void(Int point)>& body) const;
     void each_free(const std::function<void(Int point, Int unknown)>& body) const;
     void each_unknown(const std::function<void(Int unknown)>& body) const;
-    // A loop that is never unrolled.
-    void repeat(int times, const std::function<void(Int)>& body) const { for_items(times, body); }
     LocalArray vector() const { return LocalArray(problem.rows()); }  // of unknowns
     LocalArray all_points() const { return LocalArray(problem.points * problem.dimension); }
     Float dot(const LocalArray& a, const LocalArray& b) const;
@@ -57,7 +59,6 @@ public:
     void gradient(const LocalArray& x, const LocalArray& g);  // is set
     void hessian(const LocalArray& x, const DenseMatrix& h);  // is set
     Float step_limit(const LocalArray& x, const LocalArray& direction);
-    bool has_limits() const;
 
     // The items of a kernel that was derived from a term's gradient. What stands for the positions and
     // for the gradient is found by the suffix of the derivative: "" for themselves.
@@ -78,11 +79,12 @@ public:
     int positions = -1, outcomes = -1, removes = -1;
 
 private:
-    void read_primal(ItemClone& item, const TermKernel& of, const LocalArray& x);
+    // One item of one of a term's own kernels, at x; what they write goes to `write`.
+    void record(const TermKernel& of, const Int& item, const LocalArray& x,
+                const ItemClone::Write& write, const LocalArray* direction = nullptr);
     void read_given(ItemClone& item, int parameter, const Role& role);
     void give_derivative(ItemClone& item, int parameter, ir::Access access, int input,
                          const std::string& suffix);
-    void for_items(std::int64_t items, const std::function<void(Int)>& body) const;
     ir::Value at(const LocalArray& array, int component, ir::Value point) const;
 
     std::vector<int> inputs_;

@@ -1,0 +1,114 @@
+#include "kernels/articulated/constraints/constraint_plan.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kernels/articulated/tree.hpp"
+
+namespace hindcast::articulated {
+
+using namespace robot;
+
+namespace {
+
+class Planning {
+public:
+    explicit Planning(const RobotModel& model) : m_(model) {}
+
+    ConstraintPlan run(std::vector<ContactPair> pairs, int contacts) {
+        const RobotOptions& o = m_.options();
+        p_.elliptic = o.cone == ConeType::elliptic;
+        p_.friction_impedance = o.impratio;
+        p_.guarded = !o.disabled(DisableFlag::refsafe);
+        if (o.disabled(DisableFlag::constraint)) return p_;
+        if (!o.disabled(DisableFlag::equality)) equalities();
+        if (!o.disabled(DisableFlag::frictionloss)) friction();
+        if (!o.disabled(DisableFlag::limit)) limits();
+        if (!o.disabled(DisableFlag::contact) && !pairs.empty()) {
+            p_.pairs = std::move(pairs);
+            p_.contacts = contacts;
+            for (const ContactPair& pair : p_.pairs)
+                p_.rows_of_a_contact = std::max(p_.rows_of_a_contact, p_.rows_of(pair.dimension));
+        }
+        return p_;
+    }
+
+private:
+    int count(const char* size) const { return static_cast<int>(m_.size(size)); }
+    int integer(const char* array, int i) const { return m_.integers(array)[at(i)]; }
+    double real(const char* array, int i) const { return m_.reals(array)[at(i)]; }
+    int rows(int number) { return std::exchange(p_.tree_rows, p_.tree_rows + number); }
+
+    void equalities() {
+        for (int i = 0; i < count("neq"); ++i) {
+            if (integer("eq_active0", i) == 0) continue;
+            EqualityRow e;
+            e.type = enum_at<EqualityType>(m_.integers("eq_type"), i);
+            e.number = i;
+            e.first = integer("eq_obj1id", i);
+            e.second = integer("eq_obj2id", i);
+            e.sites = enum_at<ObjectType>(m_.integers("eq_objtype"), i) == ObjectType::site;
+            const int things[] = {e.first, e.second};
+            for (int k = 0; k < 2; ++k) {
+                if (things[k] < 0) continue;
+                if (e.type == EqualityType::joint)
+                    e.reference[k] = real("qpos0", integer("jnt_qposadr", things[k]));
+                if (e.type == EqualityType::tendon)
+                    e.reference[k] = real("tendon_length0", things[k]);
+            }
+            e.row = rows(e.rows());
+            p_.equalities.push_back(e);
+        }
+    }
+
+    void friction() {
+        for (int i = 0; i < count("nv"); ++i)
+            if (real("dof_frictionloss", i) > 0)
+                p_.dof_rows.push_back({DofRow::friction, integer("dof_jntid", i), i, 0, 0});
+        for (int i = 0; i < count("ntendon"); ++i)
+            if (real("tendon_frictionloss", i) > 0)
+                p_.tendons.push_back({DofRow::friction, i, rows(1), 0});
+    }
+
+    void limits() {
+        for (int i = 0; i < count("njnt"); ++i) {
+            if (integer("jnt_limited", i) == 0) continue;
+            const double margin = real("jnt_margin", i);
+            const auto type = enum_at<JointType>(m_.integers("jnt_type"), i);
+            if (type == JointType::ball) p_.balls.push_back({i, rows(1), margin});
+            if (type != JointType::hinge && type != JointType::slide) continue;
+            const int dof = integer("jnt_dofadr", i), qpos = integer("jnt_qposadr", i);
+            for (const DofRow::Kind side : {DofRow::low, DofRow::high})
+                p_.dof_rows.push_back({side, i, dof, qpos, margin});
+        }
+        for (int i = 0; i < count("ntendon"); ++i)
+            if (integer("tendon_limited", i) != 0)
+                for (const DofRow::Kind side : {DofRow::low, DofRow::high})
+                    p_.tendons.push_back({side, i, rows(1), real("tendon_margin", i)});
+    }
+
+    const RobotModel& m_;
+    ConstraintPlan p_;
+};
+
+}  // namespace
+
+RowSizes ConstraintPlan::sizes(int dofs) const {
+    RowSizes sizes;
+    sizes.dofs = dofs;
+    sizes.dof_rows = static_cast<int>(dof_rows.size());
+    sizes.rows = tree_rows + contacts * rows_of_a_contact;
+    std::set<int> dimensions;
+    if (elliptic)
+        for (const ContactPair& pair : pairs)
+            if (pair.dimension > 1) dimensions.insert(pair.dimension);
+    sizes.cones.assign(dimensions.begin(), dimensions.end());
+    return sizes;
+}
+
+PlanPointer plan_of(const RobotModel& model, std::vector<ContactPair> pairs, int contacts) {
+    return std::make_shared<const ConstraintPlan>(Planning(model).run(std::move(pairs), contacts));
+}
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,81 @@
+// What constraints a robot has: lists and numbers without gradient that kernels are recorded for. The
+// rows of constraint_terms.hpp in their order: those of one degree of freedom; then of the tree
+// (equalities, limits of ball joints and tendons, friction loss of tendons); then of contacts, as many
+// for each as the largest takes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/robot/robot_model.hpp"
+#include "kernels/articulated/constraints/constraint_terms.hpp"
+
+namespace hindcast::articulated {
+
+// A limit of a hinge or slide, or friction loss of a degree of freedom.
+struct DofRow {
+    enum Kind : std::uint8_t { low, high, friction } kind = low;
+    int joint = 0, dof = 0, qpos = 0;
+    double margin = 0;
+};
+
+struct EqualityRow {
+    robot::EqualityType type{};
+    int number = 0;              // in the model
+    int first = 0, second = -1;  // bodies, sites, joints or tendons; second: -1 for none
+    bool sites = false;          // of connect and weld: what they hold together
+    double reference[2] = {};    // of joints and tendons: position at rest
+    int row = 0;                 // its first one
+
+    int rows() const {
+        return type == robot::EqualityType::weld ? 6 : type == robot::EqualityType::connect ? 3 : 1;
+    }
+};
+
+struct BallLimit {
+    int joint = 0, row = 0;
+    double margin = 0;
+};
+
+struct TendonRow {
+    DofRow::Kind kind = DofRow::low;
+    int tendon = 0, row = 0;
+    double margin = 0;
+};
+
+// A pair of geoms that may touch, by its number in a list of pairs.
+struct ContactPair {
+    int geom1 = 0, geom2 = 0, body1 = 0, body2 = 0;
+    int predefined = -1;  // its number among the model's <pair>s, or -1
+    int dimension = 3;
+    double margin = 0;
+    int priority = 0;  // 1: the numbers of geom1 count, 2: those of geom2, 0: both
+};
+
+struct ConstraintPlan {
+    std::vector<DofRow> dof_rows;
+    std::vector<EqualityRow> equalities;
+    std::vector<BallLimit> balls;
+    std::vector<TendonRow> tendons;
+    std::vector<ContactPair> pairs;
+    int tree_rows = 0;          // of the tree
+    int contacts = 0;           // at most
+    int rows_of_a_contact = 0;  // of the largest
+    bool elliptic = false;
+    double friction_impedance = 1;  // impratio
+    bool guarded = true;            // time constants are at least two steps
+
+    bool empty() const { return dof_rows.empty() && tree_rows == 0 && pairs.empty(); }
+    RowSizes sizes(int dofs) const;
+    // Of a contact of this dimension.
+    int rows_of(int dimension) const {
+        return dimension == 1 ? 1 : elliptic ? dimension : 2 * (dimension - 1);
+    }
+};
+
+using PlanPointer = std::shared_ptr<const ConstraintPlan>;
+
+// `pairs`: those that may touch. `contacts`: how many may at once.
+PlanPointer plan_of(const robot::RobotModel& model, std::vector<ContactPair> pairs, int contacts);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,392 @@
+#include "kernels/articulated/constraints/constraint_rows.hpp"
+
+#include <utility>
+
+#include "kernels/articulated/constraints/soft_constraint.hpp"
+
+namespace hindcast::articulated {
+
+using robot::EqualityType;
+
+namespace {
+
+// Entries of a row of J that may be other than 0: degree of freedom, value.
+using Row = std::vector<std::pair<int, Float>>;
+
+Float velocity_along(const Row& row, const Read<Float>& qvel) {
+    Float sum = 0;
+    for (const auto& [dof, value] : row) sum = sum + value * qvel[dof];
+    return sum;
+}
+
+// Rows of the tree while they are recorded.
+struct Rows {
+    int dofs;
+    WriteSlice<Float> jacobian, aref, mass, low, high;
+
+    void put(int number, const Row& row, const Float& reference, const Float& d, const Float& least,
+             const Float& most) const {
+        std::vector<Float> all(at(dofs), Float(0));
+        for (const auto& [dof, value] : row) all[at(dof)] = value;
+        for (int k = 0; k < dofs; ++k) jacobian.store_once(number * dofs + k, all[at(k)]);
+        aref.store_once(number, reference);
+        mass.store_once(number, d);
+        low.store_once(number, least);
+        high.store_once(number, most);
+    }
+    // A limit, of which there is `distance` left.
+    void put_limit(int number, const Row& row, const Float& velocity, const Float& distance,
+                   double margin, const SoftNumbers& soft, const Float& inverse_inertia,
+                   const Float& h, bool guarded) const {
+        const Float past = distance - margin;
+        const SoftConstraint c(soft, past, inverse_inertia, h, guarded);
+        put(number, row, c.reference(velocity, past), select(distance < margin, c.mass(), Float(0)),
+            -unbounded, 0.0);
+    }
+    void put_friction(int number, const Row& row, const Float& velocity, const Float& loss,
+                      const SoftNumbers& soft, const Float& inverse_inertia, const Float& h,
+                      bool guarded) const {
+        const SoftConstraint c(soft, 0.0, inverse_inertia, h, guarded);
+        put(number, row, c.reference(velocity), c.mass(), -loss, loss);
+    }
+};
+
+Row negative(Row row) {
+    for (auto& [dof, value] : row) value = -value;
+    return row;
+}
+
+// Of a tendon: its length's derivative.
+Row tendon_row(const Tree& t, int tendon) {
+    Row row;
+    for (const auto& [joint, coefficient] : t.tendons[at(tendon)].joints)
+        row.emplace_back(t.joints[at(joint)].dof, Float(coefficient));
+    return row;
+}
+
+// The sum of rows; entries of the same degree of freedom become one.
+Row sum_of(const Row& a, const Row& b) {
+    Row sum = a;
+    for (const auto& [dof, value] : b) {
+        auto own = sum.begin();
+        while (own != sum.end() && own->first != dof) ++own;
+        if (own == sum.end())
+            sum.emplace_back(dof, value);
+        else
+            own->second = own->second + value;
+    }
+    return sum;
+}
+
+// What an equality's residual has, row by row.
+struct Residuals {
+    std::vector<Float> values;
+    std::vector<Row> rows;
+    std::vector<Float> inverse_inertia;
+    std::vector<Float> carried;  // dJ/dt v, of connect and weld; 0 for the others
+};
+
+struct Frame {
+    int body;
+    Vec3 place;
+    Quat turn;
+    Vec3 spin, spin_rate, acceleration;  // where no joint accelerates
+};
+
+class Equalities {
+public:
+    Equalities(const Tree& tree, Read<Float> qpos, const Read<Float>& qvel, Read<Vec3> xpos,
+               Read<Quat> xquat, Read<Six> cdof, Read<Six> cvel, Property<Two> body_invweight0,
+               Property<Float> dof_invweight0, Property<Float> tendon_invweight0)
+        : t_(tree),
+          qpos_(std::move(qpos)),
+          xpos_(std::move(xpos)),
+          xquat_(std::move(xquat)),
+          cdof_(std::move(cdof)),
+          cvel_(std::move(cvel)),
+          carried_(carried_accelerations(tree, Motion(), cdof_, cvel_, qvel)),
+          body_weight_(std::move(body_invweight0)),
+          dof_weight_(std::move(dof_invweight0)),
+          tendon_weight_(std::move(tendon_invweight0)) {}
+
+    Residuals of(const EqualityRow& e, const Vec<Float, 12>& data) const {
+        if (e.type == EqualityType::joint || e.type == EqualityType::tendon)
+            return coupling(e, data);
+        const bool weld = e.type == EqualityType::weld;
+        const auto anchor = [&](int k) { return Vec3(data[k], data[k + 1], data[k + 2]); };
+        // A weld has the anchor in the second body first.
+        const Frame a = frame(e.sites, e.first, anchor(weld ? 3 : 0)),
+                    b = frame(e.sites, e.second, anchor(weld ? 0 : 3));
+        const auto of_a = jacobian(t_, a.body, a.place, xpos_, cdof_),
+                   of_b = jacobian(t_, b.body, b.place, xpos_, cdof_);
+        Residuals r;
+        const Vec3 apart = a.place - b.place, carried = a.acceleration - b.acceleration;
+        for (int k = 0; k < 3; ++k)
+            add(r, apart[k], difference(of_a, of_b, [k](const Motion& m) { return m.linear[k]; }),
+                body_weight_[a.body][0] + body_weight_[b.body][0], carried[k]);
+        if (!weld) return r;
+        const Quat relative(Vec4(data[6], data[7], data[8], data[9]));
+        const Quat turned = e.sites ? a.turn : a.turn * relative, back = conjugate(b.turn);
+        const Float scale = data[10];
+        const Quat rest = back * turned;
+        const Vec3 spin = a.spin - b.spin;
+        const auto pure = [](const Vec3& v) { return Quat(Float(0), v); };
+        const Quat turning[] = {back * pure(b.spin) * pure(spin) * turned,
+                                back * pure(a.spin_rate - b.spin_rate) * turned,
+                                back * pure(spin) * pure(a.spin) * turned};
+        for (int k = 0; k < 3; ++k) {
+            const auto part = [&, k](const Motion& m) {
+                return 0.5 * scale * (back * pure(m.angular) * turned).component(k + 1);
+            };
+            const Float sum = turning[1].component(k + 1) +
+                              0.5 * (turning[2].component(k + 1) - turning[0].component(k + 1));
+            add(r, scale * rest.component(k + 1), difference(of_a, of_b, part),
+                body_weight_[a.body][1] + body_weight_[b.body][1], 0.5 * scale * sum);
+        }
+        return r;
+    }
+
+private:
+    using Jacobian = std::vector<std::pair<int, Motion>>;
+
+    static void add(Residuals& r, const Float& value, Row row, const Float& inverse_inertia,
+                    const Float& carried) {
+        r.values.push_back(value);
+        r.carried.push_back(carried);
+        r.rows.push_back(std::move(row));
+        r.inverse_inertia.push_back(inverse_inertia);
+    }
+
+    template <class F>
+    static Row difference(const Jacobian& a, const Jacobian& b, const F& part) {
+        Row first, second;
+        for (const auto& [dof, motion] : a) first.emplace_back(dof, part(motion));
+        for (const auto& [dof, motion] : b) second.emplace_back(dof, -part(motion));
+        return sum_of(first, second);
+    }
+
+    Frame frame(bool site, int number, const Vec3& anchor) const {
+        Frame f;
+        f.body = number;
+        Vec3 way = anchor;
+        Quat own;
+        if (site) {
+            const Site& s = t_.sites[at(number)];
+            f.body = s.body;
+            way = Vec3(s.position[0], s.position[1], s.position[2]);
+            own =
+                Quat(Vec4(s.orientation[0], s.orientation[1], s.orientation[2], s.orientation[3]));
+        }
+        const Quat turn(xquat_[f.body]);
+        f.place = Vec3(xpos_[f.body]) + rotate(turn, way);
+        f.turn = site ? turn * own : turn;
+        if (!t_.moves(f.body)) return f;
+        const Vec3 from_origin = f.place - Vec3(xpos_[t_.bodies[at(f.body)].root]);
+        const Motion v(cvel_[f.body]), a = carried_[at(f.body)];
+        f.spin = v.angular;
+        f.spin_rate = a.angular;
+        f.acceleration = a.linear + cross(a.angular, from_origin) +
+                         cross(v.angular, v.linear + cross(v.angular, from_origin));
+        return f;
+    }
+
+    // y - y_0 - polynomial(x - x_0), of joints or lengths of tendons.
+    Residuals coupling(const EqualityRow& e, const Vec<Float, 12>& data) const {
+        const bool joint = e.type == EqualityType::joint;
+        const auto value = [&](int number, double reference) {
+            return (joint ? Float(qpos_[t_.joints[at(number)].qpos])
+                          : tendon_length(t_, number, qpos_)) -
+                   reference;
+        };
+        const auto row = [&](int number) {
+            return joint ? Row{{t_.joints[at(number)].dof, Float(1)}} : tendon_row(t_, number);
+        };
+        const auto weight = [&](int number) {
+            return joint ? Float(dof_weight_[t_.joints[at(number)].dof])
+                         : Float(tendon_weight_[number]);
+        };
+        Residuals r;
+        Float residual = value(e.first, e.reference[0]) - data[0],
+              inverse_inertia = weight(e.first);
+        Row all = row(e.first);
+        if (e.second >= 0) {
+            const Float x = value(e.second, e.reference[1]);
+            residual = residual - x * (data[1] + x * (data[2] + x * (data[3] + x * data[4])));
+            const Float slope =
+                data[1] + x * (2.0 * data[2] + x * (3.0 * data[3] + x * (4.0 * data[4])));
+            Row other = row(e.second);
+            for (auto& [dof, entry] : other) entry = -(slope * entry);
+            all = sum_of(all, other);
+            inverse_inertia = inverse_inertia + weight(e.second);
+        }
+        add(r, residual, std::move(all), inverse_inertia, 0.0);
+        return r;
+    }
+
+    const Tree& t_;
+    Read<Float> qpos_;
+    Read<Vec3> xpos_;
+    Read<Quat> xquat_;
+    Read<Six> cdof_, cvel_;
+    std::vector<Motion> carried_;
+    Property<Two> body_weight_;
+    Property<Float> dof_weight_, tendon_weight_;
+};
+
+}  // namespace
+
+std::vector<std::pair<int, Motion>> jacobian(const Tree& tree, int body, const Vec3& point,
+                                             const Read<Vec3>& xpos, const Read<Six>& cdof) {
+    std::vector<std::pair<int, Motion>> list;
+    if (tree.bodies[at(body)].dofs.empty()) return list;
+    const Vec3 from_origin = point - Vec3(xpos[tree.bodies[at(body)].root]);
+    for (const int dof : tree.bodies[at(body)].dofs) {
+        const Motion way(cdof[dof]);
+        list.emplace_back(dof, Motion(way.angular, way.linear + cross(way.angular, from_origin)));
+    }
+    return list;
+}
+
+KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
+    return kernel(
+        "articulated_dof_rows",
+        {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_frictionloss", "dof_solref",
+         "dof_solimp", "dof_invweight0", "h", "dof_row_aref", "dof_row_mass", "dof_row_low",
+         "dof_row_high"},
+        [plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range, Property<Two> solref,
+               Property<Five> solimp, Property<Float> loss, Property<Two> dof_solref,
+               Property<Five> dof_solimp, Property<Float> weight, Param<Float> h,
+               WriteSlice<Float> aref, WriteSlice<Float> mass, WriteSlice<Float> low,
+               WriteSlice<Float> high) {
+            for (int i = 0; i < static_cast<int>(plan->dof_rows.size()); ++i) {
+                const DofRow& row = plan->dof_rows[at(i)];
+                if (row.kind == DofRow::friction) {
+                    const SoftConstraint c({dof_solref[row.dof], dof_solimp[row.dof]}, 0.0,
+                                           weight[row.dof], h.value(), plan->guarded);
+                    aref.store_once(i, c.reference(qvel[row.dof]));
+                    mass.store_once(i, c.mass());
+                    low.store_once(i, -loss[row.dof]);
+                    high.store_once(i, loss[row.dof]);
+                    continue;
+                }
+                const Two limits = range[row.joint];
+                const bool below = row.kind == DofRow::low;
+                const Float q = qpos[row.qpos], distance = below ? q - limits[0] : limits[1] - q,
+                            past = distance - row.margin;
+                const Float velocity = below ? Float(qvel[row.dof]) : -qvel[row.dof];
+                const SoftConstraint c({solref[row.joint], solimp[row.joint]}, past,
+                                       weight[row.dof], h.value(), plan->guarded);
+                aref.store_once(i, c.reference(velocity, past));
+                mass.store_once(i, select(distance < row.margin, c.mass(), Float(0)));
+                low.store_once(i, -unbounded);
+                high.store_once(i, 0.0);
+            }
+        });
+}
+
+KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan) {
+    return kernel(
+        "articulated_equality_rows",
+        {"qpos", "qvel", "xpos", "xquat", "cdof", "cvel", "eq_data", "eq_solref", "eq_solimp",
+         "body_invweight0", "dof_invweight0", "tendon_invweight0", "h", "row_jacobian", "row_aref",
+         "row_mass", "row_low", "row_high"},
+        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
+                     Read<Six> cdof, Read<Six> cvel, Property<Vec<Float, 12>> data,
+                     Property<Two> solref, Property<Five> solimp, Property<Two> body_weight,
+                     Property<Float> dof_weight, Property<Float> tendon_weight, Param<Float> h,
+                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
+                     WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Rows rows{tree->nv, j, aref, mass, low, high};
+            const Equalities all(*tree, qpos, qvel, xpos, xquat, cdof, cvel, body_weight,
+                                 dof_weight, tendon_weight);
+            for (const EqualityRow& e : plan->equalities) {
+                const Residuals r = all.of(e, data[e.number]);
+                // One impedance for all rows of a connect or weld.
+                Float size = r.values[0];
+                if (r.values.size() > 1) {
+                    Float square = 0;
+                    for (const Float& value : r.values) square = square + value * value;
+                    size = safe_sqrt(square, 1e-30);
+                }
+                for (std::size_t k = 0; k < r.values.size(); ++k) {
+                    const SoftConstraint c({solref[e.number], solimp[e.number]}, size,
+                                           r.inverse_inertia[k], h.value(), plan->guarded);
+                    rows.put(
+                        e.row + static_cast<int>(k), r.rows[k],
+                        c.reference(velocity_along(r.rows[k], qvel), r.values[k]) - r.carried[k],
+                        c.mass(), -unbounded, unbounded);
+                }
+            }
+        });
+}
+
+KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan) {
+    return kernel(
+        "articulated_ball_rows",
+        {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_invweight0", "h",
+         "row_jacobian", "row_aref", "row_mass", "row_low", "row_high"},
+        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
+                     Property<Two> solref, Property<Five> solimp, Property<Float> weight,
+                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
+                     WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Rows rows{tree->nv, j, aref, mass, low, high};
+            for (const BallLimit& ball : plan->balls) {
+                const Joint& joint = tree->joints[at(ball.joint)];
+                const Vec3 turn = rotation_vector(quaternion_at(qpos, joint.qpos));
+                const Float square = dot(turn, turn), angle = safe_sqrt(square, 1e-30);
+                Row row;
+                for (int k = 0; k < 3; ++k) row.emplace_back(joint.dof + k, -(turn[k] / angle));
+                const Two limits = range[ball.joint];
+                rows.put_limit(ball.row, row, velocity_along(row, qvel),
+                               max(limits[0], limits[1]) - angle, ball.margin,
+                               {solref[ball.joint], solimp[ball.joint]}, weight[joint.dof],
+                               h.value(), plan->guarded);
+            }
+        });
+}
+
+KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
+    return kernel(
+        "articulated_tendon_rows",
+        {"qpos", "qvel", "tendon_range", "tendon_solref_lim", "tendon_solimp_lim",
+         "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0", "h",
+         "row_jacobian", "row_aref", "row_mass", "row_low", "row_high"},
+        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
+                     Property<Two> solref_lim, Property<Five> solimp_lim, Property<Float> loss,
+                     Property<Two> solref_fri, Property<Five> solimp_fri, Property<Float> weight,
+                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
+                     WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Rows rows{tree->nv, j, aref, mass, low, high};
+            for (const TendonRow& tendon : plan->tendons) {
+                const int k = tendon.tendon;
+                Row row = tendon_row(*tree, k);
+                if (tendon.kind == DofRow::friction) {
+                    rows.put_friction(tendon.row, row, velocity_along(row, qvel), loss[k],
+                                      {solref_fri[k], solimp_fri[k]}, weight[k], h.value(),
+                                      plan->guarded);
+                    continue;
+                }
+                const bool below = tendon.kind == DofRow::low;
+                const Float length = tendon_length(*tree, k, qpos);
+                const Two limits = range[k];
+                if (!below) row = negative(std::move(row));
+                rows.put_limit(tendon.row, row, velocity_along(row, qvel),
+                               below ? length - limits[0] : limits[1] - length, tendon.margin,
+                               {solref_lim[k], solimp_lim[k]}, weight[k], h.value(), plan->guarded);
+            }
+        });
+}
+
+KernelDef smooth_force(const TreePointer& tree) {
+    return kernel("articulated_smooth_force", {"passive", "actuator", "bias", "force"},
+                  [tree](Int, Read<Float> passive, Read<Float> actuator, Read<Float> bias,
+                         WriteSlice<Float> force) {
+                      for (int i = 0; i < tree->nv; ++i) {
+                          Float sum = passive[i] - bias[i];
+                          if (!tree->actuators.empty()) sum = sum + actuator[i];
+                          force.store_once(i, sum);
+                      }
+                  });
+}
+
+}  // namespace hindcast::articulated

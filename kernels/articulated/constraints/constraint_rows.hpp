@@ -1,0 +1,26 @@
+// The rows of a robot's constraints in a state: Jacobians, reference accelerations, masses, bounds
+// (arrays of constraint_terms.hpp). Model numbers have MuJoCo's names.
+#pragma once
+
+#include "kernels/articulated/constraints/constraint_plan.hpp"
+#include "kernels/articulated/dynamics.hpp"
+
+namespace hindcast::articulated {
+
+// Limits of hinges and slides, and friction loss of degrees of freedom.
+KernelDef dof_rows(const TreePointer& tree, const PlanPointer& plan);
+// Equalities.
+KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan);
+// Limits of ball joints.
+KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan);
+// Limits and friction loss of fixed tendons.
+KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan);
+// passive, actuator, bias -> force: all that is no constraint.
+KernelDef smooth_force(const TreePointer& tree);
+
+// How a unit velocity of each degree of freedom moves a point of a body, and turns it: those that move
+// the body, by number.
+std::vector<std::pair<int, Motion>> jacobian(const Tree& tree, int body, const Vec3& point,
+                                             const Read<Vec3>& xpos, const Read<Six>& cdof);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,22 @@
+// The rows of contacts: of those that a narrow phase has found (collision/narrow_phase.hpp), by the
+// number of their slot. Arrays, besides those of constraint_terms.hpp:
+//   slot_pair      i32   the pair of each slot
+//   pair_numbers   i32   of each pair: body1, body2, geom1, geom2, dimension, whose numbers count
+//                        (ContactPair::priority), number of its <pair> or -1
+//   pair_margin          m
+//   dof_moves      i32 bodies x dofs   1 where the degree of freedom moves the body
+//   dof_root       i32 dofs            the root of its tree
+#pragma once
+
+#include "kernels/articulated/constraints/constraint_plan.hpp"
+#include "kernels/articulated/dynamics.hpp"
+
+namespace hindcast::articulated {
+
+// An item is a contact: slot_dist, slot_pos, slot_frame of slot contact_slot[item], cdof, xpos, qvel and
+// the geoms' numbers -> its rows, from the row `tree_rows` on. Items beyond contact_count do nothing.
+KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
+// contact_count -> row_count.
+KernelDef count_rows(const PlanPointer& plan);
+
+}  // namespace hindcast::articulated

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "engine/lang/buffers.hpp"
-#include "engine/lang/elementary.hpp"
 #include "engine/lang/matrix.hpp"
 
 namespace hindcast::lang {

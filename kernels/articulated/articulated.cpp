@@ -189,7 +189,8 @@ void register_articulated(Registry& registry) {
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
-         "loss and equalities are MuJoCo's; a model whose geoms may touch is refused. Every key that is a field of the compiled model has the model's numbers "
+         "loss and equalities are MuJoCo's; a model whose geoms may touch is refused. Every key "
+         "that is a field of the compiled model has the model's numbers "
          "where it is left out.",
          std::move(fields), [](std::shared_ptr<Settings> s) {
              return std::make_unique<articulated::Articulated>(std::move(s));

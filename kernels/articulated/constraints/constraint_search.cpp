@@ -3,7 +3,6 @@
 #include <limits>
 #include <string>
 
-#include "engine/lang/elementary.hpp"
 
 namespace hindcast::articulated {
 

@@ -1,6 +1,5 @@
 #include "kernels/articulated/constraints/soft_constraint.hpp"
 
-#include "engine/lang/elementary.hpp"
 
 namespace hindcast::articulated {
 

@@ -110,4 +110,10 @@ void while_(const std::function<Bool()>& condition, const std::function<void()>&
         too_many);
 }
 
+void raise_if(const Bool& condition, const std::string& text, const Int& number,
+              const Location& location) {
+    if_(
+        condition, [&] { builder().raise(text, number.value()); }, [] {}, location);
+}
+
 }  // namespace hindcast::lang

@@ -37,4 +37,10 @@ void while_(const std::function<Bool()>& condition, const std::function<void()>&
             std::int64_t max_trips, const std::string& too_many = {},
             const Location& location = Location::current());
 
+// Ends the launch with an error where this holds: "what has happened; remedy", in the words of the
+// kernel. `number` is that of what is to blame, which is the error's item and stands for % in the
+// text.
+void raise_if(const Bool& condition, const std::string& text, const Int& number,
+              const Location& location = Location::current());
+
 }  // namespace hindcast::lang

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.hpp"
 #include "engine/robot/supported.hpp"
+#include "kernels/articulated/collision/collision_pairs.hpp"
 
 namespace hindcast::articulated {
 
@@ -118,36 +119,10 @@ private:
                 "write contype=\"0\" and conaffinity=\"0\" in their geoms, or "
                 "<option><flag contact=\"disable\"/></option>");
         };
-        if (count("npair") > 0) return touch(integer("pair_geom1", 0), integer("pair_geom2", 0));
-        for (int a = 0; a < count("ngeom"); ++a)
-            for (int b = a + 1; b < count("ngeom"); ++b)
-                if (may_touch(a, b)) return touch(a, b);
-    }
-
-    bool may_touch(int a, int b) const {
-        const auto meets = [&](int i, int j) {
-            return (integer("geom_contype", i) & integer("geom_conaffinity", j)) != 0;
-        };
-        if (!meets(a, b) && !meets(b, a)) return false;
-        const auto is_ground = [&](int i) {
-            const auto type = enum_at<GeomType>(m_.integers("geom_type"), i);
-            return type == GeomType::plane || type == GeomType::hfield;
-        };
-        if (is_ground(a) && is_ground(b)) return false;
-        const int body_a = integer("geom_bodyid", a), body_b = integer("geom_bodyid", b);
-        // Bodies that are rigidly joined are one; a parent does not meet its child.
-        const int one = integer("body_weldid", body_a), two = integer("body_weldid", body_b);
-        if (one == two) return false;
-        const auto over = [&](int weld) {
-            return integer("body_weldid", integer("body_parentid", weld));
-        };
-        if (!m_.options().disabled(DisableFlag::filterparent) && one != 0 && two != 0 &&
-            (over(one) == two || over(two) == one))
-            return false;
-        const auto excluded = m_.integers("exclude_signature");
-        const int low = std::min(body_a, body_b), high = std::max(body_a, body_b);
-        return std::ranges::none_of(excluded,
-                                    [&](int signature) { return signature == (low << 16) + high; });
+        const std::vector<CollisionPair> pairs = candidate_pairs(m_);
+        if (pairs.empty()) return;
+        const auto [low, high] = std::minmax(pairs[0].geom1, pairs[0].geom2);
+        touch(low, high);
     }
 
     const RobotModel& m_;

@@ -78,6 +78,10 @@ public:
     }
     void step() { call<void(const void*, void*)>("mj_step")(memory(), data_); }
     RobotState state() const { return {get(2, "nq"), get(4, "nv"), get(8, "na"), get(64, "nu")}; }
+    // Computes all that follows from the state.
+    void forward() { call<void(const void*, void*)>("mj_forward")(memory(), data_); }
+    // The memory of its mjData, for what no function says (contacts.hpp).
+    const std::byte* data() const { return static_cast<const std::byte*>(data_); }
     // Of the state before the last step, without constraints, except with RK4.
     std::vector<double> acceleration() const { return get(32, "nv"); }
 

@@ -1,0 +1,19 @@
+// Contacts of boxes with spheres, capsules and boxes: which features meet is chosen first, then the
+// distance is a closed form of these.
+#pragma once
+
+#include "kernels/articulated/collision/contact.hpp"
+
+namespace hindcast::articulated {
+
+// The slots of two boxes: two ends of each edge of the one face, and the corners of the other.
+inline constexpr int box_box_slots = 12;
+
+// Of a ball with a box.
+Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box);
+
+Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& reach);
+Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& reach);
+Contacts box_box(const Shape& one, const Shape& two, const Float& reach);
+
+}  // namespace hindcast::articulated

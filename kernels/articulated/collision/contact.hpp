@@ -1,0 +1,88 @@
+// Shapes that collide, and the contacts that they make, on traced values.
+//
+// A contact's distance is that of the surfaces, negative where they overlap; its place lies midway
+// between them; its normal points from the first shape to the second.
+#pragma once
+
+#include <vector>
+
+#include "engine/lang/kernel.hpp"
+#include "engine/lang/quaternion.hpp"
+
+namespace hindcast::articulated {
+
+using namespace lang;
+
+// Lengths below this one are zero: as MuJoCo has it, whose choices in singular places are ours.
+inline constexpr double no_length = 1e-15;
+// The distance of a slot that has no contact.
+inline constexpr double far_away = 1e10;
+
+// A geom where it stands; `size` means what it means for the geom's type.
+struct Shape {
+    Vec3 place;
+    Mat3 axes;  // its axes are the columns
+    Vec3 size;
+
+    Shape() = default;
+    Shape(const Vec3& where, const Mat3& turned, const Vec3& large)
+        : place(where), axes(turned), size(large) {}
+    Shape(const Shape&) = default;
+    Shape& operator=(const Shape&) & = default;
+    Vec3 axis(int k) const { return axes.column(k); }
+    const Float& radius() const { return size[0]; }
+    const Float& half_length() const { return size[1]; }  // of capsules and cylinders
+    // A direction of the world in this shape's axes, and the other way round.
+    Vec3 inward(const Vec3& v) const { return transpose(axes) * v; }
+    Vec3 outward(const Vec3& v) const { return axes * v; }
+};
+
+struct Contact {
+    Bool exists;
+    Float dist;
+    Vec3 place, normal;
+    Vec3 tangent;  // about where the frame's second axis points; zero: anywhere
+
+    Contact() : exists(false) {}
+    Contact(const Bool& is, const Float& distance, const Vec3& where, const Vec3& direction)
+        : exists(is), dist(distance), place(where), normal(direction) {}
+    Contact(const Float& distance, const Vec3& where, const Vec3& direction)
+        : Contact(Bool(true), distance, where, direction) {}
+    Contact(const Contact&) = default;
+    Contact& operator=(const Contact&) & = default;
+    // The same contact seen from the other shape.
+    Contact flipped() const {
+        Contact other = *this;
+        other.normal = -normal;
+        return other;
+    }
+};
+
+using Contacts = std::vector<Contact>;
+
+inline Contact select(const Bool& c, const Contact& a, const Contact& b) {
+    Contact chosen((c && a.exists) || (!c && b.exists), select(c, a.dist, b.dist),
+                   select(c, a.place, b.place), select(c, a.normal, b.normal));
+    chosen.tangent = select(c, a.tangent, b.tangent);
+    return chosen;
+}
+
+// v / |v|; the first axis where v is no direction.
+inline Vec3 direction_of(const Vec3& v) {
+    return select(norm(v) < no_length, Vec3(1.0, 0.0, 0.0), normalize(v));
+}
+
+// Normal and two tangents, as rows. Without a wish for the first tangent it is the y axis, or z
+// where the normal is near y, made orthogonal.
+inline Mat3 frame_of(const Contact& contact) {
+    const Vec3& x = contact.normal;
+    const Vec3 otherwise = select(x.y() < 0.5 && x.y() > -0.5, Vec3(0, 1, 0), Vec3(0, 0, 1));
+    const Vec3 wish =
+        select(squared_norm(contact.tangent) < 0.25, otherwise, contact.tangent);
+    const Vec3 y = direction_of(wish - dot(x, wish) * x), z = cross(x, y);
+    Mat3 frame;
+    for (int k = 0; k < 3; ++k) frame(0, k) = x[k], frame(1, k) = y[k], frame(2, k) = z[k];
+    return frame;
+}
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,114 @@
+#include "kernels/articulated/collision/narrow_phase.hpp"
+
+#include "kernels/articulated/collision/box_shapes.hpp"
+#include "kernels/articulated/collision/round_shapes.hpp"
+
+namespace hindcast::articulated {
+
+using robot::GeomType;
+
+namespace {
+
+using Collide = Contacts (*)(const Shape&, const Shape&, const Float&);
+
+struct Combination {
+    GeomType first, second;
+    const char* name;
+    int slots;
+    Collide collide;
+};
+
+const Combination* find(GeomType first, GeomType second) {
+    using enum GeomType;
+    static const Combination all[] = {
+        {plane, sphere, "plane_sphere", 1, plane_sphere},
+        {plane, capsule, "plane_capsule", 2, plane_capsule},
+        {plane, ellipsoid, "plane_ellipsoid", 1, plane_ellipsoid},
+        {plane, cylinder, "plane_cylinder", 4, plane_cylinder},
+        {plane, box, "plane_box", 4, plane_box},
+        {sphere, sphere, "sphere_sphere", 1, sphere_sphere},
+        {sphere, capsule, "sphere_capsule", 1, sphere_capsule},
+        {sphere, cylinder, "sphere_cylinder", 1, sphere_cylinder},
+        {sphere, box, "sphere_box", 1, sphere_box},
+        {capsule, capsule, "capsule_capsule", 2, capsule_capsule},
+    };
+    for (const Combination& one : all)
+        if (one.first == first && one.second == second) return &one;
+    return nullptr;
+}
+
+void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dist,
+           const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
+    const Mat3 none = Mat3::identity(), axes = frame_of(contact);
+    Mat3 shown;
+    for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) shown(r, c) = select(contact.exists, axes(r, c), none(r, c));
+    dist.store_once(slot, select(contact.exists, contact.dist, Float(far_away)));
+    place.store_once(slot, select(contact.exists, contact.place, Vec3()));
+    frame.store_once(slot, shown);
+}
+
+}  // namespace
+
+KernelDef geom_places() {
+    return kernel("articulated_geom_places",
+                  {"geom_body", "xpos", "xquat", "geom_pos", "geom_quat", "geom_xpos", "geom_xmat"},
+                  [](Int g, Read<Int> geom_body, Read<Vec3> xpos, Read<Quat> xquat,
+                     Property<Vec3> geom_pos, Property<Quat> geom_quat, Write<Vec3> geom_xpos,
+                     Write<Mat3> geom_xmat) {
+                      const Int body = geom_body[g];
+                      const Quat turned = xquat[body];
+                      geom_xpos[g] = xpos[body] + rotate(turned, geom_pos[g]);
+                      geom_xmat[g] = to_matrix(normalize(turned * geom_quat[g]));
+                  });
+}
+
+int slots_of(GeomType first, GeomType second) {
+    const Combination* const found = find(first, second);
+    return found == nullptr ? 0 : found->slots;
+}
+
+KernelDef narrow_phase(GeomType first, GeomType second) {
+    const Combination& types = *find(first, second);
+    return kernel(
+        std::string("articulated_") + types.name,
+        {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
+         "slot_dist", "slot_pos", "slot_frame"},
+        [collide = types.collide](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot,
+                                  Read<Float> pair_reach, Read<Vec3> geom_xpos,
+                                  Read<Mat3> geom_xmat, Property<Vec3> geom_size,
+                                  WriteSlice<Float> slot_dist, WriteSlice<Vec3> slot_pos,
+                                  WriteSlice<Mat3> slot_frame) {
+            const Int2 geoms = pair_geoms[pair];
+            const auto shape = [&](const Int& g) {
+                return Shape(geom_xpos[g], geom_xmat[g], geom_size[g]);
+            };
+            const Contacts contacts =
+                collide(shape(geoms.x()), shape(geoms.y()), pair_reach[pair]);
+            Int slot = pair_slot[pair];
+            for (const Contact& contact : contacts) {
+                store(contact, slot, slot_dist, slot_pos, slot_frame);
+                slot = slot + 1;
+            }
+        });
+}
+
+KernelDef gather(int slots, int capacity, const std::string& too_many) {
+    return kernel(
+        "articulated_gather", {"slot_dist", "slot_margin", "contact_slot", "contact_count"},
+        [slots, capacity, too_many](Int, Read<Float> slot_dist, Read<Float> slot_margin,
+                          WriteSlice<Int> contact_slot, WriteSlice<Int> contact_count) {
+            Int count = 0;
+            for_(0, slots, [&](Int slot) {
+                if_(slot_dist[slot] < slot_margin[slot], [&] {
+                    raise_if(count >= capacity, too_many, slot);
+                    contact_slot.store_once(count, slot);
+                    count = count + 1;
+                });
+            });
+            contact_count.store_once(0, count);
+            for_(count, capacity, [&](Int place) { contact_slot.store_once(place, Int(-1)); });
+        });
+}
+
+}  // namespace hindcast::articulated

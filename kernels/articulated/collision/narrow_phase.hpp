@@ -1,0 +1,37 @@
+// Where geoms are, and where they touch, as kernels. One item of a kernel is one pair of geoms; each
+// pair has slots of its own for the contacts that it may make (collision_pairs.hpp). Arrays:
+//   geom_xpos    geoms x 3    place of each geom
+//   geom_xmat    geoms x 9    its axes, as columns of a matrix that is stored row by row
+//   slot_dist    slots        distance of the surfaces, m; far_away where there is no contact
+//   slot_pos     slots x 3    midway between the surfaces
+//   slot_frame   slots x 9    rows: the normal, from the pair's first geom to its second, and two
+//                             tangents
+// The contacts are those of MuJoCo, whose order within a pair is not kept. All have exact
+// derivatives by places, orientations and sizes, while the features that meet stay the same.
+#pragma once
+
+#include <string>
+
+#include "engine/robot/layout/model_enums.hpp"
+#include "kernels/articulated/collision/contact.hpp"
+
+namespace hindcast::articulated {
+
+// An item is a geom: geom_body [geoms], xpos and xquat of bodies, geom_pos and geom_quat in them ->
+// geom_xpos, geom_xmat.
+KernelDef geom_places();
+
+// How many slots a pair of geoms of these types has, the lower type first; 0 where there is no
+// kernel for it.
+int slots_of(robot::GeomType first, robot::GeomType second);
+
+// An item is a pair of geoms of these types: pair_geoms [pairs x 2], pair_slot [pairs] (its first
+// slot), pair_reach [pairs] (margin and gap together), geom_xpos, geom_xmat, geom_size -> its slots.
+KernelDef narrow_phase(robot::GeomType first, robot::GeomType second);
+
+// One item: slot_dist, slot_margin [slots] -> contact_slot [capacity], the slots with a distance
+// below their margin, in order, then -1; contact_count [1]. More of them than there is room for end
+// the launch with the error `too_many`: "what has happened; remedy".
+KernelDef gather(int slots, int capacity, const std::string& too_many);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,186 @@
+#include "kernels/articulated/collision/round_shapes.hpp"
+
+#include <cmath>
+
+namespace hindcast::articulated {
+
+namespace {
+
+// Where the centres of round shapes coincide any normal will do: the one across both axes.
+Vec3 across(const Shape& a, const Shape& b) { return direction_of(cross(a.axis(2), b.axis(2))); }
+
+// The contact of a point below a plane, at this distance from it.
+Contact plane_point(const Vec3& normal, const Vec3& point, const Float& dist) {
+    return Contact(dist, point - normal * (0.5 * dist), normal);
+}
+
+}  // namespace
+
+Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
+                  const Float& radius_two, const Vec3& otherwise) {
+    const Vec3 between = two - one;
+    const Float length = norm(between), dist = length - radius_one - radius_two;
+    const Vec3 normal = select(length < no_length, otherwise, normalize(between));
+    return Contact(dist, one + normal * (radius_one + 0.5 * dist), normal);
+}
+
+Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& centre,
+                   const Float& radius) {
+    const Float dist = dot(centre - through, normal) - radius;
+    return Contact(dist, centre - normal * (radius + 0.5 * dist), normal);
+}
+
+Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& /*reach*/) {
+    return {plane_ball(plane.axis(2), plane.place, sphere.place, sphere.radius())};
+}
+
+// Its two end balls.
+Contacts plane_capsule(const Shape& plane, const Shape& capsule, const Float& /*reach*/) {
+    Contacts both;
+    for (const int side : {1, -1}) {
+        const Vec3 end = capsule.place + static_cast<double>(side) * capsule.half_length() *
+                                             capsule.axis(2);
+        Contact contact = plane_ball(plane.axis(2), plane.place, end, capsule.radius());
+        contact.tangent = capsule.axis(2);
+        both.push_back(contact);
+    }
+    return both;
+}
+
+// The point of the ellipsoid that lies deepest: with n the normal in its axes and S the half axes,
+// -S^2 n / |S n|.
+Contacts plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, const Float& /*reach*/) {
+    const Vec3 normal = plane.axis(2),
+               scaled = cwise_product(ellipsoid.size, ellipsoid.inward(normal));
+    const Vec3 lowest = ellipsoid.place -
+                        ellipsoid.outward(cwise_product(ellipsoid.size, normalize(scaled)));
+    return {plane_point(normal, lowest, dot(lowest - plane.place, normal))};
+}
+
+// The lowest point of the rim nearer to the plane, the one of the other rim on the same side, and
+// two that make a regular triangle with the first.
+Contacts plane_cylinder(const Shape& plane, const Shape& cylinder, const Float& /*reach*/) {
+    const Vec3 normal = plane.axis(2);
+    const Vec3 down = select(dot(normal, cylinder.axis(2)) > 0.0, -cylinder.axis(2),
+                             cylinder.axis(2));
+    const Float along = dot(normal, down);
+    const Vec3 lowest = down * along - normal;  // in the plane of the rim
+    const Vec3 out = cylinder.radius() * select(norm(lowest) < no_length, cylinder.axis(0),
+                                                normalize(lowest));
+    const Vec3 sideways =
+        direction_of(cross(out, down)) * (cylinder.radius() * (0.5 * std::sqrt(3.0)));
+    const Vec3 centre = cylinder.place, end = cylinder.half_length() * down;
+    Contacts all;
+    const Vec3 points[] = {centre + end + out, centre - end + out,
+                           centre + end - 0.5 * out + sideways,
+                           centre + end - 0.5 * out - sideways};
+    for (const Vec3& point : points)
+        all.push_back(plane_point(normal, point, dot(point - plane.place, normal)));
+    return all;
+}
+
+// Its four corners on the plane's side: of each two that lie opposite of each other, one.
+Contacts plane_box(const Shape& plane, const Shape& box, const Float& /*reach*/) {
+    const Vec3 normal = plane.axis(2);
+    const Float middle = dot(box.place - plane.place, normal);
+    Contacts all;
+    for (int k = 0; k < 4; ++k) {
+        const Vec3 to_corner =
+            box.outward(Vec3(k % 2 != 0 ? box.size[0] : -box.size[0],
+                             k / 2 != 0 ? box.size[1] : -box.size[1], -box.size[2]));
+        const Float height = dot(normal, to_corner);
+        const Vec3 lower = select(height > 0.0, -to_corner, to_corner);
+        all.push_back(plane_point(normal, box.place + lower, middle - abs(height)));
+    }
+    return all;
+}
+
+Contacts sphere_sphere(const Shape& one, const Shape& two, const Float& /*reach*/) {
+    return {ball_ball(one.place, one.radius(), two.place, two.radius(), across(one, two))};
+}
+
+// With the ball about the capsule's nearest point of its axis.
+Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& /*reach*/) {
+    const Vec3 axis = capsule.axis(2);
+    const Float along = clamp(dot(axis, sphere.place - capsule.place), -capsule.half_length(),
+                              capsule.half_length());
+    return {ball_ball(sphere.place, sphere.radius(), capsule.place + along * axis,
+                      capsule.radius(), across(sphere, capsule))};
+}
+
+// Nearest is the side, a cap or the rim; from within, the nearer one of side and cap.
+Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float& /*reach*/) {
+    const Vec3 axis = cylinder.axis(2), to_sphere = sphere.place - cylinder.place;
+    const Float along = dot(axis, to_sphere), radius = cylinder.radius(),
+                half_length = cylinder.half_length();
+    const Vec3 out = to_sphere - along * axis;
+    const Float from_axis = norm(out);
+    const Bool beside = abs(along) < half_length, above = from_axis < radius;
+    const Bool cap_is_nearer = half_length - abs(along) < radius - from_axis;
+    const Contact side = ball_ball(sphere.place, sphere.radius(), cylinder.place + along * axis,
+                                   radius, across(sphere, cylinder));
+    const Vec3 up = select(along > 0.0, axis, -axis), top = cylinder.place + half_length * up;
+    const Contact cap = plane_ball(up, top, sphere.place, sphere.radius()).flipped();
+    const Contact rim = ball_ball(sphere.place, sphere.radius(), top + radius * normalize(out),
+                                  Float(0), across(sphere, cylinder));
+    const Bool is_side = beside && !(above && cap_is_nearer), is_cap = above && !is_side;
+    return {select(is_side, side, select(is_cap, cap, rim))};
+}
+
+namespace {
+
+// Ways along the half axes a of one segment and b of another, both from -1 to 1, to the points that
+// are nearest to each other (Ericson, Real-Time Collision Detection, 2005, 5.1.9, from the middles).
+struct Nearest {
+    Float s, t;
+};
+
+class TwoSegments {
+public:
+    // `between` leads from the middle of the first to that of the second.
+    TwoSegments(const Vec3& a, const Vec3& b, const Vec3& between)
+        : aa_(dot(a, a)), ab_(dot(a, b)), bb_(dot(b, b)), ac_(dot(a, between)),
+          bc_(-dot(b, between)), crossed_(squared_norm(cross(a, b))) {}
+
+    Bool parallel() const { return crossed_ < no_length; }
+    Nearest nearest() const {
+        const Float s = clamp((bb_ * ac_ + ab_ * bc_) / crossed_, -1.0, 1.0);
+        const Float t = clamp((bc_ + ab_ * s) / bb_, -1.0, 1.0);
+        return {clamp((ac_ + ab_ * t) / aa_, -1.0, 1.0), t};
+    }
+    Nearest from_first(double s) const { return {Float(s), clamp((bc_ + ab_ * s) / bb_, -1.0, 1.0)}; }
+    Nearest from_second(double t) const {
+        return {clamp((ac_ + ab_ * t) / aa_, -1.0, 1.0), Float(t)};
+    }
+
+private:
+    Float aa_, ab_, bb_, ac_, bc_, crossed_;
+};
+
+}  // namespace
+
+// One contact, where the axes are nearest. Where they are parallel there are up to two, at ends of
+// the segments: those of the first capsule come before those of the second.
+Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& reach) {
+    const Vec3 a = one.half_length() * one.axis(2), b = two.half_length() * two.axis(2);
+    const TwoSegments segments(a, b, two.place - one.place);
+    const Vec3 otherwise = across(one, two);
+    const auto at = [&](const Nearest& n) {
+        return ball_ball(one.place + n.s * a, one.radius(), two.place + n.t * b, two.radius(),
+                         otherwise);
+    };
+    const Contact crossing = at(segments.nearest());
+    Contact first, second;
+    for (const Nearest& n : {segments.from_first(1), segments.from_first(-1),
+                             segments.from_second(1), segments.from_second(-1)}) {
+        Contact contact = at(n);
+        const Bool near = contact.dist <= reach;
+        second = select(first.exists && !second.exists && near, contact, second);
+        first = select(!first.exists && near, contact, first);
+    }
+    const Bool parallel = segments.parallel();
+    second.exists = second.exists && parallel;
+    return {select(parallel, first, crossing), second};
+}
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,29 @@
+// Contacts of planes and of what is round: closed forms, straight code.
+//
+// A plane's normal is its z axis, as are the axes of capsules and cylinders. Sizes: radius and half
+// length; half axes of ellipsoids and boxes.
+#pragma once
+
+#include "kernels/articulated/collision/contact.hpp"
+
+namespace hindcast::articulated {
+
+// Of two balls about these centres; `otherwise` is the normal where the centres are the same.
+Contact ball_ball(const Vec3& one, const Float& radius_one, const Vec3& two,
+                  const Float& radius_two, const Vec3& otherwise);
+// Of a ball with the half space below a plane through `through`.
+Contact plane_ball(const Vec3& normal, const Vec3& through, const Vec3& centre,
+                   const Float& radius);
+
+Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& reach);
+Contacts plane_capsule(const Shape& plane, const Shape& capsule, const Float& reach);
+Contacts plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, const Float& reach);
+Contacts plane_cylinder(const Shape& plane, const Shape& cylinder, const Float& reach);
+Contacts plane_box(const Shape& plane, const Shape& box, const Float& reach);
+
+Contacts sphere_sphere(const Shape& one, const Shape& two, const Float& reach);
+Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& reach);
+Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float& reach);
+Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& reach);
+
+}  // namespace hindcast::articulated

@@ -1,0 +1,213 @@
+// Contacts of a model's geoms: MuJoCo's, and those of our kernels at the same places of bodies.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/robot/layout/model_layout.hpp"
+#include "engine/runtime/launch/launch.hpp"
+#include "kernels/articulated/collision/collision_pairs.hpp"
+#include "kernels/articulated/collision/narrow_phase.hpp"
+#include "tests/robots/oracle.hpp"
+#include "tests/support/devices.hpp"
+
+namespace hindcast::test {
+
+struct FoundContact {
+    int geom1 = 0, geom2 = 0;
+    double dist = 0;
+    std::array<double, 3> place{};
+    std::array<double, 9> frame{};
+};
+
+// Where things lie in mjData and mjContact of the release that layout_version() names.
+struct ContactLayout {
+    static constexpr std::size_t ncon = 160560, contact = 161488, xpos = 160848, xquat = 160856;
+    static constexpr std::size_t size = 608, place = 8, frame = 32, geom = 564;
+};
+
+// Of the oracle's state after forward(), in MuJoCo's order.
+inline std::vector<FoundContact> contacts_of(const Oracle& oracle) {
+    using L = ContactLayout;
+    REQUIRE(robot::layout_version() == 4000001);
+    int count = 0;
+    const std::byte* all = nullptr;
+    std::memcpy(&count, oracle.data() + L::ncon, sizeof count);
+    std::memcpy(&all, oracle.data() + L::contact, sizeof(void*));
+    std::vector<FoundContact> list(static_cast<std::size_t>(count));
+    for (FoundContact& c : list) {
+        std::array<int, 2> geoms{};
+        std::memcpy(&c.dist, all, sizeof c.dist);
+        std::memcpy(c.place.data(), all + L::place, sizeof c.place);
+        std::memcpy(c.frame.data(), all + L::frame, sizeof c.frame);
+        std::memcpy(geoms.data(), all + L::geom, sizeof geoms);
+        c.geom1 = geoms[0], c.geom2 = geoms[1];
+        all += L::size;
+    }
+    return list;
+}
+
+// "xpos" or "xquat" of the bodies.
+inline std::vector<double> places_of(const Oracle& oracle, const std::string& what) {
+    const double* numbers = nullptr;
+    const bool turned = what == "xquat";
+    std::memcpy(&numbers,
+                oracle.data() + (turned ? ContactLayout::xquat : ContactLayout::xpos),
+                sizeof(void*));
+    return {numbers, numbers + oracle.model().size("nbody") * (turned ? 4 : 3)};
+}
+
+// Our kernels on the geoms of a model, with arrays of their own.
+class OurContacts {
+public:
+    OurContacts(const robot::RobotModel& model, const std::shared_ptr<Device>& device,
+                ir::Precision precision = ir::Precision::f64)
+        : collisions_(articulated::collisions_of(model)), device_(device), precision_(precision) {
+        using namespace articulated;
+        const std::int64_t bodies = model.size("nbody"), geoms = model.size("ngeom"),
+                           slots = collisions_.slots;
+        add("xpos", bodies, 3), add("xquat", bodies, 4);
+        for (const auto& [name, columns] :
+             std::map<std::string, int>{{"geom_pos", 3}, {"geom_quat", 4}, {"geom_size", 3}})
+            add(name, geoms, columns).assign(model.reals(name));
+        add("geom_xpos", geoms, 3), add("geom_xmat", geoms, 9);
+        add("slot_dist", slots, 1), add("slot_pos", slots, 3), add("slot_frame", slots, 9);
+        std::vector<double> margins;
+        for (const CollisionPair& pair : collisions_.pairs)
+            margins.insert(margins.end(), static_cast<std::size_t>(pair.slots),
+                           // also what touches but exactly
+                           std::nextafter(pair.margin + pair.gap, 1e9));
+        add("slot_margin", slots, 1).assign(margins);
+        integers("geom_body", 1, to_doubles(model.integers("geom_bodyid")));
+        integers("contact_slot", 1, std::vector<double>(static_cast<std::size_t>(slots)));
+        integers("contact_count", 1, {0});
+        launch(geom_places(), geoms);
+        for (const CollisionGroup& group : collisions_.groups) {
+            std::vector<double> geom_numbers, first, reach;
+            for (const int k : group.pairs) {
+                const CollisionPair& pair = collisions_.pairs[static_cast<std::size_t>(k)];
+                geom_numbers.push_back(pair.geom1), geom_numbers.push_back(pair.geom2);
+                first.push_back(pair.first_slot), reach.push_back(pair.margin + pair.gap);
+            }
+            integers("pair_geoms", 2, geom_numbers);
+            integers("pair_slot", 1, first);
+            add("pair_reach", static_cast<std::int64_t>(reach.size()), 1).assign(reach);
+            launch(narrow_phase(group.first, group.second),
+                   static_cast<std::int64_t>(group.pairs.size()));
+        }
+        launches_.push_back(make(gather(collisions_.slots, collisions_.slots, "too many; fewer"), 1));
+    }
+
+    const articulated::Collisions& collisions() const { return collisions_; }
+    const Array& array(const std::string& name) const { return arrays_.at(name); }
+    void set(const std::string& name, const std::vector<double>& values) {
+        arrays_.at(name).assign(values);
+    }
+    void run() const {
+        for (const Launch& l : launches_) l.forward().run();
+    }
+    // Seeds and results stand in the arrays' gradients.
+    void run_adjoint() const {
+        for (std::size_t k = launches_.size() - 1; k-- > 0;) launches_[k].adjoint().run();
+    }
+    std::vector<double> numbers(const std::string& name) const {
+        return arrays_.at(name).to_doubles();
+    }
+
+    std::vector<FoundContact> contacts() const {
+        const std::vector<double> listed = numbers("contact_slot"), dist = numbers("slot_dist"),
+                                  place = numbers("slot_pos"), frame = numbers("slot_frame");
+        std::vector<FoundContact> list;
+        for (std::size_t k = 0; k < static_cast<std::size_t>(numbers("contact_count")[0]); ++k) {
+            const auto slot = static_cast<std::size_t>(listed[k]);
+            const auto pair = std::ranges::find_if(collisions_.pairs, [&](const auto& p) {
+                return static_cast<int>(slot) < p.first_slot + p.slots;
+            });
+            FoundContact c;
+            c.geom1 = pair->geom1, c.geom2 = pair->geom2;
+            c.dist = dist[slot];
+            std::copy_n(&place[3 * slot], 3, c.place.begin());
+            std::copy_n(&frame[9 * slot], 9, c.frame.begin());
+            list.push_back(c);
+        }
+        return list;
+    }
+
+private:
+    static std::vector<double> to_doubles(std::span<const std::int32_t> list) {
+        return {list.begin(), list.end()};
+    }
+    ir::Type real() const {
+        return precision_ == ir::Precision::f64 ? ir::Type::f64 : ir::Type::f32;
+    }
+    Array& add(const std::string& name, std::int64_t rows, int columns) {
+        return arrays_[name] = Array(real(), {rows, columns});
+    }
+    void integers(const std::string& name, int columns, const std::vector<double>& values) {
+        const auto rows = static_cast<std::int64_t>(values.size()) / columns;
+        arrays_[name] = Array(ir::Type::i32, {rows, columns});
+        arrays_[name].assign(values);
+    }
+    Launch make(const lang::KernelDef& kernel, std::int64_t items) const {
+        std::vector<NamedArgument> arguments;
+        for (const ir::Parameter& parameter : kernel.parameters())
+            arguments.emplace_back(parameter.name, arrays_.at(parameter.name));
+        return Launch(device_, kernel, precision_, items, arguments);
+    }
+    void launch(const lang::KernelDef& kernel, std::int64_t items) {
+        launches_.push_back(make(kernel, items));
+    }
+
+    articulated::Collisions collisions_;
+    std::shared_ptr<Device> device_;
+    ir::Precision precision_;
+    std::map<std::string, Array> arrays_;
+    std::vector<Launch> launches_;
+};
+
+// How far two lists of contacts are from each other, as sets; of what is unlike infinity.
+struct ContactDifference {
+    double dist = 0, place = 0, normal = 0, frame = 0;
+};
+
+inline double largest_difference(const double* a, const double* b, int count) {
+    double largest = 0;
+    for (int k = 0; k < count; ++k) largest = std::max(largest, std::fabs(a[k] - b[k]));
+    return largest;
+}
+
+inline ContactDifference difference(const std::vector<FoundContact>& ours,
+                                    const std::vector<FoundContact>& theirs) {
+    constexpr double unlike = std::numeric_limits<double>::infinity();
+    if (ours.size() != theirs.size()) return {unlike, unlike, unlike, unlike};
+    ContactDifference most;
+    std::vector<bool> taken(ours.size());
+    for (const FoundContact& their : theirs) {
+        std::size_t nearest = ours.size();
+        double least = unlike;
+        for (std::size_t k = 0; k < ours.size(); ++k) {
+            if (taken[k] || ours[k].geom1 != their.geom1 || ours[k].geom2 != their.geom2) continue;
+            const double way = largest_difference(ours[k].place.data(), their.place.data(), 3) +
+                               std::fabs(ours[k].dist - their.dist);
+            if (way < least) least = way, nearest = k;
+        }
+        if (nearest == ours.size()) return {unlike, unlike, unlike, unlike};
+        taken[nearest] = true;
+        const FoundContact& our = ours[nearest];
+        most.dist = std::max(most.dist, std::fabs(our.dist - their.dist));
+        most.place =
+            std::max(most.place, largest_difference(our.place.data(), their.place.data(), 3));
+        most.normal =
+            std::max(most.normal, largest_difference(our.frame.data(), their.frame.data(), 3));
+        most.frame =
+            std::max(most.frame, largest_difference(our.frame.data(), their.frame.data(), 9));
+    }
+    return most;
+}
+
+}  // namespace hindcast::test

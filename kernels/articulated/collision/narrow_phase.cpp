@@ -31,6 +31,8 @@ const Combination* find(GeomType first, GeomType second) {
         {sphere, cylinder, "sphere_cylinder", 1, sphere_cylinder},
         {sphere, box, "sphere_box", 1, sphere_box},
         {capsule, capsule, "capsule_capsule", 2, capsule_capsule},
+        {capsule, box, "capsule_box", 2, capsule_box},
+        {box, box, "box_box", box_box_slots, box_box},
     };
     for (const Combination& one : all)
         if (one.first == first && one.second == second) return &one;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/articulated/collision/segments.hpp"
+
 namespace hindcast::articulated {
 
 namespace {
@@ -126,38 +128,6 @@ Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float
     const Bool is_side = beside && !(above && cap_is_nearer), is_cap = above && !is_side;
     return {select(is_side, side, select(is_cap, cap, rim))};
 }
-
-namespace {
-
-// Ways along the half axes a of one segment and b of another, both from -1 to 1, to the points that
-// are nearest to each other (Ericson, Real-Time Collision Detection, 2005, 5.1.9, from the middles).
-struct Nearest {
-    Float s, t;
-};
-
-class TwoSegments {
-public:
-    // `between` leads from the middle of the first to that of the second.
-    TwoSegments(const Vec3& a, const Vec3& b, const Vec3& between)
-        : aa_(dot(a, a)), ab_(dot(a, b)), bb_(dot(b, b)), ac_(dot(a, between)),
-          bc_(-dot(b, between)), crossed_(squared_norm(cross(a, b))) {}
-
-    Bool parallel() const { return crossed_ < no_length; }
-    Nearest nearest() const {
-        const Float s = clamp((bb_ * ac_ + ab_ * bc_) / crossed_, -1.0, 1.0);
-        const Float t = clamp((bc_ + ab_ * s) / bb_, -1.0, 1.0);
-        return {clamp((ac_ + ab_ * t) / aa_, -1.0, 1.0), t};
-    }
-    Nearest from_first(double s) const { return {Float(s), clamp((bc_ + ab_ * s) / bb_, -1.0, 1.0)}; }
-    Nearest from_second(double t) const {
-        return {clamp((ac_ + ab_ * t) / aa_, -1.0, 1.0), Float(t)};
-    }
-
-private:
-    Float aa_, ab_, bb_, ac_, bc_, crossed_;
-};
-
-}  // namespace
 
 // One contact, where the axes are nearest. Where they are parallel there are up to two, at ends of
 // the segments: those of the first capsule come before those of the second.

@@ -1,0 +1,51 @@
+// The points of two segments that are nearest to each other.
+#pragma once
+
+#include "kernels/articulated/collision/contact.hpp"
+
+namespace hindcast::articulated {
+
+// Ways along the half axes of two segments, both from -1 to 1.
+struct Nearest {
+    Float s, t;
+};
+
+// Of segments with half axes a and b, of which `between` leads from the middle of the first to that
+// of the second (Ericson, Real-Time Collision Detection, 2005, 5.1.9, from the middles).
+class TwoSegments {
+public:
+    TwoSegments(const Vec3& a, const Vec3& b, const Vec3& between)
+        : aa_(dot(a, a)),
+          ab_(dot(a, b)),
+          bb_(dot(b, b)),
+          ac_(dot(a, between)),
+          bc_(-dot(b, between)),
+          crossed_(squared_norm(cross(a, b))) {}
+
+    Bool parallel() const { return crossed_ < no_length; }
+    // Of segments that are not parallel.
+    Nearest nearest() const {
+        const Float s = within((bb_ * ac_ + ab_ * bc_) / crossed_);
+        const Float t = within((bc_ + ab_ * s) / bb_);
+        return {within((ac_ + ab_ * t) / aa_), t};
+    }
+    // Where on the first segment: -1 at its lower end, 1 at its upper end, 0 between. Also the end at
+    // which it would have been for a second segment without ends counts, as in MuJoCo.
+    Int part_of_first() const {
+        const Float endless = (bb_ * ac_ + ab_ * bc_) / crossed_;
+        const Float last = (ac_ + ab_ * within((bc_ + ab_ * within(endless)) / bb_)) / aa_;
+        const auto part = [](const Float& way, const Int& otherwise) {
+            return select(way > 1.0, Int(1), select(way < -1.0, Int(-1), otherwise));
+        };
+        return part(last, part(endless, Int(0)));
+    }
+    // With the way along one of them given.
+    Nearest from_first(double s) const { return {Float(s), within((bc_ + ab_ * s) / bb_)}; }
+    Nearest from_second(double t) const { return {within((ac_ + ab_ * t) / aa_), Float(t)}; }
+
+private:
+    static Float within(const Float& way) { return clamp(way, -1.0, 1.0); }
+    Float aa_, ab_, bb_, ac_, bc_, crossed_;
+};
+
+}  // namespace hindcast::articulated

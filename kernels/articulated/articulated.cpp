@@ -18,6 +18,9 @@ using robot::RobotModel;
 
 namespace {
 
+// Most contacts at once that there is room for, where a scene says nothing.
+constexpr int usual_contacts = 64;
+
 class Articulated final : public model::Instance {
 public:
     explicit Articulated(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
@@ -74,6 +77,15 @@ public:
             give(key, key, tree_->nv, own(key));
         for (const char* key : {"jnt_range", "jnt_solref", "jnt_solimp"})
             give(key, key, joints, own(key));
+        if (plan_->contacts > 0) {
+            const std::int64_t geoms = m.size("ngeom");
+            for (const char* key : {"geom_pos", "geom_quat", "geom_size", "geom_friction",
+                                    "geom_solref", "geom_solimp", "geom_solmix"})
+                give(key, key, geoms, own(key));
+            for (const char* key :
+                 {"pair_friction", "pair_solref", "pair_solreffriction", "pair_solimp"})
+                give(key, key, m.size("npair"), own(key));
+        }
         give("body_invweight0", "body_invweight0", bodies, own("body_invweight0"));
         for (const char* key : {"eq_data", "eq_solref", "eq_solimp"})
             give(key, key, m.size("neq"), own(key));
@@ -100,10 +112,13 @@ private:
     void read(Model& model) {
         const document::Node& file = *settings_->find("model");
         const std::filesystem::path path = model.options().files.resolve(file);
+        const int most = settings_->find("max_contacts") == nullptr
+                             ? usual_contacts
+                             : static_cast<int>(settings_->integer("max_contacts"));
         try {
             robot_ = std::make_unique<const RobotModel>(RobotModel::load(path));
             tree_ = tree_of(*robot_);
-            plan_ = plan_of(*robot_, {}, 0);
+            plan_ = plan_of(*robot_, most);
         } catch (Error& error) {
             if (error.json_pointer().empty()) error.at_pointer(file.pointer());
             throw;
@@ -182,6 +197,13 @@ void register_articulated(Registry& registry) {
             .doc("of the model: where qpos, qvel, act, ctrl and mocap bodies start; without it "
                  "qpos is "
                  "the model's own and the others are 0")};
+    fields.push_back(
+        integer("max_contacts")
+            .optional()
+            .at_least(1)
+            .at_most(10'000)
+            .doc("contacts at once that there is room for; without it 64. More of them "
+                 "are an error"));
     for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
     registry.add(
         {Section::bodies, "articulated",
@@ -189,7 +211,7 @@ void register_articulated(Registry& registry) {
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
          "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
-         "loss and equalities are MuJoCo's; a model whose geoms may touch is refused. Every key "
+         "loss, equalities and contact are MuJoCo's. Every key "
          "that is a field of the compiled model has the model's numbers "
          "where it is left out.",
          std::move(fields), [](std::shared_ptr<Settings> s) {

@@ -96,6 +96,24 @@ const std::vector<Field>& rows() {
         numbers("tendon_frictionloss", "friction of each tendon: N").at_least(0),
         references("tendon_solref_fri", "the same as jnt_solref, of friction of each tendon"),
         impedances("tendon_solimp_fri", "the same as jnt_solimp, of friction of each tendon"),
+        triples("geom_pos", "place of each geom in its body").unit("m"),
+        quaternions("geom_quat",
+                    "orientation of each geom in its body: lists of w, x, y, z, normalised where "
+                    "they are read"),
+        triples("geom_size", "of each geom: radius, half lengths, as its type has them")
+            .unit("m")
+            .at_least(0),
+        triples("geom_friction", "of each geom: sliding, torsional (m), rolling (m)").at_least(0),
+        references("geom_solref", "the same as jnt_solref, of contacts of each geom"),
+        impedances("geom_solimp", "the same as jnt_solimp, of contacts of each geom"),
+        numbers("geom_solmix", "weight of each geom where the numbers of two are mixed")
+            .at_least(0),
+        lists("pair_friction", 5,
+              "of each <pair>: sliding along two tangents, torsional (m), rolling about two (m)")
+            .at_least(0),
+        references("pair_solref", "the same as jnt_solref, of each <pair>"),
+        references("pair_solreffriction", "the same of its friction; zeros: that of pair_solref"),
+        impedances("pair_solimp", "the same as jnt_solimp, of each <pair>"),
         numbers("tendon_invweight0", "the same as dof_invweight0, of each tendon").at_least(0),
     };
     return all;
@@ -104,7 +122,8 @@ const std::vector<Field>& rows() {
 int components_of(const Field& field) {
     const std::string& key = field.key;
     const auto has = [&](const char* part) { return key.find(part) != std::string::npos; };
-    if (key == "body_quat" || key == "body_iquat") return 4;
+    if (has("_quat") || key == "body_iquat") return 4;
+    if (key == "pair_friction") return 5;
     if (key == "eq_data") return 12;
     if (has("_solimp")) return 5;
     if (has("_solref") || has("_range") || key == "body_invweight0") return 2;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "kernels/articulated/collision/narrow_phase.hpp"
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
+#include "kernels/articulated/constraints/contact_rows.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -19,13 +21,14 @@ struct Row {
     std::int64_t rows;
     int columns;
     const char *unit, *meaning;
-    bool state = false;
+    bool state = false, integers = false;  // the latter are not published
 };
 
 std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
     const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
-                       dof_rows = sizes.dof_rows;
+                       dof_rows = sizes.dof_rows, slots = plan.collisions.slots,
+                       geoms = slots > 0 ? plan.geoms : 0;
     const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
                actuators = static_cast<std::int64_t>(t.actuators.size());
     return {
@@ -60,6 +63,17 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
         {"row_mass", rows, 1, "", "masses of the other constraints; 0: at rest"},
         {"row_low", rows, 1, "", "least of minus the force of the other constraints"},
         {"row_high", rows, 1, "", "most of minus the force of the other constraints"},
+        {"row_friction", sizes.cones.empty() ? 0 : rows, 1, "",
+         "friction of the rows of elliptic cones; of the first that of the regularised cone"},
+        {"row_cone", sizes.cones.empty() ? 0 : rows, 1, "", "", false, true},
+        {"row_count", plan.contacts > 0 ? 1 : 0, 1, "", "", false, true},
+        {"geom_xpos", geoms, 3, "m", "place of each geom"},
+        {"geom_xmat", geoms, 9, "", "axes of each geom, as columns"},
+        {"slot_dist", slots, 1, "m", "distance of each contact that there may be"},
+        {"slot_pos", slots, 3, "m", "place of each contact that there may be"},
+        {"slot_frame", slots, 9, "", "normal and tangents of each contact that there may be"},
+        {"contact_slot", plan.contacts, 1, "", "", false, true},
+        {"contact_count", plan.contacts > 0 ? 1 : 0, 1, "", "", false, true},
     };
 }
 
@@ -113,7 +127,8 @@ RobotBody::Stage RobotBody::make_stage(bool published) {
     for (const Row& row : rows_of(*tree_, *plan_)) {
         if (row.rows == 0) continue;
         stage[row.name] =
-            published
+            row.integers ? Array(ir::Type::i32, {row.rows, row.columns})
+            : published
                 ? model_.add_array(name_ + "." + row.name, row.rows, row.columns,
                                    {.unit = row.unit, .meaning = row.meaning, .state = row.state})
                 : Array(model_.real(), {row.rows, row.columns});
@@ -122,7 +137,7 @@ RobotBody::Stage RobotBody::make_stage(bool published) {
 }
 
 Launch RobotBody::launch(const KernelDef& kernel, const Stage& stage, const std::string& what,
-                         const std::vector<NamedArgument>& more) const {
+                         const std::vector<NamedArgument>& more, std::int64_t items) const {
     std::vector<NamedArgument> arguments = more;
     const auto given_already = [&](const std::string& name) {
         return std::ranges::any_of(
@@ -134,10 +149,13 @@ Launch RobotBody::launch(const KernelDef& kernel, const Stage& stage, const std:
             arguments.emplace_back("h", model_.step());
         else if (const auto array = stage.find(parameter.name); array != stage.end())
             arguments.emplace_back(parameter.name, array->second);
+        else if (const auto constant = constants_.find(parameter.name);
+                 constant != constants_.end())
+            arguments.emplace_back(parameter.name, constant->second);
         else if (const auto number = given_.find(parameter.name); number != given_.end())
             arguments.emplace_back(parameter.name, number->second);
     }
-    return model_.launch(kernel, 1, arguments, name_ + ": " + what);
+    return model_.launch(kernel, items, arguments, name_ + ": " + what);
 }
 
 Launch RobotBody::copied(const Argument& from, const Array& to, const std::string& what) const {
@@ -181,12 +199,62 @@ std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& accele
         all.push_back(launch(ball_rows(tree_, plan_), stage, "limits of ball joints"));
     if (!plan_->tendons.empty())
         all.push_back(launch(tendon_rows(tree_, plan_), stage, "limits and friction of tendons"));
-    std::map<std::string, Array> arrays;
-    for (const auto& [key, array] : stage) arrays.emplace(key, array);
-    const auto integers = [&](const char* key, const std::vector<std::int64_t>& values) {
-        Array array(ir::Type::i32, {static_cast<std::int64_t>(values.size())});
-        array.assign_integers(values);
-        arrays.emplace(key, array);
+    for (const Launch& l : collide(stage)) all.push_back(l);
+    std::map<std::string, Array> arrays(constants_.begin(), constants_.end());
+    arrays.insert(stage.begin(), stage.end());
+    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, acceleration_of);
+    all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
+                     name_ + ": constraints");
+    return all;
+}
+
+std::vector<Launch> RobotBody::collide(const Stage& stage) const {
+    std::vector<Launch> all;
+    const Collisions& collisions = plan_->collisions;
+    if (plan_->contacts == 0) return all;
+    all.push_back(launch(geom_places(), stage, "places of geoms", {}, plan_->geoms));
+    for (const CollisionGroup& group : collisions.groups) {
+        std::vector<std::int64_t> geoms, first;
+        std::vector<double> reach;
+        for (const int k : group.pairs) {
+            const CollisionPair& pair = collisions.pairs[at(k)];
+            geoms.insert(geoms.end(), {pair.geom1, pair.geom2});
+            first.push_back(pair.first_slot);
+            reach.push_back(pair.margin + pair.gap);
+        }
+        const auto count = static_cast<std::int64_t>(group.pairs.size());
+        Array reaches(model_.real(), {count, 1});
+        reaches.assign(reach);
+        all.push_back(launch(narrow_phase(group.first, group.second), stage,
+                             "contacts of " + std::string(robot::name_of(group.first)) + " and " +
+                                 std::string(robot::name_of(group.second)),
+                             {{"pair_geoms", model_.index_array(geoms, 2)},
+                              {"pair_slot", model_.index_array(first, 1)},
+                              {"pair_reach", reaches}},
+                             count));
+    }
+    const std::string most = std::to_string(plan_->contacts);
+    all.push_back(launch(gather(collisions.slots, plan_->contacts,
+                                "the robot '" + name_ + "' has more than " + most +
+                                    " contacts at once; allow more of them with "
+                                    "\"max_contacts\" of this body"),
+                         stage, "list of contacts"));
+    all.push_back(launch(count_rows(plan_), stage, "count of rows"));
+    all.push_back(
+        launch(contact_rows(tree_, plan_), stage, "rows of contacts", {}, plan_->contacts));
+    return all;
+}
+
+void RobotBody::make_constants() {
+    const auto integers = [&](const char* key, const std::vector<std::int64_t>& values,
+                              int columns = 1) {
+        if (!values.empty()) constants_[key] = model_.index_array(values, columns);
+    };
+    const auto reals = [&](const char* key, const std::vector<double>& values) {
+        if (values.empty()) return;
+        Array array(model_.real(), {static_cast<std::int64_t>(values.size()), 1});
+        array.assign(values);
+        constants_[key] = array;
     };
     std::vector<std::int64_t> dofs;
     std::vector<double> signs;
@@ -194,17 +262,30 @@ std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& accele
         dofs.push_back(row.dof);
         signs.push_back(row.kind == DofRow::high ? -1 : 1);
     }
-    if (!dofs.empty()) {
-        integers("dof_row_dof", dofs);
-        Array array(model_.real(), {sizes.dof_rows, 1});
-        array.assign(signs);
-        arrays.emplace("dof_row_sign", array);
+    integers("dof_row_dof", dofs);
+    reals("dof_row_sign", signs);
+    if (plan_->contacts == 0) {
+        if (plan_->tree_rows > 0) integers("row_count", {plan_->tree_rows});
+        return;
     }
-    if (sizes.rows > 0) integers("row_count", {sizes.rows});
-    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, acceleration_of);
-    all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
-                     name_ + ": constraints");
-    return all;
+    std::vector<std::int64_t> moves(tree_->bodies.size() * at(tree_->nv)), roots, slot_pairs;
+    for (std::size_t b = 0; b < tree_->bodies.size(); ++b)
+        for (const int dof : tree_->bodies[b].dofs) moves[b * at(tree_->nv) + at(dof)] = 1;
+    for (const int body : tree_->dof_body) roots.push_back(tree_->bodies[at(body)].root);
+    std::vector<double> margins, slot_margins;
+    const std::vector<CollisionPair>& pairs = plan_->collisions.pairs;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        margins.push_back(pairs[k].margin);
+        slot_pairs.insert(slot_pairs.end(), at(pairs[k].slots), static_cast<std::int64_t>(k));
+        slot_margins.insert(slot_margins.end(), at(pairs[k].slots), pairs[k].margin);
+    }
+    integers("dof_moves", moves);
+    integers("dof_root", roots);
+    integers("slot_pair", slot_pairs);
+    integers("pair_numbers", pair_numbers(*plan_), 7);
+    integers("geom_body", plan_->geom_bodies);
+    reals("pair_margin", margins);
+    reals("slot_margin", slot_margins);
 }
 
 Launch RobotBody::follow() const {
@@ -213,6 +294,7 @@ Launch RobotBody::follow() const {
 }
 
 void RobotBody::build() {
+    make_constants();
     now_ = make_stage(true);
     Program& prologue = model_.prologue();
     prologue.add(copied(given_.at("qpos"), now_.at("qpos"), "initialize positions"));

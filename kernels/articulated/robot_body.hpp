@@ -33,11 +33,13 @@ private:
     using Stage = std::map<std::string, Array, std::less<>>;
     Stage make_stage(bool published);
     Launch launch(const lang::KernelDef& kernel, const Stage& stage, const std::string& what,
-                  const std::vector<NamedArgument>& more = {}) const;
+                  const std::vector<NamedArgument>& more = {}, std::int64_t items = 1) const;
     Launch copied(const Argument& from, const Array& to, const std::string& what) const;
     std::vector<Launch> place(const Stage& stage) const;
     std::vector<Launch> accelerate(const Stage& stage, Implicit implicit) const;
     std::vector<Launch> constrain(const Stage& stage, const Array& acceleration) const;
+    std::vector<Launch> collide(const Stage& stage) const;
+    void make_constants();
     Launch follow() const;
     void step();
     void publish_energies();
@@ -48,6 +50,7 @@ private:
     PlanPointer plan_;
     Given given_;
     std::int64_t first_;
+    Stage constants_;  // integers and numbers of constraints that never change
     Stage now_;
 };
 

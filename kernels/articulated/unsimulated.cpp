@@ -6,7 +6,6 @@
 
 #include "engine/base/error.hpp"
 #include "engine/robot/supported.hpp"
-#include "kernels/articulated/collision/collision_pairs.hpp"
 
 namespace hindcast::articulated {
 
@@ -29,7 +28,6 @@ public:
         if (o.disabled(DisableFlag::constraint)) return found_;
         tendon_constraints();
         if (!o.disabled(DisableFlag::equality)) equalities();
-        if (!o.disabled(DisableFlag::contact)) contacts();
         return found_;
     }
 
@@ -109,20 +107,6 @@ private:
                     add(ObjectKind::equality, i, "holds a spatial tendon",
                         "write active=\"false\", or a fixed tendon");
         }
-    }
-
-    // The pairs that MuJoCo would look at, whatever the place; the first one is enough.
-    void contacts() {
-        const auto touch = [&](int a, int b) {
-            add(fmt::format("{} and {} may touch, which is not simulated yet",
-                            m_.describe(ObjectKind::geom, a), m_.describe(ObjectKind::geom, b)),
-                "write contype=\"0\" and conaffinity=\"0\" in their geoms, or "
-                "<option><flag contact=\"disable\"/></option>");
-        };
-        const std::vector<CollisionPair> pairs = candidate_pairs(m_);
-        if (pairs.empty()) return;
-        const auto [low, high] = std::minmax(pairs[0].geom1, pairs[0].geom2);
-        touch(low, high);
     }
 
     const RobotModel& m_;

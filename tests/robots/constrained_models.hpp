@@ -95,6 +95,38 @@ inline const std::vector<RobotText>& constrained_texts() {
     <weld body1="a" body2="f" active="false"/>
   </equality>
 </mujoco>)"},
+        {"contact of balls, capsules and boxes with a plane and with each other, pyramids", R"(<mujoco>
+  <option timestep="0.005" gravity="0.3 -0.2 -9.7" solver="Newton" tolerance="0" iterations="200"
+          ls_tolerance="1e-12" ls_iterations="100" impratio="2" INTEGRATOR><flag warmstart="disable"/></option>
+  <worldbody>
+    <geom type="plane" size="5 5 1" friction="0.7 0.01 0.002" margin="0.02" solref="0.03 0.8"/>
+    <body pos="0 0 0.1"><freejoint/>
+      <geom size="0.6" mass="1" solmix="2"/><geom type="capsule" size="0.3 0.5" pos="0.4 0 0" euler="0 50 0" condim="4"/></body>
+    <body pos="0.6 0.3 0.2"><freejoint/>
+      <geom type="box" size="0.5 0.4 0.3" mass="1.5" condim="6" friction="0.4 0.03 0.01"/>
+      <body pos="0.5 0 0"><joint type="hinge" axis="0 1 0" range="-40 40" limited="true"/>
+        <geom type="capsule" size="0.2 0.4" pos="0.5 0 0" mass="0.4" condim="1"/></body></body>
+    <body pos="-0.6 0.1 0.3"><joint type="hinge" axis="1 0 0.3"/><joint type="slide" axis="0 0 1"/>
+      <geom type="capsule" size="0.3 0.7" mass="0.8" priority="1" solimp="0.5 0.9 0.1 0.4 3"/></body>
+  </worldbody>
+</mujoco>)"},
+        {"the same with elliptic cones, and pairs of their own", R"(<mujoco>
+  <option timestep="0.005" gravity="0.3 -0.2 -9.7" solver="Newton" tolerance="0" iterations="200" cone="elliptic"
+          ls_tolerance="1e-12" ls_iterations="100" impratio="2" INTEGRATOR><flag warmstart="disable"/></option>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" friction="0.7 0.01 0.002" margin="0.02" solref="0.03 0.8"/>
+    <body pos="0 0 0.1"><freejoint/>
+      <geom name="ball" size="0.6" mass="1" solmix="2"/><geom type="capsule" size="0.3 0.5" pos="0.4 0 0" euler="0 50 0" condim="4"/></body>
+    <body pos="0.6 0.3 0.2"><freejoint/>
+      <geom name="box" type="box" size="0.5 0.4 0.3" mass="1.5" condim="6" friction="0.4 0.03 0.01"/>
+      <body pos="0.5 0 0"><joint type="hinge" axis="0 1 0" range="-40 40" limited="true"/>
+        <geom type="capsule" size="0.2 0.4" pos="0.5 0 0" mass="0.4" condim="1"/></body></body>
+    <body pos="-0.6 0.1 0.3"><joint type="hinge" axis="1 0 0.3"/><joint type="slide" axis="0 0 1"/>
+      <geom type="capsule" size="0.3 0.7" mass="0.8" priority="1" solimp="0.5 0.9 0.1 0.4 3"/></body>
+  </worldbody>
+  <contact><pair geom1="ball" geom2="floor" condim="6" friction="0.9 0.3 0.05 0.02 0.03" solreffriction="0.05 1.3"/>
+    <pair geom1="box" geom2="ball" condim="3" friction="0.5 0.6 0.05 0.02 0.03" margin="0.1"/></contact>
+</mujoco>)"},
     };
     return all;
 }

@@ -16,7 +16,7 @@ class Planning {
 public:
     explicit Planning(const RobotModel& model) : m_(model) {}
 
-    ConstraintPlan run(std::vector<ContactPair> pairs, int contacts) {
+    ConstraintPlan run(int contacts) {
         const RobotOptions& o = m_.options();
         p_.elliptic = o.cone == ConeType::elliptic;
         p_.friction_impedance = o.impratio;
@@ -25,12 +25,7 @@ public:
         if (!o.disabled(DisableFlag::equality)) equalities();
         if (!o.disabled(DisableFlag::frictionloss)) friction();
         if (!o.disabled(DisableFlag::limit)) limits();
-        if (!o.disabled(DisableFlag::contact) && !pairs.empty()) {
-            p_.pairs = std::move(pairs);
-            p_.contacts = contacts;
-            for (const ContactPair& pair : p_.pairs)
-                p_.rows_of_a_contact = std::max(p_.rows_of_a_contact, p_.rows_of(pair.dimension));
-        }
+        if (!o.disabled(DisableFlag::contact)) collide(contacts);
         return p_;
     }
 
@@ -88,6 +83,20 @@ private:
                     p_.tendons.push_back({side, i, rows(1), real("tendon_margin", i)});
     }
 
+    void collide(int contacts) {
+        p_.collisions = collisions_of(m_);
+        p_.contacts = std::min(contacts, p_.collisions.slots);
+        p_.geoms = count("ngeom");
+        const auto bodies = m_.integers("geom_bodyid");
+        p_.geom_bodies.assign(bodies.begin(), bodies.end());
+        for (const CollisionPair& pair : p_.collisions.pairs) {
+            p_.rows_of_a_contact = std::max(p_.rows_of_a_contact, p_.rows_of(pair.condim));
+            const int one = integer("geom_priority", pair.geom1),
+                      two = integer("geom_priority", pair.geom2);
+            p_.priorities.push_back(one == two ? 0 : one > two ? 1 : 2);
+        }
+    }
+
     const RobotModel& m_;
     ConstraintPlan p_;
 };
@@ -99,16 +108,17 @@ RowSizes ConstraintPlan::sizes(int dofs) const {
     sizes.dofs = dofs;
     sizes.dof_rows = static_cast<int>(dof_rows.size());
     sizes.rows = tree_rows + contacts * rows_of_a_contact;
+    sizes.alone = tree_rows;
     std::set<int> dimensions;
     if (elliptic)
-        for (const ContactPair& pair : pairs)
-            if (pair.dimension > 1) dimensions.insert(pair.dimension);
+        for (const CollisionPair& pair : collisions.pairs)
+            if (pair.condim > 1) dimensions.insert(pair.condim);
     sizes.cones.assign(dimensions.begin(), dimensions.end());
     return sizes;
 }
 
-PlanPointer plan_of(const RobotModel& model, std::vector<ContactPair> pairs, int contacts) {
-    return std::make_shared<const ConstraintPlan>(Planning(model).run(std::move(pairs), contacts));
+PlanPointer plan_of(const RobotModel& model, int contacts) {
+    return std::make_shared<const ConstraintPlan>(Planning(model).run(contacts));
 }
 
 }  // namespace hindcast::articulated

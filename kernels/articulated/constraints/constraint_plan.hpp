@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/robot/robot_model.hpp"
+#include "kernels/articulated/collision/collision_pairs.hpp"
 #include "kernels/articulated/constraints/constraint_terms.hpp"
 
 namespace hindcast::articulated {
@@ -43,29 +44,23 @@ struct TendonRow {
     double margin = 0;
 };
 
-// A pair of geoms that may touch, by its number in a list of pairs.
-struct ContactPair {
-    int geom1 = 0, geom2 = 0, body1 = 0, body2 = 0;
-    int predefined = -1;  // its number among the model's <pair>s, or -1
-    int dimension = 3;
-    double margin = 0;
-    int priority = 0;  // 1: the numbers of geom1 count, 2: those of geom2, 0: both
-};
-
 struct ConstraintPlan {
     std::vector<DofRow> dof_rows;
     std::vector<EqualityRow> equalities;
     std::vector<BallLimit> balls;
     std::vector<TendonRow> tendons;
-    std::vector<ContactPair> pairs;
-    int tree_rows = 0;          // of the tree
-    int contacts = 0;           // at most
+    Collisions collisions;
+    std::vector<int> priorities;  // of pairs: 1: the numbers of geom1 count, 2: of geom2, 0: both
+    int tree_rows = 0;            // of the tree
+    int contacts = 0;             // at most
+    std::int64_t geoms = 0;       // of the model
+    std::vector<std::int64_t> geom_bodies;
     int rows_of_a_contact = 0;  // of the largest
     bool elliptic = false;
     double friction_impedance = 1;  // impratio
     bool guarded = true;            // time constants are at least two steps
 
-    bool empty() const { return dof_rows.empty() && tree_rows == 0 && pairs.empty(); }
+    bool empty() const { return dof_rows.empty() && tree_rows == 0 && contacts == 0; }
     RowSizes sizes(int dofs) const;
     // Of a contact of this dimension.
     int rows_of(int dimension) const {
@@ -75,7 +70,8 @@ struct ConstraintPlan {
 
 using PlanPointer = std::shared_ptr<const ConstraintPlan>;
 
-// `pairs`: those that may touch. `contacts`: how many may at once.
-PlanPointer plan_of(const robot::RobotModel& model, std::vector<ContactPair> pairs, int contacts);
+// `contacts`: how many there may be at once, if there are slots for as many. Throws Error for geoms that may
+// touch and whose contacts are not simulated.
+PlanPointer plan_of(const robot::RobotModel& model, int contacts);
 
 }  // namespace hindcast::articulated

@@ -3,7 +3,6 @@
 #include <limits>
 #include <string>
 
-
 namespace hindcast::articulated {
 
 using dense::DenseMatrix;

@@ -24,7 +24,8 @@ void ConstraintTerms::each_row(const std::function<void(Int, RowNumbers)>& alone
         0, read.count(0),
         [&](Int row) {
             const Float mass = read.mass(row);
-            const Int cone = n.cones.empty() ? Int(0) : read.cone(row);
+            const Int cone =
+                n.cones.empty() ? Int(0) : select(row < n.alone, Int(0), read.cone(row));
             if_(mass > 0.0 && cone == 0, [&] {
                 alone(row, {mass, read.low(row), read.high(row)});
             });

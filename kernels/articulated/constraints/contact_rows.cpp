@@ -77,12 +77,12 @@ Surface surface_of(const Given& given, const Vec<Int, 7>& pair, bool some_predef
 }
 
 // The rows of one contact while they are recorded.
-class Contact {
+class ContactRows {
 public:
-    Contact(const ConstraintPlan& plan, const Vec<Int, 7>& pair, const Surface& surface,
-            const Vec<Float, 2>& weight, const Float& past, const Float& h)
+    ContactRows(const ConstraintPlan& plan, const Vec<Int, 7>& pair, const Surface& surface,
+                const Vec<Float, 2>& weight, const Float& past, const Float& h)
         : p_(plan), dimension_(pair[4]), surface_(surface) {
-        for (const ContactPair& one : plan.pairs) most_ = std::max(most_, one.dimension);
+        for (const CollisionPair& one : plan.collisions.pairs) most_ = std::max(most_, one.condim);
         for (Float& f : surface_.friction) f = select(dimension_ == 1, Float(0), f);
         const Float f = surface_.friction[0];
         const Float felt = p_.elliptic ? weight[0] : weight[0] * (1.0 + f * f);
@@ -188,16 +188,17 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                      WriteSlice<Float> high, WriteSlice<Float> friction, WriteSlice<Int> cone) {
             const Given given{geom_friction, geom_solref, geom_solimp,         geom_solmix,
                               pair_friction, pair_solref, pair_solreffriction, pair_solimp};
-            const bool some_predefined = std::ranges::any_of(
-                plan->pairs, [](const ContactPair& pair) { return pair.predefined >= 0; });
+            const bool some_predefined =
+                std::ranges::any_of(plan->collisions.pairs,
+                                    [](const CollisionPair& pair) { return pair.predefined >= 0; });
             const int nv = tree->nv;
             if_(contact < count[0], [&] {
                 const Int slot = contact_slot[contact], number = slot_pair[slot];
                 const Vec<Int, 7> pair = pair_numbers[number];
                 const Float past = dist[slot] - pair_margin[number];
                 const Two one = weight[pair[0]], two = weight[pair[1]];
-                const Contact c(*plan, pair, surface_of(given, pair, some_predefined), one + two,
-                                past, h.value());
+                const ContactRows c(*plan, pair, surface_of(given, pair, some_predefined),
+                                    one + two, past, h.value());
                 const Vec3 place = pos[slot];
                 const Mat3 frame = frames[slot];
                 const auto axis = [&](int j) {
@@ -235,6 +236,17 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                 }
             });
         });
+}
+
+std::vector<std::int64_t> pair_numbers(const ConstraintPlan& plan) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t k = 0; k < plan.priorities.size(); ++k) {
+        const CollisionPair& p = plan.collisions.pairs[k];
+        for (const int number :
+             {p.body1, p.body2, p.geom1, p.geom2, p.condim, plan.priorities[k], p.predefined})
+            numbers.push_back(number);
+    }
+    return numbers;
 }
 
 KernelDef count_rows(const PlanPointer& plan) {

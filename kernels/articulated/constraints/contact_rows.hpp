@@ -2,7 +2,7 @@
 // number of their slot. Arrays, besides those of constraint_terms.hpp:
 //   slot_pair      i32   the pair of each slot
 //   pair_numbers   i32   of each pair: body1, body2, geom1, geom2, dimension, whose numbers count
-//                        (ContactPair::priority), number of its <pair> or -1
+//                        (ConstraintPlan::priorities), number of its <pair> or -1
 //   pair_margin          m
 //   dof_moves      i32 bodies x dofs   1 where the degree of freedom moves the body
 //   dof_root       i32 dofs            the root of its tree
@@ -18,5 +18,8 @@ namespace hindcast::articulated {
 KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
 // contact_count -> row_count.
 KernelDef count_rows(const PlanPointer& plan);
+
+// pair_numbers of a plan, seven for each pair.
+std::vector<std::int64_t> pair_numbers(const ConstraintPlan& plan);
 
 }  // namespace hindcast::articulated

@@ -1,6 +1,5 @@
 #include "kernels/articulated/constraints/soft_constraint.hpp"
 
-
 namespace hindcast::articulated {
 
 namespace {

@@ -24,6 +24,18 @@ struct Row {
     bool state = false, integers = false;  // the latter are not published
 };
 
+// How the integrator takes forces implicitly.
+Implicit implicit_of(const Tree& t) {
+    if (t.integrator == IntegratorType::rk4) return Implicit::nothing;
+    if (t.integrator == IntegratorType::implicitfast) return Implicit::fast;
+    return t.damping_is_implicit ? Implicit::damping : Implicit::nothing;
+}
+
+// The accelerations that constraints are solved for, and start from in the next step.
+const char* solved_by(const Tree& t) {
+    return implicit_of(t) == Implicit::nothing ? "qacc" : "qacc_constrained";
+}
+
 std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
     const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
@@ -50,10 +62,11 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
         {"slope", actuators, 1, "", "derivative of each actuator's force by its velocity"},
         {"actuator", nv, 1, "", "force of all actuators on the joints: N, N m"},
         {"act_dot", t.na, 1, "1/s", "rate of the activations"},
-        {"qacc", nv, 1, "", "accelerations of the joints in the last step: m/s^2, rad/s^2"},
+        {"qacc", nv, 1, "", "accelerations of the joints in the last step: m/s^2, rad/s^2",
+         constrained > 0 && implicit_of(t) == Implicit::nothing},
         {"force", constrained, 1, "", "force on the joints without constraints: N, N m"},
-        {"qacc_constrained", constrained, 1, "",
-         "accelerations of the joints before the method's damping: m/s^2, rad/s^2"},
+        {"qacc_constrained", implicit_of(t) == Implicit::nothing ? 0 : constrained, 1, "",
+         "accelerations of the joints before the method's damping: m/s^2, rad/s^2", true},
         {"dof_row_aref", dof_rows, 1, "", "reference accelerations of limits and friction loss"},
         {"dof_row_mass", dof_rows, 1, "", "masses of limits and friction loss; 0: at rest"},
         {"dof_row_low", dof_rows, 1, "", "least of minus the force of limits and friction loss"},
@@ -177,19 +190,16 @@ std::vector<Launch> RobotBody::accelerate(const Stage& stage, Implicit implicit)
         return all;
     }
     const bool plain = implicit == Implicit::nothing;
-    for (const Launch& l : constrain(stage, stage.at(plain ? "qacc" : "qacc_constrained")))
-        all.push_back(l);
+    for (const Launch& l : constrain(stage, stage.at(solved_by(*tree_)))) all.push_back(l);
     if (!plain) all.push_back(launch(acceleration(tree_, implicit, true), stage, "acceleration"));
     return all;
 }
 
 std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& acceleration_of) const {
-    std::vector<Launch> all = {
-        launch(smooth_force(tree_), stage, "force"),
-        // Where the search starts: that has no derivative.
-        launch(acceleration(tree_, Implicit::nothing), stage, "acceleration without constraints",
-               {{"qacc", acceleration_of}})};
-    all.back().differentiate_only({});
+    std::vector<Launch> all = {launch(smooth_force(tree_), stage, "force")};
+    // The search starts from the accelerations of the step before; of later stages, of the first one.
+    if (const Array& first = now_.at(solved_by(*tree_)); !first.same_memory(acceleration_of))
+        all.push_back(copied(first, acceleration_of, "start of the search"));
     const RowSizes sizes = plan_->sizes(tree_->nv);
     if (sizes.dof_rows > 0)
         all.push_back(launch(dof_rows(tree_, plan_), stage, "limits and friction of joints"));
@@ -301,6 +311,8 @@ void RobotBody::build() {
     prologue.add(copied(given_.at("qvel"), now_.at("qvel"), "initialize velocities"));
     if (tree_->na > 0)
         prologue.add(copied(given_.at("act"), now_.at("act"), "initialize activations"));
+    if (!plan_->empty())
+        prologue.add(copied(0.0, now_.at(solved_by(*tree_)), "initialize accelerations"));
     for (const Launch& l : place(now_)) prologue.add(l);
     prologue.add(follow());
     step();
@@ -323,9 +335,7 @@ void RobotBody::step() {
         next.emplace_back(std::string("next_") + name, moved[name]);
     }
     if (t.integrator != IntegratorType::rk4) {
-        add(accelerate(now_, t.integrator == IntegratorType::implicitfast ? Implicit::fast
-                             : t.damping_is_implicit                      ? Implicit::damping
-                                                                          : Implicit::nothing));
+        add(accelerate(now_, implicit_of(t)));
         add({launch(euler_step(tree_), now_, "step", next)});
     } else {
         std::vector<Stage> stages = {now_};

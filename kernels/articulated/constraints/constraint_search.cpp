@@ -29,11 +29,7 @@ public:
             for_(0, i + 1, [&](Int j) { h_.add(j, i, t_.read.inertia(i * nv + j)); });
         });
     }
-    void dof_row(const Int& dof, const RowNumbers& numbers, const Float& r) const {
-        h_.add(dof, dof, numbers.curvature(r));
-    }
-    void row(const Int& row, const RowNumbers& numbers, const Float& r) const {
-        const Float curvature = numbers.curvature(r);
+    void row(const Int& row, const Float& curvature) const {
         if_(curvature > 0.0, [&] {
             t_.each_dof([&](Int i) {
                 const Float weighted = curvature * t_.jacobian(row, i);
@@ -79,11 +75,11 @@ void constraint_hessian(const ConstraintTerms& terms, const LocalArray& x, const
     const ConstraintTerms::Vector at = [&](const Int& k) { return x[k]; };
     hessian.inertia();
     terms.each_dof_row([&](Int row, Int dof, Float sign, RowNumbers numbers) {
-        hessian.dof_row(dof, numbers, sign * x[dof] - terms.read.dof_aref(row));
+        h.add(dof, dof, numbers.curvature(sign * x[dof] - terms.read.dof_aref(row)));
     });
     terms.each_row(
         [&](Int row, RowNumbers numbers) {
-            hessian.row(row, numbers, terms.along(row, at) - terms.read.aref(row));
+            hessian.row(row, numbers.curvature(terms.along(row, at) - terms.read.aref(row)));
         },
         [&](Int row, Cone cone) {
             Cone::Numbers r;
@@ -103,6 +99,8 @@ ConstraintSearch::ConstraintSearch(dense::DenseTrace& trace, const ConstraintTer
       step_(trace.vector()),
       r_(std::max(1, terms.n.rows)),
       r_step_(std::max(1, terms.n.rows)),
+      dof_curvature_(std::max(1, terms.n.dof_rows)),
+      curvature_(std::max(1, terms.n.rows)),
       h_(trace.problem.unknowns, trace.problem.rows()) {}
 
 void ConstraintSearch::fail(const Bool& condition, const std::string& happened,
@@ -120,10 +118,9 @@ void ConstraintSearch::residuals() {
          [&](Int row) { r_.put(row, terms_.along(row, at) - terms_.read.aref(row)); });
 }
 
-void ConstraintSearch::slope_and_curvature() {
+// The gradient, and whether the Hessian differs from that of the last step.
+void ConstraintSearch::slope() {
     const int nv = terms_.n.dofs;
-    const HessianOf hessian(terms_, h_);
-    hessian.inertia();
     terms_.each_dof([&](Int i) { g_.put(i, -terms_.read.force(i)); });
     Float size = 0;
     terms_.each_dof([&](Int i) {
@@ -137,11 +134,15 @@ void ConstraintSearch::slope_and_curvature() {
         g_.add(i, sum);
         size += abs(here * terms_.read.force(i)) + abs(here * sum);
     });
+    const auto compare = [&](const LocalArray& before, const Int& row, const Float& now) {
+        differs_ = select(before[row] == now, differs_, Int(1));
+        before.put(row, now);
+    };
     terms_.each_dof_row([&](Int row, Int dof, Float sign, RowNumbers numbers) {
         const Float r = sign * x_[dof] - terms_.read.dof_aref(row), s = numbers.slope(r);
         g_.add(dof, sign * s);
         size += abs(r * s);
-        hessian.dof_row(dof, numbers, r);
+        compare(dof_curvature_, row, numbers.curvature(r));
     });
     const auto push = [&](const Int& row, const Float& s) {
         if_(s != 0.0, [&] {
@@ -153,7 +154,7 @@ void ConstraintSearch::slope_and_curvature() {
         [&](Int row, RowNumbers numbers) {
             const Float r = r_[row];
             push(row, numbers.slope(r));
-            hessian.row(row, numbers, r);
+            compare(curvature_, row, numbers.curvature(r));
         },
         [&](Int row, Cone cone) {
             Cone::Numbers r;
@@ -161,9 +162,24 @@ void ConstraintSearch::slope_and_curvature() {
             const Cone::Numbers s = cone.slope(r);
             for (int j = 0; j < cone.dimension(); ++j)
                 push(row + j, s[static_cast<std::size_t>(j)]);
-            hessian.cone(row, cone, r);
+            compare(curvature_, row, cone.curvature(r)[0]);
+            // Of a cone that slides it differs everywhere.
+            differs_ = select(cone.slides(r), Int(1), differs_);
         });
     scale_ = size;
+}
+
+void ConstraintSearch::curvature() {
+    const HessianOf hessian(terms_, h_);
+    hessian.inertia();
+    terms_.each_dof_row(
+        [&](Int row, Int dof, Float, RowNumbers) { h_.add(dof, dof, dof_curvature_[row]); });
+    terms_.each_row([&](Int row, RowNumbers) { hessian.row(row, curvature_[row]); },
+                    [&](Int row, Cone cone) {
+                        Cone::Numbers r;
+                        for (int j = 0; j < cone.dimension(); ++j) r.push_back(r_[row + j]);
+                        hessian.cone(row, cone, r);
+                    });
 }
 
 ConstraintSearch::Along ConstraintSearch::along_step(const Float& part, const Along& smooth) const {
@@ -240,14 +256,20 @@ void ConstraintSearch::line_search() {
 
 void ConstraintSearch::newton_step() {
     const Float before = gain_;
-    fail(h_.factorize(0.0).kind != 0 || !(scale_ < std::numeric_limits<double>::infinity()),
+    Int bad = 0;
+    if_(differs_ != 0, [&] {
+        curvature();
+        bad = h_.factorize(0.0).kind;
+        differs_ = 0;
+    });
+    fail(bad != 0 || !(scale_ < std::numeric_limits<double>::infinity()),
          "the accelerations are not finite, or the inertia matrix is singular",
          "lower the step of time, and give every joint inertia or armature");
     if (factorizes_) if_(phase_ == at_the_end, [&] { phase_ = done; });
     if_(phase_ != done, [&] {
         for (int spare = terms_.n.dofs; spare < t_.problem.rows(); ++spare) step_.put(spare, 0.0);
         t_.each_unknown([&](Int u) { step_.put(u, -g_[u]); });
-        h_.solve(0.0, step_);
+        h_.solve_roughly(step_);
         slope_ = t_.dot(g_, step_);
         gain_ = -0.5 * slope_;
         farthest_ = t_.largest(step_);
@@ -277,10 +299,11 @@ void ConstraintSearch::newton_step() {
 void ConstraintSearch::record() {
     t_.each_point([&](Int k) { x_.put(k, t_.fetch(t_.positions, 0, k)); });
     gain_ = std::numeric_limits<double>::infinity();
+    differs_ = 1;
     residuals();
     while_([&] { return phase_ != done; },
            [&] {
-               slope_and_curvature();
+               slope();
                newton_step();
            },
            t_.problem.options.most_iterations + 2);

@@ -21,7 +21,8 @@ public:
 
 private:
     void residuals();
-    void slope_and_curvature();
+    void slope();
+    void curvature();
     void newton_step();
     void line_search();
     void fail(const Bool& condition, const std::string& happened, const std::string& remedy);
@@ -37,6 +38,9 @@ private:
     bool factorizes_;
     LocalArray x_, g_, step_;
     LocalArray r_, r_step_;  // J x - aref, J step
+    // Curvatures of rows in the Hessian that was factorised last: it is made anew where one differs.
+    LocalArray dof_curvature_, curvature_;
+    Int differs_;
     dense::DenseMatrix h_;
     Int phase_, iterations_, trials_;
     Float scale_, slope_, gain_, farthest_, part_;

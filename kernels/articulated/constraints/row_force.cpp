@@ -40,6 +40,11 @@ Cone::Numbers Cone::slope(const Numbers& r) const {
     return s;
 }
 
+Bool Cone::slides(const Numbers& r) const {
+    const Zone z = zone(r);
+    return !z.apart && !z.sticking;
+}
+
 Cone::Numbers Cone::curvature(const Numbers& r) const {
     const Zone z = zone(r);
     const std::size_t d = r.size();

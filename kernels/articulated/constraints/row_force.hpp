@@ -38,6 +38,7 @@ public:
     int dimension() const { return static_cast<int>(mass_.size()); }
 
     Numbers slope(const Numbers& r) const;
+    Bool slides(const Numbers& r) const;
     // In rows of dimension().
     Numbers curvature(const Numbers& r) const;
 

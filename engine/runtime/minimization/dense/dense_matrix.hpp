@@ -33,6 +33,8 @@ public:
     Finding factorize(const lang::Float& shift) const;
     // b = (A + shift I)^-1 b, with one step of refinement.
     void solve(const lang::Float& shift, const lang::LocalArray& b) const;
+    // The same without refinement, of what was factorised.
+    void solve_roughly(const lang::LocalArray& b) const { back_substitute(b); }
     // The mean of the diagonal's magnitudes.
     lang::Float mean_diagonal() const;
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@
 namespace hindcast::test {
 
 struct FoundContact {
-    int geom1 = 0, geom2 = 0;
-    double dist = 0;
+    int geom1 = 0, geom2 = 0, condim = 0;
+    double dist = 0, margin = 0;
     std::array<double, 3> place{};
     std::array<double, 9> frame{};
 };
@@ -28,7 +29,8 @@ struct FoundContact {
 // Where things lie in mjData and mjContact of the release that layout_version() names.
 struct ContactLayout {
     static constexpr std::size_t ncon = 160560, contact = 161488, xpos = 160848, xquat = 160856;
-    static constexpr std::size_t size = 608, place = 8, frame = 32, geom = 564;
+    static constexpr std::size_t size = 608, place = 8, frame = 32, margin = 104, condim = 552,
+                                 geom = 564;
 };
 
 // Of the oracle's state after forward(), in MuJoCo's order.
@@ -46,6 +48,8 @@ inline std::vector<FoundContact> contacts_of(const Oracle& oracle) {
         std::memcpy(c.place.data(), all + L::place, sizeof c.place);
         std::memcpy(c.frame.data(), all + L::frame, sizeof c.frame);
         std::memcpy(geoms.data(), all + L::geom, sizeof geoms);
+        std::memcpy(&c.margin, all + L::margin, sizeof c.margin);
+        std::memcpy(&c.condim, all + L::condim, sizeof c.condim);
         c.geom1 = geoms[0], c.geom2 = geoms[1];
         all += L::size;
     }
@@ -56,8 +60,7 @@ inline std::vector<FoundContact> contacts_of(const Oracle& oracle) {
 inline std::vector<double> places_of(const Oracle& oracle, const std::string& what) {
     const double* numbers = nullptr;
     const bool turned = what == "xquat";
-    std::memcpy(&numbers,
-                oracle.data() + (turned ? ContactLayout::xquat : ContactLayout::xpos),
+    std::memcpy(&numbers, oracle.data() + (turned ? ContactLayout::xquat : ContactLayout::xpos),
                 sizeof(void*));
     return {numbers, numbers + oracle.model().size("nbody") * (turned ? 4 : 3)};
 }
@@ -100,7 +103,8 @@ public:
             launch(narrow_phase(group.first, group.second),
                    static_cast<std::int64_t>(group.pairs.size()));
         }
-        launches_.push_back(make(gather(collisions_.slots, collisions_.slots, "too many; fewer"), 1));
+        launches_.push_back(
+            make(gather(collisions_.slots, collisions_.slots, "too many; fewer"), 1));
     }
 
     const articulated::Collisions& collisions() const { return collisions_; }
@@ -129,7 +133,8 @@ public:
                 return static_cast<int>(slot) < p.first_slot + p.slots;
             });
             FoundContact c;
-            c.geom1 = pair->geom1, c.geom2 = pair->geom2;
+            c.geom1 = pair->geom1, c.geom2 = pair->geom2, c.condim = pair->condim;
+            c.margin = pair->margin;
             c.dist = dist[slot];
             std::copy_n(&place[3 * slot], 3, c.place.begin());
             std::copy_n(&frame[9 * slot], 9, c.frame.begin());
@@ -169,6 +174,93 @@ private:
     std::map<std::string, Array> arrays_;
     std::vector<Launch> launches_;
 };
+
+// Random places of bodies.
+struct Pose {
+    std::array<double, 3> place{};
+    std::array<double, 4> turned{1, 0, 0, 0};
+};
+
+class RandomPoses {
+public:
+    explicit RandomPoses(std::uint64_t seed) : generator_(seed) {}
+    double uniform(double low, double high) {
+        return low + (high - low) * static_cast<double>(generator_() >> 11) * 0x1p-53;
+    }
+    Pose pose(double far) {
+        Pose p;
+        for (double& x : p.place) x = uniform(-far, far);
+        double length = 0;
+        for (double& x : p.turned) x = uniform(-1, 1), length += x * x;
+        for (double& x : p.turned) x /= std::sqrt(length);
+        return p;
+    }
+    // Turned by half turns about axes, or by a third about a diagonal, whose matrices are exact; and
+    // by as much more.
+    Pose aligned(double far, double more) {
+        Pose p = pose(far);
+        std::array<double, 4> q{};
+        if (uniform(0, 1) < 0.5)
+            q[static_cast<std::size_t>(uniform(0, 4))] = 1;
+        else
+            for (double& x : q) x = uniform(-1, 1) < 0 ? -0.5 : 0.5;
+        if (more > 0)
+            for (double& x : q) x += uniform(-more, more);
+        p.turned = q;
+        return p;
+    }
+
+private:
+    std::mt19937_64 generator_;
+};
+
+inline std::vector<double> joined(const std::vector<Pose>& poses) {
+    std::vector<double> all;
+    for (const Pose& p : poses) {
+        all.insert(all.end(), p.place.begin(), p.place.end());
+        all.insert(all.end(), p.turned.begin(), p.turned.end());
+    }
+    return all;
+}
+
+// Two geoms on free bodies; a plane stands in the world.
+struct TwoGeoms {
+    std::string first, second;
+    double reach = 0;  // of the middles, beyond which nothing touches
+
+    bool has_plane() const { return first.starts_with("plane"); }
+    std::string text(const std::string& attributes, bool askew) const {
+        const std::string geom = "<geom " + attributes + " type=\"";
+        return "<mujoco><worldbody>" +
+               (has_plane()
+                    ? geom + first + " pos=\"0.1 -0.2 0.05\"" +
+                          (askew ? " quat=\"0.9 0.1 -0.2 0.15\"/>" : "/>")
+                    : "<body><freejoint/>" + geom + first + " pos=\"0.02 0.01 -0.03\"/></body>") +
+               "<body><freejoint/>" + geom + second + " pos=\"-0.01 0.04 0.02\"" +
+               (askew ? " quat=\"0.8 0.2 0.3 -0.4\"" : "") + "/></body></worldbody></mujoco>";
+    }
+};
+
+// Of every combination of types whose contacts have closed forms.
+inline const std::vector<TwoGeoms>& closed_forms() {
+    static const std::vector<TwoGeoms> all = {
+        {R"(plane" size="1 1 1")", R"(sphere" size="0.2")", 0.3},
+        {R"(plane" size="1 1 1")", R"(capsule" size="0.1 0.25")", 0.8},
+        {R"(plane" size="1 1 1")", R"(ellipsoid" size="0.1 0.25 0.17")", 0.3},
+        {R"(plane" size="1 1 1")", R"(cylinder" size="0.12 0.25")", 0.4},
+        {R"(plane" size="1 1 1")", R"(box" size="0.1 0.25 0.17")", 0.4},
+        {R"(sphere" size="0.3")", R"(sphere" size="0.2")", 0.4},
+        {R"(sphere" size="0.3")", R"(capsule" size="0.1 0.25")", 0.5},
+        {R"(sphere" size="0.1")", R"(cylinder" size="0.3 0.25")", 0.4},
+        {R"(sphere" size="0.1")", R"(box" size="0.2 0.25 0.3")", 0.4},
+        {R"(capsule" size="0.1 0.2")", R"(capsule" size="0.15 0.25")", 0.5},
+        {R"(capsule" size="0.1 0.2")", R"(box" size="0.2 0.25 0.3")", 0.6},
+        {R"(capsule" size="0.03 0.4")", R"(box" size="0.2 0.15 0.1")", 0.4},
+        {R"(box" size="0.15 0.2 0.25")", R"(box" size="0.2 0.25 0.3")", 0.5},
+        {R"(box" size="0.15 0.2 0.25")", R"(box" size="0.02 0.35 0.3")", 0.4},
+    };
+    return all;
+}
 
 // How far two lists of contacts are from each other, as sets; of what is unlike infinity.
 struct ContactDifference {

@@ -1,4 +1,5 @@
-// The narrow phase against MuJoCo's: contacts of random places of two geoms, as sets.
+// The narrow phase against MuJoCo's: contacts of random places of two geoms, as sets; and against
+// closed forms.
 #include <doctest/doctest.h>
 
 #include <numbers>
@@ -10,95 +11,40 @@ using namespace hindcast::test;
 
 namespace {
 
-struct Pose {
-    std::array<double, 3> place{};
-    std::array<double, 4> turned{1, 0, 0, 0};
-};
-
-struct TwoGeoms {
-    std::string first, second;
-    double reach;  // of the middles, beyond which nothing touches
-};
-
-bool is_plane(const TwoGeoms& two) { return two.first.find("plane") == 0; }
-
-// A plane stands in the world, askew.
-std::string text_of(const TwoGeoms& two, const std::string& attributes) {
-    const std::string geom = "<geom " + attributes + " type=\"";
-    const std::string first =
-        is_plane(two)
-            ? geom + two.first + " pos=\"0.1 -0.2 0.05\" quat=\"0.9 0.1 -0.2 0.15\"/>"
-            : "<body><freejoint/>" + geom + two.first + " pos=\"0.02 0.01 -0.03\"/></body>";
-    return "<mujoco><worldbody>" + first + "<body><freejoint/>" + geom + two.second +
-           " pos=\"-0.01 0.04 0.02\" quat=\"0.8 0.2 0.3 -0.4\"/></body></worldbody></mujoco>";
+// MuJoCo's broad phase compares boxes along the line of their centres. So it drops contacts of edges
+// whose nearest points are farther apart than their margin, though the narrow phase has them.
+bool may_be_dropped(const TwoGeoms& two, const std::vector<FoundContact>& found) {
+    return two.first.starts_with("box") &&
+           std::ranges::all_of(found, [](const FoundContact& c) { return c.dist > 0; });
 }
 
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : generator_(seed) {}
-    double uniform(double low, double high) {
-        return low + (high - low) * static_cast<double>(generator_() >> 11) * 0x1p-53;
-    }
-    Pose pose(double far) {
-        Pose p;
-        for (double& x : p.place) x = uniform(-far, far);
-        double length = 0;
-        for (double& x : p.turned) x = uniform(-1, 1), length += x * x;
-        for (double& x : p.turned) x /= std::sqrt(length);
-        return p;
-    }
-
-private:
-    std::mt19937_64 generator_;
-};
-
-std::vector<double> joined(const std::vector<Pose>& poses) {
-    std::vector<double> all;
-    for (const Pose& p : poses) {
-        all.insert(all.end(), p.place.begin(), p.place.end());
-        all.insert(all.end(), p.turned.begin(), p.turned.end());
-    }
-    return all;
-}
-
-const std::vector<TwoGeoms>& closed_forms() {
-    static const std::vector<TwoGeoms> all = {
-        {R"(plane" size="1 1 1")", R"(sphere" size="0.2")", 0.3},
-        {R"(plane" size="1 1 1")", R"(capsule" size="0.1 0.25")", 0.8},
-        {R"(plane" size="1 1 1")", R"(ellipsoid" size="0.1 0.25 0.17")", 0.3},
-        {R"(plane" size="1 1 1")", R"(cylinder" size="0.12 0.25")", 0.4},
-        {R"(plane" size="1 1 1")", R"(box" size="0.1 0.25 0.17")", 0.4},
-        {R"(sphere" size="0.3")", R"(sphere" size="0.2")", 0.4},
-        {R"(sphere" size="0.3")", R"(capsule" size="0.1 0.25")", 0.5},
-        {R"(sphere" size="0.1")", R"(cylinder" size="0.3 0.25")", 0.4},
-        {R"(sphere" size="0.1")", R"(box" size="0.2 0.25 0.3")", 0.4},
-        {R"(capsule" size="0.1 0.2")", R"(capsule" size="0.15 0.25")", 0.5},
-        {R"(capsule" size="0.1 0.2")", R"(box" size="0.2 0.25 0.3")", 0.6},
-        {R"(capsule" size="0.03 0.4")", R"(box" size="0.2 0.15 0.1")", 0.4},
-        {R"(box" size="0.15 0.2 0.25")", R"(box" size="0.2 0.25 0.3")", 0.5},
-        {R"(box" size="0.15 0.2 0.25")", R"(box" size="0.02 0.35 0.3")", 0.4},
-    };
-    return all;
-}
-
-void compare(const TwoGeoms& two, const std::string& attributes, int states) {
+// Turned at random, or aligned up to this.
+void compare(const TwoGeoms& two, const std::string& attributes, int states, double turned = -1) {
     CAPTURE(two.first);
     CAPTURE(two.second);
     CAPTURE(attributes);
-    Oracle oracle(text_of(two, attributes), "geoms.xml");
+    CAPTURE(turned);
+    Oracle oracle(two.text(attributes, turned < 0), "geoms.xml");
     OurContacts ours(oracle.model(), interpreter_device());
-    Random random(5);
-    int touching = 0;
+    RandomPoses random(5);
+    int touching = 0, dropped = 0;
     for (int k = 0; k < states; ++k) {
         CAPTURE(k);
-        std::vector<Pose> poses = {random.pose(two.reach)};
-        if (!is_plane(two)) poses.push_back(random.pose(two.reach));
+        const auto pose = [&] {
+            return turned < 0 ? random.pose(two.reach) : random.aligned(two.reach, turned);
+        };
+        std::vector<Pose> poses = {pose()};
+        if (!two.has_plane()) poses.push_back(pose());
         oracle.set({joined(poses), std::vector<double>(poses.size() * 6), {}, {}});
         oracle.forward();
         ours.set("xpos", places_of(oracle, "xpos"));
         ours.set("xquat", places_of(oracle, "xquat"));
         ours.run();
         const std::vector<FoundContact> expected = contacts_of(oracle), found = ours.contacts();
+        if (expected.empty() && !found.empty() && may_be_dropped(two, found)) {
+            ++dropped;
+            continue;
+        }
         CHECK(found.size() == expected.size());
         touching += expected.empty() ? 0 : 1;
         const ContactDifference d = difference(found, expected);
@@ -108,6 +54,7 @@ void compare(const TwoGeoms& two, const std::string& attributes, int states) {
         CHECK(d.frame < 1e-8);
     }
     CHECK(touching > states / 8);
+    CHECK(dropped <= states / 50);
 }
 
 }  // namespace
@@ -117,4 +64,65 @@ TEST_CASE("contacts of closed forms are MuJoCo's") {
     for (const TwoGeoms& two : closed_forms())
         for (const char* attributes : {"", R"(margin="0.03" gap="0.02")"})
             compare(two, attributes, 200);
+}
+
+TEST_CASE("contacts of what is aligned, or nearly so, are MuJoCo's") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const TwoGeoms& two : closed_forms())
+        for (const char* attributes : {"", R"(margin="0.03" gap="0.02")"})
+            for (const double turned : {0.0, 1e-6, 1e-3, 0.1}) {
+                // Which point of its rim is lowest is lost in rounding.
+                if (two.second.starts_with("cylinder") && turned == 1e-6) continue;
+                compare(two, attributes, 100, turned);
+            }
+}
+
+TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on a plane, by hand") {
+    HINDCAST_NEEDS_MUJOCO();
+    const auto contacts = [](const std::string& geoms) {
+        const robot::RobotModel model =
+            robot::RobotModel::from_text("<mujoco><worldbody>" + geoms + "</worldbody></mujoco>");
+        OurContacts ours(model, interpreter_device());
+        ours.set("xpos", {model.reals("body_pos").begin(), model.reals("body_pos").end()});
+        ours.set("xquat", {model.reals("body_quat").begin(), model.reals("body_quat").end()});
+        ours.run();
+        return ours.contacts();
+    };
+    const auto body = [](const std::string& place, const std::string& geom) {
+        return "<body " + place + "><freejoint/><geom " + geom + "/></body>";
+    };
+    const std::string plane = R"(<geom type="plane" size="1 1 1"/>)";
+
+    // Centres 0.5 apart along (3, 4, 0): the surfaces overlap by 0.1.
+    std::vector<FoundContact> found =
+        contacts(body("", R"(size="0.4")") + body(R"(pos="0.3 0.4 0")", R"(size="0.2")"));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].dist == doctest::Approx(-0.1));
+    CHECK(found[0].place[0] == doctest::Approx(0.6 * 0.35));
+    CHECK(found[0].place[1] == doctest::Approx(0.8 * 0.35));
+    CHECK(found[0].frame[0] == doctest::Approx(0.6));
+    CHECK(found[0].frame[1] == doctest::Approx(0.8));
+
+    // Lies along x, 0.02 deep, at both ends.
+    found = contacts(plane +
+                     body(R"(pos="0 0 0.08" euler="0 90 0")", R"(type="capsule" size="0.1 0.3")"));
+    REQUIRE(found.size() == 2);
+    for (const FoundContact& c : found) {
+        CHECK(c.dist == doctest::Approx(-0.02));
+        CHECK(std::fabs(c.place[0]) == doctest::Approx(0.3));
+        CHECK(c.place[2] == doctest::Approx(-0.01));
+        CHECK(std::fabs(c.frame[3]) == doctest::Approx(1));  // along the capsule
+    }
+
+    // Turned by 30 degrees about x: the lowest edge is 0.2 sin 30 + 0.1 cos 30 below the middle.
+    found = contacts(plane +
+                     body(R"(pos="0 0 0.15" euler="30 0 0")", R"(type="box" size="0.3 0.2 0.1")"));
+    REQUIRE(found.size() == 2);
+    const double lowest = 0.2 * 0.5 + 0.1 * std::numbers::sqrt3 / 2;
+    for (const FoundContact& c : found) {
+        CHECK(c.dist == doctest::Approx(0.15 - lowest));
+        CHECK(std::fabs(c.place[0]) == doctest::Approx(0.3));
+        CHECK(c.place[1] == doctest::Approx(-0.2 * std::numbers::sqrt3 / 2 + 0.1 * 0.5));
+        CHECK(c.frame[2] == doctest::Approx(1));
+    }
 }

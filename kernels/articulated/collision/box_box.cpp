@@ -20,7 +20,7 @@ struct Separation {
 
 struct TwoBoxes {
     Shape one, two;
-    Mat3 turned;         // the second box's axes in those of the first
+    Mat3 turned;          // the second box's axes in those of the first
     Vec3 to_two, to_one;  // from middle to middle, in the axes of the first and of the second
 
     TwoBoxes(const Shape& a, const Shape& b)
@@ -103,16 +103,15 @@ BoxEdge farthest_edge(const Shape& box, const Int& axis, const Vec3& way) {
 }
 
 Contact edge_contact(const TwoBoxes& boxes, const Separation& axis) {
-    const Vec3 a = column(boxes.one.axes, axis.edge_one),
-               b = column(boxes.two.axes, axis.edge_two);
+    const Vec3 a = column(boxes.one.axes, axis.edge_one), b = column(boxes.two.axes, axis.edge_two);
     const Vec3 across = normalize(cross(a, b)), between = boxes.two.place - boxes.one.place;
     const Vec3 normal = select(dot(across, between) < 0.0, -across, across);
     const BoxEdge one = farthest_edge(boxes.one, axis.edge_one, normal),
                   two = farthest_edge(boxes.two, axis.edge_two, -normal);
     const Vec3 gap = two.middle - one.middle;
     const Nearest n = TwoSegments(one.half, two.half, gap).nearest();
-    const Vec3 sum = one.middle + n.s * one.half + two.middle + n.t * two.half;
-    return Contact(axis.face == -1, dot(gap, normal), 0.5 * sum, normal);
+    const Vec3 on_one = one.middle + n.s * one.half, on_two = two.middle + n.t * two.half;
+    return Contact(axis.face == -1, dot(gap, normal), 0.5 * (on_one + on_two), normal);
 }
 
 // A face that is met, and the other box's face that looks most against it, seen from it: the third
@@ -141,11 +140,13 @@ TwoFaces faces_of(const TwoBoxes& boxes, const Int& face) {
     f.u = column(met.axes, next), f.v = column(met.axes, last);
     f.half = Vec2(met.size[next], met.size[last]);
     f.middle = met.place + met.size[k] * f.normal;
-    const auto seen = [&](const Vec3& w) { return Vec3(dot(f.u, w), dot(f.v, w), dot(f.normal, w)); };
+    const auto seen = [&](const Vec3& w) {
+        return Vec3(dot(f.u, w), dot(f.v, w), dot(f.normal, w));
+    };
     Vec3 slope;
     for (int j = 0; j < 3; ++j) slope[j] = dot(other.axis(j), f.normal);
-    const Int most = select(abs(slope[0]) >= abs(slope[1]) && abs(slope[0]) >= abs(slope[2]), Int(0),
-                            select(abs(slope[1]) >= abs(slope[2]), Int(1), Int(2)));
+    const Int most = select(abs(slope[0]) >= abs(slope[1]) && abs(slope[0]) >= abs(slope[2]),
+                            Int(0), select(abs(slope[1]) >= abs(slope[2]), Int(1), Int(2)));
     const Int p = (most + 1) % 3, q = (most + 2) % 3;
     const Vec3 looks = column(other.axes, most);
     const Float depth = select(slope[most] > 0.0, -other.size[most], other.size[most]);

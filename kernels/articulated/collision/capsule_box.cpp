@@ -33,8 +33,7 @@ Edge edge_of(const Int& number) {
     const Int low = number % 2, high = number / 2 % 2;
     const Int bits[] = {low, select(axis == 0, low, high), high};
     Vec3 corner;
-    for (int k = 0; k < 3; ++k)
-        corner[k] = select(axis == k || bits[k] == 0, Float(-1), Float(1));
+    for (int k = 0; k < 3; ++k) corner[k] = select(axis == k || bits[k] == 0, Float(-1), Float(1));
     return {axis, corner};
 }
 
@@ -52,8 +51,7 @@ Meeting meet(const CapsuleAtBox& c, const Edge& edge) {
     const TwoSegments segments(half_edge, c.half_axis, c.middle - middle);
     const Nearest n = segments.nearest();
     const Vec3 between = c.middle + n.t * c.half_axis - middle - n.s * half_edge;
-    return {n.s, n.t, squared_norm(between), segments.part_of_first(),
-            segments.parallel()};
+    return {n.s, n.t, squared_norm(between), segments.part_of_first(), segments.exactly_parallel()};
 }
 
 // An end of the capsule's axis, from which at most one face can be seen.
@@ -146,16 +144,15 @@ Float second_at_corner(const CapsuleAtBox& c, const Vec3& corner, const Float& f
     const Int count = one_if(h.turned[0]) + one_if(h.turned[1]) + one_if(h.turned[2]);
     const Bool alone = count == 1;  // one heads away; else two do
     Int axis = 2;
-    for (int k = 1; k >= 0; --k)
-        axis = select(h.turned[k] == alone, Int(k), axis);
+    for (int k = 1; k >= 0; --k) axis = select(h.turned[k] == alone, Int(k), axis);
     const Int next = (axis + 1) % 3, last = (axis + 2) % 3;
     const Float ahead = 1.0 - signed_by(alone, first), behind = 1.0 + signed_by(alone, first);
     const auto across = [&](const Int& k) { return way_across(c, 2.0 * at(c.half, k), k); };
     const Float along_edge = min(ahead, across(axis));
     const Float over_face = min(min(behind, across(next)), across(last));
     const Float steep = at(c.direction, axis);
-    const Float way = select(steep * steep > 0.5, signed_by(alone, along_edge),
-                             -signed_by(alone, over_face));
+    const Float way =
+        select(steep * steep > 0.5, signed_by(alone, along_edge), -signed_by(alone, over_face));
     return select(count == 0 || count == 3, Float(no_way), way);
 }
 
@@ -168,9 +165,9 @@ Float second_at_edge(const CapsuleAtBox& c, const Edge& edge, const Meeting& m) 
     const Bool crosses = h.of(next) != h.of(last), onwards = h.of(over);
     const Bool same_way = (at(c.half_axis, axis) > 0.0) == onwards;
     const Float left = 1.0 - signed_by(same_way, m.along_edge);
-    const Float way = min(min(1.0 - signed_by(onwards, m.way),
-                              way_across(c, 2.0 * at(c.half, over), over)),
-                          way_across(c, at(c.half, axis) * left, axis));
+    const Float way =
+        min(min(1.0 - signed_by(onwards, m.way), way_across(c, 2.0 * at(c.half, over), over)),
+            way_across(c, at(c.half, axis) * left, axis));
     return select(crosses, signed_by(onwards, way), Float(no_way));
 }
 
@@ -186,9 +183,9 @@ Contacts capsule_box(const Shape& capsule, const Shape& box, const Float& /*reac
     const Meeting m = meet(c, edge);
     const Vec3 corner = select(m.part == 1, edge.corner + 2.0 * unit(edge.axis), edge.corner);
     const Float first = select(at_end, Float(f.end), m.way);
-    const Float further = select(
-        at_end, second_above_face(c, f),
-        select(m.part != 0, second_at_corner(c, corner, first), second_at_edge(c, edge, m)));
+    const Float further =
+        select(at_end, second_above_face(c, f),
+               select(m.part != 0, second_at_corner(c, corner, first), second_at_edge(c, edge, m)));
     const auto ball = [&](const Float& way) {
         return ball_box(capsule.place + way * (capsule.half_length() * capsule.axis(2)),
                         capsule.radius(), box);

@@ -125,12 +125,14 @@ Collisions collisions_of(const RobotModel& model) {
     for (std::size_t k = 0; k < all.pairs.size(); ++k) {
         CollisionPair& pair = all.pairs[k];
         if (pair.slots == 0)
-            throw Error(fmt::format("{} and {} may touch; contacts of these types are not simulated "
-                                    "yet",
-                                    model.describe(ObjectKind::geom, pair.geom1),
-                                    model.describe(ObjectKind::geom, pair.geom2)))
-                .remedy("write contype=\"0\" and conaffinity=\"0\" in one of them, or give it "
-                        "another type");
+            throw Error(
+                fmt::format("{} and {} may touch; contacts of these types are not simulated "
+                            "yet",
+                            model.describe(ObjectKind::geom, pair.geom1),
+                            model.describe(ObjectKind::geom, pair.geom2)))
+                .remedy(
+                    "write contype=\"0\" and conaffinity=\"0\" in one of them, or give it "
+                    "another type");
         pair.first_slot = all.slots;
         all.slots += pair.slots;
         groups[{enum_at<GeomType>(types, pair.geom1), enum_at<GeomType>(types, pair.geom2)}]

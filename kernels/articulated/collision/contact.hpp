@@ -77,8 +77,7 @@ inline Vec3 direction_of(const Vec3& v) {
 inline Mat3 frame_of(const Contact& contact) {
     const Vec3& x = contact.normal;
     const Vec3 otherwise = select(x.y() < 0.5 && x.y() > -0.5, Vec3(0, 1, 0), Vec3(0, 0, 1));
-    const Vec3 wish =
-        select(squared_norm(contact.tangent) < 0.25, otherwise, contact.tangent);
+    const Vec3 wish = select(squared_norm(contact.tangent) < 0.25, otherwise, contact.tangent);
     const Vec3 y = direction_of(wish - dot(x, wish) * x), z = cross(x, y);
     Mat3 frame;
     for (int k = 0; k < 3; ++k) frame(0, k) = x[k], frame(1, k) = y[k], frame(2, k) = z[k];

@@ -50,19 +50,43 @@ void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dis
     frame.store_once(slot, shown);
 }
 
+// The matrix of a quaternion of any length. Quarter, third and half turns about axes and diagonals
+// give zeros and ones without rounding, so that what is aligned is so exactly: no product is fused
+// with a sum.
+Mat3 axes_of(const Quat& q) {
+    const bool contract = builder().contract;
+    builder().contract = false;
+    const Float w = q.w();
+    const Vec3 v = q.vector();
+    const Float ww = w * w, xx = v.x() * v.x(), yy = v.y() * v.y(), zz = v.z() * v.z();
+    const Float squared = ww + xx + (yy + zz);
+    Mat3 m;
+    m(0, 0) = (ww + xx) - (yy + zz);
+    m(1, 1) = (ww + yy) - (xx + zz);
+    m(2, 2) = (ww + zz) - (xx + yy);
+    for (int k = 0; k < 3; ++k) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;  // turns about axis k
+        m(j, i) = 2.0 * (v[i] * v[j] + w * v[k]);
+        m(i, j) = 2.0 * (v[i] * v[j] - w * v[k]);
+    }
+    const Mat3 axes = m / squared;
+    builder().contract = contract;
+    return axes;
+}
+
 }  // namespace
 
 KernelDef geom_places() {
-    return kernel("articulated_geom_places",
-                  {"geom_body", "xpos", "xquat", "geom_pos", "geom_quat", "geom_xpos", "geom_xmat"},
-                  [](Int g, Read<Int> geom_body, Read<Vec3> xpos, Read<Quat> xquat,
-                     Property<Vec3> geom_pos, Property<Quat> geom_quat, Write<Vec3> geom_xpos,
-                     Write<Mat3> geom_xmat) {
-                      const Int body = geom_body[g];
-                      const Quat turned = xquat[body];
-                      geom_xpos[g] = xpos[body] + rotate(turned, geom_pos[g]);
-                      geom_xmat[g] = to_matrix(normalize(turned * geom_quat[g]));
-                  });
+    return kernel(
+        "articulated_geom_places",
+        {"geom_body", "xpos", "xquat", "geom_pos", "geom_quat", "geom_xpos", "geom_xmat"},
+        [](Int g, Read<Int> geom_body, Read<Vec3> xpos, Read<Quat> xquat, Property<Vec3> geom_pos,
+           Property<Quat> geom_quat, Write<Vec3> geom_xpos, Write<Mat3> geom_xmat) {
+            const Int body = geom_body[g];
+            const Quat turned = xquat[body];
+            geom_xpos[g] = xpos[body] + rotate(turned, geom_pos[g]);
+            geom_xmat[g] = axes_of(turned * geom_quat[g]);
+        });
 }
 
 int slots_of(GeomType first, GeomType second) {
@@ -76,17 +100,15 @@ KernelDef narrow_phase(GeomType first, GeomType second) {
         std::string("articulated_") + types.name,
         {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
          "slot_dist", "slot_pos", "slot_frame"},
-        [collide = types.collide](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot,
-                                  Read<Float> pair_reach, Read<Vec3> geom_xpos,
-                                  Read<Mat3> geom_xmat, Property<Vec3> geom_size,
-                                  WriteSlice<Float> slot_dist, WriteSlice<Vec3> slot_pos,
-                                  WriteSlice<Mat3> slot_frame) {
+        [collide = types.collide](
+            Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> pair_reach,
+            Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Property<Vec3> geom_size,
+            WriteSlice<Float> slot_dist, WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {
             const Int2 geoms = pair_geoms[pair];
             const auto shape = [&](const Int& g) {
                 return Shape(geom_xpos[g], geom_xmat[g], geom_size[g]);
             };
-            const Contacts contacts =
-                collide(shape(geoms.x()), shape(geoms.y()), pair_reach[pair]);
+            const Contacts contacts = collide(shape(geoms.x()), shape(geoms.y()), pair_reach[pair]);
             Int slot = pair_slot[pair];
             for (const Contact& contact : contacts) {
                 store(contact, slot, slot_dist, slot_pos, slot_frame);
@@ -99,7 +121,7 @@ KernelDef gather(int slots, int capacity, const std::string& too_many) {
     return kernel(
         "articulated_gather", {"slot_dist", "slot_margin", "contact_slot", "contact_count"},
         [slots, capacity, too_many](Int, Read<Float> slot_dist, Read<Float> slot_margin,
-                          WriteSlice<Int> contact_slot, WriteSlice<Int> contact_count) {
+                                    WriteSlice<Int> contact_slot, WriteSlice<Int> contact_count) {
             Int count = 0;
             for_(0, slots, [&](Int slot) {
                 if_(slot_dist[slot] < slot_margin[slot], [&] {

@@ -40,8 +40,8 @@ Contacts plane_sphere(const Shape& plane, const Shape& sphere, const Float& /*re
 Contacts plane_capsule(const Shape& plane, const Shape& capsule, const Float& /*reach*/) {
     Contacts both;
     for (const int side : {1, -1}) {
-        const Vec3 end = capsule.place + static_cast<double>(side) * capsule.half_length() *
-                                             capsule.axis(2);
+        const Vec3 end =
+            capsule.place + static_cast<double>(side) * capsule.half_length() * capsule.axis(2);
         Contact contact = plane_ball(plane.axis(2), plane.place, end, capsule.radius());
         contact.tangent = capsule.axis(2);
         both.push_back(contact);
@@ -54,8 +54,8 @@ Contacts plane_capsule(const Shape& plane, const Shape& capsule, const Float& /*
 Contacts plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, const Float& /*reach*/) {
     const Vec3 normal = plane.axis(2),
                scaled = cwise_product(ellipsoid.size, ellipsoid.inward(normal));
-    const Vec3 lowest = ellipsoid.place -
-                        ellipsoid.outward(cwise_product(ellipsoid.size, normalize(scaled)));
+    const Vec3 lowest =
+        ellipsoid.place - ellipsoid.outward(cwise_product(ellipsoid.size, normalize(scaled)));
     return {plane_point(normal, lowest, dot(lowest - plane.place, normal))};
 }
 
@@ -63,12 +63,12 @@ Contacts plane_ellipsoid(const Shape& plane, const Shape& ellipsoid, const Float
 // two that make a regular triangle with the first.
 Contacts plane_cylinder(const Shape& plane, const Shape& cylinder, const Float& /*reach*/) {
     const Vec3 normal = plane.axis(2);
-    const Vec3 down = select(dot(normal, cylinder.axis(2)) > 0.0, -cylinder.axis(2),
-                             cylinder.axis(2));
+    const Vec3 down =
+        select(dot(normal, cylinder.axis(2)) > 0.0, -cylinder.axis(2), cylinder.axis(2));
     const Float along = dot(normal, down);
     const Vec3 lowest = down * along - normal;  // in the plane of the rim
-    const Vec3 out = cylinder.radius() * select(norm(lowest) < no_length, cylinder.axis(0),
-                                                normalize(lowest));
+    const Vec3 out =
+        cylinder.radius() * select(norm(lowest) < no_length, cylinder.axis(0), normalize(lowest));
     const Vec3 sideways =
         direction_of(cross(out, down)) * (cylinder.radius() * (0.5 * std::sqrt(3.0)));
     const Vec3 centre = cylinder.place, end = cylinder.half_length() * down;
@@ -106,8 +106,8 @@ Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& 
     const Vec3 axis = capsule.axis(2);
     const Float along = clamp(dot(axis, sphere.place - capsule.place), -capsule.half_length(),
                               capsule.half_length());
-    return {ball_ball(sphere.place, sphere.radius(), capsule.place + along * axis,
-                      capsule.radius(), across(sphere, capsule))};
+    return {ball_ball(sphere.place, sphere.radius(), capsule.place + along * axis, capsule.radius(),
+                      across(sphere, capsule))};
 }
 
 // Nearest is the side, a cap or the rim; from within, the nearer one of side and cap.
@@ -129,9 +129,9 @@ Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float
     return {select(is_side, side, select(is_cap, cap, rim))};
 }
 
-// One contact, where the axes are nearest. Where they are parallel there are up to two, at ends of
-// the segments: those of the first capsule come before those of the second.
-Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& reach) {
+// One contact, where the axes are nearest. Where they are parallel there are two, at both ends of
+// what lies side by side.
+Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& /*reach*/) {
     const Vec3 a = one.half_length() * one.axis(2), b = two.half_length() * two.axis(2);
     const TwoSegments segments(a, b, two.place - one.place);
     const Vec3 otherwise = across(one, two);
@@ -139,18 +139,10 @@ Contacts capsule_capsule(const Shape& one, const Shape& two, const Float& reach)
         return ball_ball(one.place + n.s * a, one.radius(), two.place + n.t * b, two.radius(),
                          otherwise);
     };
-    const Contact crossing = at(segments.nearest());
-    Contact first, second;
-    for (const Nearest& n : {segments.from_first(1), segments.from_first(-1),
-                             segments.from_second(1), segments.from_second(-1)}) {
-        Contact contact = at(n);
-        const Bool near = contact.dist <= reach;
-        second = select(first.exists && !second.exists && near, contact, second);
-        first = select(!first.exists && near, contact, first);
-    }
     const Bool parallel = segments.parallel();
-    second.exists = second.exists && parallel;
-    return {select(parallel, first, crossing), second};
+    Contact second = at(segments.beside(1));
+    second.exists = parallel;
+    return {select(parallel, at(segments.beside(-1)), at(segments.nearest())), second};
 }
 
 }  // namespace hindcast::articulated

@@ -22,8 +22,10 @@ public:
           bc_(-dot(b, between)),
           crossed_(squared_norm(cross(a, b))) {}
 
-    Bool parallel() const { return crossed_ < no_length; }
-    // Of segments that are not parallel.
+    // Within a ten thousandth of a radian.
+    Bool parallel() const { return crossed_ < 1e-8 * (aa_ * bb_); }
+    Bool exactly_parallel() const { return crossed_ < no_length; }
+    // Of segments that are not exactly parallel.
     Nearest nearest() const {
         const Float s = within((bb_ * ac_ + ab_ * bc_) / crossed_);
         const Float t = within((bc_ + ab_ * s) / bb_);
@@ -39,9 +41,12 @@ public:
         };
         return part(last, part(endless, Int(0)));
     }
-    // With the way along one of them given.
-    Nearest from_first(double s) const { return {Float(s), within((bc_ + ab_ * s) / bb_)}; }
-    Nearest from_second(double t) const { return {within((ac_ + ab_ * t) / aa_), Float(t)}; }
+    // Where the segments lie side by side: there this end, -1 or 1, of the second one, or else the
+    // end of the first one that is nearest to it.
+    Nearest beside(double end) const {
+        const Float way = (ac_ + ab_ * end) / aa_, s = within(way);
+        return {s, select(abs(way) <= 1.0, Float(end), within((bc_ + ab_ * s) / bb_))};
+    }
 
 private:
     static Float within(const Float& way) { return clamp(way, -1.0, 1.0); }

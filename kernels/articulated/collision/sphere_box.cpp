@@ -35,8 +35,7 @@ Contact ball_box(const Vec3& centre, const Float& radius, const Shape& box) {
     const Way way = way_out(point, box.size);
     const Float dist = select(within, -way.length, length) - radius;
     const Vec3 normal = select(within, -way.out, normalize(between));
-    return Contact(dist, centre + box.outward(normal * (radius + 0.5 * dist)),
-                   box.outward(normal));
+    return Contact(dist, centre + box.outward(normal * (radius + 0.5 * dist)), box.outward(normal));
 }
 
 Contacts sphere_box(const Shape& sphere, const Shape& box, const Float& /*reach*/) {

@@ -89,6 +89,13 @@ public:
         integers("geom_body", 1, to_doubles(model.integers("geom_bodyid")));
         integers("contact_slot", 1, std::vector<double>(static_cast<std::size_t>(slots)));
         integers("contact_count", 1, {0});
+        for (const robot::ModelArray& array : collisions_.hulls) {
+            const int columns = static_cast<int>(array.columns);
+            if (array.is_real())
+                add(array.name, array.rows, columns).assign(std::get<0>(array.values));
+            else
+                integers(array.name, columns, to_doubles(std::get<1>(array.values)));
+        }
         launch(geom_places(), geoms);
         for (const CollisionGroup& group : collisions_.groups) {
             std::vector<double> geom_numbers, first, reach;
@@ -223,6 +230,21 @@ inline std::vector<double> joined(const std::vector<Pose>& poses) {
     return all;
 }
 
+// Meshes of triangles and of polygons with many corners.
+inline const char* const hull_assets = R"(<asset>
+  <mesh name="stone" vertex="
+    0.012 0.106 -0.176 0.066 0.129 0.096 0.174 -0.074 0.009 -0.132 -0.11 -0.043 0.064
+    0.09 0.183 0.155 0.045 -0.139 0.049 -0.112 -0.155 0.111 -0.014 -0.207 0.05 -0.035
+    -0.235 -0.165 -0.084 -0.005 -0.045 0.006 0.243 -0.138 -0.104 -0.054 0.113 -0.055
+    0.185 -0.157 -0.093 -0.008 -0.15 -0.08 0.098 0.185 0.022 -0.088 0.189 0.042 -0.041
+    0.16 -0.089 0.027 0.151 -0.002 -0.164 0.08 -0.092 -0.17 -0.117 0.112 -0.079 0.186
+    0.046 -0.052 0.182 0.056 0.045 -0.168 0.006 0.136"/>
+  <mesh name="prism" vertex="
+    0.199 0.025 -0.1 0.153 0.161 -0.1 0.014 0.249 -0.1 -0.171 0.129 -0.1 -0.197 -0.039
+    -0.1 -0.115 -0.205 -0.1 0.094 -0.221 -0.1 0.119 0.015 0.12 0.092 0.097 0.12 0.008
+    0.15 0.12 -0.103 0.077 0.12 -0.118 -0.024 0.12 -0.069 -0.123 0.12 0.056 -0.133 0.12"/>
+</asset>)";
+
 // Two geoms on free bodies; a plane stands in the world.
 struct TwoGeoms {
     std::string first, second;
@@ -231,7 +253,7 @@ struct TwoGeoms {
     bool has_plane() const { return first.starts_with("plane"); }
     std::string text(const std::string& attributes, bool askew) const {
         const std::string geom = "<geom " + attributes + " type=\"";
-        return "<mujoco><worldbody>" +
+        return std::string("<mujoco>") + hull_assets + "<worldbody>" +
                (has_plane()
                     ? geom + first + " pos=\"0.1 -0.2 0.05\"" +
                           (askew ? " quat=\"0.9 0.1 -0.2 0.15\"/>" : "/>")
@@ -249,6 +271,8 @@ inline const std::vector<TwoGeoms>& closed_forms() {
         {R"(plane" size="1 1 1")", R"(ellipsoid" size="0.1 0.25 0.17")", 0.3},
         {R"(plane" size="1 1 1")", R"(cylinder" size="0.12 0.25")", 0.4},
         {R"(plane" size="1 1 1")", R"(box" size="0.1 0.25 0.17")", 0.4},
+        {R"(plane" size="1 1 1")", R"(mesh" mesh="stone")", 0.4},
+        {R"(plane" size="1 1 1")", R"(mesh" mesh="prism")", 0.4},
         {R"(sphere" size="0.3")", R"(sphere" size="0.2")", 0.4},
         {R"(sphere" size="0.3")", R"(capsule" size="0.1 0.25")", 0.5},
         {R"(sphere" size="0.1")", R"(cylinder" size="0.3 0.25")", 0.4},

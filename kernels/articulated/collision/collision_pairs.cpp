@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
+#include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 namespace hindcast::articulated {
@@ -138,6 +139,7 @@ Collisions collisions_of(const RobotModel& model) {
         groups[{enum_at<GeomType>(types, pair.geom1), enum_at<GeomType>(types, pair.geom2)}]
             .push_back(static_cast<int>(k));
     }
+    all.hulls = hull_arrays(model);
     for (auto& [two, pairs] : groups) all.groups.push_back({two.first, two.second, pairs});
     return all;
 }

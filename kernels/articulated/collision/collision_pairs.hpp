@@ -29,7 +29,8 @@ struct CollisionGroup {
 struct Collisions {
     std::vector<CollisionPair> pairs;  // in the order in which MuJoCo takes them
     std::vector<CollisionGroup> groups;
-    int slots = 0;  // of all
+    int slots = 0;                         // of all
+    std::vector<robot::ModelArray> hulls;  // what kernels of meshes read (hulls.hpp)
 };
 
 // The pairs, also those that have no kernel.

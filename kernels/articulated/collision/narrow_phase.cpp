@@ -1,6 +1,7 @@
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 #include "kernels/articulated/collision/box_shapes.hpp"
+#include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/round_shapes.hpp"
 
 namespace hindcast::articulated {
@@ -26,6 +27,7 @@ const Combination* find(GeomType first, GeomType second) {
         {plane, ellipsoid, "plane_ellipsoid", 1, plane_ellipsoid},
         {plane, cylinder, "plane_cylinder", 4, plane_cylinder},
         {plane, box, "plane_box", 4, plane_box},
+        {plane, mesh, "plane_mesh", 4, nullptr},
         {sphere, sphere, "sphere_sphere", 1, sphere_sphere},
         {sphere, capsule, "sphere_capsule", 1, sphere_capsule},
         {sphere, cylinder, "sphere_cylinder", 1, sphere_cylinder},
@@ -94,8 +96,44 @@ int slots_of(GeomType first, GeomType second) {
     return found == nullptr ? 0 : found->slots;
 }
 
+namespace {
+
+void store_all(const Contacts& contacts, const Int& first, const WriteSlice<Float>& dist,
+               const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
+    Int slot = first;
+    for (const Contact& contact : contacts) {
+        store(contact, slot, dist, place, frame);
+        slot = slot + 1;
+    }
+}
+
+KernelDef plane_mesh_kernel() {
+    return kernel(
+        "articulated_plane_mesh",
+        {"pair_geoms", "pair_slot", "geom_xpos", "geom_xmat", "geom_hull", "hull_vertex",
+         "vertex_polygons", "polygon_at", "polygon_corners", "corner_vertex", "polygon_normal",
+         "slot_dist", "slot_pos", "slot_frame"},
+        [](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Vec3> geom_xpos,
+           Read<Mat3> geom_xmat, Read<Int2> geom_hull, Read<Vec3> hull_vertex,
+           Read<Int2> vertex_polygons, Read<Int> polygon_at, Read<Int2> polygon_corners,
+           Read<Int> corner_vertex, Read<Vec3> polygon_normal, WriteSlice<Float> slot_dist,
+           WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {
+            const Hulls hulls{geom_hull,       hull_vertex,   vertex_polygons, polygon_at,
+                              polygon_corners, corner_vertex, polygon_normal};
+            const Int2 geoms = pair_geoms[pair];
+            const auto shape = [&](const Int& g) {
+                return Shape(geom_xpos[g], geom_xmat[g], Vec3());
+            };
+            store_all(plane_mesh(shape(geoms.x()), shape(geoms.y()), geoms.y(), hulls),
+                      pair_slot[pair], slot_dist, slot_pos, slot_frame);
+        });
+}
+
+}  // namespace
+
 KernelDef narrow_phase(GeomType first, GeomType second) {
     const Combination& types = *find(first, second);
+    if (second == GeomType::mesh) return plane_mesh_kernel();
     return kernel(
         std::string("articulated_") + types.name,
         {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
@@ -109,11 +147,7 @@ KernelDef narrow_phase(GeomType first, GeomType second) {
                 return Shape(geom_xpos[g], geom_xmat[g], geom_size[g]);
             };
             const Contacts contacts = collide(shape(geoms.x()), shape(geoms.y()), pair_reach[pair]);
-            Int slot = pair_slot[pair];
-            for (const Contact& contact : contacts) {
-                store(contact, slot, slot_dist, slot_pos, slot_frame);
-                slot = slot + 1;
-            }
+            store_all(contacts, pair_slot[pair], slot_dist, slot_pos, slot_frame);
         });
 }
 

@@ -58,7 +58,7 @@ void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dis
 Mat3 axes_of(const Quat& q) {
     const bool contract = builder().contract;
     builder().contract = false;
-    const Float w = q.w();
+    const Float& w = q.w();
     const Vec3 v = q.vector();
     const Float ww = w * w, xx = v.x() * v.x(), yy = v.y() * v.y(), zz = v.z() * v.z();
     const Float squared = ww + xx + (yy + zz);

@@ -113,8 +113,8 @@ Contacts sphere_capsule(const Shape& sphere, const Shape& capsule, const Float& 
 // Nearest is the side, a cap or the rim; from within, the nearer one of side and cap.
 Contacts sphere_cylinder(const Shape& sphere, const Shape& cylinder, const Float& /*reach*/) {
     const Vec3 axis = cylinder.axis(2), to_sphere = sphere.place - cylinder.place;
-    const Float along = dot(axis, to_sphere), radius = cylinder.radius(),
-                half_length = cylinder.half_length();
+    const Float along = dot(axis, to_sphere);
+    const Float &radius = cylinder.radius(), &half_length = cylinder.half_length();
     const Vec3 out = to_sphere - along * axis;
     const Float from_axis = norm(out);
     const Bool beside = abs(along) < half_length, above = from_axis < radius;

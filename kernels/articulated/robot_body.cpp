@@ -296,6 +296,17 @@ void RobotBody::make_constants() {
     integers("geom_body", plan_->geom_bodies);
     reals("pair_margin", margins);
     reals("slot_margin", slot_margins);
+    for (const robot::ModelArray& hull : plan_->collisions.hulls) {
+        if (hull.is_real()) {
+            Array array(model_.real(), {hull.rows, hull.columns});
+            array.assign(std::get<std::vector<double>>(hull.values));
+            constants_[hull.name] = array;
+        } else {
+            const auto& values = std::get<std::vector<std::int32_t>>(hull.values);
+            integers(hull.name.c_str(), {values.begin(), values.end()},
+                     static_cast<int>(hull.columns));
+        }
+    }
 }
 
 Launch RobotBody::follow() const {

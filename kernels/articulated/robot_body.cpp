@@ -250,8 +250,7 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
                                     "\"max_contacts\" of this body"),
                          stage, "list of contacts"));
     all.push_back(launch(count_rows(plan_), stage, "count of rows"));
-    all.push_back(
-        launch(contact_rows(tree_, plan_), stage, "rows of contacts", {}, plan_->contacts));
+    all.push_back(launch(contact_rows(tree_, plan_), stage, "rows of contacts"));
     return all;
 }
 

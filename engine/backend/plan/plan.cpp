@@ -221,7 +221,10 @@ private:
             if (op.nest >= 0) {
                 nest(op);
             } else if (op.code == OpCode::load) {
-                vary(v, varying(op.operand[0]) && plan_.form[op.symbol].layout != Layout::shared);
+                // What a launch may write is loaded lane by lane.
+                vary(v, kernel_.parameter(op.symbol).access != Access::read ||
+                            (varying(op.operand[0]) &&
+                             plan_.form[op.symbol].layout != Layout::shared));
             } else if (!is_same_in_a_block(op)) {
                 vary(v, op.code == OpCode::own_load || op.code == OpCode::local_load ||
                             op.code == OpCode::take || op.code == OpCode::fetch ||

@@ -17,6 +17,15 @@ MovingMemory slot_of(History& history, const Schedule::Event* event, std::int64_
     return {history.slot({0, event != nullptr ? event->in_window() : 0}), 0, 0};
 }
 
+backend::ProgramCall call_of(const Launch::Replay& replay) {
+    backend::ProgramCall call;
+    call.kernel = &replay.kernel();
+    call.bindings = replay.bound().bindings;
+    call.items = replay.launch().items();
+    call.description = replay.launch().description();
+    return call;
+}
+
 class Writer {
 public:
     Writer(const Schedule::Event* event, const Array& counter, std::int32_t* not_finite)
@@ -29,11 +38,7 @@ public:
 
     void operator()(const RunItem& run) {
         const Launch::Replay& replay = run.replay();
-        backend::ProgramCall call;
-        call.kernel = &replay.kernel();
-        call.bindings = replay.bound().bindings;
-        call.items = replay.launch().items();
-        call.description = replay.launch().description();
+        backend::ProgramCall call = call_of(replay);
         for (const Restore& r : run.restores())
             call.moving.emplace_back(r.parameter, slot_of(*r.history, event_, r.offset));
         items_.emplace_back(std::move(call));
@@ -69,16 +74,17 @@ private:
     std::vector<ProgramItem> items_;
 };
 
-// Whether it looks at integers, which are looked at when a function is compiled, that change.
-bool reads_changing_indices(const Launch::Replay& replay, const Schedule& schedule) {
+// Whether it adds at indices that change: those are looked at when a function is compiled.
+bool adds_at_changing_indices(const Launch::Replay& replay, const Schedule& schedule) {
+    std::vector<int> changing;
     for (std::size_t p = 0; p < replay.arrays().size(); ++p) {
         const Array& array = replay.arrays()[p];
         const ir::Parameter& parameter = replay.kernel().parameters[p];
         if (!array || ir::is_real(parameter.type) || parameter.access != ir::Access::read) continue;
         for (const auto& [written, name] : schedule.written)
-            if (written.same_memory(array)) return true;
+            if (written.same_memory(array)) changing.push_back(static_cast<int>(p));
     }
-    return false;
+    return !changing.empty() && backend::gathers_by(call_of(replay), changing);
 }
 
 }  // namespace
@@ -99,8 +105,9 @@ std::string needs_launches(const std::vector<BlockLoop>& loops, const Schedule& 
                 return "sums of which most is zero are kept without the zeros";
             if (run->replay().bound().adds_aliases())
                 return "two sums of a launch are bound to one array";
-            if (reads_changing_indices(run->replay(), schedule))
-                return "indices change while it runs";
+            if (adds_at_changing_indices(run->replay(), schedule))
+                return "'" + run->replay().launch().description() +
+                       "' adds at indices that change while it runs";
         }
     return "";
 }

@@ -53,6 +53,9 @@ struct Launch::State {
     void rebind();
 
     const ir::Kernel& kernel_of(Direction direction);
+    ir::Kernel derive(Direction direction) const;
+    ir::Kernel with_own_sums(const ir::Kernel& k) const;
+    bool has_aliases() const;  // two parameters are bound to the same memory
     // What a parameter of a derived kernel belongs to: "x.a1.t1" to x, as the tangent of its
     // adjoint, "at"; "u" is a tangent along a second direction.
     struct Origin {

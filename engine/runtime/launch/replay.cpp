@@ -10,8 +10,10 @@
 #include "engine/backend/cuda/context.hpp"
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
+#include "engine/backend/plan/fixed_point.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/memory_type.hpp"
+#include "engine/ir/one_item.hpp"
 #include "engine/runtime/array/memory.hpp"
 #include "engine/runtime/launch/launch_state.hpp"
 
@@ -20,6 +22,15 @@ namespace hindcast {
 using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
+
+// Of a launch of one item that adds at any index: its own sums need no fixed point.
+Kernel Launch::State::with_own_sums(const Kernel& k) const {
+    const std::vector<backend::FixedPoint> fixed = backend::fixed_point_parameters(k);
+    const bool any = std::ranges::any_of(fixed, &backend::FixedPoint::used);
+    const bool clears = std::ranges::any_of(
+        k.parameters, [](const Parameter& p) { return p.access == Access::sum; });
+    return items == 1 && any && !clears && !has_aliases() ? ir::with_own_sums(k) : k;
+}
 
 const Kernel& Launch::State::kernel_of(Direction direction) {
     if (direction == Direction::forward) return kernel;
@@ -33,13 +44,18 @@ const Kernel& Launch::State::kernel_of(Direction direction) {
                                                  kernel.precision, direction, active);
     }
     if (kernels) return derived[direction] = kernels->kernel(direction, active);
+    return derived[direction] = with_own_sums(derive(direction));
+}
+
+// As ad/ derives it.
+Kernel Launch::State::derive(Direction direction) const {
     Kernel k;
     switch (direction) {
         case Direction::adjoint: k = ad::adjoint(kernel, active); break;
         case Direction::tangent: k = ad::tangent(kernel, active); break;
         case Direction::tangent_tangent: {
             // What is active in the kernel, and its tangents.
-            const Kernel& t = kernel_of(Direction::tangent);
+            const Kernel t = derive(Direction::tangent);
             std::vector<std::string> varying = active;
             for (const std::string& name : active)
                 varying.push_back(ad::tangent_name(kernel, name));
@@ -49,14 +65,21 @@ const Kernel& Launch::State::kernel_of(Direction direction) {
         default: {
             // Everything that varies in the adjoint: what is active in the kernel, and its
             // adjoints.
-            const Kernel& a = kernel_of(Direction::adjoint);
+            const Kernel a = derive(Direction::adjoint);
             std::vector<std::string> varying = active;
             for (const std::string& name : active)
                 varying.push_back(ad::adjoint_name(kernel, name));
             k = ad::tangent(a, varying);
         }
     }
-    return derived[direction] = std::move(k);
+    return k;
+}
+
+bool Launch::State::has_aliases() const {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+        for (std::size_t j = 0; j < k; ++j)
+            if (arrays[k] && arrays[j] && arrays[k].same_memory(arrays[j])) return true;
+    return false;
 }
 
 Launch::State::Origin Launch::State::origin_of(const std::string& derived_name) const {

@@ -175,7 +175,7 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
          "pair_solimp",   "body_invweight0", "h",           "row_jacobian",
          "row_aref",      "row_mass",        "row_low",     "row_high",
          "row_friction",  "row_cone"},
-        [tree, plan](Int contact, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
+        [tree, plan](Int, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
                      Read<Vec<Int, 7>> pair_numbers, Read<Float> pair_margin, Read<Float> dist,
                      Read<Vec3> pos, Read<Mat3> frames, Read<Int> moves, Read<Int> root,
                      Read<Six> cdof, Read<Vec3> xpos, Read<Float> qvel,
@@ -192,7 +192,7 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                 std::ranges::any_of(plan->collisions.pairs,
                                     [](const CollisionPair& pair) { return pair.predefined >= 0; });
             const int nv = tree->nv;
-            if_(contact < count[0], [&] {
+            const auto one_contact = [&](const Int& contact) {
                 const Int slot = contact_slot[contact], number = slot_pair[slot];
                 const Vec<Int, 7> pair = pair_numbers[number];
                 const Float past = dist[slot] - pair_margin[number];
@@ -234,7 +234,8 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                         cone.store_once(first + r, c.cone(r));
                     }
                 }
-            });
+            };
+            for_(0, count[0], one_contact, plan->contacts);
         });
 }
 

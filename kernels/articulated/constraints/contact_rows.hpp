@@ -13,8 +13,8 @@
 
 namespace hindcast::articulated {
 
-// An item is a contact: slot_dist, slot_pos, slot_frame of slot contact_slot[item], cdof, xpos, qvel and
-// the geoms' numbers -> its rows, from the row `tree_rows` on. Items beyond contact_count do nothing.
+// Of each contact: slot_dist, slot_pos, slot_frame of its slot, cdof, xpos, qvel and the geoms' numbers ->
+// its rows, from the row `tree_rows` on.
 KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
 // contact_count -> row_count.
 KernelDef count_rows(const PlanPointer& plan);

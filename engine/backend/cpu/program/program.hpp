@@ -76,6 +76,10 @@ struct ProgramText {
 
 // "" or why this program cannot be one function: too large, a kernel that must be launched.
 std::string cannot_compile(const ProgramText& text);
+// Whether the call adds at indices that depend on one of these parameters, integers: it gathers by the
+// inverse of what the indices are when it is compiled.
+bool gathers_by(const ProgramCall& call, const std::vector<int>& parameters);
+
 // What a CpuProgram of this text, which can be compiled, will work with besides its arrays: scratch
 // memory, totals and inverse indices of its calls, in bytes. Nothing is compiled.
 std::int64_t working_bytes(const ProgramText& text, int width);

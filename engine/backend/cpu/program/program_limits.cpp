@@ -53,14 +53,18 @@ std::set<const void*> changing_integers(const ProgramText& text) {
     return found;
 }
 
-// Whether the call adds at indices that depend on them: it gathers by the inverse of what the
-// indices are when it is compiled.
 bool indices_change(const ProgramCall& call, const std::set<const void*>& changing) {
     const std::vector<Parameter>& parameters = call.kernel->parameters;
     std::vector<int> suspects;
     for (std::size_t p = 0; p < parameters.size(); ++p)
         if (ir::is_integer(parameters[p].type) && changing.contains(call.bindings[p].data))
             suspects.push_back(static_cast<int>(p));
+    return gathers_by(call, suspects);
+}
+
+}  // namespace
+
+bool gathers_by(const ProgramCall& call, const std::vector<int>& suspects) {
     if (suspects.empty() || call.items == 0) return false;
     const ir::Kernel lowered = lang::lower(*call.kernel, lang::Lowering::all);
     CompileOptions options;
@@ -75,8 +79,6 @@ bool indices_change(const ProgramCall& call, const std::set<const void*>& changi
     }
     return false;
 }
-
-}  // namespace
 
 std::string cannot_compile(const ProgramText& text) {
     const std::set<const void*> changing = changing_integers(text);

@@ -7,6 +7,7 @@
 // Quantities are read whenever a frame is made, so what is moved or optimised is drawn where it is.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -74,6 +75,28 @@ struct DrawnSolid {
     double spacing = 0;                // m
 };
 
+// A rigid body: shapes in its axes. Where it is stands in one row of two arrays of the state.
+struct DrawnBody {
+    struct Shape {
+        enum class Kind : std::uint8_t {
+            box,        // half extents
+            ellipsoid,  // radii
+            capsule,    // radius, half length along z
+            cylinder,   // the same
+            rectangle,  // half extents along x and y; its normal is z
+            triangles   // `corners`
+        };
+        Kind kind = Kind::box;
+        std::array<double, 3> size{};                   // m
+        std::array<double, 3> place{};                  // m
+        std::array<double, 4> orientation{1, 0, 0, 0};  // quaternion (w, x, y, z)
+        std::vector<double> corners = {};               // m; nine for each triangle
+    };
+    std::vector<Shape> shapes;
+    std::int64_t row = -1;       // -1: the body rests, its axes are the world's
+    Array places, orientations;  // {rows, 3}: m; {rows, 4}: quaternions
+};
+
 // The edges of a box or, in the plane, of a rectangle.
 struct DrawnFrame {
     std::vector<double> low, high;  // m
@@ -87,7 +110,7 @@ struct DrawnTargets {
 struct Drawing {
     std::string owner;  // the name of the scene's object
     std::variant<DrawnPoints, DrawnSegments, DrawnSurface, DrawnField, DrawnHalfSpace, DrawnBall,
-                 DrawnSolid, DrawnFrame, DrawnTargets>
+                 DrawnSolid, DrawnBody, DrawnFrame, DrawnTargets>
         shape;
 };
 

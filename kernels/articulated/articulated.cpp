@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
+#include "kernels/articulated/appearance.hpp"
 #include "kernels/articulated/model_numbers.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/particles/particles.hpp"
@@ -106,6 +107,9 @@ public:
         give("biasprm", "actuator_biasprm", actuators, first_three("actuator_biasprm"));
         give("gear", "actuator_gear", 2 * actuators, own("actuator_gear"));
         RobotBody(model, settings_->name(), tree_, plan_, std::move(given), range_.first).build();
+        for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
+                                                   model.array(settings_->name() + ".xquat")))
+            model.draw({settings_->name(), std::move(body)});
     }
 
 private:

@@ -91,6 +91,12 @@ public:
             if (scene_.plan.points > 0 && model_.has_array(name))
                 scene_.recorded.emplace_back(name);
         for (const FieldChannel& field : scene_.plan.fields) scene_.recorded.push_back(field.array);
+        for (const DrawableValues& from : scene_.plan.numbers) {
+            if (!from.body) continue;
+            for (const std::string& name : from.body->arrays())
+                if (std::ranges::find(scene_.recorded, name) == scene_.recorded.end())
+                    scene_.recorded.push_back(name);
+        }
         for (const model::ShownQuantity& q : model::shown_quantities(model_)) add_shown(q);
         for (std::size_t q = 0; q < scene_.quantities.size(); ++q) add_quantity(q, false);
         if (scene_.has_objective && scene_.has_parameters) add_gradients();
@@ -400,6 +406,7 @@ std::vector<QuantityInfo> SceneInfo::quantity_infos(const Trajectory& t,
 
 std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<SharedValues>& base,
                                                              const SharedValues& at,
+                                                             const KeptFrame& frame,
                                                              double time) const {
     std::vector<std::vector<double>> all;
     using Kind = render::Drawable::Kind;
@@ -408,6 +415,8 @@ std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<S
         const DrawableValues& from = plan.numbers[k];
         std::vector<double>& numbers = all.emplace_back(from.constant);
         const Kind kind = plan.stage->drawables[k].kind;
+        if (from.body)
+            numbers = from.body->pose([&](const std::string& array) { return frame.find(array); });
         if (from.solid)
             numbers = from.solid->pose(
                 [&](const std::string& path) { return values_of(quantity_of.at(path), base, at); },
@@ -453,7 +462,9 @@ std::vector<std::shared_ptr<const render::Mesh>> SceneInfo::drawable_meshes(
                      : base[q];
     };
     for (const DrawableValues& from : plan.numbers)
-        all.push_back(from.solid ? from.solid->mesh(values) : nullptr);
+        all.push_back(from.solid  ? from.solid->mesh(values)
+                      : from.body ? from.body->mesh()
+                                  : nullptr);
     return all;
 }
 

@@ -341,6 +341,32 @@ Mesh cylinder_mesh(const Vec3& half, double radius) {
                            {0, h, 0, 1}});
 }
 
+Mesh ellipsoid_mesh(const Vec3& radii) {
+    std::vector<Ring> profile;
+    constexpr int half = around / 2;
+    for (int k = 0; k <= half; ++k) {
+        const double angle = std::numbers::pi * k / half;
+        const double out = k == 0 || k == half ? 0 : std::sin(angle), along = -std::cos(angle);
+        profile.push_back({out, along, out, along});
+    }
+    Mesh mesh = revolved({0, 0, 1}, profile);
+    for (Vec3& p : mesh.places)
+        for (std::size_t k = 0; k < 3; ++k) p[k] *= radii[k];
+    for (Vec3& n : mesh.normals) {
+        for (std::size_t k = 0; k < 3; ++k) n[k] /= radii[k];
+        n = unit(n);
+    }
+    return mesh;
+}
+
+Vec3 normal_of(const Vec3& a, const Vec3& b, const Vec3& c) {
+    return unit(cross(plus(b, scaled(a, -1)), plus(c, scaled(a, -1))));
+}
+
+std::array<Vec3, 3> rotation_of(const std::array<double, 4>& quaternion) {
+    return turn_of(quaternion);
+}
+
 Mesh field_mesh(const std::vector<std::int64_t>& counts, double spacing,
                 const std::vector<double>& samples) {
     return FieldMesh(counts, spacing, samples).make();

@@ -1,6 +1,7 @@
 // Where the mesh and the pose of an obstacle come from (model::DrawnSolid).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,11 @@ render::Mesh box_mesh(const render::Vec3& half, int dimension);
 // `half`: from the middle to an end of the axis. 48 triangles around; in the plane a stadium.
 render::Mesh capsule_mesh(const render::Vec3& half, double radius, int dimension);
 render::Mesh cylinder_mesh(const render::Vec3& half, double radius);
+render::Mesh ellipsoid_mesh(const render::Vec3& radii);
+// Of a triangle, counter-clockwise as seen from its tip.
+render::Vec3 normal_of(const render::Vec3& a, const render::Vec3& b, const render::Vec3& c);
+// The rows of the rotation by a quaternion (w, x, y, z) of any length but 0.
+std::array<render::Vec3, 3> rotation_of(const std::array<double, 4>& quaternion);
 // Where the cubic B-spline with these coefficients at the nodes of a grid is zero (in the plane:
 // not positive), by marching tetrahedra (triangles) on a lattice of at most 64 cells along each
 // axis; its vertices are on the surface. What is thinner than a cell may be missing.

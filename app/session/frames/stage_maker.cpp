@@ -245,6 +245,13 @@ private:
             box_.add(render::placed(pose, p).data(), model_.dimension());
     }
 
+    void add(const model::DrawnBody& shape) {
+        Drawable& t = drawable(Kind::solid, owner_);
+        if (shape.row < 0) t.colour = collider_colour;
+        const auto source = std::make_shared<BodySource>(shape, model_);
+        plan_.numbers.back().body = source;
+    }
+
     void add(const model::DrawnFrame& shape) {
         drawable(Kind::box_edges, owner_);
         std::vector<double>& numbers = plan_.numbers.back().constant;

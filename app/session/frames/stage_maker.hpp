@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/exchange/stage.hpp"
+#include "app/session/frames/body_source.hpp"
 #include "app/session/frames/solid_source.hpp"
 #include "engine/sim/simulation.hpp"
 
@@ -34,6 +35,7 @@ struct DrawableValues {
     std::vector<double> constant;         // instead
     std::string velocity;  // path of the velocity of the position among the numbers; "": none
     std::shared_ptr<const SolidSource> solid;  // gives the numbers and the mesh instead
+    std::shared_ptr<const BodySource> body;    // likewise
 };
 
 struct StagePlan {

@@ -1,0 +1,87 @@
+#include "app/session/frames/body_source.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "app/session/frames/solid_source.hpp"
+#include "engine/base/error.hpp"
+
+namespace hindcast::session {
+
+namespace {
+
+using render::Mesh;
+using render::Vec3;
+using Shape = model::DrawnBody::Shape;
+using Kind = Shape::Kind;
+
+Mesh triangles_mesh(const std::vector<double>& corners) {
+    Mesh mesh;
+    for (std::size_t t = 0; t + 9 <= corners.size(); t += 9) {
+        std::array<Vec3, 3> p{};
+        for (std::size_t k = 0; k < 9; ++k) p[k / 3][k % 3] = corners[t + k];
+        const Vec3 normal = normal_of(p[0], p[1], p[2]);
+        for (const Vec3& corner : p) {
+            mesh.places.push_back(corner);
+            mesh.normals.push_back(normal);
+        }
+    }
+    return mesh;
+}
+
+Mesh mesh_of(const Shape& shape) {
+    const auto& s = shape.size;
+    switch (shape.kind) {
+        case Kind::box: return box_mesh({s[0], s[1], s[2]}, 3);
+        case Kind::ellipsoid: return ellipsoid_mesh({s[0], s[1], s[2]});
+        case Kind::capsule: return capsule_mesh({0, 0, s[1]}, s[0], 3);
+        case Kind::cylinder: return cylinder_mesh({0, 0, s[1]}, s[0]);
+        case Kind::rectangle:
+            return triangles_mesh({-s[0], -s[1], 0, s[0], -s[1], 0, s[0], s[1], 0,  //
+                                   -s[0], -s[1], 0, s[0], s[1], 0, -s[0], s[1], 0});
+        case Kind::triangles: break;
+    }
+    return triangles_mesh(shape.corners);
+}
+
+std::vector<double> pose_of(const double* place, const double* quaternion) {
+    std::vector<double> numbers(place, place + 3);
+    for (const Vec3& row :
+         rotation_of({quaternion[0], quaternion[1], quaternion[2], quaternion[3]}))
+        numbers.insert(numbers.end(), row.begin(), row.end());
+    return numbers;
+}
+
+std::string name_of(const Array& array, const model::Model& model) {
+    for (const auto& [name, published] : model.arrays())
+        if (published.array.same_memory(array)) return name;
+    throw Error("internal: a body is drawn where no array of the model says");
+}
+
+}  // namespace
+
+BodySource::BodySource(const model::DrawnBody& body, const model::Model& model) : row_(body.row) {
+    if (row_ >= 0) arrays_ = {name_of(body.places, model), name_of(body.orientations, model)};
+    Mesh all;
+    for (const Shape& shape : body.shapes) {
+        const Mesh own = mesh_of(shape);
+        const std::vector<double> pose = pose_of(shape.place.data(), shape.orientation.data());
+        std::vector<double> turn = pose;
+        std::fill_n(turn.begin(), 3, 0.0);
+        for (const Vec3& p : own.places) all.places.push_back(render::placed(pose, p));
+        for (const Vec3& n : own.normals) all.normals.push_back(render::placed(turn, n));
+    }
+    mesh_ = std::make_shared<const Mesh>(std::move(all));
+}
+
+std::vector<double> BodySource::pose(
+    const std::function<const Array*(const std::string&)>& array) const {
+    if (row_ < 0) return {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const Array *const places = array(arrays_[0]), *const turns = array(arrays_[1]);
+    if (places == nullptr || turns == nullptr) return {};
+    const std::vector<double> all_places = places->to_doubles(), all_turns = turns->to_doubles();
+    const auto row = static_cast<std::size_t>(row_);
+    return pose_of(&all_places[3 * row], &all_turns[4 * row]);
+}
+
+}  // namespace hindcast::session

@@ -1,0 +1,32 @@
+// Where the mesh and the pose of a rigid body come from (model::DrawnBody).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/exchange/stage.hpp"
+#include "engine/model/model.hpp"
+
+namespace hindcast::session {
+
+class BodySource {
+public:
+    // Throws Error where its arrays are none of the model.
+    BodySource(const model::DrawnBody& body, const model::Model& model);
+
+    // The arrays that the pose is read from; empty: none.
+    const std::vector<std::string>& arrays() const { return arrays_; }
+    // Frame::numbers: place, rotation by rows. `array` gives one of those by its name, or nullptr: then
+    // the body is not drawn.
+    std::vector<double> pose(const std::function<const Array*(const std::string&)>& array) const;
+    std::shared_ptr<const render::Mesh> mesh() const { return mesh_; }
+
+private:
+    std::vector<std::string> arrays_;
+    std::int64_t row_;
+    std::shared_ptr<const render::Mesh> mesh_;
+};
+
+}  // namespace hindcast::session

@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "app/cli/info_robot.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"
@@ -254,6 +255,9 @@ Scene SceneOptions::load() const {
     if (!document::is_utf8(scene))  // summaries and saved scenes name it
         throw Error("the path " + document::shown(scene, 200) + " of the scene is not UTF-8")
             .remedy("rename the file or its folder");
+    if (is_robot_file(scene))
+        throw Error(document::shown(scene, 200) + " is a model of a robot, not a scene")
+            .remedy("'hindcast import' with its name makes a scene of it");
     Scene loaded = Scene::load(scene);
     SimulationOptions options;  // what values are evaluated with
     options.seed = seed;

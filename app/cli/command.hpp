@@ -36,6 +36,7 @@ Command add_batch(CLI::App& app);
 Command add_test(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_info(CLI::App& app);
+Command add_import(CLI::App& app);
 #ifdef HINDCAST_VIEW
 Command add_render(CLI::App& app);
 Command add_view(CLI::App& app);

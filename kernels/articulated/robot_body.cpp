@@ -40,7 +40,8 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
     const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
                        dof_rows = sizes.dof_rows, slots = plan.collisions.slots,
-                       geoms = slots > 0 ? plan.geoms : 0;
+                       geoms = slots > 0 ? plan.geoms : 0,
+                       searched = plan.collisions.searches() ? slots : 0;
     const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
                actuators = static_cast<std::int64_t>(t.actuators.size());
     return {
@@ -85,6 +86,9 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
         {"slot_dist", slots, 1, "m", "distance of each contact that there may be"},
         {"slot_pos", slots, 3, "m", "place of each contact that there may be"},
         {"slot_frame", slots, 9, "", "normal and tangents of each contact that there may be"},
+        {"slot_normal", searched, 3, "", "normal of each contact that is searched for"},
+        {"slot_one", searched, 9, "", "what of the first geom meets there, in its units"},
+        {"slot_two", searched, 9, "", "what of the second geom meets there, in its units"},
         {"contact_slot", plan.contacts, 1, "", "", false, true},
         {"contact_count", plan.contacts > 0 ? 1 : 0, 1, "", "", false, true},
     };
@@ -235,13 +239,18 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
         const auto count = static_cast<std::int64_t>(group.pairs.size());
         Array reaches(model_.real(), {count, 1});
         reaches.assign(reach);
-        all.push_back(launch(narrow_phase(group.first, group.second), stage,
-                             "contacts of " + std::string(robot::name_of(group.first)) + " and " +
-                                 std::string(robot::name_of(group.second)),
-                             {{"pair_geoms", model_.index_array(geoms, 2)},
-                              {"pair_slot", model_.index_array(first, 1)},
-                              {"pair_reach", reaches}},
-                             count));
+        const std::vector<NamedArgument> pairs = {{"pair_geoms", model_.index_array(geoms, 2)},
+                                                  {"pair_slot", model_.index_array(first, 1)},
+                                                  {"pair_reach", reaches}};
+        const std::string of = std::string(robot::name_of(group.first)) + " and " +
+                               std::string(robot::name_of(group.second));
+        if (is_searched(group.first, group.second)) {
+            all.push_back(launch(search(group.first, group.second), stage,
+                                 "search for contacts of " + of, pairs, count));
+            all.back().differentiate_only({});
+        }
+        all.push_back(launch(narrow_phase(group.first, group.second), stage, "contacts of " + of,
+                             pairs, count));
     }
     const std::string most = std::to_string(plan_->contacts);
     all.push_back(launch(gather(collisions.slots, plan_->contacts,

@@ -80,6 +80,7 @@ public:
             add(name, geoms, columns).assign(model.reals(name));
         add("geom_xpos", geoms, 3), add("geom_xmat", geoms, 9);
         add("slot_dist", slots, 1), add("slot_pos", slots, 3), add("slot_frame", slots, 9);
+        add("slot_normal", slots, 3), add("slot_one", slots, 9), add("slot_two", slots, 9);
         std::vector<double> margins;
         for (const CollisionPair& pair : collisions_.pairs)
             margins.insert(margins.end(), static_cast<std::size_t>(pair.slots),
@@ -107,6 +108,11 @@ public:
             integers("pair_geoms", 2, geom_numbers);
             integers("pair_slot", 1, first);
             add("pair_reach", static_cast<std::int64_t>(reach.size()), 1).assign(reach);
+            if (is_searched(group.first, group.second)) {
+                launch(search(group.first, group.second),
+                       static_cast<std::int64_t>(group.pairs.size()));
+                launches_.back().differentiate_only({});
+            }
             launch(narrow_phase(group.first, group.second),
                    static_cast<std::int64_t>(group.pairs.size()));
         }
@@ -124,7 +130,8 @@ public:
     }
     // Seeds and results stand in the arrays' gradients.
     void run_adjoint() const {
-        for (std::size_t k = launches_.size() - 1; k-- > 0;) launches_[k].adjoint().run();
+        for (std::size_t k = launches_.size() - 1; k-- > 0;)
+            if (launches_[k].has_derivative()) launches_[k].adjoint().run();
     }
     std::vector<double> numbers(const std::string& name) const {
         return arrays_.at(name).to_doubles();

@@ -118,6 +118,11 @@ std::vector<CollisionPair> candidate_pairs(const RobotModel& model) {
     return Candidates(model).run();
 }
 
+bool Collisions::searches() const {
+    return std::ranges::any_of(
+        groups, [](const CollisionGroup& g) { return is_searched(g.first, g.second); });
+}
+
 Collisions collisions_of(const RobotModel& model) {
     Collisions all;
     all.pairs = candidate_pairs(model);

@@ -31,6 +31,7 @@ struct Collisions {
     std::vector<CollisionGroup> groups;
     int slots = 0;                         // of all
     std::vector<robot::ModelArray> hulls;  // what kernels of meshes read (hulls.hpp)
+    bool searches() const;                 // for the features of any of the groups
 };
 
 // The pairs, also those that have no kernel.

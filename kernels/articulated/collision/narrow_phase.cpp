@@ -1,6 +1,7 @@
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 #include "kernels/articulated/collision/box_shapes.hpp"
+#include "kernels/articulated/collision/contact_slots.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/round_shapes.hpp"
 
@@ -30,26 +31,29 @@ const Combination* find(GeomType first, GeomType second) {
         {plane, mesh, "plane_mesh", 4, nullptr},
         {sphere, sphere, "sphere_sphere", 1, sphere_sphere},
         {sphere, capsule, "sphere_capsule", 1, sphere_capsule},
+        {sphere, ellipsoid, "sphere_ellipsoid", 1, nullptr},
         {sphere, cylinder, "sphere_cylinder", 1, sphere_cylinder},
         {sphere, box, "sphere_box", 1, sphere_box},
+        {sphere, mesh, "sphere_mesh", 1, nullptr},
         {capsule, capsule, "capsule_capsule", 2, capsule_capsule},
+        {capsule, ellipsoid, "capsule_ellipsoid", 1, nullptr},
+        {capsule, cylinder, "capsule_cylinder", 1, nullptr},
         {capsule, box, "capsule_box", 2, capsule_box},
+        {capsule, mesh, "capsule_mesh", 1, nullptr},
+        {ellipsoid, ellipsoid, "ellipsoid_ellipsoid", 1, nullptr},
+        {ellipsoid, cylinder, "ellipsoid_cylinder", 1, nullptr},
+        {ellipsoid, box, "ellipsoid_box", 1, nullptr},
+        {ellipsoid, mesh, "ellipsoid_mesh", 1, nullptr},
+        {cylinder, cylinder, "cylinder_cylinder", 1, nullptr},
+        {cylinder, box, "cylinder_box", 1, nullptr},
+        {cylinder, mesh, "cylinder_mesh", 1, nullptr},
         {box, box, "box_box", box_box_slots, box_box},
+        {box, mesh, "box_mesh", 1, nullptr},
+        {mesh, mesh, "mesh_mesh", 1, nullptr},
     };
     for (const Combination& one : all)
         if (one.first == first && one.second == second) return &one;
     return nullptr;
-}
-
-void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dist,
-           const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
-    const Mat3 none = Mat3::identity(), axes = frame_of(contact);
-    Mat3 shown;
-    for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) shown(r, c) = select(contact.exists, axes(r, c), none(r, c));
-    dist.store_once(slot, select(contact.exists, contact.dist, Float(far_away)));
-    place.store_once(slot, select(contact.exists, contact.place, Vec3()));
-    frame.store_once(slot, shown);
 }
 
 // The matrix of a quaternion of any length. Quarter, third and half turns about axes and diagonals
@@ -91,21 +95,17 @@ KernelDef geom_places() {
         });
 }
 
+bool is_searched(GeomType first, GeomType second) {
+    const Combination* const found = find(first, second);
+    return found != nullptr && found->collide == nullptr && first != GeomType::plane;
+}
+
 int slots_of(GeomType first, GeomType second) {
     const Combination* const found = find(first, second);
     return found == nullptr ? 0 : found->slots;
 }
 
 namespace {
-
-void store_all(const Contacts& contacts, const Int& first, const WriteSlice<Float>& dist,
-               const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
-    Int slot = first;
-    for (const Contact& contact : contacts) {
-        store(contact, slot, dist, place, frame);
-        slot = slot + 1;
-    }
-}
 
 KernelDef plane_mesh_kernel() {
     return kernel(
@@ -133,6 +133,7 @@ KernelDef plane_mesh_kernel() {
 
 KernelDef narrow_phase(GeomType first, GeomType second) {
     const Combination& types = *find(first, second);
+    if (is_searched(first, second)) return convex_contacts(first, second);
     if (second == GeomType::mesh) return plane_mesh_kernel();
     return kernel(
         std::string("articulated_") + types.name,

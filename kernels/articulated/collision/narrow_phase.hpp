@@ -6,6 +6,9 @@
 //   slot_pos     slots x 3    midway between the surfaces
 //   slot_frame   slots x 9    rows: the normal, from the pair's first geom to its second, and two
 //                             tangents
+//   slot_normal  slots x 3    of general convex shapes, what meets, without derivatives: the normal,
+//   slot_one     slots x 9    and the features of the first and of the second
+//   slot_two     slots x 9    (convex_features.hpp)
 // The contacts are those of MuJoCo, whose order within a pair is not kept. All have exact
 // derivatives by places, orientations and sizes, while the features that meet stay the same.
 #pragma once
@@ -28,6 +31,15 @@ int slots_of(robot::GeomType first, robot::GeomType second);
 // An item is a pair of geoms of these types: pair_geoms [pairs x 2], pair_slot [pairs] (its first
 // slot), pair_reach [pairs] (margin and gap together), geom_xpos, geom_xmat, geom_size -> its slots.
 KernelDef narrow_phase(robot::GeomType first, robot::GeomType second);
+
+// Of these types the features that meet are searched for: search() comes before narrow_phase(), and
+// has no derivative.
+bool is_searched(robot::GeomType first, robot::GeomType second);
+// An item is a pair of geoms of these types: pair_geoms, pair_slot, pair_reach, geom_xpos, geom_xmat,
+// geom_size, the arrays of hulls (hulls.hpp) -> slot_normal, slot_one, slot_two.
+KernelDef search(robot::GeomType first, robot::GeomType second);
+// The contacts of these features: what narrow_phase() is for such types.
+KernelDef convex_contacts(robot::GeomType first, robot::GeomType second);
 
 // One item: slot_dist, slot_margin [slots] -> contact_slot [capacity], the slots with a distance
 // below their margin, in order, then -1; contact_count [1]. More of them than there is room for end

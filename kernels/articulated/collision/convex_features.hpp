@@ -1,0 +1,80 @@
+// Contacts of any two convex shapes, from the features that meet.
+//
+// A shape's core is what is left of it without its radius: a point, a segment, a polytope, a
+// cylinder, an ellipsoid. A feature of a core is a flat, spanned by up to two directions that the
+// shape carries along, through a point that it carries along too, or through the point of a circle or
+// an ellipsoid at which the normal is n:
+//     a(n, s, t) = point + curve(n) + s first + t second
+// Two features meet where n is at right angles to all directions and separates most: where
+// n . (b(-n) - a(n)) is greatest. Two directions determine n. With one or none n is a root of the
+// derivative, which is known to full precision but without derivatives (convex_search.hpp); a step of
+// Newton's method from there has exact ones.
+#pragma once
+
+#include "engine/robot/layout/model_enums.hpp"
+#include "kernels/articulated/collision/contact.hpp"
+
+namespace hindcast::articulated {
+
+// The same numbers without a derivative.
+Vec3 without_derivative(const Vec3& v);
+
+// A shape of a type that is known while tracing.
+struct ConvexShape {
+    robot::GeomType type;
+    Shape shape;
+
+    bool is_curved() const {
+        return type == robot::GeomType::cylinder || type == robot::GeomType::ellipsoid;
+    }
+    // What a feature's numbers are multiples of, along the shape's axes.
+    Vec3 unit() const;
+    Vec3 unit_of_directions() const;
+    // Of the ball that is added to the core.
+    Float radius() const;
+    // From a circle's or an ellipsoid's centre to its point with this normal, and how that changes as
+    // the normal does by x; zero for other shapes and on a cap.
+    Vec3 curve(const Vec3& normal, const Bool& on_cap) const;
+    Vec3 curve_change(const Vec3& normal, const Vec3& x, const Bool& on_cap) const;
+};
+
+// In multiples of the shape's units, along its axes; no direction is zero. A cylinder's point is a
+// middle of a cap, its first direction alone the axis, two directions span the cap.
+struct Feature {
+    Vec3 point, first, second;
+
+    Feature() = default;
+    Feature(const Vec3& p, const Vec3& along, const Vec3& across)
+        : point(p), first(along), second(across) {}
+    // Stored row by row; read without a derivative.
+    static Feature from(const Mat3& rows);
+    Mat3 rows() const;
+    static Feature chosen(const Bool& c, const Feature& a, const Feature& b) {
+        return Feature(select(c, a.point, b.point), select(c, a.first, b.first),
+                       select(c, a.second, b.second));
+    }
+};
+
+// Two features that meet, with at most two directions between them, which are not parallel.
+class Meeting {
+public:
+    Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShape& two,
+            const Feature& of_two);
+    // The normal, from one near to it: of two directions at once, else by a step of Newton's method.
+    Vec3 normal_from(const Vec3& near) const;
+    // From the first core's point with this normal to the second's, but for ways along directions.
+    Vec3 gap(const Vec3& normal) const;
+    Contact contact(const Vec3& normal) const;
+
+private:
+    // How the gap changes as the normal does by x.
+    Vec3 gap_change(const Vec3& normal, const Vec3& x) const;
+
+    ConvexShape one_, two_;
+    Bool one_flat_, two_flat_;  // a cylinder's cap
+    Vec3 point_one_, point_two_;  // from the first shape's place
+    Vec3 first_, second_;  // directions of either
+    Bool has_first_, has_second_, one_has_direction_, two_has_direction_;
+};
+
+}  // namespace hindcast::articulated

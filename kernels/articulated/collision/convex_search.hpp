@@ -1,0 +1,63 @@
+// Which features of two convex shapes meet: a search without derivatives, whose result
+// convex_features.hpp turns into a contact.
+//
+// All is in the difference of the two cores, {b - a}. Where it does not hold the origin its nearest
+// point is looked for (Gilbert, Johnson, Keerthi, 1988), else the facet nearest to the origin
+// (expanding polytope; van den Bergen, 2001). Both end with three points of the difference, whose
+// corners tell which features meet. Circles and ellipsoids have no corners: there the features are
+// tried out, each with its own best normal, and those that separate most are it.
+#pragma once
+
+#include "kernels/articulated/collision/convex_features.hpp"
+#include "kernels/articulated/collision/hulls.hpp"
+
+namespace hindcast::articulated {
+
+// A convex shape of a geom; its hull if it is a mesh.
+struct SearchedShape {
+    ConvexShape convex;
+    Int geom;
+    const Hulls* hulls;
+};
+
+// A point of the difference: b - a, from a in the first shape's units and b in the second's.
+struct DifferencePoint {
+    Vec3 w, one, two;
+};
+inline DifferencePoint select(const Bool& c, const DifferencePoint& a, const DifferencePoint& b) {
+    return {select(c, a.w, b.w), select(c, a.one, b.one), select(c, a.two, b.two)};
+}
+
+struct Triangle {
+    DifferencePoint corners[3];  // NOLINT: some may be the same
+};
+
+// The corner of a shape, in its units, that is farthest this way, given in the world.
+Vec3 farthest(const SearchedShape& shape, const Vec3& way);
+// The difference's point that is farthest this way.
+DifferencePoint farthest(const SearchedShape& one, const SearchedShape& two, const Vec3& way);
+
+struct NearestPoint {
+    Triangle around;   // the nearest point lies on it
+    Vec3 point;        // from the origin
+    Bool overlap;      // the origin is within, or next to it
+    Bool beyond;       // it is farther than the reach
+};
+NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two, const Float& reach);
+
+struct NearestFacet {
+    Triangle facet;
+    Vec3 normal;  // outwards
+};
+// Where the origin is within the difference, if `counts`; else anything.
+NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, const Bool& counts);
+
+// The features that meet, and the normal; zero where they are farther than the reach.
+struct FoundFeatures {
+    Vec3 normal;
+    Feature one, two;
+};
+FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& two,
+                               const Float& reach);
+
+}  // namespace hindcast::articulated

@@ -133,7 +133,9 @@ FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two
         const DifferencePoint there = farthest(one, two, -tried.normal);
         const Float dist = dot(tried.normal, there.w);
         const Float room = clear * (norm(there.w) + abs(most));
-        const Bool better = dist > most + select(most < -1e29, Float(0), room);
+        // Directions that are parallel to the normal leave none.
+        const Bool better = squared_norm(tried.normal) > 0.5 &&
+                            dist > most + select(most < -1e29, Float(0), room);
         most = select(better, dist, most);
         best.normal = select(better, tried.normal, best.normal);
         best.one = Feature::chosen(better, tried.one, best.one);

@@ -71,13 +71,17 @@ NearestOnTriangle on_triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
     return select(within, inner, best);
 }
 
-// The origin is within the tetrahedron of these.
+// The origin is within the tetrahedron of these, which is not flat.
 Bool holds_origin(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
     const auto volume = [](const Vec3& x, const Vec3& y, const Vec3& z) {
         return dot(x, cross(y, z));
     };
     const Float p = volume(b, d, c), q = volume(a, c, d), r = volume(a, d, b), s = volume(a, b, c);
-    return (p > 0.0 && q > 0.0 && r > 0.0 && s > 0.0) || (p < 0.0 && q < 0.0 && r < 0.0 && s < 0.0);
+    const Float lengths = norm(a) + norm(b) + norm(c) + norm(d);
+    const double flat = current_real() == ir::Type::f64 ? 1e-15 : 1e-7;
+    const Float least = flat * (lengths * lengths * lengths);
+    return (p > least && q > least && r > least && s > least) ||
+           (p < -least && q < -least && r < -least && s < -least);
 }
 
 // A corner without weight becomes one that has some.

@@ -293,6 +293,28 @@ inline const std::vector<TwoGeoms>& closed_forms() {
     return all;
 }
 
+// Of general convex shapes.
+inline const std::vector<TwoGeoms>& convex_shapes() {
+    static const std::vector<TwoGeoms> all = {
+        {R"(sphere" size="0.1")", R"(ellipsoid" size="0.1 0.25 0.17")", 0.3},
+        {R"(sphere" size="0.1")", R"(mesh" mesh="stone")", 0.3},
+        {R"(capsule" size="0.1 0.2")", R"(ellipsoid" size="0.1 0.25 0.17")", 0.4},
+        {R"(capsule" size="0.1 0.2")", R"(cylinder" size="0.12 0.25")", 0.4},
+        {R"(capsule" size="0.1 0.2")", R"(mesh" mesh="stone")", 0.4},
+        {R"(ellipsoid" size="0.1 0.25 0.17")", R"(ellipsoid" size="0.2 0.15 0.1")", 0.3},
+        {R"(ellipsoid" size="0.1 0.25 0.17")", R"(cylinder" size="0.12 0.25")", 0.3},
+        {R"(ellipsoid" size="0.1 0.25 0.17")", R"(box" size="0.1 0.2 0.15")", 0.3},
+        {R"(ellipsoid" size="0.1 0.25 0.17")", R"(mesh" mesh="prism")", 0.3},
+        {R"(cylinder" size="0.12 0.25")", R"(cylinder" size="0.2 0.1")", 0.3},
+        {R"(cylinder" size="0.12 0.25")", R"(box" size="0.1 0.2 0.15")", 0.3},
+        {R"(cylinder" size="0.12 0.25")", R"(mesh" mesh="stone")", 0.3},
+        {R"(box" size="0.1 0.2 0.15")", R"(mesh" mesh="stone")", 0.3},
+        {R"(box" size="0.1 0.2 0.15")", R"(mesh" mesh="prism")", 0.3},
+        {R"(mesh" mesh="stone")", R"(mesh" mesh="prism")", 0.3},
+    };
+    return all;
+}
+
 // How far two lists of contacts are from each other, as sets; of what is unlike infinity.
 struct ContactDifference {
     double dist = 0, place = 0, normal = 0, frame = 0;

@@ -113,7 +113,7 @@ void check_gradients(const TwoGeoms& two, int states) {
 }
 
 // Several bodies with every type among them.
-const char* const many = R"(<mujoco><worldbody>
+const std::string many = std::string("<mujoco>") + hull_assets + R"(<worldbody>
   <geom type="plane" size="1 1 1" quat="0.9 0.1 -0.2 0.15"/>
   <body><freejoint/><geom size="0.2"/></body>
   <body><freejoint/><geom type="capsule" size="0.1 0.25"/></body>
@@ -123,6 +123,10 @@ const char* const many = R"(<mujoco><worldbody>
   <body><freejoint/><geom type="box" size="0.05 0.2 0.35"/></body>
   <body><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>
   <body><freejoint/><geom type="capsule" size="0.1 0.2"/></body>
+  <body><freejoint/><geom type="ellipsoid" size="0.1 0.25 0.17"/></body>
+  <body><freejoint/><geom type="cylinder" size="0.12 0.25"/></body>
+  <body><freejoint/><geom type="mesh" mesh="stone"/></body>
+  <body><freejoint/><geom type="mesh" mesh="prism"/></body>
 </worldbody></mujoco>)";
 
 }  // namespace
@@ -130,6 +134,11 @@ const char* const many = R"(<mujoco><worldbody>
 TEST_CASE("contacts have exact derivatives by places, orientations and sizes") {
     HINDCAST_NEEDS_MUJOCO();
     for (const TwoGeoms& two : closed_forms()) check_gradients(two, 60);
+}
+
+TEST_CASE("contacts of general convex shapes have exact derivatives, too") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const TwoGeoms& two : convex_shapes()) check_gradients(two, 60);
 }
 
 TEST_CASE("contacts and their derivatives have the same bits on every device") {
@@ -143,8 +152,8 @@ TEST_CASE("contacts and their derivatives have the same bits on every device") {
             RandomPoses random(3);
             for (int k = 0; k < 3; ++k) {
                 std::vector<Pose> poses;
-                for (int b = 0; b < 8; ++b) poses.push_back(random.pose(0.3));
-                oracle.set({joined(poses), std::vector<double>(48), {}, {}});
+                for (int b = 0; b < 12; ++b) poses.push_back(random.pose(0.3));
+                oracle.set({joined(poses), std::vector<double>(72), {}, {}});
                 oracle.forward();
                 ours.set("xpos", places_of(oracle, "xpos"));
                 ours.set("xquat", places_of(oracle, "xquat"));

@@ -144,6 +144,44 @@ FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two
     return best;
 }
 
+// Features whose corners are the farthest ones there. Where the search has ended next to a face, of
+// which it has not seen all corners, others are farther: then they are tried as well.
+FoundFeatures settled(const SearchedShape& one, const SearchedShape& two, const Triangle& around,
+                      const Vec3& normal) {
+    const double clear = current_real() == ir::Type::f64 ? 1e-13 : 1e-6;
+    Triangle t = around;
+    FoundFeatures best;
+    best.normal = normal;
+    Float most = -1e30;
+    Bool searching = true;
+    Int trips = 0;
+    while_(
+        [&] { return searching && trips < 4; },
+        [&] {
+            trips = trips + 1;
+            const FoundFeatures found = most_separating(one, two, t, best.normal);
+            const DifferencePoint next = farthest(one, two, -found.normal);
+            const Vec3 gap =
+                Meeting(one.convex, found.one, two.convex, found.two).gap(found.normal);
+            const Float dist = dot(found.normal, next.w);
+            const Bool better = dist > most;
+            most = select(better, dist, most);
+            best.normal = select(better, found.normal, best.normal);
+            best.one = Feature::chosen(better, found.one, best.one);
+            best.two = Feature::chosen(better, found.two, best.two);
+            searching = better && dot(found.normal, gap) - dist > clear * (norm(gap) + norm(next.w));
+            const auto corners = [&](const Feature& f, const Vec3& other) {
+                return select(is_some(f.first), f.point + f.first, other);
+            };
+            const DifferencePoint a{next.w, found.one.point, found.two.point},
+                b{next.w, corners(found.one, t.corners[1].one),
+                  corners(found.two, t.corners[1].two)};
+            t = {{a, b, next}};
+        },
+        5);
+    return best;
+}
+
 }  // namespace
 
 FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& two,
@@ -157,7 +195,7 @@ FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& tw
     const Vec3 normal = select(apart.overlap, -deep.normal, normalize(apart.point));
     FoundFeatures found;
     if (one.convex.is_curved() || two.convex.is_curved()) {
-        if_(!apart.beyond, [&] { found = most_separating(one, two, t, normal); });
+        if_(!apart.beyond, [&] { found = settled(one, two, t, normal); });
     } else
         found = without_parallel(one, two, of_polytopes(t, normal));
     found.normal = select(apart.beyond, Vec3(), found.normal);

@@ -245,12 +245,12 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
         const std::string of = std::string(robot::name_of(group.first)) + " and " +
                                std::string(robot::name_of(group.second));
         if (is_searched(group.first, group.second)) {
-            all.push_back(launch(search(group.first, group.second), stage,
+            all.push_back(launch(search(group.first, group.second, group.slots), stage,
                                  "search for contacts of " + of, pairs, count));
             all.back().differentiate_only({});
         }
-        all.push_back(launch(narrow_phase(group.first, group.second), stage, "contacts of " + of,
-                             pairs, count));
+        all.push_back(launch(narrow_phase(group.first, group.second, group.slots), stage,
+                             "contacts of " + of, pairs, count));
     }
     const std::string most = std::to_string(plan_->contacts);
     all.push_back(launch(gather(collisions.slots, plan_->contacts,

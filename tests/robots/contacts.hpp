@@ -109,11 +109,11 @@ public:
             integers("pair_slot", 1, first);
             add("pair_reach", static_cast<std::int64_t>(reach.size()), 1).assign(reach);
             if (is_searched(group.first, group.second)) {
-                launch(search(group.first, group.second),
+                launch(search(group.first, group.second, group.slots),
                        static_cast<std::int64_t>(group.pairs.size()));
                 launches_.back().differentiate_only({});
             }
-            launch(narrow_phase(group.first, group.second),
+            launch(narrow_phase(group.first, group.second, group.slots),
                    static_cast<std::int64_t>(group.pairs.size()));
         }
         launches_.push_back(

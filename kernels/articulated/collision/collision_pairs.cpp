@@ -100,6 +100,8 @@ private:
         pair.margin = real("geom_margin", a) + real("geom_margin", b);
         pair.gap = real("geom_gap", a) + real("geom_gap", b);
         pair.slots = slots_of(type(a), type(b));
+        if (m_.options().disabled(DisableFlag::multiccd) && is_searched(type(a), type(b)))
+            pair.slots = 1;
         found_.push_back(pair);
         return true;
     }
@@ -145,7 +147,9 @@ Collisions collisions_of(const RobotModel& model) {
             .push_back(static_cast<int>(k));
     }
     all.hulls = hull_arrays(model);
-    for (auto& [two, pairs] : groups) all.groups.push_back({two.first, two.second, pairs});
+    for (auto& [two, pairs] : groups) 
+        all.groups.push_back(
+            {two.first, two.second, pairs, all.pairs[static_cast<std::size_t>(pairs[0])].slots});
     return all;
 }
 

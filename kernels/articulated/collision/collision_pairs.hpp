@@ -24,6 +24,7 @@ struct CollisionPair {
 struct CollisionGroup {
     robot::GeomType first{}, second{};
     std::vector<int> pairs;
+    int slots = 0;  // of each pair
 };
 
 struct Collisions {

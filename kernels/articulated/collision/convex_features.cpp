@@ -22,6 +22,8 @@ ConvexShape still_shape(const ConvexShape& s) {
 
 Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
 
+Bool is_off_axis(const Vec3& p) { return p.x() * p.x() + p.y() * p.y() > 0.0; }
+
 // A unit vector at right angles to a unit vector.
 Vec3 beside(const Vec3& n) {
     const Vec3 axis = select(abs(n.x()) < 0.6, Vec3(1, 0, 0), Vec3(0, 1, 0));
@@ -34,8 +36,9 @@ Vec3 ConvexShape::unit() const {
     switch (type) {
         case GeomType::sphere:
         case GeomType::ellipsoid: return Vec3();
-        case GeomType::capsule:
-        case GeomType::cylinder: return Vec3(0, 0, shape.half_length());
+        case GeomType::capsule: return Vec3(0, 0, shape.half_length());
+        case GeomType::cylinder:
+            return Vec3(shape.radius(), shape.radius(), shape.half_length());
         case GeomType::box: return shape.size;
         default: return Vec3(1, 1, 1);
     }
@@ -90,39 +93,42 @@ Meeting::Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShap
                  const Feature& of_two)
     : one_(one),
       two_(two),
-      one_flat_(is_some(of_one.second)),
-      two_flat_(is_some(of_two.second)),
+      plane_one_(is_some(of_one.second)),
+      plane_two_(is_some(of_two.second)),
+      flat_one_(plane_one_ || is_off_axis(of_one.point)),
+      flat_two_(plane_two_ || is_off_axis(of_two.point)),
+      has_one_(is_some(of_one.first)),
+      has_two_(is_some(of_two.first)),
       point_one_(one.shape.outward(cwise_product(one.unit(), of_one.point))),
       point_two_(two.shape.place - one.shape.place +
-                 two.shape.outward(cwise_product(two.unit(), of_two.point))),
-      one_has_direction_(is_some(of_one.first)),
-      two_has_direction_(is_some(of_two.first)) {
+                 two.shape.outward(cwise_product(two.unit(), of_two.point))) {
     const auto turned = [](const ConvexShape& s, const Vec3& direction) {
         return s.shape.outward(cwise_product(s.unit_of_directions(), direction));
     };
-    const Vec3 a = turned(one, of_one.first), b = turned(one, of_one.second),
-               c = turned(two, of_two.first), d = turned(two, of_two.second);
-    first_ = select(one_has_direction_, a, c);
-    second_ = select(one_flat_, b, select(one_has_direction_, c, d));
-    has_first_ = one_has_direction_ || two_has_direction_;
-    has_second_ = one_flat_ || two_flat_ || (one_has_direction_ && two_has_direction_);
+    along_one_ = turned(one, of_one.first), along_two_ = turned(two, of_two.first);
+    across_one_ = turned(one, of_one.second), across_two_ = turned(two, of_two.second);
+    first_ = select(plane_two_ || !has_one_, along_two_, along_one_);
+    second_ = select(plane_two_, across_two_,
+                     select(plane_one_, across_one_, select(has_one_, along_two_, Vec3())));
 }
 
 Vec3 Meeting::gap(const Vec3& normal) const {
-    return point_two_ + two_.curve(-normal, two_flat_) - point_one_ -
-           one_.curve(normal, one_flat_);
+    return point_two_ + two_.curve(-normal, flat_two_) - point_one_ -
+           one_.curve(normal, flat_one_);
 }
 
 Vec3 Meeting::gap_change(const Vec3& normal, const Vec3& x) const {
-    return -(two_.curve_change(-normal, x, two_flat_) + one_.curve_change(normal, x, one_flat_));
+    return -(two_.curve_change(-normal, x, flat_two_) + one_.curve_change(normal, x, flat_one_));
 }
 
 Vec3 Meeting::normal_from(const Vec3& near) const {
     const Vec3 both = normalize(cross(first_, second_)),
                determined = select(dot(both, near) < 0.0, -both, both);
     const Vec3 along = normalize(first_);
-    const Vec3 start = select(has_first_, normalize(near - dot(along, near) * along), near);
-    const Vec3 q = normalize(select(has_first_, cross(start, along), beside(near)));
+    const Bool has_first = has_one_ || has_two_,
+               has_second = plane_one_ || plane_two_ || (has_one_ && has_two_);
+    const Vec3 start = select(has_first, normalize(near - dot(along, near) * along), near);
+    const Vec3 q = normalize(select(has_first, cross(start, along), beside(near)));
     const Vec3 p = cross(q, start);
     const Vec3 w = gap(start);
     // The slope of n . gap(n) along p and q, and its second derivative.
@@ -135,33 +141,37 @@ Vec3 Meeting::normal_from(const Vec3& near) const {
     const Vec3 along_p = still.gap_change(n0, p0), along_q = still.gap_change(n0, q0);
     const Float pp = dot(p0, along_p) - dist, pq = dot(p0, along_q), qq = dot(q0, along_q) - dist;
     const Float both_ways = pp * qq - pq * pq;
-    const Float by_p = select(has_first_, Float(0), divz(pq * slope_q - qq * slope_p, both_ways));
-    const Float by_q = select(has_first_, divz(-slope_q, qq),
+    const Float by_p = select(has_first, Float(0), divz(pq * slope_q - qq * slope_p, both_ways));
+    const Float by_q = select(has_first, divz(-slope_q, qq),
                               divz(pq * slope_p - pp * slope_q, both_ways));
     // Far from the root it goes no farther than this.
     const Float length = max(1.0, 2.0 * max(abs(by_p), abs(by_q)));
     const Vec3 stepped = normalize(start + (by_p / length) * p + (by_q / length) * q);
-    return select(has_second_, determined, stepped);
+    return select(has_second, determined, stepped);
 }
 
 Contact Meeting::contact(const Vec3& normal) const {
-    const Vec3 w = gap(normal);
-    const Float dist = dot(normal, w);
-    // w = s first - t second + dist normal where each has a direction.
-    const Vec3 side = cross(second_, normal);
-    const Float s = divz(dot(w, side), dot(first_, side));
-    const Vec3 on_one = point_one_ + one_.curve(normal, one_flat_),
-               on_two = point_two_ + two_.curve(-normal, two_flat_);
-    const Bool each = one_has_direction_ && two_has_direction_;
-    // The middle of a point of the one without directions, and of the other's nearest point.
-    const Vec3 middle =
-        select(each, on_one + s * first_ + (0.5 * dist) * normal,
-               select(one_has_direction_, on_two - (0.5 * dist) * normal,
-                      select(two_has_direction_, on_one + (0.5 * dist) * normal,
-                             0.5 * (on_one + on_two))));
-    const Float one = one_.radius(), two = two_.radius();
-    return Contact(dist - one - two, one_.shape.place + middle + (0.5 * (one - two)) * normal,
-                   normal);
+    const Vec3 on_one = point_one_ + one_.curve(normal, flat_one_),
+               on_two = point_two_ + two_.curve(-normal, flat_two_), w = on_two - on_one;
+    const Bool each = has_one_ && has_two_, planes = plane_one_ && plane_two_;
+    // Along the first's direction to where its line crosses the second's, as seen along the normal; or
+    // along the second's, over the first's face.
+    const Vec3 over_two = cross(along_two_, normal), over_one = cross(along_one_, normal);
+    const Bool moves_one = each && !plane_one_, moves_two = each && plane_one_ && !plane_two_;
+    const Float s = divz(dot(w, over_two), dot(along_one_, over_two)),
+                t = divz(-dot(w, over_one), dot(along_two_, over_one));
+    const Vec3 one = select(moves_one, on_one + s * along_one_, on_one),
+               two = select(moves_two, on_two + t * along_two_, on_two);
+    const Vec3 facing = cross(along_one_, across_one_);
+    const Float dist = select(planes, divz(dot(facing, w), dot(facing, normal)),
+                              dot(normal, two - one));
+    const Bool by_two = has_one_ && (!has_two_ || plane_one_);
+    // The middle of a point of either and of the other's nearest point.
+    const Vec3 middle = select(by_two, two - (0.5 * dist) * normal,
+                               select(has_two_, one + (0.5 * dist) * normal, 0.5 * (one + two)));
+    const Float radius_one = one_.radius(), radius_two = two_.radius();
+    return Contact(dist - radius_one - radius_two,
+                   one_.shape.place + middle + (0.5 * (radius_one - radius_two)) * normal, normal);
 }
 
 }  // namespace hindcast::articulated

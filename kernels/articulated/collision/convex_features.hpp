@@ -39,7 +39,8 @@ struct ConvexShape {
 };
 
 // In multiples of the shape's units, along its axes; no direction is zero. A cylinder's point is a
-// middle of a cap, its first direction alone the axis, two directions span the cap.
+// middle of a cap, or fixed on its rim; its first direction alone the axis or a chord of the cap, two
+// directions span the cap.
 struct Feature {
     Vec3 point, first, second;
 
@@ -55,7 +56,10 @@ struct Feature {
     }
 };
 
-// Two features that meet, with at most two directions between them, which are not parallel.
+// Two features that meet. With at most two directions between them these are not parallel. More of
+// them come with a given normal, that of a face with two directions; of two faces, the second's:
+//     face and edge     where the edge crosses the face's first direction, as seen along the normal
+//     face and face     at the second's point, from the first's plane along the normal
 class Meeting {
 public:
     Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShape& two,
@@ -71,10 +75,12 @@ private:
     Vec3 gap_change(const Vec3& normal, const Vec3& x) const;
 
     ConvexShape one_, two_;
-    Bool one_flat_, two_flat_;  // a cylinder's cap
+    Bool plane_one_, plane_two_;  // two directions
+    Bool flat_one_, flat_two_;    // a cylinder's cap
+    Bool has_one_, has_two_;      // a direction
     Vec3 point_one_, point_two_;  // from the first shape's place
-    Vec3 first_, second_;  // directions of either
-    Bool has_first_, has_second_, one_has_direction_, two_has_direction_;
+    Vec3 along_one_, across_one_, along_two_, across_two_;
+    Vec3 first_, second_;  // the directions that the normal is at right angles to
 };
 
 }  // namespace hindcast::articulated

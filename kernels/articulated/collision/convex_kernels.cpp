@@ -1,5 +1,6 @@
 #include <string>
 
+#include "kernels/articulated/collision/contact_patch.hpp"
 #include "kernels/articulated/collision/contact_slots.hpp"
 #include "kernels/articulated/collision/convex_search.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
@@ -17,13 +18,13 @@ std::string named(const char* what, GeomType first, GeomType second) {
 
 }  // namespace
 
-KernelDef search(GeomType first, GeomType second) {
+KernelDef search(GeomType first, GeomType second, int slots) {
     return kernel(
         named("search", first, second),
         {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
          "geom_hull", "hull_vertex", "vertex_polygons", "polygon_at", "polygon_corners",
          "corner_vertex", "polygon_normal", "slot_normal", "slot_one", "slot_two"},
-        [first, second](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot,
+        [first, second, slots](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot,
                         Read<Float> pair_reach, Read<Vec3> geom_xpos, Read<Mat3> geom_xmat,
                         Property<Vec3> geom_size, Read<Int2> geom_hull, Read<Vec3> hull_vertex,
                         Read<Int2> vertex_polygons, Read<Int> polygon_at,
@@ -38,21 +39,27 @@ KernelDef search(GeomType first, GeomType second) {
                                      g,
                                      &hulls};
             };
-            const FoundFeatures found = meeting_features(
-                shape(first, geoms.x()), shape(second, geoms.y()), pair_reach[pair]);
-            const Int slot = pair_slot[pair];
-            slot_normal.store_once(slot, found.normal);
-            slot_one.store_once(slot, found.one.rows());
-            slot_two.store_once(slot, found.two.rows());
+            const SearchedShape one = shape(first, geoms.x()), two = shape(second, geoms.y());
+            const Float reach = pair_reach[pair];
+            const FoundFeatures found = meeting_features(one, two, reach);
+            std::vector<FoundFeatures> all = {found};
+            if (slots > 1) all = contact_patch(one, two, found, reach, slots);
+            Int slot = pair_slot[pair];
+            for (const FoundFeatures& f : all) {
+                slot_normal.store_once(slot, f.normal);
+                slot_one.store_once(slot, f.one.rows());
+                slot_two.store_once(slot, f.two.rows());
+                slot = slot + 1;
+            }
         });
 }
 
-KernelDef convex_contacts(GeomType first, GeomType second) {
+KernelDef convex_contacts(GeomType first, GeomType second, int slots) {
     return kernel(
         named("contacts", first, second),
         {"pair_geoms", "pair_slot", "geom_xpos", "geom_xmat", "geom_size", "slot_normal",
          "slot_one", "slot_two", "slot_dist", "slot_pos", "slot_frame"},
-        [first, second](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Vec3> geom_xpos,
+        [first, second, slots](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Vec3> geom_xpos,
                         Read<Mat3> geom_xmat, Property<Vec3> geom_size, Read<Vec3> slot_normal,
                         Read<Mat3> slot_one, Read<Mat3> slot_two, WriteSlice<Float> slot_dist,
                         WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {
@@ -60,13 +67,19 @@ KernelDef convex_contacts(GeomType first, GeomType second) {
             const auto shape = [&](GeomType type, const Int& g) {
                 return ConvexShape{type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])};
             };
-            const Int slot = pair_slot[pair];
-            const Meeting meeting(shape(first, geoms.x()), Feature::from(slot_one[slot]),
-                                  shape(second, geoms.y()), Feature::from(slot_two[slot]));
-            const Vec3 near = without_derivative(slot_normal[slot]);
-            Contact contact = meeting.contact(meeting.normal_from(near));
-            contact.exists = squared_norm(near) > 0.0;
-            store_all({contact}, slot, slot_dist, slot_pos, slot_frame);
+            const ConvexShape one = shape(first, geoms.x()), two = shape(second, geoms.y());
+            Contacts all;
+            Int slot = pair_slot[pair];
+            for (int k = 0; k < slots; ++k) {
+                const Meeting meeting(one, Feature::from(slot_one[slot]), two,
+                                      Feature::from(slot_two[slot]));
+                const Vec3 near = without_derivative(slot_normal[slot]);
+                Contact contact = meeting.contact(meeting.normal_from(near));
+                contact.exists = squared_norm(near) > 0.0;
+                all.push_back(contact);
+                slot = slot + 1;
+            }
+            store_all(all, pair_slot[pair], slot_dist, slot_pos, slot_frame);
         });
 }
 

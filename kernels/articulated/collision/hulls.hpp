@@ -1,8 +1,10 @@
-// The convex hulls of a robot's meshes: vertices, and the polygons that they are the corners of.
+// The convex hulls of a robot's meshes: vertices, and the polygons that they are the corners of. Boxes
+// have one, too, in multiples of their half axes; and cylinders, whose caps are polygons of 16 corners,
+// in multiples of radius and half length, without sides.
 //
 // Arrays, of all hulls one after another, with numbers that count through all of them:
 //   geom_hull          geoms x 2       of each geom the first vertex of its hull and their number;
-//                                      0, 0 where it is no mesh
+//                                      0, 0 where it has none
 //   hull_vertex        vertices x 3    in the axes of the mesh
 //   vertex_polygons    vertices x 2    where the polygons at a vertex begin in polygon_at, their number
 //   polygon_at                         polygons, by vertex

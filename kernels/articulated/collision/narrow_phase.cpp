@@ -37,19 +37,19 @@ const Combination* find(GeomType first, GeomType second) {
         {sphere, mesh, "sphere_mesh", 1, nullptr},
         {capsule, capsule, "capsule_capsule", 2, capsule_capsule},
         {capsule, ellipsoid, "capsule_ellipsoid", 1, nullptr},
-        {capsule, cylinder, "capsule_cylinder", 1, nullptr},
+        {capsule, cylinder, "capsule_cylinder", 2, nullptr},
         {capsule, box, "capsule_box", 2, capsule_box},
-        {capsule, mesh, "capsule_mesh", 1, nullptr},
+        {capsule, mesh, "capsule_mesh", 2, nullptr},
         {ellipsoid, ellipsoid, "ellipsoid_ellipsoid", 1, nullptr},
         {ellipsoid, cylinder, "ellipsoid_cylinder", 1, nullptr},
         {ellipsoid, box, "ellipsoid_box", 1, nullptr},
         {ellipsoid, mesh, "ellipsoid_mesh", 1, nullptr},
-        {cylinder, cylinder, "cylinder_cylinder", 1, nullptr},
-        {cylinder, box, "cylinder_box", 1, nullptr},
-        {cylinder, mesh, "cylinder_mesh", 1, nullptr},
+        {cylinder, cylinder, "cylinder_cylinder", 4, nullptr},
+        {cylinder, box, "cylinder_box", 4, nullptr},
+        {cylinder, mesh, "cylinder_mesh", 4, nullptr},
         {box, box, "box_box", box_box_slots, box_box},
-        {box, mesh, "box_mesh", 1, nullptr},
-        {mesh, mesh, "mesh_mesh", 1, nullptr},
+        {box, mesh, "box_mesh", 4, nullptr},
+        {mesh, mesh, "mesh_mesh", 4, nullptr},
     };
     for (const Combination& one : all)
         if (one.first == first && one.second == second) return &one;
@@ -131,9 +131,9 @@ KernelDef plane_mesh_kernel() {
 
 }  // namespace
 
-KernelDef narrow_phase(GeomType first, GeomType second) {
+KernelDef narrow_phase(GeomType first, GeomType second, int slots) {
     const Combination& types = *find(first, second);
-    if (is_searched(first, second)) return convex_contacts(first, second);
+    if (is_searched(first, second)) return convex_contacts(first, second, slots);
     if (second == GeomType::mesh) return plane_mesh_kernel();
     return kernel(
         std::string("articulated_") + types.name,

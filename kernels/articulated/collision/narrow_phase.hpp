@@ -29,17 +29,18 @@ KernelDef geom_places();
 int slots_of(robot::GeomType first, robot::GeomType second);
 
 // An item is a pair of geoms of these types: pair_geoms [pairs x 2], pair_slot [pairs] (its first
-// slot), pair_reach [pairs] (margin and gap together), geom_xpos, geom_xmat, geom_size -> its slots.
-KernelDef narrow_phase(robot::GeomType first, robot::GeomType second);
+// slot), pair_reach [pairs] (margin and gap together), geom_xpos, geom_xmat, geom_size -> its slots,
+// of which it has this many.
+KernelDef narrow_phase(robot::GeomType first, robot::GeomType second, int slots);
 
 // Of these types the features that meet are searched for: search() comes before narrow_phase(), and
 // has no derivative.
 bool is_searched(robot::GeomType first, robot::GeomType second);
 // An item is a pair of geoms of these types: pair_geoms, pair_slot, pair_reach, geom_xpos, geom_xmat,
 // geom_size, the arrays of hulls (hulls.hpp) -> slot_normal, slot_one, slot_two.
-KernelDef search(robot::GeomType first, robot::GeomType second);
-// The contacts of these features: what narrow_phase() is for such types.
-KernelDef convex_contacts(robot::GeomType first, robot::GeomType second);
+KernelDef search(robot::GeomType first, robot::GeomType second, int slots);
+// The contacts of these features: what narrow_phase() is for such types. `slots`: of a pair.
+KernelDef convex_contacts(robot::GeomType first, robot::GeomType second, int slots);
 
 // One item: slot_dist, slot_margin [slots] -> contact_slot [capacity], the slots with a distance
 // below their margin, in order, then -1; contact_count [1]. More of them than there is room for end

@@ -8,6 +8,7 @@
 #                                and has `build` make the module; before `build`
 #   fetch_mujoco        puts MuJoCo's library where the program finds it
 #   provide_mujoco      puts MuJoCo and models of robots, for tests, into build/mujoco and build/robot_models
+#   provide_pinocchio            puts Pinocchio, for tests, into build/pinocchio; after provide_python
 #   provide_torch                sets HINDCAST_TORCH to a folder with PyTorch, for --full; after provide_python
 #   provide_nvrtc                sets HINDCAST_TEST_NVRTC if the machine has no NVRTC; after `build`
 #
@@ -216,6 +217,26 @@ provide_mujoco() {
     fetch_wheel "$robots_package" "$robots_sha256" "$models/robots" \
         "$share/example-robot-data/robots/"{{double_pendulum,bolt,solo,go2,panda,simple_humanoid}_description,talos_data}'/*' ||
         echo "tests of its models are skipped" >&2
+}
+
+# Pinocchio, which has derivatives of robots too, beside what build/python_env has: without it their test
+# skips. 80 MB to download, 180 MB on disk without headers and archives.
+provide_pinocchio() {
+    local folder=$root/build/pinocchio list=$root/app/python/tests/requirements_pinocchio.txt
+    [[ -n ${HINDCAST_PYTHON-} && $(uname -m) == x86_64 ]] || return 0
+    ! cmp -s "$list" "$folder/requirements.txt" || return 0
+    echo "downloading Pinocchio into build/pinocchio" >&2
+    rm -rf "$folder" "$folder.part"
+    if ! "$HINDCAST_PYTHON" -m pip install --quiet --no-deps --only-binary=:all: --require-hashes \
+        --root-user-action=ignore --target "$folder.part" --requirement "$list" </dev/null >&2; then
+        echo "Pinocchio could not be downloaded; its test is skipped" >&2
+        rm -rf "$folder.part"
+        return 0
+    fi
+    rm -rf "$folder.part"/{bin,cmeel.prefix/{bin,include,share,lib/cmake,lib/pkgconfig}}
+    find "$folder.part" -name '*.a' -delete
+    cp "$list" "$folder.part/requirements.txt"
+    mv "$folder.part" "$folder"
 }
 
 # PyTorch for the tests of hindcast.torch, beside what build/python_env has: gigabytes, so that only

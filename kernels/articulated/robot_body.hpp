@@ -10,7 +10,7 @@
 
 #include "engine/model/model.hpp"
 #include "kernels/articulated/constraints/constraint_plan.hpp"
-#include "kernels/articulated/step.hpp"
+#include "kernels/articulated/dynamics/step.hpp"
 
 namespace hindcast::articulated {
 

@@ -147,7 +147,7 @@ Collisions collisions_of(const RobotModel& model) {
             .push_back(static_cast<int>(k));
     }
     all.hulls = hull_arrays(model);
-    for (auto& [two, pairs] : groups) 
+    for (auto& [two, pairs] : groups)
         all.groups.push_back(
             {two.first, two.second, pairs, all.pairs[static_cast<std::size_t>(pairs[0])].slots});
     return all;

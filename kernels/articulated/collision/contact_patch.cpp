@@ -104,9 +104,8 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
         const Int polygon = s.hulls().polygon_at[polygons.x() + k];
         const Int2 own = s.hulls().polygon_corners[polygon];
         Int at = 0;
-        for_(0, own.y(), [&](Int c) {
-            at = select(s.hulls().corner_vertex[own.x() + c] == vertex, c, at);
-        });
+        for_(0, own.y(),
+             [&](Int c) { at = select(s.hulls().corner_vertex[own.x() + c] == vertex, c, at); });
         const Edge edge{s.corner(polygon, at), s.corner(polygon, at + 1)};
         const Vec3 along = s.direction(edge.to - edge.from);
         const Bool same = norm(cross(along, only)) <= in_feature * (norm(along) * norm(only));
@@ -149,8 +148,7 @@ void edge_on_face(const Stance& faces, const Stance& edges, const FaceAndEdge& b
     Int begin_side = -1, end_side = -1;
     for_(0, faces.corners(both.polygon), [&](Int k) {
         const Vec3 corner = faces.at(faces.corner(both.polygon, k));
-        const Vec3 inwards =
-            cross(normal, faces.at(faces.corner(both.polygon, k + 1)) - corner);
+        const Vec3 inwards = cross(normal, faces.at(faces.corner(both.polygon, k + 1)) - corner);
         const Float height = dot(inwards, from - corner), rises = dot(inwards, along);
         const Float way = divz(-height, rises);
         const Bool enters = rises > 0.0 && way > begin, leaves = rises < 0.0 && way < end;
@@ -208,8 +206,8 @@ public:
         const Float across = dot(normal_, cross(along_a, along_c));
         const Float s = divz(dot(normal_, cross(c - a, along_c)), across),
                     t = divz(dot(normal_, cross(c - a, along_a)), across);
-        const Bool crosses = across != 0.0 && s > 1e-12 && s < 1.0 - 1e-12 && t > 1e-12 &&
-                             t < 1.0 - 1e-12;
+        const Bool crosses =
+            across != 0.0 && s > 1e-12 && s < 1.0 - 1e-12 && t > 1e-12 && t < 1.0 - 1e-12;
         const Vec3 on_one = a + select(w.crossing, s, Float(0)) * along_a;
         // From the first's face to the second's, along the normal.
         const Float from_one = dot(normal_, c - on_one),
@@ -314,8 +312,7 @@ std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const Searche
                                          int slots) {
     Slots all(static_cast<std::size_t>(slots));
     const Vec3 zero;
-    const Stance first{one, zero},
-        second{two, two.convex.shape.place - one.convex.shape.place};
+    const Stance first{one, zero}, second{two, two.convex.shape.place - one.convex.shape.place};
     if_(is_some(found.normal), [&] {
         Bool is_patch = false;
         if (slots == 4) {
@@ -326,7 +323,8 @@ std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const Searche
             });
         }
         if_(!is_patch, [&] {
-            FaceAndEdge of_one{Float(edges_lie), Int(-1), {}}, of_two{Float(edges_lie), Int(-1), {}};
+            FaceAndEdge of_one{Float(edges_lie), Int(-1), {}},
+                of_two{Float(edges_lie), Int(-1), {}};
             least_slope(first, found.one, second, found.two, found.normal, of_one);
             least_slope(second, found.two, first, found.one, -found.normal, of_two);
             const Bool on_one = of_one.polygon >= 0 && of_one.slope <= of_two.slope;

@@ -16,7 +16,6 @@ namespace hindcast::articulated {
 // Up to `slots` contacts, as features, in place of the one that was found; normals of empty ones are
 // zero.
 std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const SearchedShape& two,
-                                         const FoundFeatures& found, const Float& reach,
-                                         int slots);
+                                         const FoundFeatures& found, const Float& reach, int slots);
 
 }  // namespace hindcast::articulated

@@ -6,7 +6,7 @@
 namespace hindcast::articulated {
 
 inline void store(const Contact& contact, const Int& slot, const WriteSlice<Float>& dist,
-           const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
+                  const WriteSlice<Vec3>& place, const WriteSlice<Mat3>& frame) {
     const Mat3 none = Mat3::identity(), axes = frame_of(contact);
     Mat3 shown;
     for (int r = 0; r < 3; ++r)

@@ -37,8 +37,7 @@ Vec3 ConvexShape::unit() const {
         case GeomType::sphere:
         case GeomType::ellipsoid: return Vec3();
         case GeomType::capsule: return Vec3(0, 0, shape.half_length());
-        case GeomType::cylinder:
-            return Vec3(shape.radius(), shape.radius(), shape.half_length());
+        case GeomType::cylinder: return Vec3(shape.radius(), shape.radius(), shape.half_length());
         case GeomType::box: return shape.size;
         default: return Vec3(1, 1, 1);
     }
@@ -56,8 +55,8 @@ Vec3 ConvexShape::curve(const Vec3& normal, const Bool& on_cap) const {
     if (!is_curved()) return {};
     const Vec3 n = shape.inward(normal);
     if (type == GeomType::cylinder)
-        return shape.outward(select(on_cap, Vec3(),
-                                    shape.radius() * normalize(Vec3(n.x(), n.y(), 0.0))));
+        return shape.outward(
+            select(on_cap, Vec3(), shape.radius() * normalize(Vec3(n.x(), n.y(), 0.0))));
     return shape.outward(cwise_product(shape.size, normalize(cwise_product(shape.size, n))));
 }
 
@@ -71,10 +70,9 @@ Vec3 ConvexShape::curve_change(const Vec3& normal, const Vec3& x, const Bool& on
     const Vec3 m = cwise_product(size, n), y = cwise_product(size, way);
     const Vec3 u = normalize(m), change = y - dot(u, y) * u;
     const Float length = norm(m);
-    const Vec3 turned = Vec3(divz(change.x(), length), divz(change.y(), length),
-                             divz(change.z(), length));
-    const Vec3 moved =
-        is_circle ? shape.radius() * turned : cwise_product(shape.size, turned);
+    const Vec3 turned =
+        Vec3(divz(change.x(), length), divz(change.y(), length), divz(change.z(), length));
+    const Vec3 moved = is_circle ? shape.radius() * turned : cwise_product(shape.size, turned);
     return shape.outward(select(on_cap, Vec3(), moved));
 }
 
@@ -85,9 +83,7 @@ Feature Feature::from(const Mat3& rows) {
     return Feature(row(0), row(1), row(2));
 }
 
-Mat3 Feature::rows() const {
-    return transpose(Mat3::from_columns({point, first, second}));
-}
+Mat3 Feature::rows() const { return transpose(Mat3::from_columns({point, first, second})); }
 
 Meeting::Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShape& two,
                  const Feature& of_two)
@@ -113,8 +109,7 @@ Meeting::Meeting(const ConvexShape& one, const Feature& of_one, const ConvexShap
 }
 
 Vec3 Meeting::gap(const Vec3& normal) const {
-    return point_two_ + two_.curve(-normal, flat_two_) - point_one_ -
-           one_.curve(normal, flat_one_);
+    return point_two_ + two_.curve(-normal, flat_two_) - point_one_ - one_.curve(normal, flat_one_);
 }
 
 Vec3 Meeting::gap_change(const Vec3& normal, const Vec3& x) const {
@@ -142,8 +137,8 @@ Vec3 Meeting::normal_from(const Vec3& near) const {
     const Float pp = dot(p0, along_p) - dist, pq = dot(p0, along_q), qq = dot(q0, along_q) - dist;
     const Float both_ways = pp * qq - pq * pq;
     const Float by_p = select(has_first, Float(0), divz(pq * slope_q - qq * slope_p, both_ways));
-    const Float by_q = select(has_first, divz(-slope_q, qq),
-                              divz(pq * slope_p - pp * slope_q, both_ways));
+    const Float by_q =
+        select(has_first, divz(-slope_q, qq), divz(pq * slope_p - pp * slope_q, both_ways));
     // Far from the root it goes no farther than this.
     const Float length = max(1.0, 2.0 * max(abs(by_p), abs(by_q)));
     const Vec3 stepped = normalize(start + (by_p / length) * p + (by_q / length) * q);
@@ -163,8 +158,8 @@ Contact Meeting::contact(const Vec3& normal) const {
     const Vec3 one = select(moves_one, on_one + s * along_one_, on_one),
                two = select(moves_two, on_two + t * along_two_, on_two);
     const Vec3 facing = cross(along_one_, across_one_);
-    const Float dist = select(planes, divz(dot(facing, w), dot(facing, normal)),
-                              dot(normal, two - one));
+    const Float dist =
+        select(planes, divz(dot(facing, w), dot(facing, normal)), dot(normal, two - one));
     const Bool by_two = has_one_ && (!has_two_ || plane_one_);
     // The middle of a point of either and of the other's nearest point.
     const Vec3 middle = select(by_two, two - (0.5 * dist) * normal,

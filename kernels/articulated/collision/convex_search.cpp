@@ -42,8 +42,8 @@ FoundFeatures without_parallel(const SearchedShape& one, const SearchedShape& tw
     };
     const Vec3 a = turned(one, found.one.first), b = turned(two, found.two.first);
     const double parallel = current_real() == ir::Type::f64 ? 1e-14 : 1e-8;
-    const Bool both = is_some(a) && is_some(b) && !is_some(found.one.second) &&
-                      !is_some(found.two.second);
+    const Bool both =
+        is_some(a) && is_some(b) && !is_some(found.one.second) && !is_some(found.two.second);
     const Bool beside =
         both && squared_norm(cross(a, b)) <= parallel * (squared_norm(a) * squared_norm(b));
     FoundFeatures f = found;
@@ -67,9 +67,7 @@ std::vector<Feature> choices(const SearchedShape& s, const Vec3& a, const Vec3& 
     }
 }
 
-int directions(std::size_t choice) {
-    return choice == 0 ? 0 : choice == 4 ? 2 : 1;
-}
+int directions(std::size_t choice) { return choice == 0 ? 0 : choice == 4 ? 2 : 1; }
 int directions(const SearchedShape& s, std::size_t choice) {
     if (s.convex.type == GeomType::cylinder) return static_cast<int>(choice);
     return directions(choice);
@@ -100,8 +98,8 @@ FoundFeatures at_normal(const SearchedShape& one, const SearchedShape& two,
 
 // Tries features near a triangle, and takes those whose best normal separates the shapes most; of
 // equal ones those with more directions.
-FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two,
-                              const Triangle& t, const Vec3& normal) {
+FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two, const Triangle& t,
+                              const Vec3& normal) {
     const DifferencePoint &a = t.corners[0], &b = t.corners[1], &c = t.corners[2];
     const std::vector<Feature> of_one = choices(one, a.one, b.one, c.one),
                                of_two = choices(two, a.two, b.two, c.two);
@@ -134,8 +132,8 @@ FoundFeatures most_separating(const SearchedShape& one, const SearchedShape& two
         const Float dist = dot(tried.normal, there.w);
         const Float room = clear * (norm(there.w) + abs(most));
         // Directions that are parallel to the normal leave none.
-        const Bool better = squared_norm(tried.normal) > 0.5 &&
-                            dist > most + select(most < -1e29, Float(0), room);
+        const Bool better =
+            squared_norm(tried.normal) > 0.5 && dist > most + select(most < -1e29, Float(0), room);
         most = select(better, dist, most);
         best.normal = select(better, tried.normal, best.normal);
         best.one = Feature::chosen(better, tried.one, best.one);
@@ -155,30 +153,30 @@ FoundFeatures settled(const SearchedShape& one, const SearchedShape& two, const 
     Float most = -1e30;
     Bool searching = true;
     Int trips = 0;
-    while_(
-        [&] { return searching && trips < 4; },
-        [&] {
-            trips = trips + 1;
-            const FoundFeatures found = most_separating(one, two, t, best.normal);
-            const DifferencePoint next = farthest(one, two, -found.normal);
-            const Vec3 gap =
-                Meeting(one.convex, found.one, two.convex, found.two).gap(found.normal);
-            const Float dist = dot(found.normal, next.w);
-            const Bool better = dist > most;
-            most = select(better, dist, most);
-            best.normal = select(better, found.normal, best.normal);
-            best.one = Feature::chosen(better, found.one, best.one);
-            best.two = Feature::chosen(better, found.two, best.two);
-            searching = better && dot(found.normal, gap) - dist > clear * (norm(gap) + norm(next.w));
-            const auto corners = [&](const Feature& f, const Vec3& other) {
-                return select(is_some(f.first), f.point + f.first, other);
-            };
-            const DifferencePoint a{next.w, found.one.point, found.two.point},
-                b{next.w, corners(found.one, t.corners[1].one),
-                  corners(found.two, t.corners[1].two)};
-            t = {{a, b, next}};
-        },
-        5);
+    while_([&] { return searching && trips < 4; },
+           [&] {
+               trips = trips + 1;
+               const FoundFeatures found = most_separating(one, two, t, best.normal);
+               const DifferencePoint next = farthest(one, two, -found.normal);
+               const Vec3 gap =
+                   Meeting(one.convex, found.one, two.convex, found.two).gap(found.normal);
+               const Float dist = dot(found.normal, next.w);
+               const Bool better = dist > most;
+               most = select(better, dist, most);
+               best.normal = select(better, found.normal, best.normal);
+               best.one = Feature::chosen(better, found.one, best.one);
+               best.two = Feature::chosen(better, found.two, best.two);
+               searching =
+                   better && dot(found.normal, gap) - dist > clear * (norm(gap) + norm(next.w));
+               const auto corners = [&](const Feature& f, const Vec3& other) {
+                   return select(is_some(f.first), f.point + f.first, other);
+               };
+               const DifferencePoint a{next.w, found.one.point, found.two.point},
+                   b{next.w, corners(found.one, t.corners[1].one),
+                     corners(found.two, t.corners[1].two)};
+               t = {{a, b, next}};
+           },
+           5);
     return best;
 }
 

@@ -38,10 +38,10 @@ Vec3 farthest(const SearchedShape& shape, const Vec3& way);
 DifferencePoint farthest(const SearchedShape& one, const SearchedShape& two, const Vec3& way);
 
 struct NearestPoint {
-    Triangle around;   // the nearest point lies on it
-    Vec3 point;        // from the origin
-    Bool overlap;      // the origin is within, or next to it
-    Bool beyond;       // it is farther than the reach
+    Triangle around;  // the nearest point lies on it
+    Vec3 point;       // from the origin
+    Bool overlap;     // the origin is within, or next to it
+    Bool beyond;      // it is farther than the reach
 };
 NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two, const Float& reach);
 

@@ -23,8 +23,8 @@ public:
     std::vector<ModelArray> make() {
         const auto types = m_.integers("geom_type"), meshes = m_.integers("geom_dataid");
         for (std::size_t g = 0; g < types.size(); ++g) {
-            const int hull = hull_of(
-                robot::enum_at<robot::GeomType>(types, static_cast<int>(g)), meshes[g]);
+            const int hull =
+                hull_of(robot::enum_at<robot::GeomType>(types, static_cast<int>(g)), meshes[g]);
             if (hull == no_hull) {
                 append(geom_hull_, 0, 0);
                 continue;
@@ -100,8 +100,7 @@ private:
             vertices.push_back({k % 2 * 2. - 1, k / 2 % 2 * 2. - 1, k / 4 * 2. - 1});
         for (int axis = 0; axis < 3; ++axis)
             for (const int side : {0, 1}) {
-                const int u = 1 << ((axis + 1) % 3), v = 1 << ((axis + 2) % 3),
-                          at = side << axis;
+                const int u = 1 << ((axis + 1) % 3), v = 1 << ((axis + 2) % 3), at = side << axis;
                 polygons.push_back(side != 0 ? Integers{at, at + u, at + u + v, at + v}
                                              : Integers{at, at + v, at + u + v, at + u});
                 std::array<double, 3> normal{};

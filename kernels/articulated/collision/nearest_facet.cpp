@@ -132,8 +132,7 @@ Tetrahedron first_tetrahedron(const SearchedShape& one, const SearchedShape& two
 
 }  // namespace
 
-NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two,
-                           const Bool& counts) {
+NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, const Bool& counts) {
     const bool is_double = current_real() == ir::Type::f64;
     const bool curved = one.convex.is_curved() || two.convex.is_curved();
     const double exact = is_double ? (curved ? 1e-9 : 1e-13) : 1e-6,
@@ -148,23 +147,23 @@ NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two,
         for (const auto& f : facets) polytope.add_facet(Int(f[0]), Int(f[1]), Int(f[2]));
         Bool growing = true;
         Float least = no_facet;
-        while_(
-            [&] { return growing; },
-            [&] {
-                const Int facet = polytope.nearest();
-                const Vec3 normal = polytope.normal(facet);
-                const DifferencePoint next = farthest(one, two, normal);
-                const Float height = dot(normal, next.w);
-                if_(height < least, [&] {
-                    least = height;
-                    best.normal = normal;
-                    for (int k = 0; k < 3; ++k)
-                        best.facet.corners[k] = polytope.point(polytope.corner(facet, k));
-                });
-                growing = height - polytope.height(facet) > exact * start.size && !polytope.full();
-                if_(growing, [&] { polytope.grow(next, seen * start.size); });
-            },
-            most_points + 2);
+        while_([&] { return growing; },
+               [&] {
+                   const Int facet = polytope.nearest();
+                   const Vec3 normal = polytope.normal(facet);
+                   const DifferencePoint next = farthest(one, two, normal);
+                   const Float height = dot(normal, next.w);
+                   if_(height < least, [&] {
+                       least = height;
+                       best.normal = normal;
+                       for (int k = 0; k < 3; ++k)
+                           best.facet.corners[k] = polytope.point(polytope.corner(facet, k));
+                   });
+                   growing =
+                       height - polytope.height(facet) > exact * start.size && !polytope.full();
+                   if_(growing, [&] { polytope.grow(next, seen * start.size); });
+               },
+               most_points + 2);
     });
     return best;
 }

@@ -62,7 +62,8 @@ NearestOnTriangle on_triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
     const Vec3 normal = cross(b - a, c - a);
     const Float squared = squared_norm(normal);
     NearestOnTriangle inner;
-    inner.weights = Vec3(dot(normal, cross(b, c)), dot(normal, cross(c, a)), dot(normal, cross(a, b)));
+    inner.weights =
+        Vec3(dot(normal, cross(b, c)), dot(normal, cross(c, a)), dot(normal, cross(a, b)));
     const Bool within = squared > 0.0 && inner.weights.x() > 0.0 && inner.weights.y() > 0.0 &&
                         inner.weights.z() > 0.0;
     inner.weights = inner.weights / squared;
@@ -86,19 +87,16 @@ Bool holds_origin(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
 
 // A corner without weight becomes one that has some.
 Triangle without_idle(const Triangle& t, const Vec3& weights) {
-    const DifferencePoint some =
-        select(weights.x() > 0.0, t.corners[0],
-               select(weights.y() > 0.0, t.corners[1], t.corners[2]));
+    const DifferencePoint some = select(weights.x() > 0.0, t.corners[0],
+                                        select(weights.y() > 0.0, t.corners[1], t.corners[2]));
     Triangle kept = t;
-    for (int k = 0; k < 3; ++k)
-        kept.corners[k] = select(weights[k] > 0.0, t.corners[k], some);
+    for (int k = 0; k < 3; ++k) kept.corners[k] = select(weights[k] > 0.0, t.corners[k], some);
     return kept;
 }
 
 }  // namespace
 
-NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two,
-                           const Float& reach) {
+NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two, const Float& reach) {
     const bool is_double = current_real() == ir::Type::f64;
     const double exact = is_double ? 1e-14 : 1e-6, touching = is_double ? 1e-18 : 1e-10;
     const DifferencePoint start =
@@ -110,37 +108,36 @@ NearestPoint nearest_point(const SearchedShape& one, const SearchedShape& two,
     n.beyond = Bool(false);
     Bool searching = true;
     Int trips = 0;
-    while_(
-        [&] { return searching && trips < 80; },
-        [&] {
-            trips = trips + 1;
-            const DifferencePoint next = farthest(one, two, -n.point);
-            const Float squared = squared_norm(n.point), bound = dot(n.point, next.w);
-            n.beyond = bound > 0.0 && bound * bound > reach * reach * squared;
-            Triangle& t = n.around;
-            n.overlap = holds_origin(t.corners[0].w, t.corners[1].w, t.corners[2].w, next.w);
-            Triangle best;
-            NearestOnTriangle nearest;
-            for (int k = 0; k < 3; ++k) {
-                const Triangle other{{t.corners[k], t.corners[(k + 1) % 3], next}};
-                const NearestOnTriangle there = on_triangle(
-                    other.corners[0].w, other.corners[1].w, other.corners[2].w);
-                const Bool better = k == 0 ? Bool(true) : there.squared < nearest.squared;
-                nearest = select(better, there, nearest);
-                for (int c = 0; c < 3; ++c)
-                    best.corners[c] = select(better, other.corners[c], best.corners[c]);
-            }
-            const Bool nearer = nearest.squared < squared && squared - bound > exact * squared;
-            const Bool goes_on = nearer && !n.overlap && !n.beyond;
-            best = without_idle(best, nearest.weights);
-            for (int c = 0; c < 3; ++c)
-                t.corners[c] = select(goes_on, best.corners[c], t.corners[c]);
-            n.point = select(goes_on, nearest.point, n.point);
-            const Float largest = squared_norm(next.w) + squared_norm(start.w);
-            n.overlap = n.overlap || squared_norm(n.point) <= touching * largest;
-            searching = goes_on && !n.overlap;
-        },
-        81);
+    while_([&] { return searching && trips < 80; },
+           [&] {
+               trips = trips + 1;
+               const DifferencePoint next = farthest(one, two, -n.point);
+               const Float squared = squared_norm(n.point), bound = dot(n.point, next.w);
+               n.beyond = bound > 0.0 && bound * bound > reach * reach * squared;
+               Triangle& t = n.around;
+               n.overlap = holds_origin(t.corners[0].w, t.corners[1].w, t.corners[2].w, next.w);
+               Triangle best;
+               NearestOnTriangle nearest;
+               for (int k = 0; k < 3; ++k) {
+                   const Triangle other{{t.corners[k], t.corners[(k + 1) % 3], next}};
+                   const NearestOnTriangle there =
+                       on_triangle(other.corners[0].w, other.corners[1].w, other.corners[2].w);
+                   const Bool better = k == 0 ? Bool(true) : there.squared < nearest.squared;
+                   nearest = select(better, there, nearest);
+                   for (int c = 0; c < 3; ++c)
+                       best.corners[c] = select(better, other.corners[c], best.corners[c]);
+               }
+               const Bool nearer = nearest.squared < squared && squared - bound > exact * squared;
+               const Bool goes_on = nearer && !n.overlap && !n.beyond;
+               best = without_idle(best, nearest.weights);
+               for (int c = 0; c < 3; ++c)
+                   t.corners[c] = select(goes_on, best.corners[c], t.corners[c]);
+               n.point = select(goes_on, nearest.point, n.point);
+               const Float largest = squared_norm(next.w) + squared_norm(start.w);
+               n.overlap = n.overlap || squared_norm(n.point) <= touching * largest;
+               searching = goes_on && !n.overlap;
+           },
+           81);
     n.beyond = n.beyond && !n.overlap;
     return n;
 }

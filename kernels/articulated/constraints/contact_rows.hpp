@@ -9,7 +9,7 @@
 #pragma once
 
 #include "kernels/articulated/constraints/constraint_plan.hpp"
-#include "kernels/articulated/dynamics.hpp"
+#include "kernels/articulated/dynamics/dynamics.hpp"
 
 namespace hindcast::articulated {
 

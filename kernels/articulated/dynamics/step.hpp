@@ -9,7 +9,7 @@
 // c(t) = (1 - t/2 cot(t/2)) / t^2 (Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IV.8).
 #pragma once
 
-#include "kernels/articulated/actuation.hpp"
+#include "kernels/articulated/dynamics/actuation.hpp"
 
 namespace hindcast::articulated {
 

@@ -1,4 +1,4 @@
-#include "kernels/articulated/kinematics.hpp"
+#include "kernels/articulated/dynamics/kinematics.hpp"
 
 namespace hindcast::articulated {
 

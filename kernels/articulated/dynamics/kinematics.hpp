@@ -9,7 +9,7 @@
 //   cvel          bodies x 6        the velocity of each body, about the same place
 #pragma once
 
-#include "kernels/articulated/spatial.hpp"
+#include "kernels/articulated/dynamics/spatial.hpp"
 #include "kernels/articulated/tree.hpp"
 
 namespace hindcast::articulated {

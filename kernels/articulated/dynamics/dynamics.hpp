@@ -7,7 +7,7 @@
 // The forces have one number for each degree of freedom: N, or N m.
 #pragma once
 
-#include "kernels/articulated/kinematics.hpp"
+#include "kernels/articulated/dynamics/kinematics.hpp"
 
 namespace hindcast::articulated {
 

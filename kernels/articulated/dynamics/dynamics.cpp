@@ -1,4 +1,4 @@
-#include "kernels/articulated/dynamics.hpp"
+#include "kernels/articulated/dynamics/dynamics.hpp"
 
 namespace hindcast::articulated {
 

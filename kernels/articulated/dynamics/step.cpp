@@ -1,4 +1,4 @@
-#include "kernels/articulated/step.hpp"
+#include "kernels/articulated/dynamics/step.hpp"
 
 namespace hindcast::articulated {
 

@@ -1,4 +1,4 @@
-#include "kernels/articulated/actuation.hpp"
+#include "kernels/articulated/dynamics/actuation.hpp"
 
 #include <numbers>
 

@@ -9,7 +9,7 @@
 //   act_dot          activations        1/s
 #pragma once
 
-#include "kernels/articulated/dynamics.hpp"
+#include "kernels/articulated/dynamics/dynamics.hpp"
 
 namespace hindcast::articulated {
 

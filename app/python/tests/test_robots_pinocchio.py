@@ -54,11 +54,13 @@ ROBOTS = {
     "double_pendulum": ("double_pendulum_description/urdf/double_pendulum.urdf", False),
     "panda": ("panda_description/urdf/panda.urdf", False),
     "solo12": ("solo_description/robots/solo12.urdf", True),
+    "go2": ("go2_description/urdf/go2.urdf", True),
     "simple_humanoid": ("simple_humanoid_description/urdf/simple_humanoid.urdf", True),
+    "talos": ("talos_data/robots/talos_full_v2.urdf", True),
 }
-if os.environ.get("HINDCAST_FULL") == "1":  # LLVM takes minutes for the derivatives of these
-    ROBOTS["go2"] = ("go2_description/urdf/go2.urdf", True)
-    ROBOTS["talos"] = ("talos_data/robots/talos_full_v2.urdf", True)
+# LLVM takes minutes for derivatives of the large ones, the interpreter, whose bits are the same, seconds.
+CASES = [(name, "interpreter") for name in ROBOTS]
+CASES += [(name, "cpu") for name in (ROBOTS if os.environ.get("HINDCAST_FULL") == "1" else ["panda"])]
 
 
 def cross_matrix(v):
@@ -88,7 +90,7 @@ def close(found, expected, what):
 class Robot:
     """One robot as a scene of ours and as a model of Pinocchio's, and which joint is which."""
 
-    def __init__(self, folder, file, free):
+    def __init__(self, folder, file, free, device):
         # Joints and inertias only: shapes weigh nothing.
         description = ElementTree.fromstring(file.read_bytes())
         for link in description.iter("link"):
@@ -117,11 +119,11 @@ class Robot:
 
         self.free = free
         self.compiled = mujoco.MjModel.from_xml_path(str(folder / "robot.xml"))
-        self.simulation = hc.load(folder / "robot.json")
+        self.simulation = hc.load(folder / "robot.json", device=device)
         self.inputs = ["qpos", "qvel", "ctrl", *INERTIAS]
         self.velocity = hindcast.jax.simulation(
             folder / "robot.json", inputs=[f"robot.{name}" for name in self.inputs],
-            outputs=["final:robot.qvel"], precision="f64")
+            outputs=["final:robot.qvel"], precision="f64", device=device)
         every = tuple(range(len(self.inputs)))
         self.by_adjoint = jax.jit(jax.jacrev(self.velocity, argnums=every))
         self.by_tangent = jax.jit(jax.jacfwd(self.velocity, argnums=every))
@@ -147,12 +149,16 @@ class Robot:
         """Random positions, velocities, controls and inertias, as ours are: the scene's values by name."""
         random = np.random.default_rng(5)
         m = self.compiled
+        joints = m.actuator_trnid[:, 0]
+        # Pinocchio knows no limit of a motor's force.
+        strongest = np.where(
+            m.jnt_actfrclimited[joints], np.minimum(5, 0.9 * m.jnt_actfrcrange[joints, 1]), 5)
         for _ in range(count):
             qpos = random.uniform(-2, 2, m.nq)
             if self.free:
                 qpos[3:7] /= np.linalg.norm(qpos[3:7])
             yield dict(
-                qpos=qpos, qvel=random.uniform(-2, 2, m.nv), ctrl=random.uniform(-5, 5, m.nu),
+                qpos=qpos, qvel=random.uniform(-2, 2, m.nv), ctrl=random.uniform(-1, 1, m.nu) * strongest,
                 body_mass=m.body_mass * random.uniform(0.5, 1.5, m.nbody),
                 body_inertia=m.body_inertia * random.uniform(0.5, 1.5, (m.nbody, 3)),
                 body_ipos=m.body_ipos + random.uniform(-0.02, 0.02, (m.nbody, 3)),
@@ -230,15 +236,16 @@ class Robot:
         return ten, {name: matrix.reshape(size, -1) for name, matrix in by.items()}
 
 
-@pytest.fixture(scope="module", params=ROBOTS)
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
 def robot(request, tmp_path_factory):
-    file, free = ROBOTS[request.param]
+    name, device = request.param
+    file, free = ROBOTS[name]
     if not (robots / file).exists():
         pytest.skip(f"{pathlib.Path(file).name} is not there")
-    folder = tmp_path_factory.mktemp(request.param)
+    folder = tmp_path_factory.mktemp(name)
     before = pathlib.Path.cwd()
     os.chdir(folder)  # MuJoCo's package writes a log into the working folder
-    yield Robot(folder, robots / file, free)
+    yield Robot(folder, robots / file, free, device)
     os.chdir(before)
 
 

@@ -12,7 +12,8 @@ numbers of the quaternion, normalised where they are read, and the place in the 
     δplace = R δx       δquaternion = ½ quaternion ⊗ (0, δθ)
 
 Pinocchio's derivative by q holds its velocity, ours holds A times it: where the body turns by δθ and
-ours stays, v_linear changes by v_linear × δθ. By f only those of actuated joints are ours.
+ours stays, v_linear changes by v_linear × δθ (which comes to nothing where all else moves along with the
+free joint, as here). By f only those of actuated joints are ours.
 
 Inertias of Pinocchio are ten numbers of each joint: mass, mass times centre, and inertia about the
 joint; with Y its regressor, q̈ changes by -M^-1 Y δ. Ours are of each body: mass, centre of mass,

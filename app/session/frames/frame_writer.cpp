@@ -253,7 +253,7 @@ render::Frame FrameJob::frame() const {
     f.iteration = trajectory->iteration;
     f.time = static_cast<double>(f.step) * scene->step_seconds;
     f.arrows = input.contents.arrows;
-    f.numbers = scene->drawable_numbers(*base, parameters, *input.frame, f.time);
+    f.numbers = scene->drawable_numbers(*base, parameters, f.time, input.frame.get());
     f.meshes = scene->drawable_meshes(*base, parameters);
     const std::vector<render::Drawable>& drawables = scene->plan.stage->drawables;
     if (input.contents.arrows.empty())  // none are drawn

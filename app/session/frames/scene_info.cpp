@@ -405,9 +405,8 @@ std::vector<QuantityInfo> SceneInfo::quantity_infos(const Trajectory& t,
 }
 
 std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<SharedValues>& base,
-                                                             const SharedValues& at,
-                                                             const KeptFrame& frame,
-                                                             double time) const {
+                                                             const SharedValues& at, double time,
+                                                             const KeptFrame* frame) const {
     std::vector<std::vector<double>> all;
     using Kind = render::Drawable::Kind;
     const auto dimension = static_cast<std::size_t>(plan.stage->dimension);
@@ -416,7 +415,9 @@ std::vector<std::vector<double>> SceneInfo::drawable_numbers(const std::vector<S
         std::vector<double>& numbers = all.emplace_back(from.constant);
         const Kind kind = plan.stage->drawables[k].kind;
         if (from.body)
-            numbers = from.body->pose([&](const std::string& array) { return frame.find(array); });
+            numbers = from.body->pose([&](const std::string& array) {
+                return frame == nullptr ? nullptr : frame->find(array);
+            });
         if (from.solid)
             numbers = from.solid->pose(
                 [&](const std::string& path) { return values_of(quantity_of.at(path), base, at); },

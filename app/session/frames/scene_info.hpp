@@ -88,10 +88,10 @@ struct SceneInfo {
     // Frame::meshes.
     std::vector<std::shared_ptr<const render::Mesh>> drawable_meshes(
         const std::vector<SharedValues>& base, const SharedValues& parameters) const;
-    // Frame::numbers of a frame at a time in seconds.
+    // Frame::numbers at a time in seconds. `frame`: where bodies are; without it they are not drawn.
     std::vector<std::vector<double>> drawable_numbers(const std::vector<SharedValues>& base,
-                                                      const SharedValues& parameters,
-                                                      const KeptFrame& frame, double time) const;
+                                                      const SharedValues& parameters, double time,
+                                                      const KeptFrame* frame = nullptr) const;
 };
 using SceneInfoPointer = std::shared_ptr<const SceneInfo>;
 

@@ -17,11 +17,13 @@ const lang::KernelDef& copy_of(int components) {
     static const lang::KernelDef kernels[] = {
         copy_kernel<Float>("copy_1"), copy_kernel<lang::Vec<Float, 2>>("copy_2"),
         copy_kernel<lang::Vec<Float, 3>>("copy_3"), copy_kernel<lang::Vec<Float, 4>>("copy_4"),
-        copy_kernel<lang::Mat<Float, 3, 3>>("copy_9")};
-    if (components >= 1 && components <= 4) return kernels[components - 1];
-    if (components == 9) return kernels[4];
+        // Motions and inertias of rigid bodies have 6 and 10.
+        copy_kernel<lang::Vec<Float, 6>>("copy_6"), copy_kernel<lang::Mat<Float, 3, 3>>("copy_9"),
+        copy_kernel<lang::Vec<Float, 10>>("copy_10")};
+    for (const lang::KernelDef& kernel : kernels)
+        if (kernel.parameters().front().components == components) return kernel;
     throw Error("there is no copy for elements of " + std::to_string(components) + " components")
-        .remedy("elements may have 1 to 4 or 9");
+        .remedy("elements may have 1 to 4, 6, 9 or 10");
 }
 
 }  // namespace

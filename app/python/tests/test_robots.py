@@ -113,3 +113,18 @@ def test_every_array_that_is_not_for_looks_is_there():
               if not name.startswith("_") and isinstance(getattr(model, name), np.ndarray)}
     missing = {name for name in arrays - set(said["arrays"]) if not left_out.match(name)}
     assert missing == set()
+
+
+def test_a_batch_of_robots_has_the_gradient_of_one(monkeypatch):
+    """Windows keep every published array: motions and inertias have 6 and 10 components."""
+    monkeypatch.setenv("HINDCAST_MUJOCO", str(wheel / "mujoco/libmujoco.so.4.0.1"))
+    import hindcast as hc
+
+    simulation = hc.load(str(root / "scenes/robots/double_pendulum.json"), precision="f64")
+    loss, gradient = simulation.value_and_grad(["pendulum.dof_damping"])
+    batch = simulation.batch(2)
+    pulled = batch.vjp(["pendulum.dof_damping"], 200, loss=1.0)
+    for member in range(2):
+        assert pulled.losses[member] == loss
+        assert np.array_equal(pulled.paths["pendulum.dof_damping"][member],
+                              np.asarray(gradient["pendulum.dof_damping"]))

@@ -11,6 +11,9 @@ namespace {
 constexpr double faces_look = 0.996;  // cosine of the angle between faces that meet
 constexpr double edges_lie = 0.0894;  // sine of the angle between an edge and a face that meet
 constexpr double in_feature = 1e-6;   // sine of that between a feature and its own face
+// Cosine of the angle between the normal that was found and the face that an edge meets; capsules
+// meet faces that their axis is above.
+constexpr double faces_it = 0.978, faces_axis = 0.76;
 
 Bool is_some(const Vec3& v) { return squared_norm(v) > 0.0; }
 // Sine of the angle between a direction and a plane, by its normal.
@@ -87,7 +90,7 @@ struct Edge {
     Vec3 from, to;
 };
 
-// Calls `f` with every edge at the feature, or the feature that is one.
+// Calls `f` with every edge at a corner, or the feature that is an edge.
 void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
                const std::function<void(const Edge& edge)>& f) {
     const Vec3 lower(0, 0, -1), upper(0, 0, 1);
@@ -109,7 +112,7 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
         const Edge edge{s.corner(polygon, at), s.corner(polygon, at + 1)};
         const Vec3 along = s.direction(edge.to - edge.from);
         const Bool same = norm(cross(along, only)) <= in_feature * (norm(along) * norm(only));
-        if_(!is_edge || same, [&] { f(edge); });
+        if_(!is_some(feature.second) && (!is_edge || same), [&] { f(edge); });
     });
 }
 
@@ -123,10 +126,11 @@ struct FaceAndEdge {
 void least_slope(const Stance& faces, const Feature& face_feature, const Stance& edges,
                  const Feature& edge_feature, const Vec3& from_faces, FaceAndEdge& best) {
     if (!has_faces(faces.shape)) return;
+    const double facing = has_faces(edges.shape) ? faces_it : faces_axis;
     each_face(faces, face_feature, from_faces, [&](const Int& polygon, const Vec3& normal) {
         each_edge(edges, edge_feature, -from_faces, [&](const Edge& edge) {
             const Float there = slope(edges.direction(edge.to - edge.from), normal);
-            const Bool better = there < best.slope;
+            const Bool better = there < best.slope && dot(normal, from_faces) > facing;
             best.slope = select(better, there, best.slope);
             best.polygon = select(better, polygon, best.polygon);
             best.edge.from = select(better, edge.from, best.edge.from);

@@ -2,6 +2,7 @@
 // closed forms.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <numbers>
 
 #include "tests/robots/contacts.hpp"
@@ -57,7 +58,99 @@ void compare(const TwoGeoms& two, const std::string& attributes, int states, dou
     CHECK(dropped <= states / 50);
 }
 
+// A model whose general convex shapes MuJoCo's search takes to full precision.
+std::string precise(const TwoGeoms& two, const std::string& attributes, bool askew, bool several) {
+    std::string text = two.text(attributes, askew);
+    const std::string flag = several ? "enable" : "disable";
+    text.replace(
+        0, std::string("<mujoco>").size(),
+        "<mujoco><option ccd_iterations=\"200\" ccd_tolerance=\"1e-12\"><flag multiccd=\"" + flag +
+            "\"/></option>");
+    return text;
+}
+
+// Calls `f` with our contacts and MuJoCo's at random places, or aligned up to `turned`.
+void at_places(const TwoGeoms& two, const std::string& text, int states, double turned,
+               const std::function<void(const std::vector<FoundContact>&,
+                                        const std::vector<FoundContact>&)>& f) {
+    CAPTURE(two.first);
+    CAPTURE(two.second);
+    CAPTURE(turned);
+    Oracle oracle(text, "geoms.xml");
+    OurContacts ours(oracle.model(), interpreter_device());
+    RandomPoses random(5);
+    for (int k = 0; k < states; ++k) {
+        CAPTURE(k);
+        const auto pose = [&] {
+            return turned < 0 ? random.pose(two.reach) : random.aligned(two.reach, turned);
+        };
+        oracle.set({joined({pose(), pose()}), std::vector<double>(12), {}, {}});
+        oracle.forward();
+        ours.set("xpos", places_of(oracle, "xpos"));
+        ours.set("xquat", places_of(oracle, "xquat"));
+        ours.run();
+        f(ours.contacts(), contacts_of(oracle));
+    }
+}
+
+// Single contacts; what is aligned may touch in many places.
+void compare_single(const TwoGeoms& two, const std::string& attributes, int states, double turned) {
+    int touching = 0;
+    at_places(
+        two, precise(two, attributes, turned < 0, false), states, turned,
+        [&](const std::vector<FoundContact>& found, const std::vector<FoundContact>& expected) {
+            CHECK(found.size() == expected.size());
+            touching += expected.empty() ? 0 : 1;
+            const ContactDifference d = difference(found, expected);
+            CHECK(d.dist < 1e-6);
+            // MuJoCo's ends a little beside where ellipsoids are almost alike.
+            CHECK(d.normal < 5e-3);
+            if (turned < 0) CHECK(d.place < 1e-3);
+        });
+    CHECK(touching > states / 8);
+}
+
 }  // namespace
+
+TEST_CASE("single contacts of general convex shapes are MuJoCo's") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const TwoGeoms& two : convex_shapes())
+        for (const char* attributes : {"", R"(margin="0.03" gap="0.02")"}) {
+            compare_single(two, attributes, 200, -1);
+            for (const double turned : {0.0, 1e-6, 1e-3})
+                compare_single(two, attributes, 50, turned);
+        }
+}
+
+TEST_CASE("of several contacts of general convex shapes the most are MuJoCo's") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const TwoGeoms& two : convex_shapes())
+        for (const double turned : {-1.0, 0.05, 1e-3}) {
+            int several = 0, touching = 0, as_many = 0, same = 0;
+            at_places(
+                two, precise(two, "", turned < 0, true), 200, turned,
+                [&](const std::vector<FoundContact>& found,
+                    const std::vector<FoundContact>& expected) {
+                    CHECK(found.empty() == expected.empty());
+                    if (expected.empty()) return;
+                    ++touching;
+                    several += expected.size() > 1 ? 1 : 0;
+                    as_many += found.size() == expected.size() ? 1 : 0;
+                    const ContactDifference d = difference(found, expected);
+                    same += d.dist < 1e-6 && d.place < 1e-3 ? 1 : 0;
+                    // One plane of contact.
+                    for (const FoundContact& c : found)
+                        CHECK(largest_difference(c.frame.data(), found[0].frame.data(), 3) < 1e-9);
+                });
+            CHECK(as_many >= 0.9 * touching);
+            // Four corners of larger patches are chosen in another way; capsules' ends are cut there.
+            CHECK(same >= 0.55 * touching);
+            if (two.first.starts_with("sphere") || two.first.starts_with("ellipsoid")) {
+                CHECK(several == 0);
+                CHECK(same == touching);
+            }
+        }
+}
 
 TEST_CASE("contacts of closed forms are MuJoCo's") {
     HINDCAST_NEEDS_MUJOCO();

@@ -82,7 +82,8 @@ Slopes slopes(OurContacts& ours, const Numbers& at, const Numbers& direction,
     return s;
 }
 
-void check_gradients(const TwoGeoms& two, int states) {
+// `jumps`: how many of the states may lie where other features begin to meet.
+void check_gradients(const TwoGeoms& two, int states, int jumps) {
     CAPTURE(two.first);
     CAPTURE(two.second);
     Oracle oracle(two.text("", true), "geoms.xml");
@@ -109,7 +110,7 @@ void check_gradients(const TwoGeoms& two, int states) {
         }
         CHECK(std::fabs(s.adjoint - s.difference) < 1e-6 * (1 + std::fabs(s.difference)));
     }
-    CHECK(kinks <= states / 20);
+    CHECK(kinks <= jumps);
 }
 
 // Several bodies with every type among them.
@@ -133,12 +134,12 @@ const std::string many = std::string("<mujoco>") + hull_assets + R"(<worldbody>
 
 TEST_CASE("contacts have exact derivatives by places, orientations and sizes") {
     HINDCAST_NEEDS_MUJOCO();
-    for (const TwoGeoms& two : closed_forms()) check_gradients(two, 60);
+    for (const TwoGeoms& two : closed_forms()) check_gradients(two, 60, 3);
 }
 
 TEST_CASE("contacts of general convex shapes have exact derivatives, too") {
     HINDCAST_NEEDS_MUJOCO();
-    for (const TwoGeoms& two : convex_shapes()) check_gradients(two, 60);
+    for (const TwoGeoms& two : convex_shapes()) check_gradients(two, 60, 5);
 }
 
 TEST_CASE("contacts and their derivatives have the same bits on every device") {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double faces_look = 0.996;  // cosine of the angle between faces that meet
 constexpr double edges_lie = 0.0894;  // sine of the angle between an edge and a face that meet
-constexpr double in_feature = 1e-6;   // sine of that between a feature and its own face
+constexpr double in_feature = 5e-3;   // sine of that between a feature and its own face
 // Cosine of the angle between the normal that was found and the face that an edge meets; capsules
 // meet faces that their axis is above.
 constexpr double faces_it = 0.978, faces_axis = 0.76;
@@ -42,10 +42,13 @@ struct Stance {
     Vec3 normal(const Int& polygon) const {
         return shape.convex.shape.outward(hulls().polygon_normal[polygon]);
     }
-    // A face as a feature, with its side k as the first direction.
+    // A face as a feature, with its side k as the first direction. Its corners may be a little off the
+    // plane, which is that of its first one.
     Feature face(const Int& polygon, const Int& k) const {
-        const Vec3 a = corner(polygon, k), b = corner(polygon, k + 1), c = corner(polygon, k + 2);
-        return Feature(a, b - a, c - b);
+        const Vec3 a = corner(polygon, k), side = corner(polygon, k + 1) - a;
+        const Vec3 up = hulls().polygon_normal[polygon], along = side - dot(side, up) * up;
+        const Float off = dot(a - corner(polygon, Int(0)), up);
+        return Feature(a - off * up, along, cross(up, along));
     }
     // Points over it, seen along its normal.
     Bool covers(const Int& polygon, const Vec3& point, const Vec3& normal) const {
@@ -109,9 +112,12 @@ void each_edge(const Stance& s, const Feature& feature, const Vec3& way,
         Int at = 0;
         for_(0, own.y(),
              [&](Int c) { at = select(s.hulls().corner_vertex[own.x() + c] == vertex, c, at); });
-        const Edge edge{s.corner(polygon, at), s.corner(polygon, at + 1)};
+        // Always in the same direction, from whichever end it is seen.
+        const Int next = s.hulls().corner_vertex[own.x() + (at + 1) % own.y()];
+        const Edge edge{s.hulls().hull_vertex[min(vertex, next)],
+                        s.hulls().hull_vertex[max(vertex, next)]};
         const Vec3 along = s.direction(edge.to - edge.from);
-        const Bool same = norm(cross(along, only)) <= in_feature * (norm(along) * norm(only));
+        const Bool same = norm(cross(along, only)) <= 1e-6 * (norm(along) * norm(only));
         if_(!is_some(feature.second) && (!is_edge || same), [&] { f(edge); });
     });
 }
@@ -141,9 +147,9 @@ void least_slope(const Stance& faces, const Feature& face_feature, const Stance&
 
 using Slots = std::vector<FoundFeatures>;
 
-// The ends of what of the edge is over the face.
+// The ends of what of the edge is over the face, if they are within reach.
 void edge_on_face(const Stance& faces, const Stance& edges, const FaceAndEdge& both,
-                  bool face_is_first, Slots& slots) {
+                  bool face_is_first, const Float& reach, Slots& slots) {
     const Vec3 normal = faces.normal(both.polygon);
     const Vec3 curve = edges.shape.convex.curve(-normal, Bool(false));
     const Vec3 from = edges.at(both.edge.from) + curve,
@@ -153,16 +159,20 @@ void edge_on_face(const Stance& faces, const Stance& edges, const FaceAndEdge& b
     for_(0, faces.corners(both.polygon), [&](Int k) {
         const Vec3 corner = faces.at(faces.corner(both.polygon, k));
         const Vec3 inwards = cross(normal, faces.at(faces.corner(both.polygon, k + 1)) - corner);
-        const Float height = dot(inwards, from - corner), rises = dot(inwards, along);
-        const Float way = divz(-height, rises);
+        const Float inside = dot(inwards, from - corner), rises = dot(inwards, along);
+        const Float way = divz(-inside, rises);
         const Bool enters = rises > 0.0 && way > begin, leaves = rises < 0.0 && way < end;
         begin_side = select(enters, k, begin_side);
         begin = select(enters, way, begin);
         end_side = select(leaves, k, end_side);
         end = select(leaves, way, end);
-        end = select(rises == 0.0 && height < 0.0, Float(-1), end);
+        end = select(rises == 0.0 && inside < 0.0, Float(-1), end);
     });
-    if_(begin < end, [&] {
+    const Vec3 on_face = faces.at(faces.corner(both.polygon, Int(0)));
+    const auto height = [&](const Float& way) {
+        return dot(normal, from + way * along - on_face) - edges.shape.convex.radius();
+    };
+    if_(begin < end && min(height(begin), height(end)) <= reach, [&] {
         const auto put = [&](FoundFeatures& slot, const Int& side, const Vec3& tip) {
             const Bool cut = side >= 0;
             const Feature face = faces.face(both.polygon, max(side, 0));
@@ -333,10 +343,10 @@ std::vector<FoundFeatures> contact_patch(const SearchedShape& one, const Searche
             least_slope(second, found.two, first, found.one, -found.normal, of_two);
             const Bool on_one = of_one.polygon >= 0 && of_one.slope <= of_two.slope;
             if (has_faces(one))
-                if_(on_one, [&] { edge_on_face(first, second, of_one, true, all); });
+                if_(on_one, [&] { edge_on_face(first, second, of_one, true, reach, all); });
             if (has_faces(two))
                 if_(!on_one && of_two.polygon >= 0,
-                    [&] { edge_on_face(second, first, of_two, false, all); });
+                    [&] { edge_on_face(second, first, of_two, false, reach, all); });
         });
         if_(!is_some(all[0].normal), [&] { all[0] = found; });
     });

@@ -1,4 +1,4 @@
-#include "kernels/articulated/collision/convex_search.hpp"
+#include "kernels/articulated/collision/convex/convex_search.hpp"
 
 namespace hindcast::articulated {
 

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "kernels/articulated/collision/convex_search.hpp"
+#include "kernels/articulated/collision/convex/convex_search.hpp"
 
 namespace hindcast::articulated {
 

@@ -1,5 +1,5 @@
 #include "engine/lang/local_array.hpp"
-#include "kernels/articulated/collision/convex_search.hpp"
+#include "kernels/articulated/collision/convex/convex_search.hpp"
 
 // A polytope within the difference of two shapes grows by its farthest points until the facet that
 // is nearest to the origin is one of the difference itself. Its facets are triangles around their

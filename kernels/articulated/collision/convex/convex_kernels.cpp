@@ -1,8 +1,8 @@
 #include <string>
 
-#include "kernels/articulated/collision/contact_patch.hpp"
 #include "kernels/articulated/collision/contact_slots.hpp"
-#include "kernels/articulated/collision/convex_search.hpp"
+#include "kernels/articulated/collision/convex/contact_patch.hpp"
+#include "kernels/articulated/collision/convex/convex_search.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 namespace hindcast::articulated {

@@ -1,4 +1,4 @@
-#include "kernels/articulated/collision/convex_features.hpp"
+#include "kernels/articulated/collision/convex/convex_features.hpp"
 
 #include "engine/ad/grad.hpp"
 

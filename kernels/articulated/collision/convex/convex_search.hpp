@@ -8,7 +8,7 @@
 // tried out, each with its own best normal, and those that separate most are it.
 #pragma once
 
-#include "kernels/articulated/collision/convex_features.hpp"
+#include "kernels/articulated/collision/convex/convex_features.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 
 namespace hindcast::articulated {

@@ -1,4 +1,4 @@
-#include "kernels/articulated/collision/contact_patch.hpp"
+#include "kernels/articulated/collision/convex/contact_patch.hpp"
 
 #include <functional>
 

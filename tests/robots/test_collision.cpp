@@ -110,6 +110,21 @@ void compare_single(const TwoGeoms& two, const std::string& attributes, int stat
     CHECK(touching > states / 8);
 }
 
+// Where bodies stand as the model has them.
+std::vector<FoundContact> contacts_at_rest(const std::string& geoms) {
+    const robot::RobotModel model =
+        robot::RobotModel::from_text("<mujoco><worldbody>" + geoms + "</worldbody></mujoco>");
+    OurContacts ours(model, interpreter_device());
+    ours.set("xpos", {model.reals("body_pos").begin(), model.reals("body_pos").end()});
+    ours.set("xquat", {model.reals("body_quat").begin(), model.reals("body_quat").end()});
+    ours.run();
+    return ours.contacts();
+}
+
+std::string body(const std::string& place, const std::string& geom) {
+    return "<body " + place + "><freejoint/><geom " + geom + "/></body>";
+}
+
 }  // namespace
 
 TEST_CASE("single contacts of general convex shapes are MuJoCo's") {
@@ -174,23 +189,11 @@ TEST_CASE("contacts of what is aligned, or nearly so, are MuJoCo's") {
 
 TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on a plane, by hand") {
     HINDCAST_NEEDS_MUJOCO();
-    const auto contacts = [](const std::string& geoms) {
-        const robot::RobotModel model =
-            robot::RobotModel::from_text("<mujoco><worldbody>" + geoms + "</worldbody></mujoco>");
-        OurContacts ours(model, interpreter_device());
-        ours.set("xpos", {model.reals("body_pos").begin(), model.reals("body_pos").end()});
-        ours.set("xquat", {model.reals("body_quat").begin(), model.reals("body_quat").end()});
-        ours.run();
-        return ours.contacts();
-    };
-    const auto body = [](const std::string& place, const std::string& geom) {
-        return "<body " + place + "><freejoint/><geom " + geom + "/></body>";
-    };
     const std::string plane = R"(<geom type="plane" size="1 1 1"/>)";
 
     // Centres 0.5 apart along (3, 4, 0): the surfaces overlap by 0.1.
     std::vector<FoundContact> found =
-        contacts(body("", R"(size="0.4")") + body(R"(pos="0.3 0.4 0")", R"(size="0.2")"));
+        contacts_at_rest(body("", R"(size="0.4")") + body(R"(pos="0.3 0.4 0")", R"(size="0.2")"));
     REQUIRE(found.size() == 1);
     CHECK(found[0].dist == doctest::Approx(-0.1));
     CHECK(found[0].place[0] == doctest::Approx(0.6 * 0.35));
@@ -199,8 +202,8 @@ TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on 
     CHECK(found[0].frame[1] == doctest::Approx(0.8));
 
     // Lies along x, 0.02 deep, at both ends.
-    found = contacts(plane +
-                     body(R"(pos="0 0 0.08" euler="0 90 0")", R"(type="capsule" size="0.1 0.3")"));
+    found = contacts_at_rest(
+        plane + body(R"(pos="0 0 0.08" euler="0 90 0")", R"(type="capsule" size="0.1 0.3")"));
     REQUIRE(found.size() == 2);
     for (const FoundContact& c : found) {
         CHECK(c.dist == doctest::Approx(-0.02));
@@ -210,8 +213,8 @@ TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on 
     }
 
     // Turned by 30 degrees about x: the lowest edge is 0.2 sin 30 + 0.1 cos 30 below the middle.
-    found = contacts(plane +
-                     body(R"(pos="0 0 0.15" euler="30 0 0")", R"(type="box" size="0.3 0.2 0.1")"));
+    found = contacts_at_rest(
+        plane + body(R"(pos="0 0 0.15" euler="30 0 0")", R"(type="box" size="0.3 0.2 0.1")"));
     REQUIRE(found.size() == 2);
     const double lowest = 0.2 * 0.5 + 0.1 * std::numbers::sqrt3 / 2;
     for (const FoundContact& c : found) {
@@ -220,4 +223,38 @@ TEST_CASE("contacts of two spheres, of a capsule and of a box that is askew, on 
         CHECK(c.place[1] == doctest::Approx(-0.2 * std::numbers::sqrt3 / 2 + 0.1 * 0.5));
         CHECK(c.frame[2] == doctest::Approx(1));
     }
+}
+
+TEST_CASE(
+    "contacts of a cylinder that stands and lies on a box, and of a sphere in an ellipsoid, by "
+    "hand") {
+    HINDCAST_NEEDS_MUJOCO();
+    const std::string table = R"(<geom type="box" size="1 1 0.1" pos="0 0 -0.1"/>)";
+
+    // Stands 0.01 deep, on four corners of its rim.
+    std::vector<FoundContact> found = contacts_at_rest(
+        table + body(R"(pos="0.1 0.2 0.29")", R"(type="cylinder" size="0.2 0.3")"));
+    REQUIRE(found.size() == 4);
+    for (const FoundContact& c : found) {
+        CHECK(c.dist == doctest::Approx(-0.01));
+        CHECK(std::hypot(c.place[0] - 0.1, c.place[1] - 0.2) == doctest::Approx(0.2));
+        CHECK(c.place[2] == doctest::Approx(-0.005));
+        CHECK(c.frame[2] == doctest::Approx(-1));  // from the cylinder to the box
+    }
+
+    // Lies along x, on both ends of a line; one end is beyond the box.
+    found = contacts_at_rest(
+        table + body(R"(pos="0.8 0 0.19" euler="0 90 0")", R"(type="cylinder" size="0.2 0.3")"));
+    REQUIRE(found.size() == 2);
+    CHECK(std::min(found[0].place[0], found[1].place[0]) == doctest::Approx(0.5));
+    CHECK(std::max(found[0].place[0], found[1].place[0]) == doctest::Approx(1));
+    for (const FoundContact& c : found) CHECK(c.dist == doctest::Approx(-0.01));
+
+    // Its centre is 0.1 below the end of the shortest axis, which is the nearest way out: along it the
+    // curvature of the surface is smaller than that of the sphere about the centre.
+    found = contacts_at_rest(body("", R"(type="ellipsoid" size="1 1 0.5")") +
+                             body(R"(pos="0 0 0.4")", R"(size="0.05")"));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].dist == doctest::Approx(-0.15));
+    CHECK(found[0].place[2] == doctest::Approx(0.425));
 }

@@ -95,7 +95,8 @@ inline const std::vector<RobotText>& constrained_texts() {
     <weld body1="a" body2="f" active="false"/>
   </equality>
 </mujoco>)"},
-        {"contact of balls, capsules and boxes with a plane and with each other, pyramids", R"(<mujoco>
+        {"contact of balls, capsules and boxes with a plane and with each other, pyramids",
+         R"(<mujoco>
   <option timestep="0.005" gravity="0.3 -0.2 -9.7" solver="Newton" tolerance="0" iterations="200"
           ls_tolerance="1e-12" ls_iterations="100" impratio="2" INTEGRATOR><flag warmstart="disable"/></option>
   <worldbody>

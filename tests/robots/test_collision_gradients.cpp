@@ -2,6 +2,8 @@
 // same bits on every device.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "tests/robots/contacts.hpp"
 #include "tests/support/kernels/kernel_harness.hpp"
 
@@ -145,7 +147,10 @@ TEST_CASE("contacts of general convex shapes have exact derivatives, too") {
 TEST_CASE("contacts and their derivatives have the same bits on every device") {
     HINDCAST_NEEDS_MUJOCO();
     Oracle oracle(many, "many.xml");
-    for (const ir::Precision precision : {ir::Precision::f64, ir::Precision::f32}) {
+    // Kernels of general convex shapes take long to compile: f32 with HINDCAST_FULL.
+    std::vector<ir::Precision> precisions = {ir::Precision::f64};
+    if (std::getenv("HINDCAST_FULL") != nullptr) precisions.push_back(ir::Precision::f32);
+    for (const ir::Precision precision : precisions) {
         Numbers expected;
         for (const auto& device : devices()) {
             CAPTURE(device->describe());

@@ -237,8 +237,11 @@ inline std::vector<double> joined(const std::vector<Pose>& poses) {
     return all;
 }
 
-// Meshes of triangles and of polygons with many corners.
+// A height field; meshes of triangles and of polygons with many corners.
 inline const char* const hull_assets = R"(<asset>
+  <hfield name="hills" nrow="5" ncol="6" size="0.8 0.6 0.3 0.2" elevation="
+    0.71 0.12 0.55 0.93 0.34 0.08 0.26 0.87 0.41 0.63 0.99 0.17 0.02 0.48 0.79 0.21 0.58
+    0.36 0.91 0.67 0.05 0.44 0.73 0.52 0.3 0.84 0.15 0.96 0.61 0.23"/>
   <mesh name="stone" vertex="
     0.012 0.106 -0.176 0.066 0.129 0.096 0.174 -0.074 0.009 -0.132 -0.11 -0.043 0.064
     0.09 0.183 0.155 0.045 -0.139 0.049 -0.112 -0.155 0.111 -0.014 -0.207 0.05 -0.035
@@ -257,11 +260,11 @@ struct TwoGeoms {
     std::string first, second;
     double reach = 0;  // of the middles, beyond which nothing touches
 
-    bool has_plane() const { return first.starts_with("plane"); }
+    bool has_ground() const { return first.starts_with("plane") || first.starts_with("hfield"); }
     std::string text(const std::string& attributes, bool askew) const {
         const std::string geom = "<geom " + attributes + " type=\"";
         return std::string("<mujoco>") + hull_assets + "<worldbody>" +
-               (has_plane()
+               (has_ground()
                     ? geom + first + " pos=\"0.1 -0.2 0.05\"" +
                           (askew ? " quat=\"0.9 0.1 -0.2 0.15\"/>" : "/>")
                     : "<body><freejoint/>" + geom + first + " pos=\"0.02 0.01 -0.03\"/></body>") +
@@ -311,6 +314,19 @@ inline const std::vector<TwoGeoms>& convex_shapes() {
         {R"(box" size="0.1 0.2 0.15")", R"(mesh" mesh="stone")", 0.3},
         {R"(box" size="0.1 0.2 0.15")", R"(mesh" mesh="prism")", 0.3},
         {R"(mesh" mesh="stone")", R"(mesh" mesh="prism")", 0.3},
+    };
+    return all;
+}
+
+// Of a height field.
+inline const std::vector<TwoGeoms>& height_fields() {
+    static const std::vector<TwoGeoms> all = {
+        {R"(hfield" hfield="hills")", R"(sphere" size="0.2")", 0.5},
+        {R"(hfield" hfield="hills")", R"(capsule" size="0.1 0.25")", 0.5},
+        {R"(hfield" hfield="hills")", R"(ellipsoid" size="0.15 0.2 0.1")", 0.5},
+        {R"(hfield" hfield="hills")", R"(cylinder" size="0.15 0.2")", 0.5},
+        {R"(hfield" hfield="hills")", R"(box" size="0.15 0.2 0.1")", 0.5},
+        {R"(hfield" hfield="hills")", R"(mesh" mesh="prism")", 0.5},
     };
     return all;
 }

@@ -95,7 +95,7 @@ void check_gradients(const TwoGeoms& two, int states, int jumps) {
     for (int k = 0; k < states; ++k) {
         CAPTURE(k);
         std::vector<Pose> poses = {random.pose(two.reach)};
-        if (!two.has_plane()) poses.push_back(random.pose(two.reach));
+        if (!two.has_ground()) poses.push_back(random.pose(two.reach));
         oracle.set({joined(poses), std::vector<double>(poses.size() * 6), {}, {}});
         oracle.forward();
         ours.set("xpos", places_of(oracle, "xpos"));
@@ -142,6 +142,11 @@ TEST_CASE("contacts have exact derivatives by places, orientations and sizes") {
 TEST_CASE("contacts of general convex shapes have exact derivatives, too") {
     HINDCAST_NEEDS_MUJOCO();
     for (const TwoGeoms& two : convex_shapes()) check_gradients(two, 60, 5);
+}
+
+TEST_CASE("contacts of height fields have exact derivatives, too") {
+    HINDCAST_NEEDS_MUJOCO();
+    for (const TwoGeoms& two : height_fields()) check_gradients(two, 20, 3);
 }
 
 TEST_CASE("contacts and their derivatives have the same bits on every device") {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
+#include "kernels/articulated/collision/convex/height_field.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
@@ -100,7 +101,8 @@ private:
         pair.margin = real("geom_margin", a) + real("geom_margin", b);
         pair.gap = real("geom_gap", a) + real("geom_gap", b);
         pair.slots = slots_of(type(a), type(b));
-        if (m_.options().disabled(DisableFlag::multiccd) && is_searched(type(a), type(b)))
+        if (m_.options().disabled(DisableFlag::multiccd) && is_searched(type(a), type(b)) &&
+            type(a) != GeomType::hfield)
             pair.slots = 1;
         found_.push_back(pair);
         return true;
@@ -147,6 +149,7 @@ Collisions collisions_of(const RobotModel& model) {
             .push_back(static_cast<int>(k));
     }
     all.hulls = hull_arrays(model);
+    for (robot::ModelArray& array : field_arrays(model)) all.hulls.push_back(std::move(array));
     for (auto& [two, pairs] : groups)
         all.groups.push_back(
             {two.first, two.second, pairs, all.pairs[static_cast<std::size_t>(pairs[0])].slots});

@@ -2,6 +2,7 @@
 
 #include "kernels/articulated/collision/box_shapes.hpp"
 #include "kernels/articulated/collision/contact_slots.hpp"
+#include "kernels/articulated/collision/convex/height_field.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/round_shapes.hpp"
 
@@ -29,6 +30,12 @@ const Combination* find(GeomType first, GeomType second) {
         {plane, cylinder, "plane_cylinder", 4, plane_cylinder},
         {plane, box, "plane_box", 4, plane_box},
         {plane, mesh, "plane_mesh", 4, nullptr},
+        {hfield, sphere, "hfield_sphere", field_slots, nullptr},
+        {hfield, capsule, "hfield_capsule", field_slots, nullptr},
+        {hfield, ellipsoid, "hfield_ellipsoid", field_slots, nullptr},
+        {hfield, cylinder, "hfield_cylinder", field_slots, nullptr},
+        {hfield, box, "hfield_box", field_slots, nullptr},
+        {hfield, mesh, "hfield_mesh", field_slots, nullptr},
         {sphere, sphere, "sphere_sphere", 1, sphere_sphere},
         {sphere, capsule, "sphere_capsule", 1, sphere_capsule},
         {sphere, ellipsoid, "sphere_ellipsoid", 1, nullptr},

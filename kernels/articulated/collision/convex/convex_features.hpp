@@ -24,6 +24,10 @@ struct ConvexShape {
     robot::GeomType type;
     Shape shape;
 
+    ConvexShape(robot::GeomType t, const Shape& s) : type(t), shape(s) {}
+    ConvexShape(const ConvexShape&) = default;
+    ConvexShape& operator=(const ConvexShape&) & = default;
+
     bool is_curved() const {
         return type == robot::GeomType::cylinder || type == robot::GeomType::ellipsoid;
     }
@@ -45,6 +49,8 @@ struct Feature {
     Vec3 point, first, second;
 
     Feature() = default;
+    Feature(const Feature&) = default;
+    Feature& operator=(const Feature&) & = default;
     Feature(const Vec3& p, const Vec3& along, const Vec3& across)
         : point(p), first(along), second(across) {}
     // Stored row by row; read without a derivative.

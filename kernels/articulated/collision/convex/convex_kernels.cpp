@@ -3,6 +3,7 @@
 #include "kernels/articulated/collision/contact_slots.hpp"
 #include "kernels/articulated/collision/convex/contact_patch.hpp"
 #include "kernels/articulated/collision/convex/convex_search.hpp"
+#include "kernels/articulated/collision/convex/height_field.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 
 namespace hindcast::articulated {
@@ -19,38 +20,39 @@ std::string named(const char* what, GeomType first, GeomType second) {
 }  // namespace
 
 KernelDef search(GeomType first, GeomType second, int slots) {
-    return kernel(named("search", first, second),
-                  {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
-                   "geom_hull", "hull_vertex", "vertex_polygons", "polygon_at", "polygon_corners",
-                   "corner_vertex", "polygon_normal", "slot_normal", "slot_one", "slot_two"},
-                  [first, second, slots](
-                      Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> pair_reach,
-                      Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Property<Vec3> geom_size,
-                      Read<Int2> geom_hull, Read<Vec3> hull_vertex, Read<Int2> vertex_polygons,
-                      Read<Int> polygon_at, Read<Int2> polygon_corners, Read<Int> corner_vertex,
-                      Read<Vec3> polygon_normal, WriteSlice<Vec3> slot_normal,
-                      WriteSlice<Mat3> slot_one, WriteSlice<Mat3> slot_two) {
-                      const Hulls hulls{geom_hull,       hull_vertex,   vertex_polygons, polygon_at,
-                                        polygon_corners, corner_vertex, polygon_normal};
-                      const Int2 geoms = pair_geoms[pair];
-                      const auto shape = [&](GeomType type, const Int& g) {
-                          return SearchedShape{
-                              {type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])}, g, &hulls};
-                      };
-                      const SearchedShape one = shape(first, geoms.x()),
-                                          two = shape(second, geoms.y());
-                      const Float reach = pair_reach[pair];
-                      const FoundFeatures found = meeting_features(one, two, reach);
-                      std::vector<FoundFeatures> all = {found};
-                      if (slots > 1) all = contact_patch(one, two, found, reach, slots);
-                      Int slot = pair_slot[pair];
-                      for (const FoundFeatures& f : all) {
-                          slot_normal.store_once(slot, f.normal);
-                          slot_one.store_once(slot, f.one.rows());
-                          slot_two.store_once(slot, f.two.rows());
-                          slot = slot + 1;
-                      }
-                  });
+    if (first == GeomType::hfield) return field_search(second, slots);
+    return kernel(
+        named("search", first, second),
+        {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
+         "geom_hull", "hull_vertex", "vertex_polygons", "polygon_at", "polygon_corners",
+         "corner_vertex", "polygon_normal", "slot_normal", "slot_one", "slot_two"},
+        [first, second, slots](
+            Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> pair_reach,
+            Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Property<Vec3> geom_size,
+            Read<Int2> geom_hull, Read<Vec3> hull_vertex, Read<Int2> vertex_polygons,
+            Read<Int> polygon_at, Read<Int2> polygon_corners, Read<Int> corner_vertex,
+            Read<Vec3> polygon_normal, WriteSlice<Vec3> slot_normal, WriteSlice<Mat3> slot_one,
+            WriteSlice<Mat3> slot_two) {
+            const Hulls hulls{geom_hull,       hull_vertex,   vertex_polygons, polygon_at,
+                              polygon_corners, corner_vertex, polygon_normal};
+            const Int2 geoms = pair_geoms[pair];
+            const auto shape = [&](GeomType type, const Int& g) {
+                return SearchedShape{
+                    {type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])}, g, &hulls, {}};
+            };
+            const SearchedShape one = shape(first, geoms.x()), two = shape(second, geoms.y());
+            const Float reach = pair_reach[pair];
+            const FoundFeatures found = meeting_features(one, two, reach);
+            std::vector<FoundFeatures> all = {found};
+            if (slots > 1) all = contact_patch(one, two, found, reach, slots);
+            Int slot = pair_slot[pair];
+            for (const FoundFeatures& f : all) {
+                slot_normal.store_once(slot, f.normal);
+                slot_one.store_once(slot, f.one.rows());
+                slot_two.store_once(slot, f.two.rows());
+                slot = slot + 1;
+            }
+        });
 }
 
 KernelDef convex_contacts(GeomType first, GeomType second, int slots) {
@@ -68,18 +70,16 @@ KernelDef convex_contacts(GeomType first, GeomType second, int slots) {
                       };
                       const ConvexShape one = shape(first, geoms.x()),
                                         two = shape(second, geoms.y());
-                      Contacts all;
-                      Int slot = pair_slot[pair];
-                      for (int k = 0; k < slots; ++k) {
+                      const Int first_slot = pair_slot[pair];
+                      for_(0, slots, [&](Int k) {
+                          const Int slot = first_slot + k;
                           const Meeting meeting(one, Feature::from(slot_one[slot]), two,
                                                 Feature::from(slot_two[slot]));
                           const Vec3 near = without_derivative(slot_normal[slot]);
                           Contact contact = meeting.contact(meeting.normal_from(near));
                           contact.exists = squared_norm(near) > 0.0;
-                          all.push_back(contact);
-                          slot = slot + 1;
-                      }
-                      store_all(all, pair_slot[pair], slot_dist, slot_pos, slot_frame);
+                          store(contact, slot, slot_dist, slot_pos, slot_frame);
+                      });
                   });
 }
 

@@ -8,21 +8,26 @@
 // tried out, each with its own best normal, and those that separate most are it.
 #pragma once
 
+#include <array>
+
 #include "kernels/articulated/collision/convex/convex_features.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 
 namespace hindcast::articulated {
 
-// A convex shape of a geom; its hull if it is a mesh.
+// A convex shape of a geom; its hull if it is a mesh. Of a height field one prism, by its corners.
 struct SearchedShape {
     ConvexShape convex;
     Int geom;
-    const Hulls* hulls;
+    const Hulls* hulls = nullptr;
+    std::array<Vec3, 6> corners = {};
 };
 
 // A point of the difference: b - a, from a in the first shape's units and b in the second's.
 struct DifferencePoint {
     Vec3 w, one, two;
+
+    DifferencePoint& operator=(const DifferencePoint&) & = default;
 };
 inline DifferencePoint select(const Bool& c, const DifferencePoint& a, const DifferencePoint& b) {
     return {select(c, a.w, b.w), select(c, a.one, b.one), select(c, a.two, b.two)};
@@ -30,6 +35,8 @@ inline DifferencePoint select(const Bool& c, const DifferencePoint& a, const Dif
 
 struct Triangle {
     DifferencePoint corners[3];  // NOLINT: some may be the same
+
+    Triangle& operator=(const Triangle&) & = default;
 };
 
 // The corner of a shape, in its units, that is farthest this way, given in the world.
@@ -56,6 +63,10 @@ NearestFacet nearest_facet(const SearchedShape& one, const SearchedShape& two, c
 struct FoundFeatures {
     Vec3 normal;
     Feature one, two;
+
+    FoundFeatures() = default;
+    FoundFeatures(const FoundFeatures&) = default;
+    FoundFeatures& operator=(const FoundFeatures&) & = default;
 };
 FoundFeatures meeting_features(const SearchedShape& one, const SearchedShape& two,
                                const Float& reach);

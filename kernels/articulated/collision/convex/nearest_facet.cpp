@@ -90,6 +90,7 @@ public:
             const Int edge = Int(edges_[e]), from = edge / most_points, to = edge % most_points;
             if_(marks_[most_points * to + from] != round, [&] { add_facet(from, to, number); });
         });
+        for_(0, min(edges, most_edges), [&](Int e) { marks_.put(Int(edges_[e]), Float(0)); });
     }
 
 private:

@@ -4,6 +4,21 @@ namespace hindcast::articulated {
 
 using robot::GeomType;
 
+namespace {
+
+Vec3 farthest_corner(const std::array<Vec3, 6>& corners, const Vec3& way) {
+    Vec3 best = corners[0];
+    Float most = dot(best, way);
+    for (const Vec3& corner : corners) {
+        const Float there = dot(corner, way);
+        best = select(there > most, corner, best);
+        most = max(there, most);
+    }
+    return best;
+}
+
+}  // namespace
+
 Vec3 farthest(const SearchedShape& s, const Vec3& way) {
     const ConvexShape& c = s.convex;
     const Vec3 w = c.shape.inward(way);
@@ -13,6 +28,7 @@ Vec3 farthest(const SearchedShape& s, const Vec3& way) {
         case GeomType::ellipsoid: return {};
         case GeomType::capsule:
         case GeomType::cylinder: return Vec3(0.0, 0.0, side(2));
+        case GeomType::hfield: return farthest_corner(s.corners, w);
         case GeomType::box: return Vec3(side(0), side(1), side(2));
         default: return s.hulls->hull_vertex[farthest_vertex(*s.hulls, s.geom, w)];
     }

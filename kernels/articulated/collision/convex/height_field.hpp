@@ -1,0 +1,25 @@
+// Contacts of height fields: of every two triangles of a cell each is the top of a prism down to the
+// field's bottom, a convex shape, which makes one contact.
+//
+// Arrays of all geoms:
+//   geom_field     geoms x 3    where a field's heights begin, its rows, its columns; 0 for other geoms
+//   field_size     geoms x 3    half lengths along x and y, depth of the bottom
+//   field_height                heights, row by row: along y, and along x within a row
+#pragma once
+
+#include <vector>
+
+#include "engine/robot/robot_model.hpp"
+#include "kernels/articulated/collision/convex/convex_search.hpp"
+
+namespace hindcast::articulated {
+
+// How many contacts a field has with one geom at most: those of the first prisms count.
+inline constexpr int field_slots = 50;
+
+std::vector<robot::ModelArray> field_arrays(const robot::RobotModel& model);
+
+// search() of a field and a geom of this type.
+KernelDef field_search(robot::GeomType second, int slots);
+
+}  // namespace hindcast::articulated

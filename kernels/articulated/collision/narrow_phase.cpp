@@ -117,11 +117,11 @@ namespace {
 KernelDef plane_mesh_kernel() {
     return kernel(
         "articulated_plane_mesh",
-        {"pair_geoms", "pair_slot", "geom_xpos", "geom_xmat", "geom_hull", "hull_vertex",
-         "vertex_polygons", "polygon_at", "polygon_corners", "corner_vertex", "polygon_normal",
-         "slot_dist", "slot_pos", "slot_frame"},
-        [](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Vec3> geom_xpos,
-           Read<Mat3> geom_xmat, Read<Int2> geom_hull, Read<Vec3> hull_vertex,
+        {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_hull",
+         "hull_vertex", "vertex_polygons", "polygon_at", "polygon_corners", "corner_vertex",
+         "polygon_normal", "slot_dist", "slot_pos", "slot_frame"},
+        [](Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> /*pair_reach*/,
+           Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Read<Int2> geom_hull, Read<Vec3> hull_vertex,
            Read<Int2> vertex_polygons, Read<Int> polygon_at, Read<Int2> polygon_corners,
            Read<Int> corner_vertex, Read<Vec3> polygon_normal, WriteSlice<Float> slot_dist,
            WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {

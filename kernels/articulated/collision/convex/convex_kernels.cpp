@@ -56,31 +56,31 @@ KernelDef search(GeomType first, GeomType second, int slots) {
 }
 
 KernelDef convex_contacts(GeomType first, GeomType second, int slots) {
-    return kernel(named("contacts", first, second),
-                  {"pair_geoms", "pair_slot", "geom_xpos", "geom_xmat", "geom_size", "slot_normal",
-                   "slot_one", "slot_two", "slot_dist", "slot_pos", "slot_frame"},
-                  [first, second, slots](
-                      Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Vec3> geom_xpos,
-                      Read<Mat3> geom_xmat, Property<Vec3> geom_size, Read<Vec3> slot_normal,
-                      Read<Mat3> slot_one, Read<Mat3> slot_two, WriteSlice<Float> slot_dist,
-                      WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {
-                      const Int2 geoms = pair_geoms[pair];
-                      const auto shape = [&](GeomType type, const Int& g) {
-                          return ConvexShape{type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])};
-                      };
-                      const ConvexShape one = shape(first, geoms.x()),
-                                        two = shape(second, geoms.y());
-                      const Int first_slot = pair_slot[pair];
-                      for_(0, slots, [&](Int k) {
-                          const Int slot = first_slot + k;
-                          const Meeting meeting(one, Feature::from(slot_one[slot]), two,
-                                                Feature::from(slot_two[slot]));
-                          const Vec3 near = without_derivative(slot_normal[slot]);
-                          Contact contact = meeting.contact(meeting.normal_from(near));
-                          contact.exists = squared_norm(near) > 0.0;
-                          store(contact, slot, slot_dist, slot_pos, slot_frame);
-                      });
-                  });
+    return kernel(
+        named("contacts", first, second),
+        {"pair_geoms", "pair_slot", "pair_reach", "geom_xpos", "geom_xmat", "geom_size",
+         "slot_normal", "slot_one", "slot_two", "slot_dist", "slot_pos", "slot_frame"},
+        [first, second, slots](
+            Int pair, Read<Int2> pair_geoms, Read<Int> pair_slot, Read<Float> /*pair_reach*/,
+            Read<Vec3> geom_xpos, Read<Mat3> geom_xmat, Property<Vec3> geom_size,
+            Read<Vec3> slot_normal, Read<Mat3> slot_one, Read<Mat3> slot_two,
+            WriteSlice<Float> slot_dist, WriteSlice<Vec3> slot_pos, WriteSlice<Mat3> slot_frame) {
+            const Int2 geoms = pair_geoms[pair];
+            const auto shape = [&](GeomType type, const Int& g) {
+                return ConvexShape{type, Shape(geom_xpos[g], geom_xmat[g], geom_size[g])};
+            };
+            const ConvexShape one = shape(first, geoms.x()), two = shape(second, geoms.y());
+            const Int first_slot = pair_slot[pair];
+            for_(0, slots, [&](Int k) {
+                const Int slot = first_slot + k;
+                const Meeting meeting(one, Feature::from(slot_one[slot]), two,
+                                      Feature::from(slot_two[slot]));
+                const Vec3 near = without_derivative(slot_normal[slot]);
+                Contact contact = meeting.contact(meeting.normal_from(near));
+                contact.exists = squared_norm(near) > 0.0;
+                store(contact, slot, slot_dist, slot_pos, slot_frame);
+            });
+        });
 }
 
 }  // namespace hindcast::articulated

@@ -128,6 +128,25 @@ inline const std::vector<RobotText>& constrained_texts() {
   <contact><pair geom1="ball" geom2="floor" condim="6" friction="0.9 0.3 0.05 0.02 0.03" solreffriction="0.05 1.3"/>
     <pair geom1="box" geom2="ball" condim="3" friction="0.5 0.6 0.05 0.02 0.03" margin="0.1"/></contact>
 </mujoco>)"},
+        {"contact of meshes and a height field", R"(<mujoco>
+  <option timestep="0.005" gravity="0.3 -0.2 -9.7" solver="Newton" tolerance="0" iterations="200"
+          ls_tolerance="1e-12" ls_iterations="100" ccd_iterations="200" ccd_tolerance="1e-12" INTEGRATOR>
+    <flag warmstart="disable" multiccd="disable"/></option>
+  <asset>
+    <hfield name="hills" nrow="3" ncol="4" size="2 2 0.4 0.3" elevation="0.7 0.1 0.5 0.9 0.3 0 0.2 0.8 0.4 0.6 1 0.1"/>
+    <mesh name="stone" vertex="0.4 0.31 -0.33 -0.42 0.35 -0.3 -0.36 -0.4 -0.28 0.37 -0.33 -0.41
+      0.31 0.36 0.38 -0.35 0.29 0.42 -0.3 -0.38 0.33 0.41 -0.28 0.3 0.02 0.05 0.6"/>
+  </asset>
+  <worldbody>
+    <geom type="hfield" hfield="hills" contype="2" conaffinity="2"/>
+    <geom type="plane" size="5 5 1" pos="0 0 -0.3"/>
+    <body pos="0 0 0.1"><freejoint/><geom type="mesh" mesh="stone" mass="1"/></body>
+    <body pos="0.5 0.3 0.2"><freejoint/><geom type="box" size="0.3 0.25 0.2" mass="0.8"/></body>
+    <body pos="-0.4 0.2 0.2"><freejoint/><geom size="0.4" mass="0.6" contype="3" conaffinity="3"/></body>
+    <body pos="0.3 -0.4 0.3"><joint type="hinge" axis="1 0 0.3"/><joint type="slide" axis="0 0 1"/>
+      <geom type="capsule" size="0.2 0.4" mass="0.7"/></body>
+  </worldbody>
+</mujoco>)"},
     };
     return all;
 }

@@ -28,9 +28,11 @@ std::vector<robot::ModelArray> field_arrays(const robot::RobotModel& model) {
         const auto size = model.reals("hfield_size").subspan(4 * f, 4);
         fields.insert(fields.end(), {static_cast<std::int32_t>(heights.size()), rows, columns});
         sizes.insert(sizes.end(), {size[0], size[1], size[3]});
-        for (std::int32_t k = 0; k < rows * columns; ++k)
-            heights.push_back(size[2] *
-                              model.reals("hfield_data")[static_cast<std::size_t>(first + k)]);
+        const auto data_of_field =
+            model.reals("hfield_data")
+                .subspan(static_cast<std::size_t>(first),
+                         static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+        for (const double height : data_of_field) heights.push_back(size[2] * height);
     }
     if (heights.empty()) heights.push_back(0);
     const auto geoms = static_cast<std::int64_t>(types.size()),
@@ -113,7 +115,7 @@ KernelDef field_search(GeomType second, int slots) {
             const Hulls hulls{geom_hull,       hull_vertex,   vertex_polygons, polygon_at,
                               polygon_corners, corner_vertex, polygon_normal};
             const Int2 geoms = pair_geoms[pair];
-            const Int g = geoms.x(), h = geoms.y();
+            const Int &g = geoms.x(), &h = geoms.y();
             const Int3 own = geom_field[g];
             const Field field{Shape(geom_xpos[g], geom_xmat[g], Vec3()),
                               own.x(),

@@ -95,19 +95,20 @@ struct Frame {
 
 class Equalities {
 public:
-    Equalities(const Tree& tree, Read<Float> qpos, const Read<Float>& qvel, Read<Vec3> xpos,
-               Read<Quat> xquat, Read<Six> cdof, Read<Six> cvel, Property<Two> body_invweight0,
-               Property<Float> dof_invweight0, Property<Float> tendon_invweight0)
+    Equalities(const Tree& tree, const Read<Float>& qpos, const Read<Float>& qvel,
+               const Read<Vec3>& xpos, const Read<Quat>& xquat, const Read<Six>& cdof,
+               const Read<Six>& cvel, const Property<Two>& body_invweight0,
+               const Property<Float>& dof_invweight0, const Property<Float>& tendon_invweight0)
         : t_(tree),
-          qpos_(std::move(qpos)),
-          xpos_(std::move(xpos)),
-          xquat_(std::move(xquat)),
-          cdof_(std::move(cdof)),
-          cvel_(std::move(cvel)),
+          qpos_(qpos),
+          xpos_(xpos),
+          xquat_(xquat),
+          cdof_(cdof),
+          cvel_(cvel),
           carried_(carried_accelerations(tree, Motion(), cdof_, cvel_, qvel)),
-          body_weight_(std::move(body_invweight0)),
-          dof_weight_(std::move(dof_invweight0)),
-          tendon_weight_(std::move(tendon_invweight0)) {}
+          body_weight_(body_invweight0),
+          dof_weight_(dof_invweight0),
+          tendon_weight_(tendon_invweight0) {}
 
     Residuals of(const EqualityRow& e, const Vec<Float, 12>& data) const {
         if (e.type == EqualityType::joint || e.type == EqualityType::tendon)
@@ -127,7 +128,7 @@ public:
         if (!weld) return r;
         const Quat relative(Vec4(data[6], data[7], data[8], data[9]));
         const Quat turned = e.sites ? a.turn : a.turn * relative, back = conjugate(b.turn);
-        const Float scale = data[10];
+        const Float& scale = data[10];
         const Quat rest = back * turned;
         const Vec3 spin = a.spin - b.spin;
         const auto pure = [](const Vec3& v) { return Quat(Float(0), v); };

@@ -49,7 +49,8 @@ public:
                 for (int a = 0; a < d; ++a) {
                     Float sum = 0;
                     for (int b = 0; b < d; ++b)
-                        sum = sum + c[static_cast<std::size_t>(a * d + b)] *
+                        sum = sum + c[static_cast<std::size_t>(a) * j_i.size() +
+                                      static_cast<std::size_t>(b)] *
                                         j_i[static_cast<std::size_t>(b)];
                     weighted.push_back(sum);
                 }

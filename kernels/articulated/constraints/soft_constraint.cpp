@@ -22,7 +22,8 @@ Float sigmoid(const Float& x, const Float& midpoint, const Float& p) {
 Float bounded(const Float& d) { return clamp(d, least_impedance, most_impedance); }
 
 Float impedance_at(const Five& numbers, const Float& position) {
-    const Float first = bounded(numbers[0]), last = bounded(numbers[1]), width = numbers[2];
+    const Float first = bounded(numbers[0]), last = bounded(numbers[1]);
+    const Float& width = numbers[2];
     const Float midpoint = bounded(numbers[3]), p = max(numbers[4], 1.0);
     const Bool constant = width <= least || first == last;
     const Float x = abs(position) / select(constant, Float(1), width);

@@ -2,46 +2,23 @@
 // integrator, and trajectories.
 #include <doctest/doctest.h>
 
-#include "tests/robots/models.hpp"
-#include "tests/robots/oracle.hpp"
+#include "tests/robots/compare_steps.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
 
 namespace {
 
-// Steps both once from random states. The accelerations of the states are those that MuJoCo has in
-// a step of Euler's method, and that our RK4 has in its first stage.
 template <class Text>
 void compare(const std::string& name, const Text& text_of, const std::string& integrator,
              int states = 100) {
     CAPTURE(name);
     CAPTURE(integrator);
-    const std::string text = text_of(integrator);
-    Oracle oracle(text, "robot.xml"), euler(text_of("Euler"), "robot.xml");
-    Ours ours(text, robot_step, 1);
-    std::mt19937_64 generator(7);
-    double acceleration = 0, position = 0, velocity = 0, activation = 0;
-    for (int k = 0; k < states; ++k) {
-        const RobotState state = oracle.random_state(generator);
-        ours.set(state);
-        ours.run();
-        oracle.set(state);
-        oracle.step();
-        euler.set(state);
-        euler.step();
-        if (integrator == "RK4")
-            acceleration =
-                std::max(acceleration, distance(ours.array("qacc"), euler.acceleration()));
-        const RobotState after = oracle.state();
-        position = std::max(position, distance(ours.array("qpos"), after.qpos));
-        velocity = std::max(velocity, distance(ours.array("qvel"), after.qvel));
-        activation = std::max(activation, distance(ours.array("act"), after.act));
-    }
-    CHECK(acceleration < 1e-9);
-    CHECK(position < 1e-9);
-    CHECK(velocity < 1e-9);
-    CHECK(activation < 1e-12);
+    const StepErrors e = compare_steps(text_of, integrator, states);
+    CHECK(e.acceleration < 1e-9);
+    CHECK(e.position < 1e-9);
+    CHECK(e.velocity < 1e-9);
+    CHECK(e.activation < 1e-12);
 }
 
 // A model of MuJoCo's wheels with everything off that is not simulated.

@@ -1,6 +1,7 @@
 // hindcast import ROBOT: a scene of a robot's model.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <memory>

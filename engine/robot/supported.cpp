@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/error.hpp"
+#include "engine/robot/model_reader.hpp"
 
 namespace hindcast::robot {
 
@@ -14,9 +15,9 @@ namespace {
 // Numbers of a flag's two states and of an id that is not in use.
 constexpr int not_in_use = -1;
 
-class Examination {
+class Examination : robot::ModelReader {
 public:
-    explicit Examination(const RobotModel& model) : m_(model) {}
+    explicit Examination(const RobotModel& model) : ModelReader(model) {}
 
     Support run() {
         options();
@@ -42,7 +43,6 @@ private:
     void refuse(ObjectKind kind, int number, std::string_view is, std::string remedy) {
         refuse(fmt::format("{} {}", m_.describe(kind, number), is), std::move(remedy));
     }
-    int count(std::string_view size) const { return static_cast<int>(m_.size(size)); }
 
     // Whether a row of an array has a number other than 0.
     bool any(std::string_view array, int row) const {
@@ -50,9 +50,6 @@ private:
         const auto values = m_.reals(array).subspan(static_cast<std::size_t>(row * a.columns),
                                                     static_cast<std::size_t>(a.columns));
         return std::ranges::any_of(values, [](double v) { return v != 0; });
-    }
-    int integer(std::string_view array, int row) const {
-        return m_.integers(array)[static_cast<std::size_t>(row)];
     }
     template <class Enum>
     Enum type(std::string_view array, int row) const {
@@ -278,7 +275,6 @@ private:
         for (const std::string& warning : m_.warnings()) note("MuJoCo: " + warning);
     }
 
-    const RobotModel& m_;
     Support result_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/robot/model_reader.hpp"
+
 namespace hindcast::articulated {
 
 using model::DrawnBody;
@@ -15,9 +17,9 @@ namespace {
 constexpr int most_shown_group = 2;
 constexpr double endless = 20;  // m: half extent of a plane without one
 
-class Looks {
+class Looks : robot::ModelReader {
 public:
-    explicit Looks(const RobotModel& model) : m_(model) {}
+    explicit Looks(const RobotModel& model) : ModelReader(model) {}
 
     bool is_shown(int geom) const { return integer("geom_group", geom) <= most_shown_group; }
 
@@ -50,9 +52,6 @@ public:
     }
 
 private:
-    int integer(const char* array, int i) const {
-        return m_.integers(array)[static_cast<std::size_t>(i)];
-    }
     template <std::size_t N>
     void copy(const char* array, int row, std::array<double, N>& to) const {
         const auto from = m_.reals(array).subspan(static_cast<std::size_t>(row) * N, N);
@@ -71,8 +70,6 @@ private:
                     vertices[3 * (first_vertex + static_cast<std::size_t>(faces[k])) + c]);
         return corners;
     }
-
-    const RobotModel& m_;
 };
 
 }  // namespace

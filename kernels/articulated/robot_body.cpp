@@ -40,7 +40,7 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
     const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
                        dof_rows = sizes.dof_rows, slots = plan.collisions.slots,
-                       geoms = slots > 0 ? plan.geoms : 0,
+                       geoms = static_cast<std::int64_t>(plan.geom_bodies.size()),
                        searched = plan.collisions.searches() ? slots : 0;
     const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
                actuators = static_cast<std::int64_t>(t.actuators.size());
@@ -175,6 +175,12 @@ Launch RobotBody::launch(const KernelDef& kernel, const Stage& stage, const std:
     return model_.launch(kernel, items, arguments, name_ + ": " + what);
 }
 
+Array RobotBody::array_of(const std::vector<double>& values, int columns) const {
+    Array array(model_.real(), {static_cast<std::int64_t>(values.size()) / columns, columns});
+    array.assign(values);
+    return array;
+}
+
 Launch RobotBody::copied(const Argument& from, const Array& to, const std::string& what) const {
     return model_.launch(copy(), to.shape()[0], {{"from", from}, {"to", to}}, name_ + ": " + what);
 }
@@ -184,7 +190,8 @@ std::vector<Launch> RobotBody::place(const Stage& stage) const {
             launch(velocities(tree_), stage, "velocities")};
 }
 
-std::vector<Launch> RobotBody::accelerate(const Stage& stage, Implicit implicit) const {
+std::vector<Launch> RobotBody::accelerate(const Stage& stage) const {
+    const Implicit implicit = implicit_of(*tree_);
     std::vector<Launch> all = {launch(inertia(tree_), stage, "inertia matrix"),
                                launch(bias(tree_), stage, "bias force"),
                                launch(passive(tree_), stage, "passive forces")};
@@ -193,17 +200,17 @@ std::vector<Launch> RobotBody::accelerate(const Stage& stage, Implicit implicit)
         all.push_back(launch(acceleration(tree_, implicit), stage, "acceleration"));
         return all;
     }
-    const bool plain = implicit == Implicit::nothing;
-    for (const Launch& l : constrain(stage, stage.at(solved_by(*tree_)))) all.push_back(l);
-    if (!plain) all.push_back(launch(acceleration(tree_, implicit, true), stage, "acceleration"));
+    for (const Launch& l : constrain(stage)) all.push_back(l);
+    if (implicit != Implicit::nothing)
+        all.push_back(launch(acceleration(tree_, implicit, true), stage, "acceleration"));
     return all;
 }
 
-std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& acceleration_of) const {
+std::vector<Launch> RobotBody::constrain(const Stage& stage) const {
+    const Array &solved = stage.at(solved_by(*tree_)), &first = now_.at(solved_by(*tree_));
     std::vector<Launch> all = {launch(smooth_force(tree_), stage, "force")};
     // The search starts from the accelerations of the step before; of later stages, of the first one.
-    if (const Array& first = now_.at(solved_by(*tree_)); !first.same_memory(acceleration_of))
-        all.push_back(copied(first, acceleration_of, "start of the search"));
+    if (!first.same_memory(solved)) all.push_back(copied(first, solved, "start of the search"));
     const RowSizes sizes = plan_->sizes(tree_->nv);
     if (sizes.dof_rows > 0)
         all.push_back(launch(dof_rows(tree_, plan_), stage, "limits and friction of joints"));
@@ -216,7 +223,7 @@ std::vector<Launch> RobotBody::constrain(const Stage& stage, const Array& accele
     for (const Launch& l : collide(stage)) all.push_back(l);
     std::map<std::string, Array> arrays(constants_.begin(), constants_.end());
     arrays.insert(stage.begin(), stage.end());
-    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, acceleration_of);
+    const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, solved);
     all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
                      name_ + ": constraints");
     return all;
@@ -226,7 +233,8 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
     std::vector<Launch> all;
     const Collisions& collisions = plan_->collisions;
     if (plan_->contacts == 0) return all;
-    all.push_back(launch(geom_places(), stage, "places of geoms", {}, plan_->geoms));
+    all.push_back(launch(geom_places(), stage, "places of geoms", {},
+                         static_cast<std::int64_t>(plan_->geom_bodies.size())));
     for (const CollisionGroup& group : collisions.groups) {
         std::vector<std::int64_t> geoms, first;
         std::vector<double> reach;
@@ -237,11 +245,9 @@ std::vector<Launch> RobotBody::collide(const Stage& stage) const {
             reach.push_back(pair.margin + pair.gap);
         }
         const auto count = static_cast<std::int64_t>(group.pairs.size());
-        Array reaches(model_.real(), {count, 1});
-        reaches.assign(reach);
         const std::vector<NamedArgument> pairs = {{"pair_geoms", model_.index_array(geoms, 2)},
                                                   {"pair_slot", model_.index_array(first, 1)},
-                                                  {"pair_reach", reaches}};
+                                                  {"pair_reach", array_of(reach, 1)}};
         const std::string of = std::string(robot::name_of(group.first)) + " and " +
                                std::string(robot::name_of(group.second));
         if (is_searched(group.first, group.second)) {
@@ -268,11 +274,8 @@ void RobotBody::make_constants() {
                               int columns = 1) {
         if (!values.empty()) constants_[key] = model_.index_array(values, columns);
     };
-    const auto reals = [&](const char* key, const std::vector<double>& values) {
-        if (values.empty()) return;
-        Array array(model_.real(), {static_cast<std::int64_t>(values.size()), 1});
-        array.assign(values);
-        constants_[key] = array;
+    const auto reals = [&](const char* key, const std::vector<double>& values, int columns = 1) {
+        if (!values.empty()) constants_[key] = array_of(values, columns);
     };
     std::vector<std::int64_t> dofs;
     std::vector<double> signs;
@@ -305,15 +308,11 @@ void RobotBody::make_constants() {
     reals("pair_margin", margins);
     reals("slot_margin", slot_margins);
     for (const robot::ModelArray& hull : plan_->collisions.hulls) {
-        if (hull.is_real()) {
-            Array array(model_.real(), {hull.rows, hull.columns});
-            array.assign(std::get<std::vector<double>>(hull.values));
-            constants_[hull.name] = array;
-        } else {
-            const auto& values = std::get<std::vector<std::int32_t>>(hull.values);
-            integers(hull.name.c_str(), {values.begin(), values.end()},
-                     static_cast<int>(hull.columns));
-        }
+        const int columns = static_cast<int>(hull.columns);
+        if (const auto* const values = std::get_if<std::vector<std::int32_t>>(&hull.values))
+            integers(hull.name.c_str(), {values->begin(), values->end()}, columns);
+        else
+            reals(hull.name.c_str(), std::get<std::vector<double>>(hull.values), columns);
     }
 }
 
@@ -354,11 +353,11 @@ void RobotBody::step() {
         next.emplace_back(std::string("next_") + name, moved[name]);
     }
     if (t.integrator != IntegratorType::rk4) {
-        add(accelerate(now_, implicit_of(t)));
+        add(accelerate(now_));
         add({launch(euler_step(tree_), now_, "step", next)});
     } else {
         std::vector<Stage> stages = {now_};
-        add(accelerate(now_, Implicit::nothing));
+        add(accelerate(now_));
         for (const double fraction : {0.5, 0.5, 1.0}) {
             const Stage& last = stages.back();
             Stage one = make_stage(false);
@@ -375,7 +374,7 @@ void RobotBody::step() {
             }
             add({launch(stage(tree_, fraction, second), now_, "stage", ends)});
             add(place(one));
-            add(accelerate(one, Implicit::nothing));
+            add(accelerate(one));
             stages.push_back(std::move(one));
         }
         for (std::size_t k = 1; k < stages.size(); ++k)

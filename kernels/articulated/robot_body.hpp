@@ -34,10 +34,11 @@ private:
     Stage make_stage(bool published);
     Launch launch(const lang::KernelDef& kernel, const Stage& stage, const std::string& what,
                   const std::vector<NamedArgument>& more = {}, std::int64_t items = 1) const;
+    Array array_of(const std::vector<double>& values, int columns) const;
     Launch copied(const Argument& from, const Array& to, const std::string& what) const;
     std::vector<Launch> place(const Stage& stage) const;
-    std::vector<Launch> accelerate(const Stage& stage, Implicit implicit) const;
-    std::vector<Launch> constrain(const Stage& stage, const Array& acceleration) const;
+    std::vector<Launch> accelerate(const Stage& stage) const;
+    std::vector<Launch> constrain(const Stage& stage) const;
     std::vector<Launch> collide(const Stage& stage) const;
     void make_constants();
     Launch follow() const;

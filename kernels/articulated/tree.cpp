@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/unsimulated.hpp"
 
 namespace hindcast::articulated {
@@ -10,9 +11,9 @@ using namespace robot;
 
 namespace {
 
-class Reading {
+class Reading : robot::ModelReader {
 public:
-    explicit Reading(const RobotModel& model) : m_(model) {}
+    explicit Reading(const RobotModel& model) : ModelReader(model) {}
 
     TreePointer run() {
         t_.nq = count("nq");
@@ -35,9 +36,6 @@ public:
     }
 
 private:
-    int count(const char* size) const { return static_cast<int>(m_.size(size)); }
-    int integer(const char* array, int i) const { return m_.integers(array)[at(i)]; }
-    double real(const char* array, int i) const { return m_.reals(array)[at(i)]; }
     Limits limits(bool present, const char* range, int i) const {
         return {present, real(range, 2 * i), real(range, 2 * i + 1)};
     }
@@ -156,7 +154,6 @@ private:
         return dofs;
     }
 
-    const RobotModel& m_;
     Tree t_;
 };
 

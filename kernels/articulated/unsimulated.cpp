@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/error.hpp"
+#include "engine/robot/model_reader.hpp"
 #include "engine/robot/supported.hpp"
 
 namespace hindcast::articulated {
@@ -13,9 +14,9 @@ using namespace robot;
 
 namespace {
 
-class Search {
+class Search : robot::ModelReader {
 public:
-    explicit Search(const RobotModel& model) : m_(model) {}
+    explicit Search(const RobotModel& model) : ModelReader(model) {}
 
     std::vector<Refusal> run() {
         const RobotOptions& o = m_.options();
@@ -32,13 +33,6 @@ public:
     }
 
 private:
-    int count(const char* size) const { return static_cast<int>(m_.size(size)); }
-    int integer(const char* array, int i) const {
-        return m_.integers(array)[static_cast<std::size_t>(i)];
-    }
-    double real(const char* array, int i) const {
-        return m_.reals(array)[static_cast<std::size_t>(i)];
-    }
     void add(std::string what, std::string remedy) {
         found_.push_back({std::move(what), std::move(remedy)});
     }
@@ -109,7 +103,6 @@ private:
         }
     }
 
-    const RobotModel& m_;
     std::vector<Refusal> found_;
 };
 

@@ -19,56 +19,6 @@ bool may_be_dropped(const TwoGeoms& two, const std::vector<FoundContact>& found)
            std::ranges::all_of(found, [](const FoundContact& c) { return c.dist > 0; });
 }
 
-// Turned at random, or aligned up to this.
-void compare(const TwoGeoms& two, const std::string& attributes, int states, double turned = -1) {
-    CAPTURE(two.first);
-    CAPTURE(two.second);
-    CAPTURE(attributes);
-    CAPTURE(turned);
-    Oracle oracle(two.text(attributes, turned < 0), "geoms.xml");
-    OurContacts ours(oracle.model(), interpreter_device());
-    RandomPoses random(5);
-    int touching = 0, dropped = 0;
-    for (int k = 0; k < states; ++k) {
-        CAPTURE(k);
-        const auto pose = [&] {
-            return turned < 0 ? random.pose(two.reach) : random.aligned(two.reach, turned);
-        };
-        std::vector<Pose> poses = {pose()};
-        if (!two.has_ground()) poses.push_back(pose());
-        oracle.set({joined(poses), std::vector<double>(poses.size() * 6), {}, {}});
-        oracle.forward();
-        ours.set("xpos", places_of(oracle, "xpos"));
-        ours.set("xquat", places_of(oracle, "xquat"));
-        ours.run();
-        const std::vector<FoundContact> expected = contacts_of(oracle), found = ours.contacts();
-        if (expected.empty() && !found.empty() && may_be_dropped(two, found)) {
-            ++dropped;
-            continue;
-        }
-        CHECK(found.size() == expected.size());
-        touching += expected.empty() ? 0 : 1;
-        const ContactDifference d = difference(found, expected);
-        CHECK(d.dist < 1e-9);
-        CHECK(d.place < 1e-9);
-        CHECK(d.normal < 1e-9);
-        CHECK(d.frame < 1e-8);
-    }
-    CHECK(touching > states / 8);
-    CHECK(dropped <= states / 50);
-}
-
-// A model whose general convex shapes MuJoCo's search takes to full precision.
-std::string precise(const TwoGeoms& two, const std::string& attributes, bool askew, bool several) {
-    std::string text = two.text(attributes, askew);
-    const std::string flag = several ? "enable" : "disable";
-    text.replace(
-        0, std::string("<mujoco>").size(),
-        "<mujoco><option ccd_iterations=\"200\" ccd_tolerance=\"1e-12\"><flag multiccd=\"" + flag +
-            "\"/></option>");
-    return text;
-}
-
 // Calls `f` with our contacts and MuJoCo's at random places, or aligned up to `turned`.
 void at_places(const TwoGeoms& two, const std::string& text, int states, double turned,
                const std::function<void(const std::vector<FoundContact>&,
@@ -93,6 +43,40 @@ void at_places(const TwoGeoms& two, const std::string& text, int states, double 
         ours.run();
         f(ours.contacts(), contacts_of(oracle));
     }
+}
+
+// Turned at random, or aligned up to this.
+void compare(const TwoGeoms& two, const std::string& attributes, int states, double turned = -1) {
+    CAPTURE(attributes);
+    int touching = 0, dropped = 0;
+    at_places(
+        two, two.text(attributes, turned < 0), states, turned,
+        [&](const std::vector<FoundContact>& found, const std::vector<FoundContact>& expected) {
+            if (expected.empty() && !found.empty() && may_be_dropped(two, found)) {
+                ++dropped;
+                return;
+            }
+            CHECK(found.size() == expected.size());
+            touching += expected.empty() ? 0 : 1;
+            const ContactDifference d = difference(found, expected);
+            CHECK(d.dist < 1e-9);
+            CHECK(d.place < 1e-9);
+            CHECK(d.normal < 1e-9);
+            CHECK(d.frame < 1e-8);
+        });
+    CHECK(touching > states / 8);
+    CHECK(dropped <= states / 50);
+}
+
+// A model whose general convex shapes MuJoCo's search takes to full precision.
+std::string precise(const TwoGeoms& two, const std::string& attributes, bool askew, bool several) {
+    std::string text = two.text(attributes, askew);
+    const std::string flag = several ? "enable" : "disable";
+    text.replace(
+        0, std::string("<mujoco>").size(),
+        "<mujoco><option ccd_iterations=\"200\" ccd_tolerance=\"1e-12\"><flag multiccd=\"" + flag +
+            "\"/></option>");
+    return text;
 }
 
 // Single contacts; what is aligned may touch in many places.

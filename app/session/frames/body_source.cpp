@@ -52,16 +52,19 @@ std::vector<double> pose_of(const double* place, const double* quaternion) {
     return numbers;
 }
 
-std::string name_of(const Array& array, const model::Model& model) {
-    for (const auto& [name, published] : model.arrays())
-        if (published.array.same_memory(array)) return name;
-    throw Error("internal: a body is drawn where no array of the model says");
-}
-
 }  // namespace
 
+std::string published_name(const Array& array, const model::Model& model) {
+    for (const auto& [name, published] : model.arrays())
+        if (published.array.same_memory(array)) return name;
+    return "";
+}
+
 BodySource::BodySource(const model::DrawnBody& body, const model::Model& model) : row_(body.row) {
-    if (row_ >= 0) arrays_ = {name_of(body.places, model), name_of(body.orientations, model)};
+    if (row_ >= 0)
+        arrays_ = {published_name(body.places, model), published_name(body.orientations, model)};
+    if (std::ranges::find(arrays_, "") != arrays_.end())
+        throw Error("internal: a body is drawn where no array of the model says");
     Mesh all;
     for (const Shape& shape : body.shapes) {
         const Mesh own = mesh_of(shape);
@@ -79,9 +82,11 @@ std::vector<double> BodySource::pose(
     if (row_ < 0) return {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     const Array *const places = array(arrays_[0]), *const turns = array(arrays_[1]);
     if (places == nullptr || turns == nullptr) return {};
-    const std::vector<double> all_places = places->to_doubles(), all_turns = turns->to_doubles();
-    const auto row = static_cast<std::size_t>(row_);
-    return pose_of(&all_places[3 * row], &all_turns[4 * row]);
+    std::array<double, 3> place{};
+    std::array<double, 4> turn{};
+    for (int k = 0; k < 3; ++k) place[static_cast<std::size_t>(k)] = places->value(row_, k);
+    for (int k = 0; k < 4; ++k) turn[static_cast<std::size_t>(k)] = turns->value(row_, k);
+    return pose_of(place.data(), turn.data());
 }
 
 }  // namespace hindcast::session

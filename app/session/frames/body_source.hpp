@@ -11,6 +11,9 @@
 
 namespace hindcast::session {
 
+// Under which the model publishes the array; "" if it does not.
+std::string published_name(const Array& array, const model::Model& model);
+
 class BodySource {
 public:
     // Throws Error where its arrays are none of the model.

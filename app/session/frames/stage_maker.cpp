@@ -196,9 +196,7 @@ private:
     }
 
     void add(const model::DrawnField& shape) {
-        std::string name;
-        for (const auto& [array, published] : model_.arrays())
-            if (published.array.same_memory(shape.values)) name = array;
+        const std::string name = published_name(shape.values, model_);
         if (name.empty()) return;
         Drawable& t = drawable(Kind::field, owner_);
         t.rows = shape.rows;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.hpp"
+#include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/collision/convex/height_field.hpp"
 #include "kernels/articulated/collision/hulls.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
@@ -18,9 +19,9 @@ using namespace robot;
 
 namespace {
 
-class Candidates {
+class Candidates : robot::ModelReader {
 public:
-    explicit Candidates(const RobotModel& model) : m_(model), bodies_(count("nbody")) {
+    explicit Candidates(const RobotModel& model) : ModelReader(model), bodies_(count("nbody")) {
         const auto excluded = m_.integers("exclude_signature");
         excluded_.insert(excluded.begin(), excluded.end());
         for (int k = 0; k < count("npair"); ++k) {
@@ -43,13 +44,6 @@ public:
     }
 
 private:
-    int count(const char* size) const { return static_cast<int>(m_.size(size)); }
-    int integer(const char* array, int i) const {
-        return m_.integers(array)[static_cast<std::size_t>(i)];
-    }
-    double real(const char* array, int i) const {
-        return m_.reals(array)[static_cast<std::size_t>(i)];
-    }
     static int signature(int low, int high) { return (low << 16) + high; }
     GeomType type(int geom) const { return enum_at<GeomType>(m_.integers("geom_type"), geom); }
     bool is_ground(int geom) const {
@@ -108,7 +102,6 @@ private:
         return true;
     }
 
-    const RobotModel& m_;
     int bodies_;
     std::set<int> excluded_;
     std::set<std::pair<int, int>> predefined_pairs_;

@@ -8,6 +8,8 @@
 #include <numbers>
 #include <utility>
 
+#include "engine/robot/model_reader.hpp"
+
 namespace hindcast::articulated {
 
 using robot::ModelArray;
@@ -16,9 +18,9 @@ namespace {
 
 using Integers = std::vector<std::int32_t>;
 
-class HullArrays {
+class HullArrays : robot::ModelReader {
 public:
-    explicit HullArrays(const robot::RobotModel& model) : m_(model) {}
+    explicit HullArrays(const robot::RobotModel& model) : ModelReader(model) {}
 
     std::vector<ModelArray> make() {
         const auto types = m_.integers("geom_type"), meshes = m_.integers("geom_dataid");
@@ -51,9 +53,6 @@ private:
     static ModelArray reals(const char* name, std::vector<double> list) {
         if (list.empty()) list.resize(3);
         return {name, static_cast<std::int64_t>(list.size()) / 3, 3, std::move(list)};
-    }
-    int integer(const char* array, int i) const {
-        return m_.integers(array)[static_cast<std::size_t>(i)];
     }
 
     static int hull_of(robot::GeomType type, int mesh) {
@@ -162,7 +161,6 @@ private:
     // Numbers of hulls other than of meshes.
     static constexpr int no_hull = -1, of_box = -2, of_cylinder = -3, cap_corners = 16;
 
-    const robot::RobotModel& m_;
     std::map<int, std::pair<int, int>> known_;  // hulls: first vertex and number
     Integers geom_hull_, vertex_polygons_, polygon_at_, polygon_corners_, corners_;
     std::vector<double> vertices_, normals_;

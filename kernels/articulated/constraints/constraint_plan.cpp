@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/robot/model_reader.hpp"
 #include "kernels/articulated/tree.hpp"
 
 namespace hindcast::articulated {
@@ -12,9 +13,9 @@ using namespace robot;
 
 namespace {
 
-class Planning {
+class Planning : robot::ModelReader {
 public:
-    explicit Planning(const RobotModel& model) : m_(model) {}
+    explicit Planning(const RobotModel& model) : ModelReader(model) {}
 
     ConstraintPlan run(int contacts) {
         const RobotOptions& o = m_.options();
@@ -30,9 +31,6 @@ public:
     }
 
 private:
-    int count(const char* size) const { return static_cast<int>(m_.size(size)); }
-    int integer(const char* array, int i) const { return m_.integers(array)[at(i)]; }
-    double real(const char* array, int i) const { return m_.reals(array)[at(i)]; }
     int rows(int number) { return std::exchange(p_.tree_rows, p_.tree_rows + number); }
 
     void equalities() {
@@ -85,8 +83,8 @@ private:
 
     void collide(int contacts) {
         p_.collisions = collisions_of(m_);
+        if (p_.collisions.slots == 0) return;
         p_.contacts = std::min(contacts, p_.collisions.slots);
-        p_.geoms = count("ngeom");
         const auto bodies = m_.integers("geom_bodyid");
         p_.geom_bodies.assign(bodies.begin(), bodies.end());
         for (const CollisionPair& pair : p_.collisions.pairs) {
@@ -97,7 +95,6 @@ private:
         }
     }
 
-    const RobotModel& m_;
     ConstraintPlan p_;
 };
 

@@ -53,9 +53,8 @@ struct ConstraintPlan {
     std::vector<int> priorities;  // of pairs: 1: the numbers of geom1 count, 2: of geom2, 0: both
     int tree_rows = 0;            // of the tree
     int contacts = 0;             // at most
-    std::int64_t geoms = 0;       // of the model
-    std::vector<std::int64_t> geom_bodies;
-    int rows_of_a_contact = 0;  // of the largest
+    std::vector<std::int64_t> geom_bodies;  // of all geoms, if there may be contacts
+    int rows_of_a_contact = 0;              // of the largest
     bool elliptic = false;
     double friction_impedance = 1;  // impratio
     bool guarded = true;            // time constants are at least two steps

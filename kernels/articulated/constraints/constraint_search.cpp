@@ -18,6 +18,13 @@ constexpr int most_trials = 40;
 // before gained, is the last one too.
 constexpr double tolerance = 1e-20, small = 1e-13;
 
+// What is kept of the rows of a cone.
+Cone::Numbers kept(const LocalArray& of_rows, const Int& first, const Cone& cone) {
+    Cone::Numbers numbers;
+    for (int j = 0; j < cone.dimension(); ++j) numbers.push_back(of_rows[first + j]);
+    return numbers;
+}
+
 class HessianOf {
 public:
     HessianOf(const ConstraintTerms& terms, const DenseMatrix& h) : t_(terms), h_(h) {}
@@ -80,14 +87,9 @@ void constraint_hessian(const ConstraintTerms& terms, const LocalArray& x, const
     });
     terms.each_row(
         [&](Int row, RowNumbers numbers) {
-            hessian.row(row, numbers.curvature(terms.along(row, at) - terms.read.aref(row)));
+            hessian.row(row, numbers.curvature(terms.residual(row, at)));
         },
-        [&](Int row, Cone cone) {
-            Cone::Numbers r;
-            for (int j = 0; j < cone.dimension(); ++j)
-                r.push_back(terms.along(row + j, at) - terms.read.aref(row + j));
-            hessian.cone(row, cone, r);
-        });
+        [&](Int row, Cone cone) { hessian.cone(row, cone, terms.residuals(row, cone, at)); });
 }
 
 ConstraintSearch::ConstraintSearch(dense::DenseTrace& trace, const ConstraintTerms& terms,
@@ -115,8 +117,7 @@ void ConstraintSearch::fail(const Bool& condition, const std::string& happened,
 void ConstraintSearch::residuals() {
     const ConstraintTerms::Vector at = [&](const Int& k) { return x_[k]; };
     if (terms_.n.rows == 0) return;
-    for_(0, terms_.read.count(0),
-         [&](Int row) { r_.put(row, terms_.along(row, at) - terms_.read.aref(row)); });
+    for_(0, terms_.read.count(0), [&](Int row) { r_.put(row, terms_.residual(row, at)); });
 }
 
 // The gradient, and whether the Hessian differs from that of the last step.
@@ -158,9 +159,7 @@ void ConstraintSearch::slope() {
             compare(curvature_, row, numbers.curvature(r));
         },
         [&](Int row, Cone cone) {
-            Cone::Numbers r;
-            for (int j = 0; j < cone.dimension(); ++j) r.push_back(r_[row + j]);
-            const Cone::Numbers s = cone.slope(r);
+            const Cone::Numbers r = kept(r_, row, cone), s = cone.slope(r);
             for (int j = 0; j < cone.dimension(); ++j)
                 push(row + j, s[static_cast<std::size_t>(j)]);
             compare(curvature_, row, cone.curvature(r)[0]);
@@ -176,11 +175,7 @@ void ConstraintSearch::curvature() {
     terms_.each_dof_row(
         [&](Int row, Int dof, Float, RowNumbers) { h_.add(dof, dof, dof_curvature_[row]); });
     terms_.each_row([&](Int row, RowNumbers) { hessian.row(row, curvature_[row]); },
-                    [&](Int row, Cone cone) {
-                        Cone::Numbers r;
-                        for (int j = 0; j < cone.dimension(); ++j) r.push_back(r_[row + j]);
-                        hessian.cone(row, cone, r);
-                    });
+                    [&](Int row, Cone cone) { hessian.cone(row, cone, kept(r_, row, cone)); });
 }
 
 ConstraintSearch::Along ConstraintSearch::along_step(const Float& part, const Along& smooth) const {
@@ -198,12 +193,10 @@ ConstraintSearch::Along ConstraintSearch::along_step(const Float& part, const Al
             curvature += way * way * numbers.curvature(r);
         },
         [&](Int row, Cone cone) {
-            const std::size_t d = static_cast<std::size_t>(cone.dimension());
-            Cone::Numbers way(d), r(d);
-            for (std::size_t j = 0; j < d; ++j) {
-                way[j] = r_step_[row + static_cast<int>(j)];
-                r[j] = r_[row + static_cast<int>(j)] + part * way[j];
-            }
+            const Cone::Numbers way = kept(r_step_, row, cone);
+            Cone::Numbers r = kept(r_, row, cone);
+            const std::size_t d = r.size();
+            for (std::size_t j = 0; j < d; ++j) r[j] = r[j] + part * way[j];
             const Cone::Numbers s = cone.slope(r), c = cone.curvature(r);
             for (std::size_t i = 0; i < d; ++i) {
                 slope += way[i] * s[i];

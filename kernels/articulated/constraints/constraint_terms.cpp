@@ -48,6 +48,13 @@ Float ConstraintTerms::along(const Int& row, const Vector& x) const {
     return sum;
 }
 
+Cone::Numbers ConstraintTerms::residuals(const Int& first, const Cone& cone,
+                                         const Vector& x) const {
+    Cone::Numbers r;
+    for (int j = 0; j < cone.dimension(); ++j) r.push_back(residual(first + j, x));
+    return r;
+}
+
 KernelDef constraint_gradient(const RowSizes& sizes) {
     return kernel(
         "constraint_gradient",
@@ -93,14 +100,9 @@ KernelDef constraint_gradient(const RowSizes& sizes) {
                 t.each_dof([&](Int k) { gradient[k] += t.jacobian(row, k) * slope; });
             };
             t.each_row(
-                [&](Int row, RowNumbers numbers) {
-                    push(row, numbers.slope(t.along(row, at) - aref[row]));
-                },
+                [&](Int row, RowNumbers numbers) { push(row, numbers.slope(t.residual(row, at))); },
                 [&](Int row, Cone of) {
-                    Cone::Numbers r;
-                    for (int j = 0; j < of.dimension(); ++j)
-                        r.push_back(t.along(row + j, at) - aref[row + j]);
-                    const Cone::Numbers s = of.slope(r);
+                    const Cone::Numbers s = of.slope(t.residuals(row, of, at));
                     for (int j = 0; j < of.dimension(); ++j) push(row + j, s[j]);
                 });
         });

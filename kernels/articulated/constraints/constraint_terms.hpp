@@ -31,8 +31,6 @@ struct RowSizes {
     int rows = 0;            // others, at most
     int alone = 0;           // the first of these are no part of a cone
     std::vector<int> cones;  // dimensions that occur
-
-    int numbers() const { return rows * dofs; }
 };
 
 // How a kernel reads the arrays above.
@@ -58,8 +56,10 @@ public:
     // For each other row by itself that is at work, and each cone, by its first row.
     void each_row(const std::function<void(Int row, RowNumbers numbers)>& alone,
                   const std::function<void(Int row, Cone cone)>& together) const;
-    // (J x)_row
+    // (J x)_row, and the same less aref; of each row of a cone.
     Float along(const Int& row, const Vector& x) const;
+    Float residual(const Int& row, const Vector& x) const { return along(row, x) - read.aref(row); }
+    Cone::Numbers residuals(const Int& first, const Cone& cone, const Vector& x) const;
     Float jacobian(const Int& row, const Int& dof) const {
         return read.jacobian(row * n.dofs + dof);
     }

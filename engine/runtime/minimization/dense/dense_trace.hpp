@@ -33,7 +33,7 @@ public:
     int derivative(int input, const std::string& suffix, bool adds);
     static std::string name_of(const DenseProblem& problem, int input);
     int input(int number) const { return inputs_[static_cast<std::size_t>(number)]; }  // a symbol
-    Float number(int symbol) const;  // a value
+    Float number(int symbol) const;                                                    // a value
     Float load(int symbol, int component, const Int& index) const;
     Int load_integer(int symbol, const Int& index) const;
     Float fetch(int symbol, int component, const Int& index) const;

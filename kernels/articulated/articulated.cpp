@@ -6,6 +6,7 @@
 #include "kernels/articulated/appearance.hpp"
 #include "kernels/articulated/model_numbers.hpp"
 #include "kernels/articulated/robot_body.hpp"
+#include "kernels/articulated/robots.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -106,13 +107,28 @@ public:
         give("gainprm", "actuator_gainprm", actuators, first_three("actuator_gainprm"));
         give("biasprm", "actuator_biasprm", actuators, first_three("actuator_biasprm"));
         give("gear", "actuator_gear", 2 * actuators, own("actuator_gear"));
-        RobotBody(model, settings_->name(), tree_, plan_, std::move(given), range_.first).build();
+        if (settings_->written("dof_coulomb")) {
+            give("dof_coulomb", "dof_coulomb", tree_->nv, {});
+            give("dof_coulomb_speed", "dof_coulomb_speed", tree_->nv,
+                 std::vector<double>(at(tree_->nv), 0.01));
+        } else if (settings_->written("dof_coulomb_speed")) {
+            throw settings_->error("dof_coulomb_speed", "there is no dry friction that has a speed")
+                .remedy("add \"dof_coulomb\", or remove this key");
+        }
+        if (const auto ctrl = given.find("ctrl"); ctrl != given.end())
+            self(model).ctrl = ctrl->second;
+        body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
+        body_->build();
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))
             model.draw({settings_->name(), std::move(body)});
     }
 
+    void finish(Model& model) override { body_->finish(self(model).control); }
+
 private:
+    Robot& self(Model& model) const { return model.shared<Robots>().by_name.at(settings_->name()); }
+
     void read(Model& model) {
         const document::Node& file = *settings_->find("model");
         const std::filesystem::path path = model.options().files.resolve(file);
@@ -120,9 +136,14 @@ private:
                              ? usual_contacts
                              : static_cast<int>(settings_->integer("max_contacts"));
         try {
-            robot_ = std::make_unique<const RobotModel>(RobotModel::load(path));
+            robot_ = std::make_shared<const RobotModel>(RobotModel::load(path));
             tree_ = tree_of(*robot_);
             plan_ = plan_of(*robot_, most);
+            model.shared<Robots>().by_name[settings_->name()] = {.name = settings_->name(),
+                                                                 .model = robot_,
+                                                                 .tree = tree_,
+                                                                 .ctrl = {},
+                                                                 .control = {}};
         } catch (Error& error) {
             if (error.json_pointer().empty()) error.at_pointer(file.pointer());
             throw;
@@ -180,12 +201,13 @@ private:
     }
 
     std::shared_ptr<Settings> settings_;
-    std::unique_ptr<const RobotModel> robot_;
+    std::shared_ptr<const RobotModel> robot_;
     TreePointer tree_;
     PlanPointer plan_;
     std::optional<int> keyframe_;
     std::vector<double> pose_;
     model::Range range_;
+    std::optional<RobotBody> body_;
 };
 
 }  // namespace

@@ -61,6 +61,13 @@ const std::vector<Field>& rows() {
         numbers("jnt_stiffness", "of each joint's spring: N/m, N m/rad").at_least(0),
         numbers("qpos_spring", "positions in which the joints' springs are at rest"),
         numbers("dof_damping", "of each degree of freedom: N s/m, N m s/rad").at_least(0),
+        numbers("dof_coulomb",
+                "dry friction of each degree of freedom beside the model's, smooth in its velocity "
+                "v: -c (2/pi) atan(v / s), N, N m; without it none")
+            .at_least(0),
+        numbers("dof_coulomb_speed",
+                "s of that: at s the friction is half of c; without it 0.01 m/s, rad/s")
+            .positive(),
         numbers("dof_armature", "inertia that motors add to each degree of freedom: kg, kg m^2")
             .at_least(0),
         triples("actuator_gainprm",
@@ -146,7 +153,11 @@ model::Quantity& number_of(const model::Settings& settings, model::Model& model,
     q.components = components_of(field);
     q.shared = field.kind == FieldKind::vector;
     q.may_optimize = true;
-    q.range = {.low = field.low, .high = field.high, .unit = field.unit_text};
+    q.range = {.low = field.low,
+               .high = field.high,
+               .low_open = field.low_open,
+               .high_open = field.high_open,
+               .unit = field.unit_text};
     q.scene_pointer = settings.node().pointer() + "/" + key;
     q.values = std::move(otherwise);
     if (const document::Node* const written = settings.find(key)) {

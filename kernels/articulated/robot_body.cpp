@@ -6,6 +6,7 @@
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/articulated/constraints/contact_rows.hpp"
+#include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -137,7 +138,9 @@ RobotBody::RobotBody(Model& model, std::string name, TreePointer tree, PlanPoint
       tree_(std::move(tree)),
       plan_(std::move(plan)),
       given_(std::move(given)),
-      first_(first) {}
+      first_(first) {
+    forces_.coulomb = given_.contains("dof_coulomb");
+}
 
 RobotBody::Stage RobotBody::make_stage(bool published) {
     Stage stage;
@@ -193,16 +196,18 @@ std::vector<Launch> RobotBody::place(const Stage& stage) const {
 std::vector<Launch> RobotBody::accelerate(const Stage& stage) const {
     const Implicit implicit = implicit_of(*tree_);
     std::vector<Launch> all = {launch(inertia(tree_), stage, "inertia matrix"),
-                               launch(bias(tree_), stage, "bias force"),
-                               launch(passive(tree_), stage, "passive forces")};
+                               launch(bias(tree_), stage, "bias force")};
+    if (forces_.applied)
+        all.push_back(launch(applied_force(tree_, first_), stage, "forces on its points"));
+    all.push_back(launch(passive(tree_, forces_), stage, "passive forces"));
     if (!tree_->actuators.empty()) all.push_back(launch(actuation(tree_), stage, "actuators"));
     if (plan_->empty()) {
-        all.push_back(launch(acceleration(tree_, implicit), stage, "acceleration"));
+        all.push_back(launch(acceleration(tree_, implicit, forces_), stage, "acceleration"));
         return all;
     }
     for (const Launch& l : constrain(stage)) all.push_back(l);
     if (implicit != Implicit::nothing)
-        all.push_back(launch(acceleration(tree_, implicit, true), stage, "acceleration"));
+        all.push_back(launch(acceleration(tree_, implicit, forces_, true), stage, "acceleration"));
     return all;
 }
 
@@ -333,9 +338,20 @@ void RobotBody::build() {
         prologue.add(copied(0.0, now_.at(solved_by(*tree_)), "initialize accelerations"));
     for (const Launch& l : place(now_)) prologue.add(l);
     prologue.add(follow());
+    publish_energies();
+}
+
+void RobotBody::finish(const std::optional<Array>& control) {
+    if (control) given_.insert_or_assign("ctrl", *control);
+    if (model_.has_array("force")) {
+        forces_.applied = true;
+        constants_["point_force"] = model_.array("force");
+        now_["applied"] =
+            model_.add_array(name_ + ".applied", tree_->nv, 1,
+                             {.meaning = "force on the joints of the scene's forces: N, N m"});
+    }
     step();
     model_.add(Phase::end, follow());
-    publish_energies();
 }
 
 void RobotBody::step() {
@@ -362,6 +378,7 @@ void RobotBody::step() {
             const Stage& last = stages.back();
             Stage one = make_stage(false);
             one["rate"] = Array(model_.real(), {t.nv, 1});
+            if (forces_.applied) one["applied"] = Array(model_.real(), {t.nv, 1});
             const bool second = stages.size() == 1;
             std::vector<NamedArgument> ends = {{"qacc", last.at("qacc")},
                                                {"next_qpos", one.at("qpos")},

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,15 @@ class RobotBody {
 public:
     // `first`: the number of the body's first point in the scene. Arrays are published as NAME.qpos
     // and so on.
+    // A body with "dof_coulomb" has dry friction.
     RobotBody(model::Model& model, std::string name, TreePointer tree, PlanPointer plan,
               Given given, std::int64_t first);
 
-    // Adds the start to the prologue, the step to the phases, and the energies.
+    // Makes the arrays, and adds the start to the prologue and the energies.
     void build();
+    // Adds the step to the phases, once it is known whether the scene has controllers and forces:
+    // `control` replaces the constant one.
+    void finish(const std::optional<Array>& control);
 
 private:
     // A state and what follows from it; a Runge-Kutta method has one for each stage.
@@ -53,6 +58,7 @@ private:
     std::int64_t first_;
     Stage constants_;  // integers and numbers of constraints that never change
     Stage now_;
+    SceneForces forces_;
 };
 
 // Where the points of a tree are when it stands as in qpos, 3 numbers each, without a scene.

@@ -73,8 +73,7 @@ public:
         std::vector<double> all = s.qpos;
         for (const auto* part : {&s.qvel, &s.act, &s.ctrl})
             all.insert(all.end(), part->begin(), part->end());
-        call<void(const void*, void*, const double*, int)>("mj_setState")(
-            memory(), data_, all.data(), 2 | 4 | 8 | 64);
+        put(all, 2 | 4 | 8 | 64);
     }
     void step() { call<void(const void*, void*)>("mj_step")(memory(), data_); }
     RobotState state() const { return {get(2, "nq"), get(4, "nv"), get(8, "na"), get(64, "nu")}; }
@@ -84,6 +83,13 @@ public:
     const std::byte* data() const { return static_cast<const std::byte*>(data_); }
     // Of the state before the last step, without constraints, except with RK4.
     std::vector<double> acceleration() const { return get(32, "nv"); }
+
+protected:
+    // Parts of its state by the bits of mjtState.
+    void put(const std::vector<double>& values, int what) {
+        call<void(const void*, void*, const double*, int)>("mj_setState")(memory(), data_,
+                                                                          values.data(), what);
+    }
 
 private:
     template <class F>

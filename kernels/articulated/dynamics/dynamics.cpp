@@ -1,5 +1,7 @@
 #include "kernels/articulated/dynamics/dynamics.hpp"
 
+#include <numbers>
+
 namespace hindcast::articulated {
 
 using robot::JointType;
@@ -130,18 +132,26 @@ Float tendon_velocity(const Tree& tree, int tendon, const Read<Float>& qvel) {
     return sum;
 }
 
-KernelDef passive(const TreePointer& tree) {
+KernelDef passive(const TreePointer& tree, SceneForces forces) {
     return kernel(
         "articulated_passive",
         {"qpos", "qvel", "xpos", "xipos", "cdof", "jnt_stiffness", "qpos_spring", "dof_damping",
-         "body_mass", "gravity", "passive", "compensation"},
-        [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Vec3> xipos,
-               Read<Six> cdof, Property<Float> jnt_stiffness, Property<Float> qpos_spring,
-               Property<Float> dof_damping, Property<Float> body_mass, Property<Vec3> gravity,
-               WriteSlice<Float> passive, WriteSlice<Float> compensation) {
+         "dof_coulomb", "dof_coulomb_speed", "applied", "body_mass", "gravity", "passive",
+         "compensation"},
+        [tree, forces](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Vec3> xipos,
+                       Read<Six> cdof, Property<Float> jnt_stiffness, Property<Float> qpos_spring,
+                       Property<Float> dof_damping, Property<Float> dof_coulomb,
+                       Property<Float> dof_coulomb_speed, Read<Float> applied,
+                       Property<Float> body_mass, Property<Vec3> gravity, WriteSlice<Float> passive,
+                       WriteSlice<Float> compensation) {
             const Tree& t = *tree;
             std::vector<Float> force(at(t.nv)), carried(at(t.nv));
             for (int i = 0; t.dampers && i < t.nv; ++i) force[at(i)] = -(dof_damping[i] * qvel[i]);
+            for (int i = 0; forces.coulomb && i < t.nv; ++i)
+                force[at(i)] -=
+                    (2 / std::numbers::pi) * dof_coulomb[i] * atan(qvel[i] / dof_coulomb_speed[i]);
+            for (int i = 0; forces.applied && i < t.nv; ++i)
+                force[at(i)] = force[at(i)] + applied[i];
             for (int j = 0; t.springs && j < static_cast<int>(t.joints.size()); ++j) {
                 const Joint& joint = t.joints[at(j)];
                 const auto away = [&](int k) {

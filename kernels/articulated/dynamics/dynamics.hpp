@@ -15,9 +15,15 @@ namespace hindcast::articulated {
 KernelDef inertia(const TreePointer& tree);
 // cdof, cvel, cinert, qvel, gravity -> bias: what the motion itself and gravity ask for.
 KernelDef bias(const TreePointer& tree);
-// qpos, qvel, stiffness, damping, gravity -> passive, and `compensation`, the part of gravity
-// compensation that counts as the actuators' force.
-KernelDef passive(const TreePointer& tree);
+// Forces that a scene adds to those of the model.
+struct SceneForces {
+    bool coulomb = false;  // dry friction of joints: -c (2/pi) atan(v / s) with c dof_coulomb and s
+                           // dof_coulomb_speed
+    bool applied = false;  // of points (applied.hpp)
+};
+// qpos, qvel, stiffness, damping, gravity -> passive, those of the scene included, and
+// `compensation`, the part of gravity compensation that counts as the actuators' force.
+KernelDef passive(const TreePointer& tree, SceneForces forces = {});
 
 // Of a body by itself, about the place of its tree's root.
 Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,

@@ -1,5 +1,7 @@
 #include "kernels/articulated/dynamics/step.hpp"
 
+#include <numbers>
+
 namespace hindcast::articulated {
 
 namespace {
@@ -123,14 +125,17 @@ void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& 
 
 }  // namespace
 
-KernelDef acceleration(const TreePointer& tree, Implicit implicit, bool constrained) {
+KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces forces,
+                       bool constrained) {
     return kernel(
         "articulated_acceleration",
-        {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "moment", "slope", "cdof",
-         "cvel", "cinert", "qvel", "qacc_constrained", "qacc"},
-        [tree, implicit, constrained](
+        {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "dof_coulomb",
+         "dof_coulomb_speed", "moment", "slope", "cdof", "cvel", "cinert", "qvel",
+         "qacc_constrained", "qacc"},
+        [tree, implicit, forces, constrained](
             Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator, Read<Float> bias,
-            Param<Float> h, Property<Float> dof_damping, Read<Float> moment, Read<Float> slope,
+            Param<Float> h, Property<Float> dof_damping, Property<Float> dof_coulomb,
+            Property<Float> dof_coulomb_speed, Read<Float> moment, Read<Float> slope,
             Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
             Read<Float> qacc_constrained, WriteSlice<Float> qacc) {
             const Tree& t = *tree;
@@ -151,6 +156,11 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, bool constrai
                 for (const int j : t.ancestors[at(i)]) m(i, j) = inertia[t.entry(i, j)];
                 if (implicit != Implicit::nothing && t.dampers)
                     m(i, i) = m(i, i) + h.value() * dof_damping[i];
+                if (implicit != Implicit::nothing && forces.coulomb) {
+                    const Float s = dof_coulomb_speed[i], v = qvel[i];
+                    m(i, i) = m(i, i) + h.value() * (2 / std::numbers::pi) * dof_coulomb[i] * s /
+                                            (s * s + v * v);
+                }
             }
             // Adds scale r_i r_j wherever the tree couples two of the degrees of freedom.
             const auto add_square = [&](const std::vector<std::pair<int, Float>>& row,

@@ -24,8 +24,10 @@ enum class Implicit {
 
 // inertia, passive, actuator, bias -> qacc, m/s^2 or rad/s^2. M's factors are those of L^T D L, from
 // the leaves to the root, so that no entry fills in (Featherstone 2008, section 6.5). `constrained`: f is
-// M times the parameter "qacc_constrained", which has the forces of constraints too.
-KernelDef acceleration(const TreePointer& tree, Implicit implicit, bool constrained = false);
+// M times the parameter "qacc_constrained", which has the forces of constraints too. Dry friction of
+// joints is implicit with the damping.
+KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces forces = {},
+                       bool constrained = false);
 
 // One step of Euler's method: state, qacc, act_dot -> next state.
 KernelDef euler_step(const TreePointer& tree);

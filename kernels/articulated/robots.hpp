@@ -1,0 +1,35 @@
+// The robots of a scene as other modules see them: their models, and the controls of their actuators.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/model/model.hpp"
+#include "kernels/articulated/tree.hpp"
+
+namespace hindcast::articulated {
+
+struct Robot {
+    std::string name;
+    std::shared_ptr<const robot::RobotModel> model;
+    TreePointer tree;
+    std::optional<Argument> ctrl;  // the scene's constant control; none without actuators
+    std::optional<Array> control;  // of this step, once a controller has asked for it
+};
+
+// In Model::shared().
+struct Robots {
+    std::map<std::string, Robot> by_name;
+};
+
+// The robot that a field names. Throws Error at the field, with "did you mean".
+Robot& robot_of(const model::Settings& settings, model::Model& model, const std::string& key);
+
+// The control of each of its actuators in the step that runs, which kernels of controllers declare
+// Accumulate: the sum of what the robot's "ctrl" and all controllers give. Published as NAME.control.
+// Throws Error if the robot has no actuators.
+Array control(model::Model& model, Robot& robot);
+
+}  // namespace hindcast::articulated

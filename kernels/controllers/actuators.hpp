@@ -1,0 +1,35 @@
+// Which actuators of which robot a controller acts on, and the time that it does so at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/lang/kernel.hpp"
+#include "engine/model/model.hpp"
+#include "kernels/articulated/robots.hpp"
+
+namespace hindcast::controllers {
+
+struct Actuators {
+    articulated::Robot* robot = nullptr;
+    std::vector<int> numbers;  // of the model's actuators
+
+    std::int64_t count() const { return static_cast<std::int64_t>(numbers.size()); }
+};
+
+// What "of" and "actuators" say. Throws Error at the field: no such robot or actuator, one named twice.
+Actuators actuators_of(const model::Settings& settings, model::Model& model);
+// The field rows that it reads.
+model::Field of_field();
+model::Field actuators_field();
+
+// Adds to the phase of controllers one item of a kernel with the parameter "control", and with "step",
+// the number of the substep, if it asks for the time.
+void add(model::Model& model, const model::Settings& settings, const Actuators& actuators,
+         const lang::KernelDef& kernel, std::vector<NamedArgument> arguments,
+         const std::string& what);
+
+// Seconds of the whole run that the scene says.
+double duration(const model::Model& model);
+
+}  // namespace hindcast::controllers

@@ -1,0 +1,81 @@
+// u_a(t) = offset_a + sum over k = 1 .. K of amplitude_{a,k} sin(2 pi k f t + phase_{a,k}): a Fourier
+// series with the frequency f, for gaits and for motions that excite what is to be identified.
+#include <numbers>
+
+#include "kernels/controllers/actuators.hpp"
+#include "kernels/controllers/controllers.hpp"
+
+namespace hindcast::controllers {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Settings;
+
+KernelDef sines(int harmonics, const std::vector<int>& actuators) {
+    return kernel(
+        "sine_control", {"frequency", "amplitude", "phase", "offset", "step", "h", "control"},
+        [harmonics, actuators](Int, Property<Float> frequency, Property<Float> amplitude,
+                               Property<Float> phase, Property<Float> offset, Param<Int> step,
+                               Param<Float> h, Accumulate<Float> control) {
+            const Float turn =
+                2 * std::numbers::pi * (frequency[0] * (Float(step.value()) * h.value()));
+            for (std::size_t a = 0; a < actuators.size(); ++a) {
+                const int row = static_cast<int>(a);
+                Float sum = offset[row];
+                for (int k = 0; k < harmonics; ++k)
+                    sum = sum + amplitude[row * harmonics + k] *
+                                    sin(double(k + 1) * turn + phase[row * harmonics + k]);
+                control[actuators[a]] += sum;
+            }
+        });
+}
+
+class Sines final : public model::Instance {
+public:
+    explicit Sines(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const Actuators actuators = actuators_of(*settings_, model);
+        const std::int64_t harmonics = settings_->integer("harmonics"), count = actuators.count();
+        const std::int64_t grid[] = {count, harmonics};
+        const auto number = [&](const char* key) {
+            return settings_->quantity(model, key, count * harmonics, {}, grid).argument();
+        };
+        add(model, *settings_, actuators, sines(static_cast<int>(harmonics), actuators.numbers),
+            {{"frequency", settings_->quantity(model, "frequency").argument()},
+             {"amplitude", number("amplitude")},
+             {"phase", number("phase")},
+             {"offset", settings_->quantity(model, "offset", count).argument()},
+             {"h", model.step()}},
+            "Fourier series");
+    }
+
+private:
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_sines(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::controllers,
+         "sines",
+         "Adds a Fourier series to the controls of actuators: offset + sum over k = 1 .. harmonics "
+         "of amplitude_k sin(2 pi k frequency t + phase_k).",
+         {of_field(), actuators_field(),
+          integer("harmonics").fallback("1").at_least(1).at_most(64).doc("how many"),
+          number("frequency").unit("Hz").positive().differentiable().doc("of the first harmonic"),
+          values("amplitude")
+              .fallback("0")
+              .differentiable()
+              .doc("of each actuator those of all harmonics: a list of rows, number "
+                   "actuator * harmonics + k - 1; or one number for all"),
+          values("phase").unit("rad").fallback("0").differentiable().doc("in the same order"),
+          values("offset").fallback("0").differentiable().doc("of each actuator")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<Sines>(std::move(s)); }});
+}
+
+}  // namespace hindcast::controllers

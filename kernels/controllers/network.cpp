@@ -7,6 +7,7 @@
 
 #include "engine/base/random.hpp"
 #include "engine/document/read.hpp"
+#include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
 
@@ -78,20 +79,6 @@ KernelDef observe(int first) {
                   });
 }
 
-KernelDef observe(int components, int first) {
-    switch (components) {
-        case 1: return observe<1>(first);
-        case 2: return observe<2>(first);
-        case 3: return observe<3>(first);
-        case 4: return observe<4>(first);
-        case 6: return observe<6>(first);
-        case 9: return observe<9>(first);
-        case 10: return observe<10>(first);
-        default:
-            throw Error("arrays of " + std::to_string(components) + " components are not observed");
-    }
-}
-
 // Sine and cosine of the phase of a clock.
 KernelDef observe_clock(int first) {
     return kernel("observe_clock", {"period", "step", "h", "center", "width", "observed"},
@@ -142,7 +129,8 @@ public:
                 {"center", center}, {"width", width}, {"observed", observed}};
             KernelDef kernel = observe_clock(first);
             if (source.array) {
-                kernel = observe(static_cast<int>(source.array->shape()[1]), first);
+                kernel =
+                    model::for_components(*source.array, [&](auto C) { return observe<C>(first); });
                 arguments.emplace_back("source", *source.array);
             } else {
                 arguments.emplace_back("period", number("period", 1));

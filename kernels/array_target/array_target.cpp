@@ -1,0 +1,116 @@
+// array_target    mean over times t of  sum over elements i and components c of
+//                 w_{i,c} (a_{i,c}(t) - target_{i,c})^2
+#include "kernels/array_target/array_target.hpp"
+
+#include "engine/document/read.hpp"
+#include "engine/model/components.hpp"
+#include "kernels/particles/particles.hpp"
+
+namespace hindcast {
+
+namespace {
+
+using namespace lang;
+using model::Model;
+using model::Settings;
+
+// Item i is the element `element_i` of the array.
+template <int components>
+KernelDef array_distance() {
+    using V = Vec<Float, components>;
+    return kernel("array_distance", {"source", "element", "target", "factor", "scale", "value"},
+                  [](Int i, Read<V> source, Read<Int> element, Property<Float> target,
+                     Property<Float> factor, Param<Float> scale, Reduce<Float> value) {
+                      const V now = source[element[i]];
+                      Float sum;
+                      for (int c = 0; c < components; ++c) {
+                          const Int k = i * components + c;
+                          const Float d = now[c] - target[k];
+                          sum = sum + factor[k] * (d * d);
+                      }
+                      value += sum * scale.value();
+                  });
+}
+
+class ArrayTarget final : public model::Instance {
+public:
+    explicit ArrayTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+    void build(Model& model) override {
+        const Array array = find_array(model);
+        const std::vector<std::int64_t> elements = elements_of(array.shape()[0]);
+        const auto count = static_cast<std::int64_t>(elements.size()),
+                   numbers = count * array.shape()[1];
+        const std::int64_t grid[] = {count, array.shape()[1]};
+        model::Term term = settings_->term(model);
+        const double scale = 1.0 / static_cast<double>(term.times.size());
+        const auto number = [&](const char* key) {
+            return settings_->quantity(model, key, numbers, {}, grid).argument();
+        };
+        Program program;
+        program.add(model.launch(
+            model::for_components(array, [](auto C) { return array_distance<C>(); }), count,
+            {{"source", array},
+             {"element", model.index_array(elements, 1)},
+             {"target", number("target")},
+             {"factor", number("factor")},
+             {"scale", scale},
+             {"value", term.value}},
+            settings_->name() + ": squared distance"));
+        model.add_term(std::move(term), program);
+    }
+
+private:
+    Array find_array(const Model& model) const {
+        const document::Node& node = *settings_->find("array");
+        const std::string& name = document::string_of(node);
+        std::vector<std::string_view> names;
+        for (const auto& [key, published] : model.arrays()) {
+            if (published.array.type() == ir::Type::i32) continue;
+            if (key == name) return published.array;
+            names.push_back(key);
+        }
+        document::choice_of(node, names, "array");  // throws, with "did you mean"
+        throw document::fault(node, "there is no array '" + name + "'");
+    }
+
+    std::vector<std::int64_t> elements_of(std::int64_t all) const {
+        std::vector<std::int64_t> elements;
+        const document::Node* const list = settings_->find("elements");
+        if (list == nullptr) {
+            for (std::int64_t i = 0; i < all; ++i) elements.push_back(i);
+            return elements;
+        }
+        for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k)
+            elements.push_back(document::integer_of(list->item(k), 0, all - 1));
+        return elements;
+    }
+
+    std::shared_ptr<Settings> settings_;
+};
+
+}  // namespace
+
+void register_array_target(Registry& registry) {
+    using namespace model;
+    registry.add(
+        {Section::objective,
+         "array_target",
+         "Squared distance of an array's numbers to targets: mean over the times of the "
+         "sum of factor (number - target)^2. With target 0 and \"at\": \"all\" the mean "
+         "effort of a robot's controls or forces.",
+         {text("array").doc("a published array, as `info --scene` lists them: "
+                            "\"robot.qvel\", \"robot.control\", \"position\""),
+          list("elements")
+              .optional()
+              .schema(R"({"type":"integer","minimum":0})")
+              .doc("of the array; without it all"),
+          values("target").fallback("0").differentiable().doc(
+              "one for all numbers, or a list: element by element, all components of each"),
+          values("factor").fallback("1").at_least(0).differentiable().doc(
+              "of each number, in the same order")},
+         [](std::shared_ptr<Settings> s) { return std::make_unique<ArrayTarget>(std::move(s)); }});
+    array_target::register_joint_target(registry);
+}
+
+}  // namespace hindcast

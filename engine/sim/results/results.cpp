@@ -18,6 +18,7 @@
 #include "engine/document/read.hpp"
 #include "engine/document/schema_link.hpp"
 #include "engine/document/text.hpp"
+#include "engine/robot/model_files.hpp"
 #include "engine/runtime/minimization/minimization.hpp"
 #include "engine/sim/gradients/gradient_files.hpp"
 
@@ -212,9 +213,33 @@ Node StateRecorder::describe() const {
 
 namespace {
 
-// Copies what {"file": ...} values of the scene name to folder/files, and sets those values in
-// `written` to the copies. Files outside of the scene's folder are named by their full path instead.
-// What stands at one of the pointers `saved` was written anew.
+// Whether a file lies in the folder of the scene or below it.
+bool is_beside(const fs::path& file, const fs::path& scene) {
+    return *file.lexically_relative(scene).begin() != "..";
+}
+
+// Copies the model of a robot with all files that it is read from, which keep their places to each
+// other. Where one of them lies outside of the scene's folder, the model is named by its full path.
+void copy_model(const Node& name, const document::FileAccess& files, const fs::path& folder,
+                document::Document& written) {
+    const fs::path scene = fs::absolute(files.folder).lexically_normal(),
+                   model = fs::absolute(files.resolve(name)).lexically_normal();
+    const std::vector<fs::path> all = robot::files_of_model(model);
+    const bool beside =
+        std::ranges::all_of(all, [&](const fs::path& file) { return is_beside(file, scene); });
+    const auto copy = [&](const fs::path& file) {
+        return (fs::path("files") / file.lexically_relative(scene)).generic_string();
+    };
+    for (const fs::path& file : all)
+        if (beside)
+            write_file_atomically(result_place(folder, copy(file)),
+                                  read_file(file, UINT64_MAX - 1));
+    written.set(name.pointer(), Node(beside ? copy(model) : model.string()));
+}
+
+// Copies what {"file": ...} values of the scene name, and models of robots, to folder/files, and sets
+// those values in `written` to the copies. Files outside of the scene's folder are named by their full
+// path instead. What stands at one of the pointers `saved` was written anew.
 void copy_files(const Node& node, const document::FileAccess& files, const fs::path& folder,
                 const std::set<std::string>& saved, document::Document& written) {
     if (saved.contains(node.pointer())) return;
@@ -229,6 +254,10 @@ void copy_files(const Node& node, const document::FileAccess& files, const fs::p
         }
         written.set(name->pointer(), Node(copy));
     }
+    const Node* const type = node.is_object() ? node.find("type") : nullptr;
+    if (type != nullptr && type->is_string() && type->string() == "articulated")
+        if (const Node* const model = node.find("model"))
+            copy_model(*model, files, folder, written);
     for (std::size_t k = 0; k < node.size(); ++k)
         copy_files(node.item(k), files, folder, saved, written);
 }

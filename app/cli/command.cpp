@@ -18,6 +18,7 @@
 #include "engine/document/text.hpp"
 #include "engine/sim/gradients/adjoint_norms.hpp"
 #include "engine/sim/results/results.hpp"
+#include "engine/sim/scene/path.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/set_value.hpp"
 
@@ -31,7 +32,7 @@ constexpr const char* result_group = "Results";
 
 // "path=value"; the value is JSON, or a bare word or fraction, for which no quotes are needed.
 void apply(Scene& scene, const std::string& assignment, const SimulationOptions& options) {
-    const std::size_t sign = assignment.find('=');
+    const std::size_t sign = Path::end(assignment);
     const std::string path = assignment.substr(0, sign);
     std::string value = assignment.substr(sign + 1);
     const bool word = !value.empty() && std::ranges::all_of(value, [](unsigned char c) {
@@ -48,7 +49,7 @@ void apply(Scene& scene, const std::string& assignment, const SimulationOptions&
 }
 
 std::string check_assignment(const std::string& text) {
-    const std::size_t sign = text.find('=');
+    const std::size_t sign = Path::end(text);
     if (sign == std::string::npos || sign == 0) return "'" + text + "' is not path=value";
     return "";
 }

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
-#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/numbers_at.hpp"
 
 namespace hindcast {
 
@@ -21,11 +21,48 @@ std::map<std::string, bool> Parameters::per_element(const Node& root) {
         if (text == nullptr) continue;
         const Path path = Path::parse(document::string_of(*text));
         // A path that names one element of a value for all makes it one per element.
-        if (path.element || (per != nullptr && document::string_of(*per) == "element"))
+        if (path.has_element() || (per != nullptr && document::string_of(*per) == "element"))
             wanted[path.base()] = true;
     }
     return wanted;
 }
+
+namespace {
+
+// What `find` finds, or its error at the node.
+template <class F>
+auto found_at(const Node& node, F find) {
+    try {
+        return find();
+    } catch (const Error& error) {
+        throw document::fault(node, error.happened()).remedy(error.what_to_do());
+    }
+}
+
+// The elements of {"indices": [0, 2]} or {"names": ["hip", "knee"]}.
+std::vector<std::int64_t> selected(document::Reader& reader, model::Model& model,
+                                   const model::Quantity& q) {
+    document::Reader select = reader.object("select", "a selection");
+    std::vector<std::int64_t> elements;
+    if (select.has("names")) {
+        const Node& list = select.array("names", 1);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            Path path = Path::parse(q.path);
+            path.name = document::string_of(list.item(i));
+            const auto range =
+                found_at(list.item(i), [&] { return elements_at(model, path, q.count); });
+            for (std::int64_t e = 0; e < range->count; ++e) elements.push_back(range->first + e);
+        }
+    } else {
+        const Node& indices = select.array("indices", 1);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            elements.push_back(document::integer_of(indices.item(i), 0, q.rows() - 1));
+    }
+    select.finish();
+    return elements;
+}
+
+}  // namespace
 
 Parameters::Parameters(const Node& root, model::Model& model) {
     const Node* list = root.find("parameters");
@@ -38,7 +75,8 @@ Parameters::Parameters(const Node& root, model::Model& model) {
         p.path = reader.string("path");
         const Node& path_node = *node.find("path");
         const Path path = Path::parse(p.path);
-        p.quantity = model.find_quantity(path.base());
+        const NumbersAt numbers = found_at(path_node, [&] { return numbers_at(model, path); });
+        p.quantity = numbers.quantity;
         if (p.quantity == nullptr) {
             std::vector<std::string_view> known;
             for (const auto& [name, q] : model.quantities())
@@ -77,48 +115,36 @@ Parameters::Parameters(const Node& root, model::Model& model) {
             std::max(p.low, q.range.low_open ? std::numeric_limits<double>::min() : q.range.low);
         p.high = std::min(p.high, q.range.high);
         std::vector<std::int64_t> elements;
-        if (path.element) {
-            elements.push_back(*path.element);
+        if (numbers.elements) {
+            for (std::int64_t e = 0; e < numbers.elements->count; ++e)
+                elements.push_back(numbers.elements->first + e);
         } else if (reader.has("select")) {
-            document::Reader select = reader.object("select", "a selection");
-            const Node& indices = select.array("indices", 1);
-            for (std::size_t i = 0; i < indices.size(); ++i)
-                elements.push_back(document::integer_of(indices.item(i), 0, q.rows() - 1));
-            select.finish();
+            elements = selected(reader, model, q);
         } else {
             for (std::int64_t e = 0; e < q.rows(); ++e) elements.push_back(e);
         }
         std::vector<int> components;
-        if (path.component) {
-            components.push_back(*path.component);
+        if (numbers.component) {
+            components.push_back(*numbers.component);
         } else if (reader.has("components")) {
             const Node& names = reader.array("components", 1);
-            static constexpr std::string_view axes[] = {"x", "y", "z"};
+            std::vector<std::string> known;
+            for (int c = 0; c < q.components; ++c) known.push_back(component_name(c, q.components));
+            const std::vector<std::string_view> choices(known.begin(), known.end());
             for (std::size_t i = 0; i < names.size(); ++i)
                 components.push_back(
-                    static_cast<int>(document::choice_of(names.item(i), axes, "component")));
+                    static_cast<int>(document::choice_of(names.item(i), choices, "component")));
         } else {
             for (int c = 0; c < q.components; ++c) components.push_back(c);
         }
         reader.finish();
         for (const std::int64_t e : elements) {
-            if (e >= q.rows())
-                throw document::fault(path_node, "'" + q.path + "' has " +
-                                                     std::to_string(q.rows()) +
-                                                     " elements, no element " + std::to_string(e));
             for (const int c : components) {
-                if (c >= q.components)
-                    throw document::fault(
-                        path_node,
-                        "'" + q.path + "' has " + std::to_string(q.components) + " components");
                 const std::size_t entry = static_cast<std::size_t>(e * q.components + c);
                 if (!taken.insert({&q, entry}).second)
                     throw document::fault(path_node, "'" + p.path + "' is named by two parameters");
                 p.entries.push_back(entry);
-                std::string name = q.path;
-                if (!q.shared) name += "[" + std::to_string(e) + "]";
-                if (q.components > 1)
-                    name += std::string(".") + (q.components == 4 ? "wxyz" : "xyz")[c];
+                const std::string name = entry_name(model, q, entry);
                 p.names.push_back(name);
                 const double value = q.values[entry];
                 if (p.log_scale && value <= 0)

@@ -3,6 +3,7 @@
 //     "parameters": [{"path": "cage.rest_length", "bounds": [0.01, 10], "scale": "log",
 //                     "per": "element", "select": {"indices": [0, 2]}, "components": ["x"],
 //                     "group": "lengths", "rate": 0.1}]
+// Elements that have names may be selected by "names" in place of "indices".
 //
 // A parameter has the shape its value is written in: one number is one shared parameter, a list one
 // per element. "per": "element" makes a shared value independent per element, and so does a path

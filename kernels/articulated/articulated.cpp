@@ -5,6 +5,7 @@
 #include "engine/document/read.hpp"
 #include "kernels/articulated/appearance.hpp"
 #include "kernels/articulated/model_numbers.hpp"
+#include "kernels/articulated/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/articulated/robots.hpp"
 #include "kernels/particles/particles.hpp"
@@ -60,7 +61,7 @@ public:
             if (count > 0) {
                 given.insert_or_assign(
                     parameter,
-                    number_of(*settings_, model, key, count, std::move(values)).argument());
+                    number_of(*settings_, model, key, count, std::move(values), m).argument());
             } else if (settings_->written(key)) {
                 throw settings_->error(key, "the model has nothing that it would be a number of")
                     .remedy("remove this key");
@@ -106,9 +107,9 @@ public:
         give("ctrl", "ctrl", actuators > 0 ? tree_->nu : 0, state("ctrl", nullptr));
         give("gainprm", "actuator_gainprm", actuators, first_three("actuator_gainprm"));
         give("biasprm", "actuator_biasprm", actuators, first_three("actuator_biasprm"));
-        give("gear", "actuator_gear", 2 * actuators, own("actuator_gear"));
+        give("gear", "actuator_gear", actuators, own("actuator_gear"));
         if (settings_->written("dof_coulomb")) {
-            give("dof_coulomb", "dof_coulomb", tree_->nv, {});
+            give("dof_coulomb", "dof_coulomb", tree_->nv, std::vector<double>(at(tree_->nv)));
             give("dof_coulomb_speed", "dof_coulomb_speed", tree_->nv,
                  std::vector<double>(at(tree_->nv), 0.01));
         } else if (settings_->written("dof_coulomb_speed")) {
@@ -119,6 +120,7 @@ public:
             self(model).ctrl = ctrl->second;
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
         body_->build();
+        name_arrays(model, settings_->name(), m);
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))
             model.draw({settings_->name(), std::move(body)});

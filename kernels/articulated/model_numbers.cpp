@@ -4,7 +4,9 @@
 
 #include "engine/document/document.hpp"
 #include "engine/document/values.hpp"
+#include "engine/model/element_names.hpp"
 #include "engine/model/value_request.hpp"
+#include "kernels/articulated/names.hpp"
 
 namespace hindcast::articulated {
 
@@ -13,18 +15,21 @@ using model::FieldKind;
 
 namespace {
 
+constexpr const char* by_name = R"({"$ref":"#/$defs/by_name"})";
+
 Field numbers(const char* key, const char* text) {
-    return model::values(key).optional().differentiable().doc(text);
+    return model::values(key).optional().differentiable().schema(by_name).doc(text);
 }
 Field triples(const char* key, const char* text) {
-    return model::vectors(key).optional().differentiable().doc(text);
+    return model::vectors(key).optional().differentiable().schema(by_name).doc(text);
 }
 // Lists of so many numbers.
 Field lists(const char* key, int numbers_of_each, const char* text) {
     const std::string count = std::to_string(numbers_of_each);
     return numbers(key, text).schema(
-        R"({"type":"array","items":{"type":"array","items":{"type":"number"},"minItems":)" + count +
-        R"(,"maxItems":)" + count + "}}");
+        std::string(R"({"anyOf":[)") + by_name +
+        R"(,{"type":"array","items":{"type":"array","items":{"type":"number"},"minItems":)" +
+        count + R"(,"maxItems":)" + count + "}}]}");
 }
 Field quaternions(const char* key, const char* text) { return lists(key, 4, text); }
 Field references(const char* key, const char* text) { return lists(key, 2, text); }
@@ -74,8 +79,7 @@ const std::vector<Field>& rows() {
                 "of each actuator: constant, and factors of its length and velocity"),
         triples("actuator_biasprm",
                 "of each actuator: constant, and factors of its length and velocity"),
-        triples("actuator_gear",
-                "two rows for each actuator: the first and the last three of its six numbers"),
+        lists("actuator_gear", 6, "of each actuator: three numbers along, three about its axes"),
         lists("jnt_range", 2, "least and most of each limited joint: m, rad"),
         references("jnt_solref",
                    "how fast the limit of each joint pushes back: time constant in s, damping "
@@ -132,6 +136,7 @@ int components_of(const Field& field) {
     if (has("_quat") || key == "body_iquat") return 4;
     if (key == "pair_friction") return 5;
     if (key == "eq_data") return 12;
+    if (key == "actuator_gear") return 6;
     if (has("_solimp")) return 5;
     if (has("_solref") || has("_range") || key == "body_invweight0") return 2;
     return field.kind == FieldKind::values ? 1 : 3;
@@ -143,7 +148,7 @@ std::vector<Field> number_fields() { return rows(); }
 
 model::Quantity& number_of(const model::Settings& settings, model::Model& model,
                            const std::string& key, std::int64_t count,
-                           std::vector<double> otherwise) {
+                           std::vector<double> otherwise, const robot::RobotModel& robot) {
     const Field& field =
         *std::ranges::find_if(rows(), [&](const Field& row) { return row.key == key; });
     model::Quantity q;
@@ -159,14 +164,19 @@ model::Quantity& number_of(const model::Settings& settings, model::Model& model,
                .high_open = field.high_open,
                .unit = field.unit_text};
     q.scene_pointer = settings.node().pointer() + "/" + key;
+    const auto names = std::make_shared<model::ElementNames>(names_of(robot, key));
+    if (names->count() == count && !q.shared) {
+        names->otherwise = otherwise;
+        model::name_elements(model, q.path, *names);
+    }
     q.values = std::move(otherwise);
     if (const document::Node* const written = settings.find(key)) {
         document::ValueRequest request = model::value_request(model);
         request.count = count;
         request.components = q.components;
         request.range = q.range;
-        const auto read = [request, shared = q.shared](const document::Node& node) {
-            document::Values values = document::evaluate(node, request);
+        const auto read = [request, names, shared = q.shared](const document::Node& node) {
+            document::Values values = model::evaluate(node, request, names.get());
             values.shared = values.shared || shared;
             return values;
         };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/model/model.hpp"
+#include "engine/robot/robot_model.hpp"
 
 namespace hindcast::articulated {
 
@@ -12,9 +13,10 @@ namespace hindcast::articulated {
 std::vector<model::Field> number_fields();
 
 // The quantity NAME.key of `count` elements (those of "gravity" are one vector for all): what the
-// scene writes, or, without it, `otherwise`. Throws Error at the key.
+// scene writes, or, without it, `otherwise`; by name where the elements have names. Throws Error at
+// the key.
 model::Quantity& number_of(const model::Settings& settings, model::Model& model,
                            const std::string& key, std::int64_t count,
-                           std::vector<double> otherwise);
+                           std::vector<double> otherwise, const robot::RobotModel& robot);
 
 }  // namespace hindcast::articulated

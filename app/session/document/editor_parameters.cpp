@@ -56,8 +56,8 @@ const Node& parameter_at(const Document& document, const std::string& pointer) {
 // Which numbers of a quantity a parameter has: of which elements, and which components of them.
 struct Cover {
     std::string base;
-    std::set<std::int64_t> elements;  // empty: all
-    std::set<int> components;         // empty: all
+    std::set<std::string> elements;    // as "[3]", "[torso]"; empty: all
+    std::set<std::string> components;  // empty: all
 
     bool meets(const Cover& other) const {
         const auto common = [](const auto& a, const auto& b) {
@@ -69,27 +69,31 @@ struct Cover {
     }
 };
 
-// Of a parameter that the engine may still refuse: what is not understood counts as all.
+// Of a parameter that the engine may still refuse: what is not understood counts as all. Which
+// number has which name is not known here: the engine refuses what is named in both ways.
 Cover cover_of(const Node& parameter) {
     Cover cover;
     const std::string text = text_of(parameter, "path");
     try {
         const Path path = Path::parse(text);
         cover.base = path.base();
-        if (path.element) cover.elements.insert(*path.element);
-        if (path.component) cover.components.insert(*path.component);
+        if (path.has_element()) cover.elements.insert(path.index());
+        if (!path.component.empty()) cover.components.insert(path.component);
     } catch (const Error&) {
         cover.base = text;
     }
     const Node* const select = parameter.find("select");
-    const Node* const indices = select != nullptr ? select->find("indices") : nullptr;
-    for (std::size_t k = 0; indices != nullptr && k < indices->size(); ++k)
-        if (indices->item(k).is_integer()) cover.elements.insert(indices->item(k).integer());
+    for (const char* const key : {"indices", "names"}) {
+        const Node* const chosen = select != nullptr ? select->find(key) : nullptr;
+        for (std::size_t k = 0; chosen != nullptr && k < chosen->size(); ++k) {
+            const Node& one = chosen->item(k);
+            if (one.is_integer()) cover.elements.insert("[" + std::to_string(one.integer()) + "]");
+            if (one.is_string()) cover.elements.insert(Path::in_brackets(one.string()));
+        }
+    }
     const Node* const components = parameter.find("components");
     for (std::size_t k = 0; components != nullptr && k < components->size(); ++k)
-        for (int c = 0; c < 3; ++c)
-            if (components->item(k).is_string() && components->item(k).string() == axes[c])
-                cover.components.insert(c);
+        if (components->item(k).is_string()) cover.components.insert(components->item(k).string());
     return cover;
 }
 
@@ -177,16 +181,16 @@ void remove_parameters(Document& document, const std::vector<std::string>& point
 std::string duplicate_parameter(Document& document, const std::string& pointer) {
     const Node& parameter = parameter_at(document, pointer);
     const Cover own = cover_of(parameter);
-    std::set<int> rest;
+    std::set<std::string> rest;
     if (!own.components.empty())
-        for (int c = 0; c < Scene::of(document, {}).dimension(); ++c) rest.insert(c);
+        for (int c = 0; c < Scene::of(document, {}).dimension(); ++c) rest.insert(axes[c]);
     const Node* const list = list_of(document);
     for (std::size_t k = 0; k < list->size(); ++k) {
         Cover other = cover_of(list->item(k));
-        const std::set<int> taken = std::exchange(other.components, {});
+        const std::set<std::string> taken = std::exchange(other.components, {});
         if (!other.meets({own.base, own.elements, {}})) continue;
         if (taken.empty()) rest.clear();
-        for (const int c : taken) rest.erase(c);
+        for (const std::string& c : taken) rest.erase(c);
     }
     if (rest.empty())
         throw Error("every number of '" + text_of(parameter, "path") +
@@ -194,12 +198,11 @@ std::string duplicate_parameter(Document& document, const std::string& pointer) 
             .remedy("restrict it by \"components\" first; its copy then has the others");
     Node copy = parameter;
     const Path path = Path::parse(text_of(parameter, "path"));
-    copy.set("path", Node(path.element ? path.base() + "[" + std::to_string(*path.element) + "]"
-                                       : path.base()));
+    copy.set("path", Node(path.base() + path.index()));
     if (copy.find("group") == nullptr && group_of(parameter) != text_of(copy, "path"))
         copy.set("group", Node(group_of(parameter)));
     Node components = Node::array();
-    for (const int c : rest) components.push_back(Node(axes[c]));
+    for (const std::string& c : rest) components.push_back(Node(c));
     copy.set("components", std::move(components));
     const std::size_t place = place_in_list(pointer) + 1;
     if (place < list->size())

@@ -6,7 +6,7 @@
 
 #include "engine/document/node.hpp"
 #include "engine/document/text.hpp"
-#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/numbers_at.hpp"
 
 namespace hindcast {
 
@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 }  // namespace
 
 SweepAxis SweepAxis::parse(const std::string& text) {
-    const std::size_t sign = text.find('=');
+    const std::size_t sign = Path::end(text);
     if (sign == std::string::npos || sign == 0)
         throw Error("'" + text + "' is not PATH=VALUES")
             .remedy("write PATH=1,2,5 or PATH=FIRST:LAST:COUNT");
@@ -66,7 +66,7 @@ namespace {
 // Whether the path is a key that an object of the scene may have.
 bool is_field(const Scene& scene, const Registry& registry, const std::string& text) {
     const Path path = Path::parse(text);
-    if (path.keys.size() != 2 || path.element || path.component) return false;
+    if (path.keys.size() != 2 || path.has_element() || !path.component.empty()) return false;
     for (const Scene::Object& object : scene.objects()) {
         if (object.name != path.keys[0]) continue;
         const model::ModuleType* type = registry.find(object.section, object.type);
@@ -129,17 +129,18 @@ Sweep::Sweep(Scene scene, const Registry& registry, const SimulationOptions& opt
 
 // The entries of the parameter vector that a path names.
 std::vector<std::size_t> Sweep::entries_of(const std::string& text) const {
-    const Path path = Path::parse(text);
+    const NumbersAt at = numbers_at(simulation_->model(), Path::parse(text));
     std::vector<std::size_t> found;
     std::size_t k = 0;
     for (const Parameter& p : simulation_->parameters().list())
         for (const std::size_t entry : p.entries) {
             const auto components = static_cast<std::size_t>(p.quantity->components);
+            const auto element = static_cast<std::int64_t>(entry / components);
             const bool named =
-                p.quantity->path == path.base() &&
-                (!path.element || static_cast<std::size_t>(*path.element) == entry / components) &&
-                (!path.component ||
-                 static_cast<std::size_t>(*path.component) == entry % components);
+                p.quantity == at.quantity &&
+                (!at.elements || (element >= at.elements->first &&
+                                  element < at.elements->first + at.elements->count)) &&
+                (!at.component || static_cast<std::size_t>(*at.component) == entry % components);
             if (named) found.push_back(k);
             ++k;
         }

@@ -124,14 +124,16 @@ const Node* Scene::find(const std::string& path) const {
         for (const Object& object : objects())
             if (object.name == p.keys.front()) node = object.node;
     for (std::size_t k = 1; node != nullptr && k < p.keys.size(); ++k) node = node->find(p.keys[k]);
+    if (node != nullptr && p.name) node = node->find(*p.name);
     if (node != nullptr && p.element) {
         if (!node->is_array() || *p.element >= static_cast<std::int64_t>(node->size()))
             return nullptr;
         node = &node->item(static_cast<std::size_t>(*p.element));
     }
-    if (node != nullptr && p.component) {
-        if (!node->is_array() || *p.component >= static_cast<int>(node->size())) return nullptr;
-        node = &node->item(static_cast<std::size_t>(*p.component));
+    if (node != nullptr && !p.component.empty()) {
+        const auto component = p.component_of(static_cast<int>(node->size()));
+        if (!node->is_array() || !component) return nullptr;
+        node = &node->item(static_cast<std::size_t>(*component));
     }
     return node;
 }
@@ -147,7 +149,7 @@ void Scene::set(const std::string& path, std::string_view json) {
         const Node* owner = p.keys.size() < 2
                                 ? (p.keys.front() == "gravity" ? &document_.root() : nullptr)
                                 : find(p.owner());
-        if (owner == nullptr || p.element || p.component)
+        if (owner == nullptr || p.has_element() || !p.component.empty())
             throw Error("the scene has nothing at the path '" + path + "'")
                 .remedy(
                     "paths look like cage.stiffness, ball.velocity[0].z, gravity or time.steps");

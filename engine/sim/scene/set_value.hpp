@@ -11,7 +11,8 @@ namespace hindcast {
 
 // "cage.stiffness", "gravity", "time.steps": Scene::set(). A path with an element or a component
 // ("ball.velocity[0].z", "ball.mass[2]") names numbers of the model, whatever the scene writes: a
-// value for all elements becomes one per element, a default is written out. `options`: files and
+// value for all elements becomes one per element, a default is written out; where elements have
+// names, and the scene writes no list, those that are set are written by name. `options`: files and
 // seed that the scene's values are evaluated with. Throws Error and changes nothing.
 void set_value(Scene& scene, const Registry& registry, const SimulationOptions& options,
                const std::string& path, std::string_view json);

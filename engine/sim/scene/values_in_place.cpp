@@ -1,5 +1,7 @@
 #include "engine/sim/scene/values_in_place.hpp"
 
+#include "engine/model/element_names.hpp"
+
 namespace hindcast {
 
 namespace {
@@ -22,8 +24,10 @@ bool within_bounds(const Parameters& parameters, const model::Quantity& quantity
 std::optional<std::vector<double>> values_in_place(Simulation& simulation,
                                                    const model::Quantity& quantity,
                                                    const document::Node& written) {
-    const model::Model& model = simulation.model();
-    if (written.is_object() || written.is_null() || !model.only_uploaded(quantity))
+    model::Model& model = simulation.model();
+    const model::ElementNames* const names = model::element_names(model, quantity.path);
+    const bool by_name = names != nullptr && model::is_by_name(written);
+    if ((written.is_object() && !by_name) || written.is_null() || !model.only_uploaded(quantity))
         return std::nullopt;
     document::ValueRequest request;
     request.count = quantity.count;
@@ -31,7 +35,7 @@ std::optional<std::vector<double>> values_in_place(Simulation& simulation,
     request.range = quantity.range;
     request.dimension = model.dimension();
     try {
-        const document::Values found = document::evaluate(written, request);
+        const document::Values found = model::evaluate(written, request, names);
         const auto per_element = model.options().per_element.find(quantity.path);
         const bool spread = found.shared && !quantity.shared &&
                             per_element != model.options().per_element.end() && per_element->second;

@@ -14,7 +14,7 @@
 #include "engine/document/formula.hpp"
 #include "engine/sim/gradients/gradient_check.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/numbers_at.hpp"
 #include "engine/sim/scene/scene_check.hpp"
 #include "engine/sim/scene/set_value.hpp"
 
@@ -293,7 +293,13 @@ private:
                        double tolerance) {
         const Path path = Path::parse(text);
         const Array array = sim.model().array(path.base());
-        const double found = array.value(path.element.value_or(0), path.component.value_or(0));
+        const auto elements = elements_at(sim.model(), path, array.elements());
+        if (elements && elements->count > 1)
+            throw Error("'" + text + "' names several numbers")
+                .remedy("name one of them: " + path.base() +
+                        index_text(sim.model(), path.base(), elements->first));
+        const double found = array.value(elements ? elements->first : 0,
+                                         component_at(path, array.components()).value_or(0));
         findings_.compare(where_ + ": " + text, expected, found, tolerance,
                           negligible * largest(array.to_doubles()));
     }

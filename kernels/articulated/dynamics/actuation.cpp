@@ -98,7 +98,7 @@ KernelDef actuation(const TreePointer& tree) {
          "compensation", "moment", "actuator_force", "slope", "act_dot", "actuator"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
                Param<Float> h, Read<Vec3> xpos, Read<Quat> xquat, Read<Six> cdof,
-               Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Vec3> gear,
+               Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Six> gear,
                Read<Float> compensation, WriteSlice<Float> moment, WriteSlice<Float> actuator_force,
                WriteSlice<Float> slope, WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
             const Tree& t = *tree;
@@ -116,7 +116,9 @@ KernelDef actuation(const TreePointer& tree) {
                     act_dot.store_once(a.activation, a.off ? Float(0) : rate);
                     input = a.early ? next_activation(a, now, rate, h.value()) : now;
                 }
-                const Way way = way_of(t, a, place, gear[2 * u], gear[2 * u + 1]);
+                const Six along = gear[u];
+                const Vec3 first(along[0], along[1], along[2]);
+                const Way way = way_of(t, a, place, first, Vec3(along[3], along[4], along[5]));
                 Float velocity;
                 std::vector<Float> row(at(t.nv));
                 for (const auto& [dof, value] : way.moment) {
@@ -131,7 +133,7 @@ KernelDef actuation(const TreePointer& tree) {
                 const Vec3 gain = gain_of[u], bias = bias_of[u];
                 if (a.may_wrap) {
                     // A position servo goes to the setpoint that is nearest.
-                    const Float period = two_pi * norm(Vec3(gear[2 * u]));
+                    const Float period = two_pi * norm(first);
                     const Float turns = round(divz(input - way.length, period));
                     input = select(gain[0] == -bias[1], input - period * turns, input);
                 }

@@ -134,7 +134,7 @@ void SceneBatch::set(const std::string& path, const Mask& mask, std::span<const 
                     "make it one per element before the batch is made: sim[path] = an array");
     for (const std::size_t m : which)
         for (std::size_t k = 0; k < n; ++k)
-            check_number(*leaf->quantity, leaf->entries[k], numbers[m * n + k],
+            check_number(runs_.model(), *leaf->quantity, leaf->entries[k], numbers[m * n + k],
                          runs_.options().precision == ir::Precision::f32);
     if (varied == varied_.end()) {
         for (const Varied& v : varied_)

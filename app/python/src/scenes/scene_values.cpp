@@ -10,7 +10,7 @@
 #include "engine/document/text.hpp"
 #include "engine/document/values.hpp"
 #include "engine/sim/results/results.hpp"
-#include "engine/sim/scene/path.hpp"
+#include "engine/sim/scene/numbers_at.hpp"
 #include "engine/sim/scene/set_value.hpp"
 
 namespace hindcast::python {
@@ -56,14 +56,9 @@ std::vector<double> rows_of(const Quantity& q) {
 
 }  // namespace
 
-void check_number(const Quantity& q, std::size_t entry, double value, bool single) {
-    const auto at = [&] {
-        const std::size_t n = static_cast<std::size_t>(q.components);
-        std::string name = q.path;
-        if (!q.shared) name += fmt::format("[{}]", entry / n);
-        if (n > 1) name += fmt::format(".{}", "xyz"[entry % n]);
-        return name;
-    };
+void check_number(model::Model& model, const Quantity& q, std::size_t entry, double value,
+                  bool single) {
+    const auto at = [&] { return entry_name(model, q, entry); };
     if (!std::isfinite(value) || !q.range.contains(value)) {
         ArgumentFault fault(fmt::format("value: {} cannot be {}", at(), number_text(value)));
         fault.remedy("give " + q.range.describe());
@@ -125,26 +120,28 @@ Scene SceneRuns::with_parameters(Scene scene, const std::vector<std::string>& pa
 // ---------------------------------------------------------------- paths
 
 std::optional<SceneRuns::Leaf> SceneRuns::find(model::Model& model, const std::string& path) const {
-    const Path p = parsed(path);
-    Quantity* const q = model.find_quantity(p.base());
+    NumbersAt at;
+    try {
+        at = numbers_at(model, parsed(path));
+    } catch (const ArgumentFault&) {
+        throw;
+    } catch (const Error& error) {
+        ArgumentFault fault("path: " + error.happened());
+        fault.remedy(error.what_to_do());
+        throw fault;
+    }
+    Quantity* const q = at.quantity;
     if (q == nullptr) return {};
-    if (p.element && *p.element >= q->count)
-        throw ArgumentFault(fmt::format("path: '{}' has {} elements, no element {}", q->path,
-                                        q->count, *p.element));
-    if (p.component && *p.component >= q->components)
-        throw ArgumentFault(fmt::format("path: '{}' has {} component{}, no .{}", q->path,
-                                        q->components, q->components == 1 ? "" : "s",
-                                        "xyz"[*p.component]));
-    Leaf leaf{.path = path, .shape = {}, .quantity = q, .entries = {}};
-    if (!q->shared && !p.element) leaf.shape.push_back(q->count);
-    if (q->components > 1 && !p.component) leaf.shape.push_back(q->components);
-    const auto components = static_cast<std::size_t>(q->components);
-    const std::size_t first = p.element && !q->shared ? static_cast<std::size_t>(*p.element) : 0,
-                      rows = p.element ? 1 : static_cast<std::size_t>(q->rows());
-    for (std::size_t e = first; e < first + rows; ++e)
-        for (std::size_t c = 0; c < components; ++c)
-            if (!p.component || static_cast<std::size_t>(*p.component) == c)
-                leaf.entries.push_back(e * components + c);
+    const std::int64_t rows = at.elements ? at.elements->count : q->count;
+    Leaf leaf{.path = path, .shape = {}, .quantity = q, .entries = at.entries()};
+    if (at.elements ? rows > 1 : !q->shared) leaf.shape.push_back(rows);
+    if (q->components > 1 && !at.component) leaf.shape.push_back(q->components);
+    // Several elements of a value for all: its row for each.
+    if (at.splits()) {
+        const std::vector<std::size_t> row = leaf.entries;
+        for (std::int64_t e = 1; e < rows; ++e)
+            leaf.entries.insert(leaf.entries.end(), row.begin(), row.end());
+    }
     return leaf;
 }
 
@@ -191,8 +188,9 @@ void SceneRuns::set(const std::string& path, std::span<const double> numbers) {
                                         leaf->entries.size(), leaf->entries.size() == 1 ? "" : "s",
                                         numbers.size()));
     for (std::size_t k = 0; k < numbers.size(); ++k)
-        check_number(q, leaf->entries[k], numbers[k], options_.precision == ir::Precision::f32);
-    if (q.shared && parsed(path).element && q.count > 1) {
+        check_number(model(), q, leaf->entries[k], numbers[k],
+                     options_.precision == ir::Precision::f32);
+    if (q.shared && parsed(path).has_element() && q.count > 1) {
         make_per_element(q.path);
         return set(path, numbers);
     }
@@ -255,7 +253,7 @@ bool SceneRuns::is_base(const Set& set) const {
     for (const Parameter& p : base_->simulation->parameters().list())
         for (const std::size_t e : p.entries) own.insert({p.quantity, e});
     for (const Leaf& leaf : set.leaves) {
-        if (leaf.quantity->shared && parsed(leaf.path).element) return false;
+        if (leaf.quantity->shared && parsed(leaf.path).has_element()) return false;
         for (const std::size_t e : leaf.entries) wanted.insert({leaf.quantity, e});
     }
     return own == wanted;
@@ -283,7 +281,7 @@ SceneRuns::Set& SceneRuns::set_of(const std::vector<std::string>& paths) {
                 throw fault;
             }
             // Elements of a value for all are told apart once it is one per element.
-            if (!leaf->quantity->shared || !parsed(path).element)
+            if (!leaf->quantity->shared || !parsed(path).has_element())
                 for (const std::size_t e : leaf->entries)
                     if (!taken.insert({leaf->quantity, e}).second)
                         throw ArgumentFault(

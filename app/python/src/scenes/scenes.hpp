@@ -66,7 +66,8 @@ private:
 };
 
 // Throws ArgumentFault for a number that a quantity's entry cannot be; `single`: in f32.
-void check_number(const model::Quantity& q, std::size_t entry, double value, bool single);
+void check_number(model::Model& model, const model::Quantity& q, std::size_t entry, double value,
+                  bool single);
 
 class SceneRuns {
 public:

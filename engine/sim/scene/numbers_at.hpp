@@ -1,0 +1,40 @@
+// Which numbers of a model a path names, and what paths call a number.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/model/element_names.hpp"
+#include "engine/model/model.hpp"
+#include "engine/sim/scene/path.hpp"
+
+namespace hindcast {
+
+struct NumbersAt {
+    model::Quantity* quantity = nullptr;
+    std::optional<model::ElementRange> elements;  // none: the path names no element
+    std::optional<int> component;
+
+    // Whether an element of its own, of a quantity with one value for all.
+    bool splits() const { return elements && quantity->shared; }
+    // Positions in quantity->values. Of one that is shared those of its row.
+    std::vector<std::size_t> entries() const;
+};
+
+// Quantity null: the model has none of the path. Throws Error, with "did you mean", for an element or
+// a component that it does not have.
+NumbersAt numbers_at(model::Model& model, const Path& path);
+
+// The elements that the path names of an array of so many; `base`: for messages. Throws Error as above.
+std::optional<model::ElementRange> elements_at(model::Model& model, const Path& path,
+                                               std::int64_t count);
+// Throws Error.
+std::optional<int> component_at(const Path& path, int components);
+
+// "[3]" or "[torso]": an element of the quantity or array with this path.
+std::string index_text(model::Model& model, const std::string& path, std::int64_t element);
+// "ball.velocity[0].x", "robot.body_mass[torso]", "gravity.z": entry of quantity.values.
+std::string entry_name(model::Model& model, const model::Quantity& quantity, std::size_t entry);
+
+}  // namespace hindcast

@@ -1,0 +1,19 @@
+// Names of a robot's bodies, joints, geoms, actuators and so on, for paths: robot.body_mass[torso].
+#pragma once
+
+#include <string>
+
+#include "engine/model/element_names.hpp"
+#include "engine/robot/robot_model.hpp"
+
+namespace hindcast::articulated {
+
+// Of the elements of an array of the model ("body_mass"), of a number of the scene ("qpos") or of a
+// published array ("xpos"). Of one whose elements have none, nothing: a count of 0. Of a free joint's
+// seven numbers those of the place are root:0 to root:2.
+model::ElementNames names_of(const robot::RobotModel& robot, const std::string& key);
+
+// Names the elements of the arrays that the body of this name has published.
+void name_arrays(model::Model& model, const std::string& body, const robot::RobotModel& robot);
+
+}  // namespace hindcast::articulated

@@ -13,6 +13,7 @@ void register_spline(Registry& registry);
 void register_sines(Registry& registry);
 void register_pd(Registry& registry);
 void register_network(Registry& registry);
+void register_recorded(Registry& registry);
 
 }  // namespace controllers
 }  // namespace hindcast

@@ -30,11 +30,15 @@ const char* const arm = R"(<mujoco><option gravity="0 0 -9.81"/>
 const char* const passive = R"(<mujoco><worldbody><body><joint axis="0 1 0"/>
       <inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>)";
 
+// Times that are not those of steps.
+const char* const tape = "t,current,force\n1.05,0.5,2\n1.11,-0.3,3\n1.125,0.8,-1\n1.2,0.1,4\n";
+
 std::unique_ptr<Simulation> controlled(const TemporaryFolder& folder,
                                        const std::string& controllers, std::int64_t steps,
                                        const char* model = arm,
                                        const std::string& keys = R"(, "ctrl": [0.5, 0.25, 0])") {
     std::ofstream(folder / "robot.xml") << model;
+    std::ofstream(folder / "tape.csv") << tape;
     SimulationOptions options;
     options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
     options.precision = ir::Precision::f64;
@@ -126,6 +130,33 @@ TEST_CASE("controllers: Fourier series add up, and to each other") {
     CHECK(std::fabs(g.control[2] - 2 * third) < 1e-14);
 }
 
+TEST_CASE("controllers: records are replayed at their own times, late by a delay") {
+    HINDCAST_NEEDS_MUJOCO();
+    const double times[4] = {1.05, 1.11, 1.125, 1.2}, current[4] = {0.5, -0.3, 0.8, 0.1},
+                 force[4] = {2, 3, -1, 4};
+    const std::string begin =
+        R"({"type": "recorded", "of": "robot", "actuators": ["second", "third"],
+        "file": "tape.csv", "time": "t", "columns": ["force", "current"], "start": 1, "delay": 0.03,
+        "scale": [1, 2], "interpolation": ")";
+    for (const int number : {0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15}) {
+        CAPTURE(number);
+        const double time = 1 + (number + 0.5) * step - 0.03;
+        int low = 0;
+        while (low < 3 && times[low + 1] <= time) ++low;
+        const double part =
+            low == 3 || time < times[0] ? 0 : (time - times[low]) / (times[low + 1] - times[low]);
+        const auto line = [&](const double* values) {
+            return values[low] + (low == 3 ? 0 : part * (values[low + 1] - values[low]));
+        };
+        const Given linear = given(begin + "linear\"}", number),
+                    held = given(begin + "hold\"}", number);
+        CHECK(std::fabs(linear.control[1] - (0.25 + line(force))) < 1e-12);
+        CHECK(std::fabs(linear.control[2] - 2 * line(current)) < 1e-12);
+        CHECK(held.control[1] == 0.25 + force[low]);
+        CHECK(held.control[2] == 2 * current[low]);
+    }
+}
+
 TEST_CASE("controllers: a joint is drawn to a target that rests or moves") {
     HINDCAST_NEEDS_MUJOCO();
     const Given rests = given(R"({"type": "pd", "of": "robot", "actuators": ["first", "second"],
@@ -215,6 +246,13 @@ TEST_CASE("controllers: what is wrong is refused at its place") {
     says(refusal(R"({"type": "pd", "of": "robot", "stiffness": 1})"), "third");
     says(refusal(R"({"type": "network", "of": "robot", "observe": ["qops"]})"), "qpos");
     says(refusal(R"({"type": "network", "of": "robot", "observe": ["clock"]})"), "period");
+    const std::string begin =
+        R"({"type": "recorded", "of": "robot", "actuators": ["first"], "file": "tape.csv", )";
+    says(refusal(begin + R"("columns": ["force"]})"), "no column");
+    says(refusal(begin + R"("time": "t", "columns": ["frce"]})"), "force");
+    says(refusal(begin + R"("time": "force", "columns": ["t"]})"), "tape.csv:4:");
+    says(refusal(begin + R"("time": "t", "columns": ["force", "current"]})"),
+         "2 columns for 1 actuators");
     const std::string scene = R"({"format": 1, "time": {"step": 0.1, "steps": 1},
         "controllers": [{"type": "spline", "of": "robot"}]})";
     says(message([&] {

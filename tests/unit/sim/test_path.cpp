@@ -1,6 +1,7 @@
 // Paths: their grammar, and names of elements in it.
 #include <doctest/doctest.h>
 
+#include "engine/document/document.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/sim/scene/path.hpp"
 #include "tests/support/error_message.hpp"

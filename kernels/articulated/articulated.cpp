@@ -75,8 +75,8 @@ public:
             give(key, key, bodies, own(key));
         for (const char* key : {"jnt_pos", "jnt_axis", "jnt_stiffness"})
             give(key, key, joints, own(key));
-        for (const char* key : {"dof_damping", "dof_armature", "dof_frictionloss", "dof_invweight0",
-                                "dof_solref", "dof_solimp"})
+        for (const char* key :
+             {"dof_damping", "dof_armature", "dof_frictionloss", "dof_solref", "dof_solimp"})
             give(key, key, tree_->nv, own(key));
         for (const char* key : {"jnt_range", "jnt_solref", "jnt_solimp"})
             give(key, key, joints, own(key));
@@ -89,12 +89,15 @@ public:
                  {"pair_friction", "pair_solref", "pair_solreffriction", "pair_solimp"})
                 give(key, key, m.size("npair"), own(key));
         }
-        give("body_invweight0", "body_invweight0", bodies, own("body_invweight0"));
+        const bool derives = settings_->find("derived") == nullptr || settings_->boolean("derived");
+        for (const auto& [key, count] : {std::pair("dof_invweight0", std::int64_t{tree_->nv}),
+                                         {"body_invweight0", bodies},
+                                         {"tendon_invweight0", m.size("ntendon")}})
+            if (!derives || settings_->written(key)) give(key, key, count, own(key));
         for (const char* key : {"eq_data", "eq_solref", "eq_solimp"})
             give(key, key, m.size("neq"), own(key));
-        for (const char* key :
-             {"tendon_range", "tendon_solref_lim", "tendon_solimp_lim", "tendon_frictionloss",
-              "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0"})
+        for (const char* key : {"tendon_range", "tendon_solref_lim", "tendon_solimp_lim",
+                                "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri"})
             give(key, key, m.size("ntendon"), own(key));
         give("qpos_spring", "qpos_spring", tree_->nq, own("qpos_spring"));
         const auto& gravity = m.options().gravity;
@@ -119,6 +122,7 @@ public:
         if (const auto ctrl = given.find("ctrl"); ctrl != given.end())
             self(model).ctrl = ctrl->second;
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
+        if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         body_->build();
         name_arrays(model, settings_->name(), m);
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
@@ -193,6 +197,19 @@ private:
         }
     }
 
+    ReferencePose reference() const {
+        ReferencePose pose;
+        const auto qpos = robot_->reals("qpos0");
+        pose.qpos.assign(qpos.begin(), qpos.end());
+        if (!keyframe_ || robot_->size("nmocap") == 0) return pose;
+        const auto places = robot_->reals("body_pos"), turns = robot_->reals("body_quat");
+        pose.places.assign(places.begin(), places.end());
+        pose.turns.assign(turns.begin(), turns.end());
+        for (const int number : robot_->integers("body_mocapid"))
+            pose.mocap.push_back(number >= 0 ? 1 : 0);
+        return pose;
+    }
+
     // Of each actuator's ten numbers those that fixed and affine gains and biases have.
     std::vector<double> first_three(const char* name) const {
         const auto all = robot_->reals(name);
@@ -232,6 +249,11 @@ void register_articulated(Registry& registry) {
             .at_most(10'000)
             .doc("contacts at once that there is room for; without it 64. More of them "
                  "are an error"));
+    fields.push_back(boolean("derived").optional().doc(
+        "whether inverse weights, and where and how equalities hold their second body, follow "
+        "from the other numbers, as in MuJoCo's mj_setConst: then dof_invweight0, "
+        "body_invweight0 and tendon_invweight0 are no parameters unless they are written here; "
+        "without it true"));
     for (Field& number : articulated::number_fields()) fields.push_back(std::move(number));
     registry.add(
         {Section::bodies, "articulated",

@@ -11,6 +11,7 @@
 
 #include "engine/model/model.hpp"
 #include "kernels/articulated/constraints/constraint_plan.hpp"
+#include "kernels/articulated/derived/derived_constants.hpp"
 #include "kernels/articulated/dynamics/step.hpp"
 
 namespace hindcast::articulated {
@@ -26,7 +27,9 @@ public:
     // A body with "dof_coulomb" has dry friction.
     RobotBody(model::Model& model, std::string name, TreePointer tree, PlanPointer plan,
               Given given, std::int64_t first);
-
+    // Derives inverse weights that constraints need and that are not given, and, if `equalities`, what of
+    // "eq_data" follows from the others. Adds this to the prologue.
+    void derive(const ReferencePose& pose, bool equalities);
     // Makes the arrays, and adds the start to the prologue and the energies.
     void build();
     // Adds the step to the phases, once it is known whether the scene has controllers and forces:
@@ -46,6 +49,7 @@ private:
     std::vector<Launch> constrain(const Stage& stage) const;
     std::vector<Launch> collide(const Stage& stage) const;
     void make_constants();
+    Array moving_dofs() const;
     Launch follow() const;
     void step();
     void publish_energies();

@@ -1,14 +1,20 @@
 // MuJoCo itself, beside articulated bodies of ours: the same text of a model in both.
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/robot/layout/model_layout.hpp"
 #include "engine/robot/mujoco_library.hpp"
 #include "engine/robot/robot_model.hpp"
 #include "engine/sim/simulation.hpp"
@@ -79,6 +85,17 @@ public:
     RobotState state() const { return {get(2, "nq"), get(4, "nv"), get(8, "na"), get(64, "nu")}; }
     // Computes all that follows from the state.
     void forward() { call<void(const void*, void*)>("mj_forward")(memory(), data_); }
+    // Real numbers of its compiled model, to be changed; set_constants() then derives others from them.
+    std::span<double> field(const std::string& name) {
+        const auto fields = robot::array_fields();
+        const auto found = std::ranges::find(fields, name, &robot::ModelField::name);
+        REQUIRE(found != fields.end());
+        REQUIRE(found->element == robot::Element::real64);
+        double* numbers = nullptr;
+        std::memcpy(&numbers, compiled_.memory.get() + found->offset, sizeof(void*));
+        return {numbers, model_.reals(name).size()};
+    }
+    void set_constants() { call<void(const void*, void*)>("mj_setConst")(memory(), data_); }
     // The memory of its mjData, for what no function says (contacts.hpp).
     const std::byte* data() const { return static_cast<const std::byte*>(data_); }
     // Of the state before the last step, without constraints, except with RK4.
@@ -112,13 +129,15 @@ private:
 // The same model in a scene of ours, called "robot", on the interpreter in f64.
 class Ours {
 public:
-    Ours(const std::string& text, double step, std::int64_t steps, const std::string& keys = "") {
+    // `keys` of the scene, `own` of the body; both begin with a comma.
+    Ours(const std::string& text, double step, std::int64_t steps, const std::string& keys = "",
+         const std::string& own = "") {
         std::ofstream(folder_ / "robot.xml") << text;
         const std::string scene =
             R"({"format": 1, "time": {"step": )" + number(step) + R"(, "steps": )" +
             std::to_string(steps) +
-            R"(}, "bodies": [{"type": "articulated", "name": "robot", "model": "robot.xml"})" +
-            "]" + keys + "}";
+            R"(}, "bodies": [{"type": "articulated", "name": "robot", "model": "robot.xml")" + own +
+            "}]" + keys + "}";
         SimulationOptions options;
         options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
         options.precision = ir::Precision::f64;

@@ -42,6 +42,10 @@ private:
             e.first = integer("eq_obj1id", i);
             e.second = integer("eq_obj2id", i);
             e.sites = enum_at<ObjectType>(m_.integers("eq_objtype"), i) == ObjectType::site;
+            // MuJoCo's compiler marks welds whose relative pose it has found.
+            e.derived =
+                !e.sites && (e.type == EqualityType::connect ||
+                             (e.type == EqualityType::weld && real("eq_data", 12 * i + 11) != 0));
             const int things[] = {e.first, e.second};
             for (int k = 0; k < 2; ++k) {
                 if (things[k] < 0) continue;

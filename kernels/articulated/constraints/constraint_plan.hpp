@@ -25,6 +25,7 @@ struct EqualityRow {
     int number = 0;              // in the model
     int first = 0, second = -1;  // bodies, sites, joints or tendons; second: -1 for none
     bool sites = false;          // of connect and weld: what they hold together
+    bool derived = false;        // where the second one is held follows from qpos0
     double reference[2] = {};    // of joints and tendons: position at rest
     int row = 0;                 // its first one
 

@@ -2,52 +2,11 @@
 
 #include <numbers>
 
+#include "kernels/articulated/dynamics/lower.hpp"
+
 namespace hindcast::articulated {
 
 namespace {
-
-using Numbers = std::vector<Float>;
-
-// The lower triangle of a symmetric matrix, of which only entries that the tree couples are used.
-class Lower {
-public:
-    explicit Lower(const Tree& tree) : t_(tree), numbers_(at(tree.nv * tree.nv), Float(0)) {}
-    Float& operator()(int i, int j) { return numbers_[at(t_.entry(i, j))]; }
-
-    // Replaces it by the factors L (unit, below the diagonal) and D of L^T D L.
-    void factor() {
-        for (int k = t_.nv - 1; k >= 0; --k) {
-            const std::vector<int>& up = t_.ancestors[at(k)];
-            const Float inverse = 1.0 / (*this)(k, k);
-            for (std::size_t m = 1; m < up.size(); ++m) {
-                const Float ratio = (*this)(k, up[m]) * inverse;
-                for (std::size_t n = m; n < up.size(); ++n)
-                    (*this)(up[m], up[n]) -= ratio * (*this)(k, up[n]);
-                (*this)(k, up[m]) = ratio;
-            }
-            (*this)(k, k) = inverse;  // what a solve needs of D
-        }
-    }
-    // After factor().
-    Numbers solve(Numbers x) {
-        for (int i = t_.nv - 1; i >= 0; --i) {
-            const std::vector<int>& up = t_.ancestors[at(i)];
-            for (std::size_t m = 1; m < up.size(); ++m)
-                x[at(up[m])] -= (*this)(i, up[m]) * x[at(i)];
-        }
-        for (int i = 0; i < t_.nv; ++i) {
-            x[at(i)] = x[at(i)] * (*this)(i, i);
-            const std::vector<int>& up = t_.ancestors[at(i)];
-            for (std::size_t m = 1; m < up.size(); ++m)
-                x[at(i)] -= (*this)(i, up[m]) * x[at(up[m])];
-        }
-        return x;
-    }
-
-private:
-    const Tree& t_;
-    Numbers numbers_;
-};
 
 // Six equations by Gauss's elimination without pivoting: the matrix is that of an inertia and a part
 // that goes to 0 with the step.

@@ -45,9 +45,10 @@ ShownValues::ShownValues(Model& model, const std::string& key) {
     for (const ShownQuantity& quantity : shown_quantities(model)) {
         if (quantity.key() != key) continue;
         if (!values_) {
-            values_ = quantity.components == 1
-                          ? Array(model.real(), {quantity.count})
-                          : Array(model.real(), {quantity.count, quantity.components});
+            const int components =
+                quantity.components * (quantity.of == ShownQuantity::Of::places ? 2 : 1);
+            values_ = components == 1 ? Array(model.real(), {quantity.count})
+                                      : Array(model.real(), {quantity.count, components});
             sums_ = quantity.of == ShownQuantity::Of::points;
         }
         quantity.add(model, values_, program);

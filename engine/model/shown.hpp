@@ -17,18 +17,20 @@
 namespace hindcast::model {
 
 struct ShownQuantity {
-    enum class Of : std::uint8_t { elements, points };  // of the owner; of the model
+    // Elements of the owner; points of the model; places of their own, which move. Of places, values
+    // have twice the components: where a vector is (m), then the vector.
+    enum class Of : std::uint8_t { elements, points, places };
 
     std::string owner;    // the scene's object
     std::string name;     // "von Mises stress"; those of several owners are shown together
     std::string unit;     // "Pa"
     std::string meaning;  // in one line
     Of of = Of::elements;
-    std::int64_t count = 0;  // elements of the owner, or points of the model
+    std::int64_t count = 0;  // elements of the owner, points of the model, or places
     int components = 1;      // or the dimension: a vector, in the scene's axes
     // Adds launches to the program that compute the quantity of the state as it is then, with the
     // number of steps done in Model::step_counter(). `values` are `count` elements of the run's real
-    // type. Of elements the launches write all; of points they are 0 before, and launches add, so
+    // type. Of elements and places the launches write all; of points they are 0 before, and launches add, so
     // that several owners may act on one point. Called once the model is built.
     std::function<void(Model& model, const Array& values, Program& program)> add = {};
     // Of elements: the scene's object that they are of, where it is not the owner, as the solid that

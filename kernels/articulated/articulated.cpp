@@ -124,13 +124,16 @@ public:
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         body_->build();
-        name_arrays(model, settings_->name(), m);
+
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))
             model.draw({settings_->name(), std::move(body)});
     }
 
-    void finish(Model& model) override { body_->finish(self(model).control); }
+    void finish(Model& model) override {
+        body_->finish(self(model).control);
+        name_arrays(model, settings_->name(), *robot_);
+    }
 
 private:
     Robot& self(Model& model) const { return model.shared<Robots>().by_name.at(settings_->name()); }

@@ -77,7 +77,7 @@ ElementNames names_of(const RobotModel& robot, const std::string& key) {
                                       "compensation", "actuator", "force"))
         return namer.velocities();
     if (is("act", "act_dot")) return namer.activations();
-    if (is("ctrl", "slope")) return namer.things(ObjectKind::actuator);
+    if (is("ctrl", "control", "slope")) return namer.things(ObjectKind::actuator);
     if (is("xpos", "xquat", "xipos", "cvel", "cinert")) return namer.things(ObjectKind::body);
     for (const Row& row : prefixes)
         if (key.starts_with(row.prefix)) return namer.things(row.kind);

@@ -8,6 +8,7 @@
 #include "kernels/articulated/constraints/contact_rows.hpp"
 #include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
+#include "kernels/articulated/shown.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -414,6 +415,7 @@ void RobotBody::build() {
     for (const Launch& l : place(now_)) prologue.add(l);
     prologue.add(follow());
     publish_energies();
+    publish_all_shown();
 }
 
 void RobotBody::finish(const std::optional<Array>& control) {
@@ -492,6 +494,14 @@ void RobotBody::publish_energies() {
     };
     publish("kinetic energy", kinetic_energy(tree_));
     publish("gravitational energy", gravitational_energy(tree_));
+}
+
+void RobotBody::publish_all_shown() {
+    publish_shown(model_, name_, tree_, plan_, now_.at(plan_->empty() ? "qacc" : solved_by(*tree_)),
+                  [robot = *this](const KernelDef& kernel, const std::string& what,
+                                  const std::vector<NamedArgument>& more, std::int64_t items) {
+                      return robot.launch(kernel, robot.now_, what, more, items);
+                  });
 }
 
 std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,

@@ -53,6 +53,7 @@ private:
     Launch follow() const;
     void step();
     void publish_energies();
+    void publish_all_shown();
 
     model::Model& model_;
     std::string name_;

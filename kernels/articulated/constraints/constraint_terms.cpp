@@ -108,4 +108,40 @@ KernelDef constraint_gradient(const RowSizes& sizes) {
         });
 }
 
+KernelDef row_forces(const RowSizes& sizes) {
+    return kernel("constraint_row_forces",
+                  {"x", "row_count", "row_cone", "row_jacobian", "row_aref", "row_mass", "row_low",
+                   "row_high", "row_friction", "row_force"},
+                  [sizes](Int, Read<Float> x, Read<Int> count, Read<Int> cone, Read<Float> jacobian,
+                          Read<Float> aref, Read<Float> mass, Read<Float> low, Read<Float> high,
+                          Read<Float> friction, WriteSlice<Float> force) {
+                      const auto reals = [](const Read<Float>& of) {
+                          return [of](const Int& i) { return Float(of[i]); };
+                      };
+                      const auto integers = [](const Read<Int>& of) {
+                          return [of](const Int& i) { return Int(of[i]); };
+                      };
+                      RowReader reader;
+                      reader.count = integers(count);
+                      reader.cone = integers(cone);
+                      reader.jacobian = reals(jacobian);
+                      reader.aref = reals(aref);
+                      reader.mass = reals(mass);
+                      reader.low = reals(low);
+                      reader.high = reals(high);
+                      reader.friction = reals(friction);
+                      const ConstraintTerms t(sizes, std::move(reader));
+                      const ConstraintTerms::Vector at = reals(x);
+                      t.each_row(
+                          [&](Int row, RowNumbers numbers) {
+                              force.store_once(row, -numbers.slope(t.residual(row, at)));
+                          },
+                          [&](Int row, Cone of) {
+                              const Cone::Numbers s = of.slope(t.residuals(row, of, at));
+                              for (int j = 0; j < of.dimension(); ++j)
+                                  force.store_once(row + j, -s[static_cast<std::size_t>(j)]);
+                          });
+                  });
+}
+
 }  // namespace hindcast::articulated

@@ -74,4 +74,8 @@ public:
 // the sizes have, and "gradient", to which it is added.
 KernelDef constraint_gradient(const RowSizes& sizes);
 
+// The force of each row that is no row of one degree of freedom, by the acceleration "x", as a kernel
+// of one item: "row_force", N or N m. Those of rows at rest are not written.
+KernelDef row_forces(const RowSizes& sizes);
+
 }  // namespace hindcast::articulated

@@ -239,6 +239,52 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
         });
 }
 
+KernelDef contact_forces(const PlanPointer& plan) {
+    return kernel(
+        "articulated_contact_forces",
+        {"contact_count", "contact_slot", "slot_pair", "pair_numbers", "slot_pos", "slot_frame",
+         "geom_friction", "geom_solref", "geom_solimp", "geom_solmix", "pair_friction",
+         "pair_solref", "pair_solreffriction", "pair_solimp", "row_mass", "row_force", "shown"},
+        [plan](Int contact, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
+               Read<Vec<Int, 7>> pair_numbers, Read<Vec3> pos, Read<Mat3> frames,
+               Property<Vec3> geom_friction, Property<Two> geom_solref, Property<Five> geom_solimp,
+               Property<Float> geom_solmix, Property<Five> pair_friction, Property<Two> pair_solref,
+               Property<Two> pair_solreffriction, Property<Five> pair_solimp, Read<Float> mass,
+               Read<Float> force, Write<Six> shown) {
+            const Given given{geom_friction, geom_solref, geom_solimp,         geom_solmix,
+                              pair_friction, pair_solref, pair_solreffriction, pair_solimp};
+            const bool some_predefined =
+                std::ranges::any_of(plan->collisions.pairs,
+                                    [](const CollisionPair& pair) { return pair.predefined >= 0; });
+            const Bool is = contact < count[0];
+            const Int slot = select(is, Int(contact_slot[contact]), Int(0));
+            const Surface surface =
+                surface_of(given, pair_numbers[slot_pair[slot]], some_predefined);
+            const int rows = plan->rows_of_a_contact;
+            const Int first = plan->tree_rows + contact * rows;
+            // Along the normal and two tangents.
+            std::array<Float, 3> along;
+            for (Float& f : along) f = 0;
+            for (int r = 0; r < rows; ++r) {
+                const Bool works = is && mass[first + r] > 0.0;
+                const Float f = select(works, Float(force[first + r]), Float(0));
+                if (plan->elliptic) {
+                    if (r < 3) along[at(r)] += f;
+                } else {
+                    along[0] += f;
+                    const Float side = surface.friction[at(std::min(r / 2, 1))] * f;
+                    if (rows > 1 && r < 4) along[at(r / 2 + 1)] += r % 2 == 0 ? side : -side;
+                }
+            }
+            const Mat3 frame = frames[slot];
+            Vec3 world;
+            for (int j = 0; j < 3; ++j)
+                world = world + Vec3(frame(j, 0), frame(j, 1), frame(j, 2)) * along[at(j)];
+            const Vec3 place = pos[slot];
+            shown[contact] = Six(place[0], place[1], place[2], world[0], world[1], world[2]);
+        });
+}
+
 std::vector<std::int64_t> pair_numbers(const ConstraintPlan& plan) {
     std::vector<std::int64_t> numbers;
     for (std::size_t k = 0; k < plan.priorities.size(); ++k) {

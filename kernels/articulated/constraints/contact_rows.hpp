@@ -16,6 +16,10 @@ namespace hindcast::articulated {
 // Of each contact: slot_dist, slot_pos, slot_frame of its slot, cdof, xpos, qvel and the geoms' numbers ->
 // its rows, from the row `tree_rows` on.
 KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
+// The place and the force in the world of each contact, on its second geom, from row_force of its rows
+// (constraint_terms.hpp):
+//   shown   contacts x 6   m, N; of a contact that there is not, any place and 0
+KernelDef contact_forces(const PlanPointer& plan);
 // contact_count -> row_count.
 KernelDef count_rows(const PlanPointer& plan);
 

@@ -1,4 +1,5 @@
-// Kernels on arrays of any shape: written once, with the number of components as a template argument.
+// Numbers in rows: kernels on arrays of any shape, written once, with the number of components as a
+// template argument.
 //
 //     model::for_components(array, [&](auto C) { return copy<C>(); })
 #pragma once
@@ -9,6 +10,11 @@
 #include "engine/runtime/array/array.hpp"
 
 namespace hindcast::model {
+
+// Of a field of `values` that may be a list of rows (Settings::quantity() with a grid): what the scene's
+// schema says besides.
+inline constexpr const char* rows_schema =
+    R"({"type":"array","items":{"type":"array","items":{"type":"number"}}})";
 
 // f gets as a constant how many numbers an element of the array has. Throws Error for a number that no
 // array of a scene has.

@@ -105,10 +105,17 @@ void register_array_target(Registry& registry) {
               .optional()
               .schema(R"({"type":"integer","minimum":0})")
               .doc("of the array; without it all"),
-          values("target").fallback("0").differentiable().doc(
-              "one for all numbers, or a list: element by element, all components of each"),
-          values("factor").fallback("1").at_least(0).differentiable().doc(
-              "of each number, in the same order")},
+          values("target")
+              .schema(rows_schema)
+              .fallback("0")
+              .differentiable()
+              .doc("one for all numbers, or a list: element by element, all components of each"),
+          values("factor")
+              .schema(rows_schema)
+              .fallback("1")
+              .at_least(0)
+              .differentiable()
+              .doc("of each number, in the same order")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<ArrayTarget>(std::move(s)); }});
     array_target::register_joint_target(registry);
 }

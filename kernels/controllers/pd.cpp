@@ -1,5 +1,6 @@
 // u_a = stiffness_a (target_a(t) - q_a) + damping_a (d target_a / dt - dq_a/dt), with q_a the angle or
 // the way of the joint that the actuator acts on.
+#include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
 #include "kernels/controllers/course.hpp"
@@ -86,9 +87,13 @@ void register_pd(Registry& registry) {
          "joint to a target: stiffness (target - q) + damping (d target / dt - dq/dt). The target "
          "rests, or follows a course over time.",
          {of_field(), actuators_field(),
-          values("targets").fallback("0").differentiable().doc(
-              "m or rad, of each actuator; with \"interval\" for each time in order those of all "
-              "actuators: a list of rows, number time * actuators + actuator"),
+          values("targets")
+              .schema(rows_schema)
+              .fallback("0")
+              .differentiable()
+              .doc("m or rad, of each actuator; with \"interval\" for each time in order those of "
+                   "all "
+                   "actuators: a list of rows, number time * actuators + actuator"),
           values("stiffness")
               .at_least(0)
               .differentiable()

@@ -2,6 +2,7 @@
 // series with the frequency f, for gaits and for motions that excite what is to be identified.
 #include <numbers>
 
+#include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
 
@@ -69,11 +70,17 @@ void register_sines(Registry& registry) {
           integer("harmonics").fallback("1").at_least(1).at_most(64).doc("how many"),
           number("frequency").unit("Hz").positive().differentiable().doc("of the first harmonic"),
           values("amplitude")
+              .schema(rows_schema)
               .fallback("0")
               .differentiable()
               .doc("of each actuator those of all harmonics: a list of rows, number "
                    "actuator * harmonics + k - 1; or one number for all"),
-          values("phase").unit("rad").fallback("0").differentiable().doc("in the same order"),
+          values("phase")
+              .schema(rows_schema)
+              .unit("rad")
+              .fallback("0")
+              .differentiable()
+              .doc("in the same order"),
           values("offset").fallback("0").differentiable().doc("of each actuator")},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Sines>(std::move(s)); }});
 }

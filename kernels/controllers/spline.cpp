@@ -1,4 +1,5 @@
 // u_a(t), a course of values for each actuator: what trajectory optimisation moves.
+#include "engine/model/components.hpp"
 #include "kernels/controllers/actuators.hpp"
 #include "kernels/controllers/controllers.hpp"
 #include "kernels/controllers/course.hpp"
@@ -47,10 +48,13 @@ void register_spline(Registry& registry) {
          "Adds a course over time to the controls of actuators: rows at equal intervals "
          "from the start on, with one value for each actuator.",
          {of_field(), actuators_field(),
-          values("values").fallback("0").differentiable().doc(
-              "for each time in order those of all actuators: a list of rows, number "
-              "time * actuators + actuator; or one number for all, then as many rows as "
-              "reach the end of the run"),
+          values("values")
+              .fallback("0")
+              .differentiable()
+              .schema(rows_schema)
+              .doc("for each time in order those of all actuators: a list of rows, number "
+                   "time * actuators + actuator; or one number for all, then as many rows as "
+                   "reach the end of the run"),
           interval_field(), interpolation_field()},
          [](std::shared_ptr<Settings> s) { return std::make_unique<Spline>(std::move(s)); }});
 }

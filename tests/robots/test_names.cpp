@@ -145,13 +145,13 @@ TEST_CASE("names of robots: --set writes by name, into a list where the scene ha
     HINDCAST_NEEDS_MUJOCO();
     Robot robot;
     robot.set("robot.body_mass[torso]", "3");
-    CHECK(robot.written("body_mass") == R"({"torso": 3.0})");
+    CHECK(robot.written("body_mass") == R"({ "torso": 3.0 })");
     robot.set("robot.body_mass[left leg]", "0.5");
     robot.set("robot.body_mass[1]", "4");
-    CHECK(robot.written("body_mass") == R"({"torso": 4.0, "left leg": 0.5})");
+    CHECK(robot.written("body_mass") == R"({ "torso": 4.0, "left leg": 0.5 })");
     CHECK(robot.values("body_mass") == Numbers{0, 4, 0.5, 0.5, 0.25});
     robot.set("robot.geom_friction[foot].y", "0.25");
-    CHECK(robot.written("geom_friction") == R"({"foot": [0.7, 0.25, 0.001]})");
+    CHECK(robot.written("geom_friction") == R"({ "foot": [0.7, 0.25, 0.001] })");
     robot.set("robot.qpos[neck]", "[0, 0, 1, 0]");
     CHECK(robot.values("qpos") == Numbers{0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0});
     robot.set("robot.dof_damping[10]", "2");  // it has no name, so all are written
@@ -200,7 +200,7 @@ TEST_CASE("names of robots: published arrays") {
 
 TEST_CASE("names of robots: errors say what there is") {
     HINDCAST_NEEDS_MUJOCO();
-    const auto says = [](const std::string& text, const char* part) {
+    const auto says = [](const std::string& text, const std::string& part) {
         CAPTURE(text);
         CAPTURE(part);
         CHECK(text.find(part) != std::string::npos);
@@ -218,6 +218,6 @@ TEST_CASE("names of robots: errors say what there is") {
     says(of_path("robot.dof_damping[hop]"), "/parameters/0/path");
     says(of_path("robot.qpos[root:9]"), "'root' has the numbers 0 to 6");
     says(of_path("robot.body_mass[9]"), "has 5 elements, no element 9");
-    says(of_path("robot.body_mass[torso].x"), "has 1 component, no .x");
+    says(of_path("robot.body_mass[torso].y"), "has 1 component, no .y");
     says(of_path("robot.gravity[torso]"), "have no names");
 }

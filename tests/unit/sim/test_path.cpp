@@ -94,7 +94,7 @@ TEST_CASE("names of elements: things with one number and with several") {
     CHECK(range("root:2") == Range{8, 1});  // what is called so, not a part of another
     CHECK(range("") == Range{});
     CHECK(names.name(0) == "hip");
-    CHECK(names.name(4) == "");  // would be root:2, which is another
+    CHECK(names.name(3) == "");  // would be root:2, which is another
     CHECK(names.name(6) == "root:5");
     CHECK(names.name(7) == "");
     CHECK(names.name(8) == "root:2");

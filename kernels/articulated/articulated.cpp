@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
-#include "kernels/articulated/appearance.hpp"
+#include "kernels/articulated/drawing/appearance.hpp"
 #include "kernels/articulated/model_numbers.hpp"
 #include "kernels/articulated/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
@@ -80,10 +80,12 @@ public:
             give(key, key, tree_->nv, own(key));
         for (const char* key : {"jnt_range", "jnt_solref", "jnt_solimp"})
             give(key, key, joints, own(key));
+        const std::int64_t geoms = m.size("ngeom");
+        if (plan_->contacts > 0 || !tree_->obstacles.empty())
+            for (const char* key : {"geom_pos", "geom_quat", "geom_size"})
+                give(key, key, geoms, own(key));
         if (plan_->contacts > 0) {
-            const std::int64_t geoms = m.size("ngeom");
-            for (const char* key : {"geom_pos", "geom_quat", "geom_size", "geom_friction",
-                                    "geom_solref", "geom_solimp", "geom_solmix"})
+            for (const char* key : {"geom_friction", "geom_solref", "geom_solimp", "geom_solmix"})
                 give(key, key, geoms, own(key));
             for (const char* key :
                  {"pair_friction", "pair_solref", "pair_solreffriction", "pair_solimp"})

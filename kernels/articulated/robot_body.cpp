@@ -6,9 +6,9 @@
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/articulated/constraints/contact_rows.hpp"
+#include "kernels/articulated/drawing/shown.hpp"
 #include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
-#include "kernels/articulated/shown.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -46,7 +46,8 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
                        geoms = static_cast<std::int64_t>(plan.geom_bodies.size()),
                        searched = plan.collisions.searches() ? slots : 0;
     const auto bodies = static_cast<std::int64_t>(t.bodies.size()), nv = std::int64_t{t.nv},
-               actuators = static_cast<std::int64_t>(t.actuators.size());
+               actuators = static_cast<std::int64_t>(t.actuators.size()),
+               spatial = t.has_spatial_tendons() ? static_cast<std::int64_t>(t.tendons.size()) : 0;
     return {
         {"qpos", t.nq, 1, "", "positions of the joints: m, rad, quaternions (w, x, y, z)", true},
         {"qvel", nv, 1, "", "velocities of the joints: m/s, rad/s", true},
@@ -84,6 +85,11 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
          "friction of the rows of elliptic cones; of the first that of the regularised cone"},
         {"row_cone", sizes.cones.empty() ? 0 : rows, 1, "", "", false, true},
         {"row_count", plan.contacts > 0 ? 1 : 0, 1, "", "", false, true},
+        {"tendon_length", spatial, 1, "m", "length of each tendon; 0 of fixed ones"},
+        {"tendon_moment", spatial * t.nv, 1, "",
+         "derivative of each tendon's length by the joints"},
+        {"tendon_bias", t.has_tendon_armature() ? spatial : 0, 1, "m/s^2",
+         "acceleration of each tendon's length where no joint accelerates"},
         {"geom_xpos", geoms, 3, "m", "place of each geom"},
         {"geom_xmat", geoms, 9, "", "axes of each geom, as columns"},
         {"slot_dist", slots, 1, "m", "distance of each contact that there may be"},
@@ -100,11 +106,11 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
 KernelDef kinetic_energy(const TreePointer& tree) {
     return kernel("articulated_kinetic_energy",
                   {"xpos", "xquat", "xipos", "cvel", "qvel", "body_mass", "body_inertia",
-                   "body_iquat", "dof_armature", "scale", "value"},
+                   "body_iquat", "dof_armature", "tendon_moment", "scale", "value"},
                   [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cvel,
                          Read<Float> qvel, Property<Float> body_mass, Property<Vec3> body_inertia,
                          Property<Quat> body_iquat, Property<Float> dof_armature,
-                         Param<Float> scale, Reduce<Float> value) {
+                         Read<Float> tendon_moment, Param<Float> scale, Reduce<Float> value) {
                       Float sum;
                       for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b) {
                           if (!tree->moves(b)) continue;
@@ -115,6 +121,13 @@ KernelDef kinetic_energy(const TreePointer& tree) {
                       }
                       for (int i = 0; i < tree->nv; ++i)
                           sum = sum + dof_armature[i] * (qvel[i] * qvel[i]);
+                      const TendonReader tendons{*tree, qvel, qvel, tendon_moment};
+                      for (int i = 0; i < static_cast<int>(tree->tendons.size()); ++i) {
+                          const double armature = tree->tendons[at(i)].armature;
+                          if (armature == 0) continue;
+                          const Float v = tendons.velocity(i, qvel);
+                          sum = sum + armature * (v * v);
+                      }
                       value += 0.5 * sum * scale.value();
                   });
 }
@@ -191,8 +204,13 @@ Launch RobotBody::copied(const Argument& from, const Array& to, const std::strin
 }
 
 std::vector<Launch> RobotBody::place(const Stage& stage) const {
-    return {launch(kinematics(tree_), stage, "kinematics"),
-            launch(velocities(tree_), stage, "velocities")};
+    std::vector<Launch> all = {launch(kinematics(tree_), stage, "kinematics"),
+                               launch(velocities(tree_), stage, "velocities")};
+    if (!tree_->has_spatial_tendons()) return all;
+    all.push_back(launch(tendons(tree_), stage, "tendons"));
+    if (tree_->has_tendon_armature())
+        all.push_back(launch(tendon_bias(tree_), stage, "accelerations of tendons"));
+    return all;
 }
 
 std::vector<Launch> RobotBody::accelerate(const Stage& stage) const {
@@ -292,6 +310,15 @@ void RobotBody::make_constants() {
     }
     integers("dof_row_dof", dofs);
     reals("dof_row_sign", signs);
+    if (tree_->has_spatial_tendons() && !given_.contains("tendon_length0")) {
+        std::vector<double> lengths(tree_->tendons.size());
+        for (const EqualityRow& e : plan_->equalities) {
+            if (e.type != robot::EqualityType::tendon) continue;
+            lengths[at(e.first)] = e.reference[0];
+            if (e.second >= 0) lengths[at(e.second)] = e.reference[1];
+        }
+        reals("tendon_length0", lengths);
+    }
     if (plan_->contacts == 0) {
         if (plan_->tree_rows > 0) integers("row_count", {plan_->tree_rows});
         return;
@@ -345,6 +372,7 @@ void RobotBody::derive(const ReferencePose& pose, bool equalities) {
     for (const char* key : {"inertia", "factors"}) scratch(key, nv * nv, 1);
     scratch("dof_weight", nv, 1);
     if (tendon_count > 0) scratch("tendon_moment", tendon_count * nv, 1);
+    if (tendon_count > 0) scratch("tendon_length", tendon_count, 1);
     at_rest["qpos"] = array_of(pose.qpos, 1);
     at_rest["dof_moves"] = moving_dofs();
     Program& prologue = model_.prologue();
@@ -360,6 +388,10 @@ void RobotBody::derive(const ReferencePose& pose, bool equalities) {
         placed = {{"body_pos", at_rest["reference_pos"]}, {"body_quat", at_rest["reference_quat"]}};
     }
     prologue.add(launch(kinematics(tree_), at_rest, "reference pose", placed));
+    if (tendon_count > 0)
+        prologue.add(launch(tendons(tree_), at_rest, "tendons in the reference pose"));
+    if (tree_->has_spatial_tendons())
+        given_.insert_or_assign("tendon_length0", at_rest["tendon_length"]);
     prologue.add(
         launch(hindcast::articulated::inertia(tree_), at_rest, "inertia in the reference pose"));
     prologue.add(launch(factors_of_inertia(tree_), at_rest, "factors of this inertia"));
@@ -383,7 +415,6 @@ void RobotBody::derive(const ReferencePose& pose, bool equalities) {
             add(body_weights(tree_), "body_invweight0", "body_invweight0", bodies, 2, "",
                 "inverse inertia of each body in qpos0, of translation and rotation", bodies));
     if (tendon_count > 0 && !given_.contains("tendon_invweight0")) {
-        prologue.add(launch(tendons(tree_), at_rest, "tendons in the reference pose"));
         given_.insert_or_assign(
             "tendon_invweight0",
             add(tendon_weights(tree_), "tendon_invweight0", "tendon_invweight0", tendon_count, 1,

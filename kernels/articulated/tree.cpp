@@ -1,15 +1,29 @@
 #include "kernels/articulated/tree.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "engine/robot/model_reader.hpp"
-#include "kernels/articulated/unsimulated.hpp"
+#include "engine/robot/supported.hpp"
 
 namespace hindcast::articulated {
 
 using namespace robot;
 
 namespace {
+
+// What supported.hpp has and kernels do not.
+void require_simulated(const RobotModel& model) {
+    require_supported(model);
+    std::vector<Refusal> found;
+    if (model.options().integrator == IntegratorType::discrete)
+        found.push_back({"option integrator = discrete is not simulated yet",
+                         "write Euler, implicitfast or RK4"});
+    if (model.size("nv") == 0)
+        found.push_back({"the model has no joints: nothing moves", "give a body a joint"});
+    require_none(found);
+}
 
 class Reading : robot::ModelReader {
 public:
@@ -95,11 +109,20 @@ private:
     void tendons() {
         for (int i = 0; i < count("ntendon"); ++i) {
             Tendon tendon;
-            if (enum_at<TendonType>(m_.integers("tendon_type"), i) == TendonType::fixed)
+            tendon.fixed = enum_at<TendonType>(m_.integers("tendon_type"), i) == TendonType::fixed;
+            if (tendon.fixed)
                 for (int k = 0; k < integer("tendon_num", i); ++k) {
                     const int wrap = integer("tendon_adr", i) + k;
-                    tendon.joints.emplace_back(integer("wrap_objid", wrap), real("wrap_prm", wrap));
+                    const int joint = integer("wrap_objid", wrap);
+                    tendon.joints.emplace_back(joint, real("wrap_prm", wrap));
+                    tendon.dofs.push_back(t_.joints[at(joint)].dof);
                 }
+            else
+                pieces(tendon, i);
+            std::ranges::sort(tendon.dofs);
+            tendon.dofs.erase(std::ranges::unique(tendon.dofs).begin(), tendon.dofs.end());
+            tendon.armature = real("tendon_armature", i);
+            tendon.force = limits(integer("tendon_actfrclimited", i) != 0, "tendon_actfrcrange", i);
             tendon.stiffness = t_.springs ? real("tendon_stiffness", i) : 0;
             tendon.damping = t_.dampers ? real("tendon_damping", i) : 0;
             tendon.low = real("tendon_lengthspring", 2 * i);
@@ -108,12 +131,56 @@ private:
         }
     }
 
+    // A path is a list of sites, between which geoms and pulleys may stand.
+    void pieces(Tendon& tendon, int number) {
+        double share = 1;
+        TendonPiece piece;
+        bool begun = false;
+        const auto add_body = [&](std::vector<int>& dofs, int body) {
+            dofs.insert(dofs.end(), t_.bodies[at(body)].dofs.begin(),
+                        t_.bodies[at(body)].dofs.end());
+        };
+        for (int k = 0; k < integer("tendon_num", number); ++k) {
+            const int wrap = integer("tendon_adr", number) + k, thing = integer("wrap_objid", wrap);
+            const auto type = enum_at<WrapType>(m_.integers("wrap_type"), wrap);
+            if (type == WrapType::pulley) {
+                share = 1 / real("wrap_prm", wrap);
+                begun = false;
+            } else if (type == WrapType::site) {
+                piece.second = thing;
+                piece.share = share;
+                if (begun) tendon.pieces.push_back(piece);
+                piece = {};
+                piece.first = thing;
+                begun = true;
+            } else {
+                piece.geom = obstacle(thing, type == WrapType::sphere);
+                piece.side = static_cast<int>(std::lround(real("wrap_prm", wrap)));
+            }
+        }
+        for (const TendonPiece& p : tendon.pieces) {
+            add_body(tendon.dofs, t_.sites[at(p.first)].body);
+            add_body(tendon.dofs, t_.sites[at(p.second)].body);
+            if (p.geom >= 0) add_body(tendon.dofs, t_.obstacles[at(p.geom)].body);
+        }
+    }
+
+    int obstacle(int geom, bool is_sphere) {
+        auto& all = t_.obstacles;
+        auto found = std::ranges::find(all, geom, &RoundGeom::number);
+        if (found == all.end())
+            found = all.insert(found, {geom, integer("geom_bodyid", geom), is_sphere});
+        return static_cast<int>(found - all.begin());
+    }
+
     void actuators() {
         const bool clamped = !m_.options().disabled(DisableFlag::clampctrl);
         for (int i = 0; i < count("nactuator"); ++i) {
             Actuator a;
             a.acts_on = enum_at<TransmissionType>(m_.integers("actuator_trntype"), i);
             a.target = integer("actuator_trnid", 2 * i);
+            if (a.acts_on == TransmissionType::site)
+                a.reference_site = integer("actuator_trnid", 2 * i + 1);
             a.dynamics = enum_at<DynamicsType>(m_.integers("actuator_dyntype"), i);
             a.time_constant = std::max(1e-15, real("actuator_dynprm", 10 * i));
             a.gain = enum_at<GainType>(m_.integers("actuator_gaintype"), i);
@@ -128,11 +195,13 @@ private:
             a.activation_limits =
                 limits(integer("actuator_actlimited", i) != 0, "actuator_actrange", i);
             a.dofs = dofs_of(a);
-            a.may_wrap = (a.acts_on == TransmissionType::joint ||
-                          a.acts_on == TransmissionType::jointinparent) &&
-                         t_.joints[at(a.target)].type == JointType::ball &&
-                         a.gain == GainType::fixed && a.bias == BiasType::affine &&
-                         a.dynamics == DynamicsType::none;
+            const bool of_ball = (a.acts_on == TransmissionType::joint ||
+                                  a.acts_on == TransmissionType::jointinparent) &&
+                                 t_.joints[at(a.target)].type == JointType::ball;
+            a.may_wrap =
+                (of_ball || a.reference_site >= 0) && a.gain == GainType::fixed &&
+                a.bias == BiasType::affine &&
+                (a.dynamics == DynamicsType::none || a.dynamics == DynamicsType::integrator);
             t_.actuators.push_back(std::move(a));
         }
     }
@@ -144,13 +213,23 @@ private:
                 dofs.push_back(t_.joints[at(joint)].dof + d);
         };
         if (a.acts_on == TransmissionType::tendon)
-            for (const auto& [joint, coefficient] : t_.tendons[at(a.target)].joints) add(joint);
+            dofs = t_.tendons[at(a.target)].dofs;
         else if (a.acts_on == TransmissionType::site)
-            dofs = t_.bodies[at(t_.sites[at(a.target)].body)].dofs;
+            dofs = dofs_of_sites(a.target, a.reference_site);
         else
             add(a.target);
         std::ranges::sort(dofs);
         dofs.erase(std::ranges::unique(dofs).begin(), dofs.end());
+        return dofs;
+    }
+
+    // Those that move one of them and not the other.
+    std::vector<int> dofs_of_sites(int site, int reference) const {
+        const std::vector<int>& own = t_.bodies[at(t_.sites[at(site)].body)].dofs;
+        if (reference < 0) return own;
+        const std::vector<int>& other = t_.bodies[at(t_.sites[at(reference)].body)].dofs;
+        std::vector<int> dofs;
+        std::ranges::set_symmetric_difference(own, other, std::back_inserter(dofs));
         return dofs;
     }
 
@@ -165,6 +244,12 @@ bool Tree::is_single(int body) const {
     return std::ranges::all_of(bodies, [&](const Body& other) {
         return other.root != body || &other == &b || other.joints.empty();
     });
+}
+
+bool Tree::has_spatial_tendons() const { return !std::ranges::all_of(tendons, &Tendon::fixed); }
+
+bool Tree::has_tendon_armature() const {
+    return std::ranges::any_of(tendons, [](const Tendon& t) { return t.armature != 0; });
 }
 
 TreePointer tree_of(const RobotModel& model) {

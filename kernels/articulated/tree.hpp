@@ -55,23 +55,43 @@ struct Site {
     double position[3] = {}, orientation[4] = {};  // in the body
 };
 
-// A fixed tendon: its length is the sum of coefficient times joint position.
+// A piece of a spatial tendon, from one site to another; around a geom if that is in the way.
+struct TendonPiece {
+    int first = 0, second = 0;  // sites
+    int geom = -1, side = -1;   // a geom in Tree::obstacles and a site; -1: none
+    double share = 1;           // of the piece's length in the tendon's
+};
+
+// The length of a fixed tendon is the sum of coefficient times joint position, of a spatial one that of
+// its pieces.
 struct Tendon {
+    bool fixed = true;
     std::vector<std::pair<int, double>> joints;  // joint, coefficient
-    double stiffness = 0, damping = 0;           // N/m, N s/m where its length is in m
-    double low = 0, high = 0;                    // no force of the spring in between
+    std::vector<TendonPiece> pieces;
+    std::vector<int> dofs;              // that its length may depend on
+    double stiffness = 0, damping = 0;  // N/m, N s/m where its length is in m
+    double low = 0, high = 0;           // no force of the spring in between
+    double armature = 0;                // kg
+    Limits force;                       // of its actuators together
+};
+
+// What tendons go around.
+struct RoundGeom {
+    int number = 0, body = 0;  // in the model
+    bool is_sphere = true;
 };
 
 struct Actuator {
     robot::TransmissionType acts_on{};
-    int target = 0;  // joint, tendon or site
+    int target = 0;           // joint, tendon or site
+    int reference_site = -1;  // in whose frame a site's place counts; -1: none
     robot::DynamicsType dynamics{};
     double time_constant = 0;  // s, of a filter
     robot::GainType gain{};
     robot::BiasType bias{};
     int activation = -1;    // its number in act; -1: none
     bool early = false;     // the force uses the activation at the end of the step
-    bool may_wrap = false;  // its control is an angle about a ball joint, if its gains say so
+    bool may_wrap = false;  // its input is an angle in space, if its gains and gear say so
     bool off = false;       // of a group that the model turns off
     Limits control, force, activation_limits;
     std::vector<int> dofs;  // that it may act on
@@ -85,12 +105,15 @@ struct Tree {
     std::vector<std::vector<int>>
         ancestors;  // of each degree of freedom, itself first, to the root
     std::vector<Site> sites;
-    std::vector<Tendon> tendons;  // all; spatial ones have no joints
+    std::vector<Tendon> tendons;
+    std::vector<RoundGeom> obstacles;
     std::vector<Actuator> actuators;
     robot::IntegratorType integrator{};
     bool springs = true, dampers = true, gravity = true;
     bool damping_is_implicit = true;  // of Euler's method, in the damping of joints
 
+    bool has_spatial_tendons() const;
+    bool has_tendon_armature() const;
     // In rows of nv.
     int entry(int row, int column) const { return row * nv + column; }
     bool moves(int body) const { return !bodies[at(body)].dofs.empty(); }
@@ -101,8 +124,7 @@ struct Tree {
 using TreePointer = std::shared_ptr<const Tree>;
 
 // Throws Error, by name and with a remedy, where the model has something that moves it and that is
-// not simulated: constraints (limits, friction loss, equalities, geoms that may touch), spatial
-// tendons with forces, and what robot::require_supported() refuses.
+// not simulated, and what robot::require_supported() refuses.
 TreePointer tree_of(const robot::RobotModel& model);
 
 }  // namespace hindcast::articulated

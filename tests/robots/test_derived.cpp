@@ -4,6 +4,7 @@
 
 #include "tests/robots/constrained_models.hpp"
 #include "tests/robots/oracle.hpp"
+#include "tests/robots/tendon_models.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -125,14 +126,12 @@ TEST_CASE("constants that follow from others are those of mj_setConst, and so is
     for (const std::size_t k : {0U, 1U, 2U})
         models.emplace_back(constrained_texts()[k].name,
                             with_integrator(constrained_texts()[k], "implicitfast"));
+    models.emplace_back(tendon_texts()[3].name, with_integrator(tendon_texts()[3], "Euler"));
     for (auto& [name, text] : models) {
         CAPTURE(name);
         // MuJoCo keeps bodies that were simple so unless they are told otherwise.
-        for (std::size_t k = text.find("<body pos"); k != std::string::npos;
-             k = text.find("<body pos", k + 1))
-            text.insert(k + 5, " simple=\"false\"");
-        for (std::size_t k = text.find("<body name"); k != std::string::npos && name != "holding";
-             k = text.find("<body name", k + 1))
+        for (std::size_t k = text.find("<body"); k != std::string::npos && name != "holding";
+             k = text.find("<body", k + 1))
             text.insert(k + 5, " simple=\"false\"");
         Oracle oracle(text, "robot.xml");
         Ours ours(text, robot_step, 1);
@@ -145,8 +144,8 @@ TEST_CASE("constants that follow from others are those of mj_setConst, and so is
             ours.run();
             oracle.set(state);
             oracle.step();
-            for (const char* key :
-                 {"dof_invweight0", "body_invweight0", "tendon_invweight0", "eq_data"})
+            for (const char* key : {"dof_invweight0", "body_invweight0", "tendon_invweight0",
+                                    "tendon_length0", "eq_data"})
                 if (const std::vector<double> found = ours.array(key); !found.empty())
                     constants = std::max(constants, largest_difference(found, oracle.field(key)));
             velocity = std::max(velocity, distance(ours.array("qvel"), oracle.state().qvel));

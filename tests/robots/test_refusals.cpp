@@ -44,48 +44,6 @@ TEST_CASE("articulated bodies: what is not simulated is refused by name, with a 
     CHECK(refusal({.more = R"(<worldbody><geom name="post" type="cylinder" size="0.1 1"/><body>
               <freejoint/><geom name="egg" type="ellipsoid" size="0.1 0.2 0.3"/></body></worldbody>)"}) ==
           "no error");
-    const std::string cord = R"(<tendon><fixed name="cord" PUT><joint joint="hip" coef="1"/>
-        </fixed></tendon>)";
-    const auto with = [&](const std::string& attribute, const std::string& more = "") {
-        std::string tendon = cord;
-        tendon.replace(tendon.find("PUT"), 3, attribute);
-        return Parts{.more = tendon + more};
-    };
-    CHECK(refusal(with(R"(range="0 1" frictionloss="1")")) == "no error");
-    says(with(R"(armature="1")"),
-         "tendon 'cord' has armature, which is not simulated yet; give armature to its joints");
-    says(with(R"(actuatorfrcrange="-1 1")",
-              R"(<actuator><motor name="pull" tendon="cord"/></actuator>)"),
-         "tendon 'cord' limits the force of its actuators, which is not simulated yet; remove "
-         "actuatorfrcrange, and give the actuators a forcerange");
-    const std::string spatial =
-        R"(<tendon><spatial name="rope" PUT><site site="s"/><site site="t"/></spatial></tendon>)";
-    std::string pulling = spatial, plain = spatial;
-    pulling.replace(pulling.find("PUT"), 3, R"(stiffness="3")");
-    plain.replace(plain.find("PUT"), 3, "");
-    says({.more = pulling},
-         "tendon 'rope' is spatial and has stiffness or damping, which is not "
-         "simulated yet; set them to 0, or write a fixed tendon");
-    CHECK(refusal({.more = plain}) == "no error");
-    const auto rope = [&](const std::string& attribute, const std::string& more = "") {
-        std::string tendon = spatial;
-        tendon.replace(tendon.find("PUT"), 3, attribute);
-        return Parts{.more = tendon + more};
-    };
-    says(rope(R"(range="0 1")"),
-         "tendon 'rope' is spatial and limited, which is not simulated yet; remove its range, or "
-         "write a fixed tendon");
-    says(rope(R"(frictionloss="1")"),
-         "tendon 'rope' is spatial and has friction loss, which is not simulated yet; remove "
-         "frictionloss, or write a fixed tendon");
-    says(rope("", R"(<equality><tendon name="tie" tendon1="rope"/></equality>)"),
-         "equality 'tie' holds a spatial tendon, which is not simulated yet; write "
-         "active=\"false\", or a fixed tendon");
-    says({.more = plain + R"(<actuator><motor name="winch" tendon="rope"/></actuator>)"},
-         "actuator 'winch' acts on a spatial tendon, which is not simulated yet; let it act on a "
-         "joint, a site or a fixed tendon");
-    says({.more = R"(<actuator><motor name="jet" site="s" refsite="s"/></actuator>)"},
-         "actuator 'jet' has a reference site, which is not simulated yet; remove refsite");
     says({.option = R"(integrator="discrete")"},
          "option integrator = discrete is not simulated yet; write Euler, implicitfast or RK4");
     says({.option = R"(integrator="implicit")"}, "option integrator = implicit is not supported");

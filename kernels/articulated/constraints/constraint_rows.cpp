@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/articulated/constraints/soft_constraint.hpp"
+#include "kernels/articulated/dynamics/tendons.hpp"
 
 namespace hindcast::articulated {
 
@@ -56,14 +57,6 @@ Row negative(Row row) {
     return row;
 }
 
-// Of a tendon: its length's derivative.
-Row tendon_row(const Tree& t, int tendon) {
-    Row row;
-    for (const auto& [joint, coefficient] : t.tendons[at(tendon)].joints)
-        row.emplace_back(t.joints[at(joint)].dof, Float(coefficient));
-    return row;
-}
-
 // The sum of rows; entries of the same degree of freedom become one.
 Row sum_of(const Row& a, const Row& b) {
     Row sum = a;
@@ -98,7 +91,8 @@ public:
     Equalities(const Tree& tree, const Read<Float>& qpos, const Read<Float>& qvel,
                const Read<Vec3>& xpos, const Read<Quat>& xquat, const Read<Six>& cdof,
                const Read<Six>& cvel, const Property<Two>& body_invweight0,
-               const Property<Float>& dof_invweight0, const Property<Float>& tendon_invweight0)
+               const Property<Float>& dof_invweight0, const Property<Float>& tendon_invweight0,
+               const TendonReader& tendons, const Read<Float>& tendon_length0)
         : t_(tree),
           qpos_(qpos),
           xpos_(xpos),
@@ -108,7 +102,9 @@ public:
           carried_(carried_accelerations(tree, Motion(), cdof_, cvel_, qvel)),
           body_weight_(body_invweight0),
           dof_weight_(dof_invweight0),
-          tendon_weight_(tendon_invweight0) {}
+          tendon_weight_(tendon_invweight0),
+          tendons_(tendons),
+          length0_(tendon_length0) {}
 
     Residuals of(const EqualityRow& e, const Vec<Float, 12>& data) const {
         if (e.type == EqualityType::joint || e.type == EqualityType::tendon)
@@ -195,12 +191,12 @@ private:
     Residuals coupling(const EqualityRow& e, const Vec<Float, 12>& data) const {
         const bool joint = e.type == EqualityType::joint;
         const auto value = [&](int number, double reference) {
-            return (joint ? Float(qpos_[t_.joints[at(number)].qpos])
-                          : tendon_length(t_, number, qpos_)) -
-                   reference;
+            if (joint) return qpos_[t_.joints[at(number)].qpos] - reference;
+            const Float length = tendons_.length(number);
+            return t_.tendons[at(number)].fixed ? length - reference : length - length0_[number];
         };
         const auto row = [&](int number) {
-            return joint ? Row{{t_.joints[at(number)].dof, Float(1)}} : tendon_row(t_, number);
+            return joint ? Row{{t_.joints[at(number)].dof, Float(1)}} : tendons_.moment(number);
         };
         const auto weight = [&](int number) {
             return joint ? Float(dof_weight_[t_.joints[at(number)].dof])
@@ -232,6 +228,8 @@ private:
     std::vector<Motion> carried_;
     Property<Two> body_weight_;
     Property<Float> dof_weight_, tendon_weight_;
+    TendonReader tendons_;
+    Read<Float> length0_;
 };
 
 }  // namespace
@@ -287,19 +285,28 @@ KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
 
 KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan) {
     return kernel(
-        "articulated_equality_rows",
-        {"qpos", "qvel", "xpos", "xquat", "cdof", "cvel", "eq_data", "eq_solref", "eq_solimp",
-         "body_invweight0", "dof_invweight0", "tendon_invweight0", "h", "row_jacobian", "row_aref",
-         "row_mass", "row_low", "row_high"},
-        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
-                     Read<Six> cdof, Read<Six> cvel, Property<Vec<Float, 12>> data,
-                     Property<Two> solref, Property<Five> solimp, Property<Two> body_weight,
-                     Property<Float> dof_weight, Property<Float> tendon_weight, Param<Float> h,
-                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
-                     WriteSlice<Float> low, WriteSlice<Float> high) {
+        "articulated_equality_rows", {"qpos",           "qvel",
+                                      "xpos",           "xquat",
+                                      "cdof",           "cvel",
+                                      "eq_data",        "eq_solref",
+                                      "eq_solimp",      "body_invweight0",
+                                      "dof_invweight0", "tendon_invweight0",
+                                      "tendon_length",  "tendon_moment",
+                                      "tendon_length0", "h",
+                                      "row_jacobian",   "row_aref",
+                                      "row_mass",       "row_low",
+                                      "row_high"},
+        [tree, plan](
+            Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
+            Read<Six> cdof, Read<Six> cvel, Property<Vec<Float, 12>> data, Property<Two> solref,
+            Property<Five> solimp, Property<Two> body_weight, Property<Float> dof_weight,
+            Property<Float> tendon_weight, Read<Float> tendon_length, Read<Float> tendon_moment,
+            Read<Float> tendon_length0, Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
+            WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
             const Rows rows{tree->nv, j, aref, mass, low, high};
             const Equalities all(*tree, qpos, qvel, xpos, xquat, cdof, cvel, body_weight,
-                                 dof_weight, tendon_weight);
+                                 dof_weight, tendon_weight,
+                                 {*tree, qpos, tendon_length, tendon_moment}, tendon_length0);
             for (const EqualityRow& e : plan->equalities) {
                 const Residuals r = all.of(e, data[e.number]);
                 // One impedance for all rows of a connect or weld.
@@ -350,17 +357,20 @@ KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
     return kernel(
         "articulated_tendon_rows",
         {"qpos", "qvel", "tendon_range", "tendon_solref_lim", "tendon_solimp_lim",
-         "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0", "h",
-         "row_jacobian", "row_aref", "row_mass", "row_low", "row_high"},
+         "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0",
+         "tendon_length", "tendon_moment", "h", "row_jacobian", "row_aref", "row_mass", "row_low",
+         "row_high"},
         [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
                      Property<Two> solref_lim, Property<Five> solimp_lim, Property<Float> loss,
                      Property<Two> solref_fri, Property<Five> solimp_fri, Property<Float> weight,
-                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
-                     WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
+                     Read<Float> tendon_length, Read<Float> tendon_moment, Param<Float> h,
+                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
+                     WriteSlice<Float> low, WriteSlice<Float> high) {
             const Rows rows{tree->nv, j, aref, mass, low, high};
+            const TendonReader tendons{*tree, qpos, tendon_length, tendon_moment};
             for (const TendonRow& tendon : plan->tendons) {
                 const int k = tendon.tendon;
-                Row row = tendon_row(*tree, k);
+                Row row = tendons.moment(k);
                 if (tendon.kind == DofRow::friction) {
                     rows.put_friction(tendon.row, row, velocity_along(row, qvel), loss[k],
                                       {solref_fri[k], solimp_fri[k]}, weight[k], h.value(),
@@ -368,7 +378,7 @@ KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
                     continue;
                 }
                 const bool below = tendon.kind == DofRow::low;
-                const Float length = tendon_length(*tree, k, qpos);
+                const Float length = tendons.length(k);
                 const Two limits = range[k];
                 if (!below) row = negative(std::move(row));
                 rows.put_limit(tendon.row, row, velocity_along(row, qvel),

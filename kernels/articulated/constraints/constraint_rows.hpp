@@ -13,7 +13,7 @@ KernelDef dof_rows(const TreePointer& tree, const PlanPointer& plan);
 KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan);
 // Limits of ball joints.
 KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan);
-// Limits and friction loss of fixed tendons.
+// Limits and friction loss of tendons.
 KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan);
 // passive, actuator, bias -> force: all that is no constraint.
 KernelDef smooth_force(const TreePointer& tree);

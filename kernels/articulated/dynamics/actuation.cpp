@@ -1,6 +1,9 @@
 #include "kernels/articulated/dynamics/actuation.hpp"
 
+#include <algorithm>
 #include <numbers>
+
+#include "kernels/articulated/dynamics/tendons.hpp"
 
 namespace hindcast::articulated {
 
@@ -34,6 +37,7 @@ struct Place {
     Read<Vec3> xpos;
     Read<Quat> xquat;
     Read<Six> cdof;
+    TendonReader tendons;
 };
 
 Way joint_way(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& first,
@@ -55,28 +59,76 @@ Way joint_way(const Tree& t, const Actuator& a, const Place& at_place, const Vec
     return way;
 }
 
+struct SiteFrame {
+    int body = 0;
+    Vec3 place;
+    Quat turn;
+};
+SiteFrame frame_of(const Tree& t, int number, const Place& at_place) {
+    const Site& site = t.sites[at(number)];
+    const Quat body = at_place.xquat[site.body];
+    const Vec3 local(site.position[0], site.position[1], site.position[2]);
+    const double* o = site.orientation;
+    return {site.body, Vec3(at_place.xpos[site.body]) + rotate(body, local),
+            body * Quat(Vec4(o[0], o[1], o[2], o[3]))};
+}
+
 Way way_of(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& first,
            const Vec3& last) {
     Way way;
     if (a.acts_on == TransmissionType::tendon) {
-        way.length = tendon_length(t, a.target, at_place.qpos) * first[0];
-        for (const auto& [joint, coefficient] : t.tendons[at(a.target)].joints)
-            way.moment.emplace_back(t.joints[at(joint)].dof, coefficient * first[0]);
+        way.length = at_place.tendons.length(a.target) * first[0];
+        for (const auto& [dof, value] : at_place.tendons.moment(a.target))
+            way.moment.emplace_back(dof, value * first[0]);
         return way;
     }
     if (a.acts_on != TransmissionType::site) return joint_way(t, a, at_place, first, last);
-    // A force and a torque in the site's frame.
-    const Site& site = t.sites[at(a.target)];
-    const Quat body = at_place.xquat[site.body];
-    const Vec3 local(site.position[0], site.position[1], site.position[2]);
-    const double* o = site.orientation;
-    const Quat frame = body * Quat(Vec4(o[0], o[1], o[2], o[3]));
-    const Vec3 arm = Vec3(at_place.xpos[site.body]) + rotate(body, local) -
-                     Vec3(at_place.xpos[t.bodies[at(site.body)].root]);
-    const Vec3 push = rotate(frame, first);
-    const Force wrench(rotate(frame, last) + cross(arm, push), push);
-    for (const int k : a.dofs) way.moment.emplace_back(k, dot(Motion(at_place.cdof[k]), wrench));
+    // A force and a torque in the site's frame, or in that of the reference site, on which their
+    // opposites act.
+    const SiteFrame site = frame_of(t, a.target, at_place);
+    SiteFrame reference;
+    if (a.reference_site >= 0) {
+        reference = frame_of(t, a.reference_site, at_place);
+        way.length = dot(rotate(conjugate(reference.turn), site.place - reference.place), first) +
+                     dot(rotation_vector(conjugate(reference.turn) * site.turn), last);
+    }
+    const Quat& frame = a.reference_site >= 0 ? reference.turn : site.turn;
+    const Vec3 push = rotate(frame, first), torque = rotate(frame, last);
+    const auto add = [&](const SiteFrame& at_site, const Float& sign) {
+        const Body& body = t.bodies[at(at_site.body)];
+        const Vec3 arm = at_site.place - Vec3(at_place.xpos[body.root]);
+        const Force wrench(torque + cross(arm, push), push);
+        for (const int k : body.dofs)
+            if (std::ranges::binary_search(a.dofs, k))
+                way.moment.emplace_back(k, sign * dot(Motion(at_place.cdof[k]), wrench));
+    };
+    add(site, 1.0);
+    if (a.reference_site >= 0) add(reference, -1.0);
     return way;
+}
+
+// Where the actuators of a tendon pull more together than it allows, each pulls less by the same factor.
+void limit_forces_of_tendons(const Tree& t, std::vector<Float>& forces,
+                             std::vector<Float>& slopes) {
+    for (int i = 0; i < static_cast<int>(t.tendons.size()); ++i) {
+        const Limits& limits = t.tendons[at(i)].force;
+        if (!limits.present) continue;
+        std::vector<std::size_t> own;
+        Float total;
+        for (std::size_t u = 0; u < t.actuators.size(); ++u) {
+            const Actuator& a = t.actuators[u];
+            if (a.acts_on != TransmissionType::tendon || a.target != i || a.off) continue;
+            own.push_back(u);
+            total = total + forces[u];
+        }
+        const Bool inside = total > limits.low && total < limits.high;
+        const Float factor = select(inside || total == 0.0, Float(1),
+                                    limited(total, limits) / select(total == 0.0, Float(1), total));
+        for (const std::size_t u : own) {
+            forces[u] = forces[u] * factor;
+            slopes[u] = select(inside, slopes[u], Float(0));
+        }
+    }
 }
 
 }  // namespace
@@ -95,15 +147,19 @@ KernelDef actuation(const TreePointer& tree) {
     return kernel(
         "articulated_actuation",
         {"qpos", "qvel", "act", "ctrl", "h", "xpos", "xquat", "cdof", "gainprm", "biasprm", "gear",
-         "compensation", "moment", "actuator_force", "slope", "act_dot", "actuator"},
+         "compensation", "tendon_length", "tendon_moment", "moment", "actuator_force", "slope",
+         "act_dot", "actuator"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
                Param<Float> h, Read<Vec3> xpos, Read<Quat> xquat, Read<Six> cdof,
                Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Six> gear,
-               Read<Float> compensation, WriteSlice<Float> moment, WriteSlice<Float> actuator_force,
-               WriteSlice<Float> slope, WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
+               Read<Float> compensation, Read<Float> tendon_length, Read<Float> tendon_moment,
+               WriteSlice<Float> moment, WriteSlice<Float> actuator_force, WriteSlice<Float> slope,
+               WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
             const Tree& t = *tree;
-            const Place place{qpos, xpos, xquat, cdof};
-            std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size());
+            const Place place{qpos, xpos, xquat, cdof, {t, qpos, tendon_length, tendon_moment}};
+            std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size()),
+                forces(t.actuators.size());
+            std::vector<std::vector<Float>> rows(t.actuators.size());
             for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
                 const Actuator& a = t.actuators[at(u)];
                 const Float control = limited(ctrl[u], a.control);
@@ -117,25 +173,27 @@ KernelDef actuation(const TreePointer& tree) {
                     input = a.early ? next_activation(a, now, rate, h.value()) : now;
                 }
                 const Six along = gear[u];
-                const Vec3 first(along[0], along[1], along[2]);
-                const Way way = way_of(t, a, place, first, Vec3(along[3], along[4], along[5]));
+                const Vec3 first(along[0], along[1], along[2]), last(along[3], along[4], along[5]);
+                const Way way = way_of(t, a, place, first, last);
                 Float velocity;
-                std::vector<Float> row(at(t.nv));
+                std::vector<Float>& row = rows[at(u)];
+                row.resize(at(t.nv));
                 for (const auto& [dof, value] : way.moment) {
                     velocity = velocity + value * qvel[dof];
                     row[at(dof)] = row[at(dof)] + value;
                 }
                 for (const int k : a.dofs) moment.store_once(t.entry(u, k), row[at(k)]);
-                if (a.off) {
-                    actuator_force.store_once(u, Float(0));
-                    continue;
-                }
+                if (a.off) continue;
                 const Vec3 gain = gain_of[u], bias = bias_of[u];
                 if (a.may_wrap) {
                     // A position servo goes to the setpoint that is nearest.
-                    const Float period = two_pi * norm(first);
+                    const bool of_site = a.reference_site >= 0;
+                    const Vec3 about = of_site ? last : first;
+                    const Float period = two_pi * norm(about);
                     const Float turns = round(divz(input - way.length, period));
-                    input = select(gain[0] == -bias[1], input - period * turns, input);
+                    Bool is = gain[0] == -bias[1];
+                    for (int k = 0; of_site && k < 3; ++k) is = is && first[k] == 0.0;
+                    input = select(is, input - period * turns, input);
                 }
                 const auto affine = [&](const Vec3& p) {
                     return p[0] + p[1] * way.length + p[2] * velocity;
@@ -152,9 +210,14 @@ KernelDef actuation(const TreePointer& tree) {
                     force = limited(force, a.force);
                     rate = select(inside, rate, Float(0));
                 }
-                actuator_force.store_once(u, force);
+                forces[at(u)] = force;
                 slopes[at(u)] = rate;
-                for (const int k : a.dofs) sum[at(k)] = sum[at(k)] + row[at(k)] * force;
+            }
+            limit_forces_of_tendons(t, forces, slopes);
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
+                actuator_force.store_once(u, forces[at(u)]);
+                for (const int k : t.actuators[at(u)].dofs)
+                    sum[at(k)] = sum[at(k)] + rows[at(u)][at(k)] * forces[at(u)];
             }
             for (int i = 0; i < t.nv; ++i) {
                 const Joint& joint = t.joints[at(t.dof_joint[at(i)])];

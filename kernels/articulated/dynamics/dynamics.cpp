@@ -1,6 +1,9 @@
 #include "kernels/articulated/dynamics/dynamics.hpp"
 
+#include <map>
 #include <numbers>
+
+#include "kernels/articulated/dynamics/tendons.hpp"
 
 namespace hindcast::articulated {
 
@@ -24,10 +27,11 @@ KernelDef inertia(const TreePointer& tree) {
     return kernel(
         "articulated_inertia",
         {"xpos", "xquat", "xipos", "cdof", "body_mass", "body_inertia", "body_iquat",
-         "dof_armature", "cinert", "inertia"},
+         "dof_armature", "tendon_moment", "cinert", "inertia"},
         [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cdof,
                Property<Float> body_mass, Property<Vec3> body_inertia, Property<Quat> body_iquat,
-               Property<Float> dof_armature, WriteSlice<Ten> cinert, WriteSlice<Float> matrix) {
+               Property<Float> dof_armature, Read<Float> tendon_moment, WriteSlice<Ten> cinert,
+               WriteSlice<Float> matrix) {
             const Tree& t = *tree;
             std::vector<Inertia> composite(t.bodies.size());
             for (int b = 1; b < body_count(t); ++b) {
@@ -41,12 +45,25 @@ KernelDef inertia(const TreePointer& tree) {
                 if (t.moves(parent))
                     composite[at(parent)] = composite[at(parent)] + composite[at(b)];
             }
+            std::map<std::pair<int, int>, Float> of_tendons;
+            const TendonReader tendons{t, tendon_moment, tendon_moment, tendon_moment};
+            for (int k = 0; k < static_cast<int>(t.tendons.size()); ++k) {
+                if (t.tendons[at(k)].armature == 0) continue;
+                const auto moment = tendons.moment(k);
+                for (const auto& [i, a] : moment)
+                    for (const auto& [j, b] : moment)
+                        if (j <= i)
+                            of_tendons[{i, j}] =
+                                of_tendons[{i, j}] + t.tendons[at(k)].armature * (a * b);
+            }
             for (int i = 0; i < t.nv; ++i) {
                 const Force momentum = composite[at(t.dof_body[at(i)])] * Motion(cdof[i]);
                 std::vector<Float> row(at(i + 1), Float(0));
                 for (const int j : t.ancestors[at(i)]) {
                     const Float m = dot(Motion(cdof[j]), momentum);
                     row[at(j)] = j == i ? m + dof_armature[i] : m;
+                    if (const auto more = of_tendons.find({i, j}); more != of_tendons.end())
+                        row[at(j)] = row[at(j)] + more->second;
                 }
                 for (int j = 0; j <= i; ++j) matrix.store_once(t.entry(i, j), row[at(j)]);
             }
@@ -90,58 +107,56 @@ std::vector<Motion> carried_accelerations(const Tree& t, const Motion& world, co
 // Outwards the accelerations of bodies whose joints do not accelerate, with -g for the world's;
 // inwards the forces that these need.
 KernelDef bias(const TreePointer& tree) {
-    return kernel("articulated_bias", {"cdof", "cvel", "cinert", "qvel", "gravity", "bias"},
-                  [tree](Int, Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
-                         Property<Vec3> gravity, WriteSlice<Float> bias) {
-                      const Tree& t = *tree;
-                      Motion world;
-                      if (t.gravity) world.linear = -gravity[0];
-                      const std::vector<Motion> a =
-                          carried_accelerations(t, world, cdof, cvel, qvel);
-                      std::vector<Force> f(t.bodies.size());
-                      for (int b = 1; b < body_count(t); ++b) {
-                          if (!t.moves(b)) continue;
-                          const Inertia inertia(cinert[b]);
-                          const Motion velocity(cvel[b]);
-                          f[at(b)] = inertia * a[at(b)] + cross(velocity, inertia * velocity);
-                      }
-                      for (int b = body_count(t) - 1; b > 0; --b) {
-                          const Body& body = t.bodies[at(b)];
-                          for (const int j : body.joints) {
-                              const Joint& joint = t.joints[at(j)];
-                              for (int k = joint.dof; k < joint.dof + joint.dofs(); ++k)
-                                  bias.store_once(k, dot(Motion(cdof[k]), f[at(b)]));
-                          }
-                          if (t.moves(body.parent))
-                              f[at(body.parent)] = f[at(body.parent)] + f[at(b)];
-                      }
-                  });
-}
-
-Float tendon_length(const Tree& tree, int tendon, const Read<Float>& qpos) {
-    Float sum;
-    for (const auto& [joint, coefficient] : tree.tendons[at(tendon)].joints)
-        sum = sum + coefficient * qpos[tree.joints[at(joint)].qpos];
-    return sum;
-}
-
-Float tendon_velocity(const Tree& tree, int tendon, const Read<Float>& qvel) {
-    Float sum;
-    for (const auto& [joint, coefficient] : tree.tendons[at(tendon)].joints)
-        sum = sum + coefficient * qvel[tree.joints[at(joint)].dof];
-    return sum;
+    return kernel(
+        "articulated_bias",
+        {"cdof", "cvel", "cinert", "qvel", "gravity", "tendon_moment", "tendon_bias", "bias"},
+        [tree](Int, Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
+               Property<Vec3> gravity, Read<Float> tendon_moment, Read<Float> tendon_bias,
+               WriteSlice<Float> bias) {
+            const Tree& t = *tree;
+            Motion world;
+            if (t.gravity) world.linear = -gravity[0];
+            const std::vector<Motion> a = carried_accelerations(t, world, cdof, cvel, qvel);
+            std::vector<Force> f(t.bodies.size());
+            for (int b = 1; b < body_count(t); ++b) {
+                if (!t.moves(b)) continue;
+                const Inertia inertia(cinert[b]);
+                const Motion velocity(cvel[b]);
+                f[at(b)] = inertia * a[at(b)] + cross(velocity, inertia * velocity);
+            }
+            std::vector<Float> all(at(t.nv));
+            for (int b = body_count(t) - 1; b > 0; --b) {
+                const Body& body = t.bodies[at(b)];
+                for (const int j : body.joints) {
+                    const Joint& joint = t.joints[at(j)];
+                    for (int k = joint.dof; k < joint.dof + joint.dofs(); ++k)
+                        all[at(k)] = dot(Motion(cdof[k]), f[at(b)]);
+                }
+                if (t.moves(body.parent)) f[at(body.parent)] = f[at(body.parent)] + f[at(b)];
+            }
+            const TendonReader tendons{t, qvel, qvel, tendon_moment};
+            for (int i = 0; i < static_cast<int>(t.tendons.size()); ++i) {
+                const Tendon& tendon = t.tendons[at(i)];
+                if (tendon.fixed || tendon.armature == 0) continue;
+                const Float force = tendon.armature * tendon_bias[i];
+                for (const auto& [k, value] : tendons.moment(i))
+                    all[at(k)] = all[at(k)] + value * force;
+            }
+            for (int k = 0; k < t.nv; ++k) bias.store_once(k, all[at(k)]);
+        });
 }
 
 KernelDef passive(const TreePointer& tree, SceneForces forces) {
     return kernel(
         "articulated_passive",
         {"qpos", "qvel", "xpos", "xipos", "cdof", "jnt_stiffness", "qpos_spring", "dof_damping",
-         "dof_coulomb", "dof_coulomb_speed", "applied", "body_mass", "gravity", "passive",
-         "compensation"},
+         "dof_coulomb", "dof_coulomb_speed", "applied", "tendon_length", "tendon_moment",
+         "body_mass", "gravity", "passive", "compensation"},
         [tree, forces](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Vec3> xipos,
                        Read<Six> cdof, Property<Float> jnt_stiffness, Property<Float> qpos_spring,
                        Property<Float> dof_damping, Property<Float> dof_coulomb,
                        Property<Float> dof_coulomb_speed, Read<Float> applied,
+                       Read<Float> tendon_length, Read<Float> tendon_moment,
                        Property<Float> body_mass, Property<Vec3> gravity, WriteSlice<Float> passive,
                        WriteSlice<Float> compensation) {
             const Tree& t = *tree;
@@ -167,17 +182,17 @@ KernelDef passive(const TreePointer& tree, SceneForces forces) {
                 for (int k = 0; k < 3; ++k)
                     force[at(joint.dof + ways + k)] -= jnt_stiffness[j] * turn[k];
             }
+            const TendonReader tendons{t, qpos, tendon_length, tendon_moment};
             for (int i = 0; i < static_cast<int>(t.tendons.size()); ++i) {
                 const Tendon& tendon = t.tendons[at(i)];
-                if (tendon.joints.empty()) continue;
+                if (tendon.stiffness == 0 && tendon.damping == 0) continue;
                 Float pull;
                 if (tendon.stiffness != 0) {
-                    const Float length = tendon_length(t, i, qpos);
+                    const Float length = tendons.length(i);
                     pull = tendon.stiffness * (clamp(length, tendon.low, tendon.high) - length);
                 }
-                if (tendon.damping != 0) pull = pull - tendon.damping * tendon_velocity(t, i, qvel);
-                for (const auto& [joint, coefficient] : tendon.joints)
-                    force[at(t.joints[at(joint)].dof)] += coefficient * pull;
+                if (tendon.damping != 0) pull = pull - tendon.damping * tendons.velocity(i, qvel);
+                for (const auto& [dof, value] : tendons.moment(i)) force[at(dof)] += value * pull;
             }
             // MuJoCo leaves out all passive forces where both flags are off.
             const bool compensates = t.gravity && (t.springs || t.dampers);

@@ -11,7 +11,7 @@
 
 namespace hindcast::articulated {
 
-// xpos, xquat, xipos, masses and armature -> cinert, inertia.
+// xpos, xquat, xipos, masses and armature, of tendons too -> cinert, inertia.
 KernelDef inertia(const TreePointer& tree);
 // cdof, cvel, cinert, qvel, gravity -> bias: what the motion itself and gravity ask for.
 KernelDef bias(const TreePointer& tree);
@@ -35,9 +35,5 @@ Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, cons
 std::vector<Motion> carried_accelerations(const Tree& tree, const Motion& world,
                                           const Read<Six>& cdof, const Read<Six>& cvel,
                                           const Read<Float>& qvel);
-
-// Length of a fixed tendon, from joint positions or, for its velocity, from joint velocities.
-Float tendon_length(const Tree& tree, int tendon, const Read<Float>& qpos);
-Float tendon_velocity(const Tree& tree, int tendon, const Read<Float>& qvel);
 
 }  // namespace hindcast::articulated

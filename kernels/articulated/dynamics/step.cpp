@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "kernels/articulated/dynamics/lower.hpp"
+#include "kernels/articulated/dynamics/tendons.hpp"
 
 namespace hindcast::articulated {
 
@@ -90,13 +91,13 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
         "articulated_acceleration",
         {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "dof_coulomb",
          "dof_coulomb_speed", "moment", "slope", "cdof", "cvel", "cinert", "qvel",
-         "qacc_constrained", "qacc"},
+         "qacc_constrained", "tendon_moment", "qacc"},
         [tree, implicit, forces, constrained](
             Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator, Read<Float> bias,
             Param<Float> h, Property<Float> dof_damping, Property<Float> dof_coulomb,
             Property<Float> dof_coulomb_speed, Read<Float> moment, Read<Float> slope,
             Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
-            Read<Float> qacc_constrained, WriteSlice<Float> qacc) {
+            Read<Float> qacc_constrained, Read<Float> tendon_moment, WriteSlice<Float> qacc) {
             const Tree& t = *tree;
             const bool fast = implicit == Implicit::fast;
             Lower m(t);
@@ -129,13 +130,10 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                         for (const int up : t.ancestors[at(i)])
                             if (up == j) m(i, j) = m(i, j) + scale * (a * b);
             };
-            for (const Tendon& tendon : t.tendons) {
-                if (!fast || tendon.damping == 0 || tendon.joints.empty()) continue;
-                std::vector<std::pair<int, Float>> row;
-                for (const auto& [joint, coefficient] : tendon.joints)
-                    row.emplace_back(t.joints[at(joint)].dof, Float(coefficient));
-                add_square(row, h.value() * tendon.damping);
-            }
+            const TendonReader tendons{t, qvel, qvel, tendon_moment};
+            for (int i = 0; fast && i < static_cast<int>(t.tendons.size()); ++i)
+                if (const double damping = t.tendons[at(i)].damping; damping != 0)
+                    add_square(tendons.moment(i), h.value() * damping);
             for (int u = 0; fast && u < static_cast<int>(t.actuators.size()); ++u) {
                 const Actuator& a = t.actuators[at(u)];
                 if (a.off ||

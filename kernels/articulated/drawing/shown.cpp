@@ -1,4 +1,4 @@
-#include "kernels/articulated/shown.hpp"
+#include "kernels/articulated/drawing/shown.hpp"
 
 #include <algorithm>
 

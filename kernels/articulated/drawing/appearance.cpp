@@ -1,4 +1,4 @@
-#include "kernels/articulated/appearance.hpp"
+#include "kernels/articulated/drawing/appearance.hpp"
 
 #include <algorithm>
 

@@ -40,6 +40,8 @@ public:
     // What elements have that a value by name leaves out, as rows of numbers. Empty where no scene
     // writes the values.
     std::vector<double> otherwise;
+    // A scene that does not write the values has those numbers, and is the same in all else.
+    bool may_be_left_out = true;
 
 private:
     struct Thing {

@@ -8,6 +8,7 @@
 #include "kernels/articulated/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/articulated/robots.hpp"
+#include "kernels/articulated/sliders.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -135,6 +136,7 @@ public:
     void finish(Model& model) override {
         body_->finish(self(model).control);
         name_arrays(model, settings_->name(), *robot_);
+        offer_sliders(model, settings_->name(), *robot_);
     }
 
 private:

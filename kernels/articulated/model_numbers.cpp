@@ -167,6 +167,7 @@ model::Quantity& number_of(const model::Settings& settings, model::Model& model,
     const auto names = std::make_shared<model::ElementNames>(names_of(robot, key));
     if (names->count() == count && !q.shared) {
         names->otherwise = otherwise;
+        names->may_be_left_out = !key.starts_with("dof_coulomb");
         model::name_elements(model, q.path, *names);
     }
     q.values = std::move(otherwise);

@@ -27,7 +27,10 @@ std::optional<std::vector<double>> values_in_place(Simulation& simulation,
     model::Model& model = simulation.model();
     const model::ElementNames* const names = model::element_names(model, quantity.path);
     const bool by_name = names != nullptr && model::is_by_name(written);
-    if ((written.is_object() && !by_name) || written.is_null() || !model.only_uploaded(quantity))
+    const bool left_out = written.is_null() && names != nullptr && names->may_be_left_out &&
+                          !names->otherwise.empty() && !quantity.shared;
+    if ((written.is_object() && !by_name) || (written.is_null() && !left_out) ||
+        !model.only_uploaded(quantity))
         return std::nullopt;
     document::ValueRequest request;
     request.count = quantity.count;
@@ -35,7 +38,11 @@ std::optional<std::vector<double>> values_in_place(Simulation& simulation,
     request.range = quantity.range;
     request.dimension = model.dimension();
     try {
-        const document::Values found = model::evaluate(written, request, names);
+        document::Values found;
+        if (left_out)
+            found.data = names->otherwise;
+        else
+            found = model::evaluate(written, request, names);
         const auto per_element = model.options().per_element.find(quantity.path);
         const bool spread = found.shared && !quantity.shared &&
                             per_element != model.options().per_element.end() && per_element->second;

@@ -258,8 +258,9 @@ KernelDef contact_forces(const PlanPointer& plan) {
                                     [](const CollisionPair& pair) { return pair.predefined >= 0; });
             const Bool is = contact < count[0];
             const Int slot = select(is, Int(contact_slot[contact]), Int(0));
-            const Surface surface =
-                surface_of(given, pair_numbers[slot_pair[slot]], some_predefined);
+            const Vec<Int, 7> pair = pair_numbers[slot_pair[slot]];
+            const Surface surface = surface_of(given, pair, some_predefined);
+            const Bool slides = pair[4] > 1;  // has friction
             const int rows = plan->rows_of_a_contact;
             const Int first = plan->tree_rows + contact * rows;
             // Along the normal and two tangents.
@@ -272,7 +273,8 @@ KernelDef contact_forces(const PlanPointer& plan) {
                     if (r < 3) along[at(r)] += f;
                 } else {
                     along[0] += f;
-                    const Float side = surface.friction[at(std::min(r / 2, 1))] * f;
+                    const Float side =
+                        select(slides, surface.friction[at(std::min(r / 2, 1))] * f, Float(0));
                     if (rows > 1 && r < 4) along[at(r / 2 + 1)] += r % 2 == 0 ? side : -side;
                 }
             }

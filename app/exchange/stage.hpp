@@ -60,6 +60,7 @@ struct Drawable {
     bool ghost = false;                 // drawn pale, under everything else, not picked
     std::int64_t first = 0, count = 0;  // points and arrows
     double radius = 0;                  // m; points and segments, where a frame has no other
+    // As said above; of a solid the elements of the positions by which it can be pulled.
     std::vector<std::uint32_t> indices;
     std::vector<std::uint32_t> element_of;  // of triangle k: the element of `values`; empty: k
     // For surfaces: `values` has one number per point, not per element.

@@ -15,6 +15,11 @@
 #include "engine/base/error.hpp"
 #include "engine/document/document.hpp"
 
+namespace hindcast::model {
+class ElementNames;  // engine/model/element_names.hpp
+struct Slider;       // engine/model/sliders.hpp
+}  // namespace hindcast::model
+
 namespace hindcast::session {
 
 enum class Activity : std::uint8_t { empty, building, idle, simulating, optimising, stopping };
@@ -42,6 +47,9 @@ struct QuantityInfo {
     std::vector<double> gradient;  // of the loss at those values; empty before it is known
     double least = 0, most = 0;    // minimum and maximum of all values
     double gradient_norm = 0;      // Euclidean norm of the whole gradient
+    // Null: its elements have no names, none of its numbers is offered as a slider.
+    std::shared_ptr<const model::ElementNames> names;
+    std::shared_ptr<const std::vector<model::Slider>> sliders;
 };
 
 // The parameters and quantities of a scene, which the window edits.

@@ -3,12 +3,12 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
-#include "kernels/articulated/drawing/appearance.hpp"
+#include "kernels/articulated/looks/appearance.hpp"
+#include "kernels/articulated/looks/sliders.hpp"
 #include "kernels/articulated/model_numbers.hpp"
 #include "kernels/articulated/names.hpp"
 #include "kernels/articulated/robot_body.hpp"
 #include "kernels/articulated/robots.hpp"
-#include "kernels/articulated/sliders.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {

@@ -167,7 +167,9 @@ model::Quantity& number_of(const model::Settings& settings, model::Model& model,
     const auto names = std::make_shared<model::ElementNames>(names_of(robot, key));
     if (names->count() == count && !q.shared) {
         names->otherwise = otherwise;
-        names->may_be_left_out = !key.starts_with("dof_coulomb");
+        // Writing these changes what else the model has, or is derived.
+        names->may_be_left_out =
+            !key.starts_with("dof_coulomb") && key != "eq_data" && !key.ends_with("_invweight0");
         model::name_elements(model, q.path, *names);
     }
     q.values = std::move(otherwise);

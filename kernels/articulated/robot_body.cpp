@@ -6,9 +6,10 @@
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
 #include "kernels/articulated/constraints/contact_rows.hpp"
-#include "kernels/articulated/drawing/shown.hpp"
 #include "kernels/articulated/dynamics/applied.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
+#include "kernels/articulated/looks/grips.hpp"
+#include "kernels/articulated/looks/shown.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast::articulated {
@@ -528,11 +529,14 @@ void RobotBody::publish_energies() {
 }
 
 void RobotBody::publish_all_shown() {
+    const Launcher launcher = [robot = *this](const KernelDef& kernel, const std::string& what,
+                                              const std::vector<NamedArgument>& more,
+                                              std::int64_t items) {
+        return robot.launch(kernel, robot.now_, what, more, items);
+    };
     publish_shown(model_, name_, tree_, plan_, now_.at(plan_->empty() ? "qacc" : solved_by(*tree_)),
-                  [robot = *this](const KernelDef& kernel, const std::string& what,
-                                  const std::vector<NamedArgument>& more, std::int64_t items) {
-                      return robot.launch(kernel, robot.now_, what, more, items);
-                  });
+                  launcher);
+    publish_grips(model_, name_, tree_, launcher);
 }
 
 std::vector<double> points_at(const TreePointer& tree, const robot::RobotModel& model,

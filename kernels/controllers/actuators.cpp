@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/document/read.hpp"
+#include "engine/model/element_names.hpp"
 
 namespace hindcast::controllers {
 
@@ -72,6 +73,18 @@ void add(Model& model, const Settings& settings, const Actuators& actuators,
     });
     model.add(model::Phase::controllers,
               model.launch(kernel, 1, arguments, settings.name() + ": " + what));
+}
+
+Argument numbers_of_each(Model& model, const Settings& settings, const std::string& key,
+                         const Actuators& actuators, std::int64_t each) {
+    const std::int64_t count = actuators.count(), grid[] = {count, each};
+    model::ElementNames names(count * each);
+    for (const int u : actuators.numbers)
+        names.add(
+            actuators.robot->model->names(robot::ObjectKind::actuator)[static_cast<std::size_t>(u)],
+            each);
+    model::name_elements(model, settings.name() + "." + key, std::move(names));
+    return settings.quantity(model, key, count * each, {}, grid).argument();
 }
 
 double duration(const Model& model) {

@@ -29,6 +29,11 @@ void add(model::Model& model, const model::Settings& settings, const Actuators& 
          const lang::KernelDef& kernel, std::vector<NamedArgument> arguments,
          const std::string& what);
 
+// The quantity NAME.key with so many numbers of each actuator, in the actuators' order, which paths may
+// call by the actuators' names.
+Argument numbers_of_each(model::Model& model, const model::Settings& settings,
+                         const std::string& key, const Actuators& actuators, std::int64_t each = 1);
+
 // Seconds of the whole run that the scene says.
 double duration(const model::Model& model);
 

@@ -59,7 +59,7 @@ public:
         const ReadCourse read =
             read_course(*settings_, model, "targets", static_cast<int>(actuators.count()));
         const auto number = [&](const char* key) {
-            return settings_->quantity(model, key, actuators.count()).argument();
+            return numbers_of_each(model, *settings_, key, actuators);
         };
         const std::string& robot = actuators.robot->name;
         add(model, *settings_, actuators, pd(read.course, all),

@@ -68,7 +68,7 @@ public:
                      settings_->choice("interpolation") == "linear", actuators.numbers),
             {{"times", stamps},
              {"records", records},
-             {"scale", settings_->quantity(model, "scale", actuators.count()).argument()},
+             {"scale", numbers_of_each(model, *settings_, "scale", actuators)},
              {"delay", settings_->quantity(model, "delay").argument()},
              {"h", model.step()}},
             "recorded");

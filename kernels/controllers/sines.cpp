@@ -39,16 +39,15 @@ public:
 
     void build(Model& model) override {
         const Actuators actuators = actuators_of(*settings_, model);
-        const std::int64_t harmonics = settings_->integer("harmonics"), count = actuators.count();
-        const std::int64_t grid[] = {count, harmonics};
+        const std::int64_t harmonics = settings_->integer("harmonics");
         const auto number = [&](const char* key) {
-            return settings_->quantity(model, key, count * harmonics, {}, grid).argument();
+            return numbers_of_each(model, *settings_, key, actuators, harmonics);
         };
         add(model, *settings_, actuators, sines(static_cast<int>(harmonics), actuators.numbers),
             {{"frequency", settings_->quantity(model, "frequency").argument()},
              {"amplitude", number("amplitude")},
              {"phase", number("phase")},
-             {"offset", settings_->quantity(model, "offset", count).argument()},
+             {"offset", numbers_of_each(model, *settings_, "offset", actuators)},
              {"h", model.step()}},
             "Fourier series");
     }

@@ -198,6 +198,26 @@ TEST_CASE("names of robots: published arrays") {
           std::string::npos);
 }
 
+TEST_CASE("names of robots: numbers of controllers are called by their actuators") {
+    HINDCAST_NEEDS_MUJOCO();
+    Robot robot;
+    robot.scene->document().set(
+        "/controllers",
+        document::Document::parse(R"([{"type": "sines", "name": "gait", "of": "robot",
+            "actuators": ["lag", "drive"], "frequency": 2, "harmonics": 2,
+            "amplitude": [[1, 2], [3, 4]]}])")
+            .root());
+    robot.scene->document().set(
+        "/parameters", document::Document::parse(
+                           R"([{"path": "gait.amplitude[drive]"}, {"path": "gait.offset[lag]"}])")
+                           .root());
+    const auto s = robot.simulation();
+    CHECK(s->parameters().names() == std::vector<std::string>{"gait.amplitude[drive:0]",
+                                                              "gait.amplitude[drive:1]",
+                                                              "gait.offset[lag]"});
+    CHECK(s->parameters().values() == Numbers{3, 4, 0});
+}
+
 TEST_CASE("names of robots: errors say what there is") {
     HINDCAST_NEEDS_MUJOCO();
     const auto says = [](const std::string& text, const std::string& part) {

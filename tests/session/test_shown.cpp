@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 #include "app/session/frames/frame_recorder.hpp"
 #include "engine/model/shown.hpp"
 #include "tests/session/support.hpp"
+#include "tests/support/mujoco.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace hindcast;
@@ -192,4 +194,60 @@ TEST_CASE("session: what nobody looks at is neither computed nor recorded") {
         REQUIRE(frame->find("counted of threads") != nullptr);
         CHECK(frame->find("counted of threads")->to_doubles() == std::vector<double>{7});
     }
+}
+
+TEST_CASE("session: contact forces of robots are arrows at places of their own") {
+    HINDCAST_NEEDS_MUJOCO();
+    test::TemporaryFolder folder;
+    std::ofstream(folder / "robot.xml") << R"(<mujoco><worldbody>
+        <geom type="plane" size="5 5 1"/>
+        <body pos="0 0 0.1"><freejoint/><geom type="box" size="0.2 0.1 0.1" mass="3"/>
+        <site pos="0.1 0 0"/></body></worldbody></mujoco>)";
+    const auto file = folder / "scene.json";
+    std::ofstream(file) << R"({"format": 1, "time": {"step": 0.01, "steps": 30},
+        "bodies": [{"type": "articulated", "name": "robot", "model": "robot.xml",
+                    "max_contacts": 4}]})";
+    OpenScene scene(file);
+    const auto complete = scene.wait_complete();
+    scene.session.send(Seek{30});
+    const ShownField* const force = field_of(complete->arrows, "contact force");
+    REQUIRE(force != nullptr);
+    CHECK(force->unit == "N");
+    REQUIRE(field_of(complete->arrows, "site axis") != nullptr);
+    const auto drawable = [&](const std::string& channel) {
+        const auto& stage = *complete->stage;
+        for (std::size_t k = 0; k < stage.drawables.size(); ++k) {
+            const render::Drawable& t = stage.drawables[k];
+            if (t.kind == render::Drawable::Kind::arrows &&
+                stage.channels[static_cast<std::size_t>(t.values)].name == channel)
+                return k;
+        }
+        throw Error("no arrows have this channel");
+    };
+    const std::size_t forces = drawable("contact force of robot"),
+                      axes = drawable("site axis of robot"), others = drawable("arrows");
+    const auto none = [](const render::Frame& frame, std::size_t k) {
+        return frame.numbers[k] == std::vector<double>{0};
+    };
+    look(scene, "", "contact force");
+    const render::Frame frame = scene.frame_at(30);
+    CHECK_FALSE(none(frame, forces));
+    CHECK(none(frame, axes));
+    CHECK(none(frame, others));
+    const auto places = scene.exchange->read(frame, "places of contact force of robot"),
+               vectors = scene.exchange->read(frame, "contact force of robot");
+    REQUIRE(vectors.size() == 12);
+    // At its four lower corners, together its weight.
+    double sum = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+        CHECK(std::fabs(places[3 * k]) == doctest::Approx(0.2).epsilon(1e-3));
+        CHECK(std::fabs(places[3 * k + 1]) == doctest::Approx(0.1).epsilon(1e-3));
+        sum += vectors[3 * k + 2];
+    }
+    CHECK(sum == doctest::Approx(3 * 9.81).epsilon(0.02));
+    look(scene, "", "velocity");
+    const render::Frame other = scene.frame_at(30);
+    CHECK(none(other, forces));
+    CHECK_FALSE(none(other, others));
+    for (const double x : scene.exchange->read(other, "contact force of robot")) CHECK(x == 0);
 }

@@ -43,6 +43,9 @@ Picked picked_of(const Stage& stage, const render::Pick& pick) {
     const Drawable* const drawable = drawable_of(stage, pick.drawable);
     if (drawable == nullptr) return {};
     if (drawable->kind != Drawable::Kind::arrows) return {drawable->name, pick.element};
+    // Arrows at places of their own, such as contact forces of a robot.
+    const auto places = static_cast<std::size_t>(drawable->places);
+    if (stage.channels[places].name != "position") return {drawable->name, {}};
     const std::int64_t point = drawable->first + pick.element.number;
     for (const Drawable& body : stage.drawables)
         if (body.kind == Drawable::Kind::points && !body.ghost && point >= body.first &&
@@ -60,6 +63,8 @@ Picked picked_of(const Stage& stage, const render::Pick& pick) {
 std::vector<std::int64_t> scene_points(const Stage& stage, const render::Pick& pick) {
     std::vector<std::int64_t> points;
     const Drawable* const drawable = drawable_of(stage, pick.drawable);
+    if (drawable != nullptr && drawable->kind == Drawable::Kind::solid)
+        points.assign(drawable->indices.begin(), drawable->indices.end());
     if (drawable == nullptr || pick.element.number < 0) return points;
     const auto number = static_cast<std::size_t>(pick.element.number);
     if (drawable->kind == Drawable::Kind::points) {

@@ -54,6 +54,7 @@ std::unique_ptr<Panel> make_scene_tree();
 std::unique_ptr<Panel> make_optimiser();
 std::unique_ptr<Panel> make_objective();
 std::unique_ptr<Panel> make_inspector();
+std::unique_ptr<Panel> make_sliders();
 std::unique_ptr<Panel> make_plots();
 std::unique_ptr<Panel> make_gradient_check();
 std::unique_ptr<Panel> make_landscape();

@@ -9,7 +9,7 @@ namespace hindcast::gui {
 
 Shell::Shell() : gallery_(std::make_unique<Gallery>()) {
     for (auto make : {make_viewport, make_scene_file, make_scene_tree, make_optimiser,
-                      make_objective, make_inspector, make_plots, make_gradient_check,
+                      make_objective, make_inspector, make_sliders, make_plots, make_gradient_check,
                       make_landscape, make_launches, make_memory, make_log})
         panels_.push_back(make());
 }

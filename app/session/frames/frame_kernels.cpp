@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "engine/lang/control.hpp"
 #include "engine/lang/kernel.hpp"
 
@@ -71,11 +73,33 @@ KernelDef gather_kernel() {
 }
 
 template <class T>
+struct Halves;
+template <int N>
+struct Halves<Vec<Float, N>> {
+    static KernelDef kernel_of() {
+        using V = Vec<Float, N>;
+        return kernel("frame_split", {"from", "places", "vectors"},
+                      [](Int i, Read<Vec<Float, 2 * N>> from, Write<V> places, Write<V> vectors) {
+                          const Vec<Float, 2 * N> all = from[i];
+                          V place, vector;
+                          for (int k = 0; k < N; ++k) {
+                              place[k] = all[k];
+                              vector[k] = all[N + k];
+                          }
+                          places[i] = place;
+                          vectors[i] = vector;
+                      });
+    }
+};
+
+template <class T>
 KernelDef by_name(const std::string& name) {
     if (name == "copy") return copy_kernel<T>();
     if (name == "fill") return fill_kernel<T>();
     if (name == "magnitude") return magnitude_kernel<T>();
     if (name == "gather") return gather_kernel<T>();
+    if constexpr (std::is_same_v<T, Vec<Float, 2>> || std::is_same_v<T, Vec<Float, 3>>)
+        if (name == "split") return Halves<T>::kernel_of();
     if (name == "mean") return mean_kernel();
     return middle_kernel();
 }
@@ -145,6 +169,9 @@ void FrameKernels::middle(const Array& numbers, const Array& ends, const Array& 
 }
 void FrameKernels::mean(const Array& numbers, const Means& of, const Array& to) {
     run("mean", of.points.elements(), to, {numbers, of.points, of.begins, of.which, to});
+}
+void FrameKernels::split(const Array& from, const Array& places, const Array& vectors) {
+    run("split", from.elements(), places, {from, places, vectors});
 }
 void FrameKernels::gather(const Array& from, const Array& which, const Array& to) {
     run("gather", which.elements(), from, {from, which, to});

@@ -35,6 +35,8 @@ public:
     };
     // The mean for each of the points; the other elements of `to` stay as they are.
     void mean(const Array& numbers, const Means& of, const Array& to);
+    // A place and a vector from each element of `from`, which has twice as many components.
+    void split(const Array& from, const Array& places, const Array& vectors);
     // The elements of `from` at the indices `which` (n, i32).
     void gather(const Array& from, const Array& which, const Array& to);
 

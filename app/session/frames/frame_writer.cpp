@@ -38,9 +38,9 @@ public:
         if (plan_.position >= 0) {
             put(kept(m_.frame, "position"), channel(plan_.position), hidden);
             put(kept(m_.ghost, "position"), channel(plan_.ghost), hidden);
-            const auto arrows = m_.scene->arrow_sources.find(m_.contents.arrows);
-            const bool any = arrows != m_.scene->arrow_sources.end();
-            put(any ? array_of(arrows->second) : nullptr, channel(plan_.arrows), 0);
+            const ValueSource* const arrows = m_.scene->shown_arrows(m_.contents.arrows);
+            put(arrows != nullptr ? array_of(*arrows) : nullptr, channel(plan_.arrows), 0);
+            for (const PlacedArrows& placed : plan_.placed) put(placed, arrows);
         }
         const auto found = m_.scene->colour_sources.find(m_.contents.colour);
         const ValueSource* const colour =
@@ -77,6 +77,13 @@ private:
             kernels_.copy(*from, to);
         else
             kernels_.fill(to, otherwise);
+    }
+
+    void put(const PlacedArrows& to, const ValueSource* chosen) const {
+        const Array* from = nullptr;
+        if (chosen != nullptr && chosen->draws(to.drawable)) from = kept(m_.frame, to.key);
+        if (from != nullptr) return kernels_.split(*from, channel(to.places), channel(to.vectors));
+        for (const int c : {to.places, to.vectors}) kernels_.fill(channel(c), 0);
     }
 
     void colours(const ValueSource* source) const {
@@ -256,9 +263,16 @@ render::Frame FrameJob::frame() const {
     f.numbers = scene->drawable_numbers(*base, parameters, f.time, input.frame.get());
     f.meshes = scene->drawable_meshes(*base, parameters);
     const std::vector<render::Drawable>& drawables = scene->plan.stage->drawables;
-    if (input.contents.arrows.empty())  // none are drawn
-        for (std::size_t k = 0; k < drawables.size(); ++k)
-            if (drawables[k].kind == render::Drawable::Kind::arrows) f.numbers[k] = {0};
+    const ValueSource* const arrows = scene->shown_arrows(input.contents.arrows);
+    for (std::size_t k = 0; k < drawables.size(); ++k) {
+        if (drawables[k].kind != render::Drawable::Kind::arrows) continue;
+        const bool own = drawables[k].places != scene->plan.position;
+        const bool drawn =
+            own ? arrows != nullptr && arrows->draws(static_cast<int>(k))
+                : !input.contents.arrows.empty() &&
+                      (arrows == nullptr || arrows->kind != ValueSource::Kind::shown);
+        if (!drawn) f.numbers[k] = {0};
+    }
     return f;
 }
 

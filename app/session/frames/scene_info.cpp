@@ -9,7 +9,9 @@
 #include "app/session/frames/frame_kernels.hpp"
 #include "app/session/session.hpp"
 #include "app/session/threads/gradient_probe.hpp"
+#include "engine/model/element_names.hpp"
 #include "engine/model/shown.hpp"
+#include "engine/model/sliders.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::session {
@@ -31,6 +33,10 @@ void add_quantities(SceneInfo& scene, Simulation& simulation) {
         meta.info.low = q->range.low;
         meta.info.high = q->range.high;
         meta.info.shared = q->shared;
+        if (const model::ElementNames* const names = model::element_names(simulation.model(), path))
+            meta.info.names = std::make_shared<const model::ElementNames>(*names);
+        if (const auto& sliders = model::sliders(simulation.model(), path); !sliders.empty())
+            meta.info.sliders = std::make_shared<const std::vector<model::Slider>>(sliders);
         meta.count = q->count;
         const std::size_t dot = path.find('.');
         meta.owner = dot == std::string::npos ? "" : path.substr(0, dot);
@@ -135,6 +141,7 @@ private:
     void add_shown(const model::ShownQuantity& q) {
         const std::int64_t bytes =
             q.count * q.components * static_cast<std::int64_t>(ir::size_of(model_.real()));
+        if (q.of == model::ShownQuantity::Of::places) return add_placed(q, 2 * bytes);
         if (q.of == model::ShownQuantity::Of::points) {
             if (scene_.colour_sources.contains(q.name)) return;  // that of several owners
             scene_.array_bytes[q.key()] = bytes;
@@ -155,6 +162,20 @@ private:
             }
             scene_.colour_sources[name].parts.push_back({q.key(), static_cast<int>(k)});
             return;
+        }
+    }
+
+    // Arrows at places of their own, of one owner or several.
+    void add_placed(const model::ShownQuantity& q, std::int64_t bytes) {
+        for (const PlacedArrows& placed : scene_.plan.placed) {
+            if (placed.key != q.key()) continue;
+            scene_.array_bytes[q.key()] = bytes;
+            if (!scene_.arrow_sources.contains(q.name)) {
+                ValueSource source;
+                source.kind = ValueSource::Kind::shown;
+                arrow(q.name, q.unit, source);
+            }
+            scene_.arrow_sources[q.name].parts.push_back({q.key(), placed.drawable});
         }
     }
 
@@ -250,6 +271,15 @@ std::vector<std::string> ValueSource::kept() const {
     if (kind == Kind::array) names.push_back(array);
     for (const Part& part : parts) names.push_back(part.key);
     return names;
+}
+
+bool ValueSource::draws(int drawable) const {
+    return std::ranges::any_of(parts, [&](const Part& part) { return part.drawable == drawable; });
+}
+
+const ValueSource* SceneInfo::shown_arrows(const std::string& chosen) const {
+    const auto found = arrow_sources.find(chosen);
+    return found == arrow_sources.end() ? nullptr : &found->second;
 }
 
 std::vector<TermInfo> term_infos(const std::vector<Simulation::TermValue>& terms) {

@@ -35,7 +35,7 @@ struct ValueSource {
     std::string array;  // of the model, or the key of what is shown of points
     struct Part {
         std::string key;   // of what is shown
-        int drawable = 0;  // segments or a surface, with one element for each of the values
+        int drawable = 0;  // segments, a surface or arrows, with one element for each of the values
     };
     std::vector<Part> parts;   // shown
     std::size_t quantity = 0;  // of SceneInfo::quantities
@@ -46,6 +46,8 @@ struct ValueSource {
 
     // What frames hold for it, by name.
     std::vector<std::string> kept() const;
+    // Whether that drawable shows a part of it.
+    bool draws(int drawable) const;
 };
 
 struct ProbedGradients;  // gradient_probe.hpp
@@ -71,6 +73,8 @@ struct SceneInfo {
     std::vector<ShownField> colours, arrows;
     std::map<std::string, ValueSource> colour_sources, arrow_sources;
     std::vector<std::string> recorded;  // arrays in every frame
+    // Of the arrows with this name; null: there are none.
+    const ValueSource* shown_arrows(const std::string& chosen) const;
     // What frames hold for that look: those, and what it needs besides.
     std::vector<std::string> kept(const FrameContents& contents) const;
     std::int64_t bytes() const;                       // approximate size in memory

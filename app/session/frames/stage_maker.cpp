@@ -5,6 +5,9 @@
 #include <limits>
 #include <map>
 
+#include "engine/model/grips.hpp"
+#include "engine/model/shown.hpp"
+
 namespace hindcast::session {
 
 namespace {
@@ -102,6 +105,8 @@ public:
             arrows.count = plan_.points;
             arrows.colour = wanted_colour;
         }
+        for (const model::ShownQuantity& shown : model::shown_quantities(model_))
+            if (shown.of == model::ShownQuantity::Of::places) add(shown);
         add_ghosts();
         stage.low = box_.low;
         stage.high = box_.high;
@@ -246,6 +251,12 @@ private:
     void add(const model::DrawnBody& shape) {
         Drawable& t = drawable(Kind::solid, owner_);
         if (shape.row < 0) t.colour = collider_colour;
+        if (const model::Grips* const grips = model::grips_of(model_, owner_))
+            for (const auto& [name, range] : model_.bodies_with_points())
+                for (std::size_t p = 0; name == owner_ && p < grips->body_of.size(); ++p)
+                    if (grips->body_of[p] == shape.row)
+                        t.indices.push_back(static_cast<std::uint32_t>(range.first) +
+                                            static_cast<std::uint32_t>(p));
         const auto source = std::make_shared<BodySource>(shape, model_);
         plan_.numbers.back().body = source;
     }
@@ -269,6 +280,16 @@ private:
         if (static_cast<std::size_t>(shape.places->components) != d) return;
         for (std::size_t k = 0; k + d <= places.size(); k += d)
             box_.add(&places[k], model_.dimension());
+    }
+
+    void add(const model::ShownQuantity& shown) {
+        const int number = static_cast<int>(stage_->drawables.size());
+        Drawable& arrows = drawable(Kind::arrows, shown.owner);
+        arrows.places = channel("places of " + shown.key(), shown.count, stage_->dimension);
+        arrows.values = channel(shown.key(), shown.count, stage_->dimension);
+        arrows.count = shown.count;
+        arrows.colour = wanted_colour;
+        plan_.placed.push_back({number, arrows.places, arrows.values, shown.key()});
     }
 
     // What moves once more, pale, at the places of another iteration.

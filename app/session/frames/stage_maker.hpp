@@ -2,7 +2,8 @@
 // renderer's Stage, and says where the numbers of each channel and drawable come from.
 //
 // Channels: the positions of all points ("position"), those of the ghost, one number per point for
-// colours, arrows; the values of each grid field; one number per segment for each set of segments.
+// colours, arrows; the values of each grid field; one number per segment for each set of segments;
+// places and vectors of arrows that are at places of their own.
 // A number that is not finite is not shown as a colour: the drawable keeps its own. Without a ghost
 // its positions are not finite.
 #pragma once
@@ -29,6 +30,13 @@ struct SegmentChannel {
     std::string owner;
 };
 
+// Arrows at places of their own (model::ShownQuantity::Of::places).
+struct PlacedArrows {
+    int drawable = -1;
+    int places = -1, vectors = -1;  // channels
+    std::string key;                // of what is shown
+};
+
 // Where the numbers of a drawable come from (Frame::numbers).
 struct DrawableValues {
     std::vector<std::string> quantities;  // paths, in the order of the numbers
@@ -43,6 +51,7 @@ struct StagePlan {
     std::vector<DrawableValues> numbers;  // of each drawable
     std::vector<FieldChannel> fields;
     std::vector<SegmentChannel> segments;
+    std::vector<PlacedArrows> placed;
     std::int64_t points = 0;
     int position = -1, ghost = -1, colour = -1, arrows = -1;  // channels; -1: there are no points
 };

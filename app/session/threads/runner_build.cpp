@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "app/session/threads/runner.hpp"
+#include "engine/model/element_names.hpp"
 #include "engine/sim/scene/values_in_place.hpp"
 
 namespace hindcast::session {
@@ -91,9 +92,14 @@ std::shared_ptr<const std::vector<SharedValues>> Runner::edited_in_place(
     for (const std::size_t k : difference.quantities) {
         const QuantityInfo& info = now_.scene->quantities[k].info;
         const document::Node* const written = document.find(info.scene_pointer);
-        if (written == nullptr || document_->find(info.scene_pointer) == nullptr) return nullptr;
-        std::optional<std::vector<double>> values = values_in_place(
-            *now_.simulation, *now_.simulation->model().find_quantity(info.path), *written);
+        // Those of elements with names are as many, one per element, whether written or not.
+        const bool named = info.names && info.names->may_be_left_out && !info.shared;
+        if (!named && (written == nullptr || document_->find(info.scene_pointer) == nullptr))
+            return nullptr;
+        const document::Node none;
+        std::optional<std::vector<double>> values =
+            values_in_place(*now_.simulation, *now_.simulation->model().find_quantity(info.path),
+                            written == nullptr ? none : *written);
         if (!values) return nullptr;
         if (*values != *(*base)[k])
             (*base)[k] = std::make_shared<const std::vector<double>>(std::move(*values));

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "app/session/threads/runner.hpp"
+#include "engine/model/grips.hpp"
 
 namespace hindcast::session {
 
@@ -32,17 +33,25 @@ double distance(const render::Vec3& a, const render::Vec3& b) {
     return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// The body's points, and their masses in a run that has begun.
-PullSpring spring_for(Simulation& simulation, model::Range body, std::int64_t point) {
+// From the masses of the body's points in a run that has begun.
+PullSpring spring_for(Simulation& simulation, const std::string& name, model::Range body,
+                      std::int64_t point) {
+    const auto fixed = [] {
+        return Error("this point is fixed: nothing can pull it away")
+            .remedy("pull on another point of the body");
+    };
+    if (const model::Grips* const grips = model::grips_of(simulation.model(), name)) {
+        const model::GripMasses felt = grips->masses(point);
+        if (!(felt.least > 0)) throw fixed();
+        return pull_spring(felt.least, felt.all, simulation.model().step());
+    }
     const std::vector<double> mass = simulation.model().array("mass").to_doubles();
     const std::vector<double> inverse = simulation.model().array("inverse_mass").to_doubles();
     double sum = 0;
     for (std::int64_t p = body.first; p < body.first + body.count; ++p)
         if (inverse[static_cast<std::size_t>(p)] > 0) sum += mass[static_cast<std::size_t>(p)];
     const auto grabbed = static_cast<std::size_t>(body.first + point);
-    if (!(inverse[grabbed] > 0))
-        throw Error("this point is fixed: nothing can pull it away")
-            .remedy("pull on another point of the body");
+    if (!(inverse[grabbed] > 0)) throw fixed();
     return pull_spring(mass[grabbed], sum, simulation.model().step());
 }
 
@@ -188,7 +197,7 @@ void Runner::follow_mouse(const Grab& grab) {
         if (done % now_.scene->substeps != 0) return true;
         const std::int64_t step = done / now_.scene->substeps;
         if (step == 0) {
-            path.spring = spring_for(live, body, path.point);
+            path.spring = spring_for(live, path.body, body, path.point);
             quantity("stiffness").values = {path.spring.stiffness};
             quantity("damping").values = {path.spring.damping};
             for (const char* key : {"stiffness", "damping"}) quantity(key).upload();

@@ -1,4 +1,4 @@
-#include "kernels/articulated/sliders.hpp"
+#include "kernels/articulated/looks/sliders.hpp"
 
 #include <numbers>
 

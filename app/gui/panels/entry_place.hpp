@@ -1,0 +1,32 @@
+// Where one number of a quantity stands in the document, and what an edit of it writes there: also
+// numbers by the names of their elements ("qpos": {"knee": 0.3}).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/session/snapshot.hpp"
+#include "engine/document/document.hpp"
+
+namespace hindcast::gui {
+
+struct EntryPlace {
+    std::string pointer;  // "": it cannot be edited
+    std::string why_not = {};
+    // What is written is all of this vector, with the number at `at`; empty: the number alone.
+    std::vector<double> vector = {};
+    std::size_t at = 0;
+    std::string name = {};  // and is written under this name; "": by itself
+
+    document::Node written(double value) const;
+};
+
+// `unwritten`: the numbers that the quantity has while the scene does not write them.
+EntryPlace place_of_entry(const document::Document& document, const session::QuantityInfo& quantity,
+                          std::size_t index, const std::vector<double>& unwritten);
+
+// "3", "torso": what a list calls an element.
+std::string element_label(const session::QuantityInfo& quantity, std::size_t element);
+
+}  // namespace hindcast::gui

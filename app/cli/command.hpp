@@ -31,6 +31,7 @@ struct Command {
 
 Command add_run(CLI::App& app);
 Command add_optimize(CLI::App& app);
+Command add_identify(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_batch(CLI::App& app);
 Command add_test(CLI::App& app);

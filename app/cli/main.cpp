@@ -109,9 +109,9 @@ int run(int argc, char** argv) {
     app.footer(
         "hindcast COMMAND --help says more about a command; without one, the window opens.\n"
         "Example: hindcast optimize scenes/spring_cage.json");
-    std::vector<Command> commands = {add_run(app),   add_optimize(app), add_check(app),
-                                     add_batch(app), add_test(app),     add_bench(app),
-                                     add_info(app),  add_import(app)};
+    std::vector<Command> commands = {add_run(app),   add_optimize(app), add_identify(app),
+                                     add_check(app), add_batch(app),    add_test(app),
+                                     add_bench(app), add_info(app),     add_import(app)};
 #ifdef HINDCAST_VIEW
     commands.push_back(add_render(app));
     commands.push_back(add_view(app));

@@ -8,6 +8,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/document/text.hpp"
+#include "engine/model/element_names.hpp"
 #include "kernels/articulated/robots.hpp"
 
 namespace hindcast::measured {
@@ -17,7 +18,6 @@ using articulated::Robots;
 using document::Node;
 using model::Model;
 using model::Settings;
-using robot::ObjectKind;
 
 namespace {
 
@@ -31,34 +31,6 @@ const Robot* robot_named(Model& model, const std::string& name) {
     return found == robots.end() ? nullptr : &found->second;
 }
 
-// Of qpos or qvel, the number that stands first of a joint's.
-std::int64_t joint_number(const Robot& robot, const std::string& array, const std::string& name) {
-    const articulated::Joint& joint =
-        robot.tree->joints[articulated::at(robot.model->find(ObjectKind::joint, name))];
-    return array == "qpos" ? joint.qpos : joint.dof;
-}
-
-// The row that a name stands for in an array of a robot.
-std::int64_t named_row(const Robot& robot, const std::string& array, const Node& node) {
-    const std::string& name = node.string();
-    const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-        return std::ranges::find(names, array) != names.end();
-    };
-    try {
-        if (is_one_of({"qpos", "qvel", "qacc", "passive", "actuator", "bias"}))
-            return joint_number(robot, array, name);
-        if (is_one_of({"xpos", "xquat", "xipos", "cvel"}))
-            return robot.model->find(ObjectKind::body, name);
-        if (is_one_of({"actuator_force", "control"}))
-            return robot.model->find(ObjectKind::actuator, name);
-    } catch (Error& error) {
-        error.at_pointer(node.pointer());
-        throw;
-    }
-    throw document::fault(node, "the elements of '" + array + "' have no names")
-        .remedy("write the number of the element");
-}
-
 // The velocity whose integral the number is; empty for a part of a quaternion.
 std::optional<std::int64_t> velocity_of(const Robot& robot, std::int64_t row) {
     for (const articulated::Joint& joint : robot.tree->joints)
@@ -70,7 +42,7 @@ std::optional<std::int64_t> velocity_of(const Robot& robot, std::int64_t row) {
 class ChannelReader {
 public:
     ChannelReader(const Settings& settings, Model& model, Recording& recording)
-        : settings_(settings), model_(model), recording_(recording) {
+        : model_(model), recording_(recording) {
         const Node& of = *settings.find("of");
         body_ = document::string_of(of);
         robot_ = robot_named(model, body_);
@@ -136,17 +108,29 @@ private:
 
     std::int64_t find_row(document::Reader& reader, const std::string& name, const Array& array) {
         const Node* const index = reader.find("index");
-        if (index != nullptr && index->is_string()) {
-            if (robot_ == nullptr)
-                throw document::fault(*index, "points have no names")
-                    .remedy("write the number of the point");
-            return named_row(*robot_, name, *index);
-        }
+        if (index != nullptr && index->is_string()) return named_row(name, *index);
         const std::int64_t count = robot_ != nullptr ? array.shape()[0] : points_.count;
         return points_.first + (index == nullptr ? 0 : document::integer_of(*index, 0, count - 1));
     }
 
-    const Settings& settings_;
+    std::int64_t named_row(const std::string& array, const Node& node) {
+        const std::string path = robot_ != nullptr ? body_ + "." + array : array;
+        const model::ElementNames* const names = model::element_names(model_, path);
+        if (names == nullptr)
+            throw document::fault(node, "the elements of '" + array + "' have no names")
+                .remedy("write the number of the element");
+        try {
+            const model::ElementRange range = names->at(path, node.string());
+            if (range.count == 1) return range.first;
+            throw document::fault(node, "'" + node.string() + "' has " +
+                                            std::to_string(range.count) + " numbers there")
+                .remedy("name one of them, like \"" + names->name(range.first) + "\"");
+        } catch (Error& error) {
+            if (error.json_pointer().empty()) error.at_pointer(node.pointer());
+            throw;
+        }
+    }
+
     Model& model_;
     Recording& recording_;
     std::string body_;

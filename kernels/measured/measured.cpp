@@ -1,7 +1,7 @@
 // A measured objective compares numbers of the simulation with the columns of a file:
 //
 //     r = (x(t - delay) - (scale m + offset)) / sigma      for each sample m at time t
-//     value = sum over samples of rho(r) / 2               (engine/model/residuals.hpp)
+//     value = sum over samples of rho(r) / 2               (engine/optim/robust_loss.hpp)
 //
 // x is continued between the begin and the end of the step that the time lies in (channels.hpp).
 // Steps record the numbers; one launch after the last step makes the residuals.
@@ -19,11 +19,11 @@ namespace hindcast {
 namespace measured {
 
 using namespace lang;
-using model::Loss;
 using model::Model;
 using model::Quantity;
 using model::ResidualBlock;
 using model::Settings;
+using optim::Loss;
 
 namespace {
 
@@ -129,7 +129,8 @@ public:
         ResidualBlock block;
         block.owner = s.name();
         block.file = s.text("file");
-        block.loss = {loss(), width.values[0]};
+        block.loss = loss();
+        block.width = &width;
         block.times = samples.times;
         block.measured = samples.values;
         block.values = residual;
@@ -137,8 +138,8 @@ public:
         block.scale = &scale;
         block.offset = &offset;
         for (std::size_t c = 0; c < channels.size(); ++c)
-            block.channels.push_back({channels[c].column, "", samples.first[c],
-                                      samples.first[c + 1] - samples.first[c]});
+            block.channels.push_back(
+                {channels[c].column, samples.first[c], samples.first[c + 1] - samples.first[c]});
 
         model::Term term{.name = s.name(), .times = {steps}, .value = Array(ir::Type::f64, {1})};
         if (const document::Node* const weight = s.node().find("weight"))

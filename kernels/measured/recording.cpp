@@ -1,5 +1,9 @@
 #include "kernels/measured/recording.hpp"
 
+#include <cstdint>
+
+#include "engine/model/components.hpp"
+
 namespace hindcast::measured {
 
 using namespace lang;
@@ -19,20 +23,6 @@ KernelDef record_number(std::int32_t row, int component, std::int32_t first) {
         });
 }
 
-KernelDef record_number(int components, std::int32_t row, int component, std::int32_t first) {
-    switch (components) {
-        case 1: return record_number<1>(row, component, first);
-        case 2: return record_number<2>(row, component, first);
-        case 3: return record_number<3>(row, component, first);
-        case 4: return record_number<4>(row, component, first);
-        case 6: return record_number<6>(row, component, first);
-        case 9: return record_number<9>(row, component, first);
-        case 10: return record_number<10>(row, component, first);
-        default:
-            throw Error("arrays of " + std::to_string(components) + " components are not recorded");
-    }
-}
-
 }  // namespace
 
 int Recording::column(const Array& array, std::int64_t row, int component) {
@@ -46,6 +36,10 @@ int Recording::column(const Array& array, std::int64_t row, int component) {
 
 void Recording::make(const Model& model) {
     const auto numbers = model.options().steps * static_cast<std::int64_t>(columns_.size());
+    if (numbers > INT32_MAX)
+        throw Error(std::to_string(columns_.size()) + " numbers in each of " +
+                    std::to_string(model.options().steps) + " steps are too many to be recorded")
+            .remedy("compare fewer channels, or make fewer steps");
     begin_ = Array(model.real(), {numbers, 1});
     end_ = Array(model.real(), {numbers, 1});
 }
@@ -54,9 +48,11 @@ void Recording::record(Model& model, const std::string& owner) const {
     const std::int64_t steps = model.options().steps;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         const Column& from = columns_[c];
-        const KernelDef kernel = record_number(
-            from.array.components(), static_cast<std::int32_t>(from.row), from.component,
-            static_cast<std::int32_t>(static_cast<std::int64_t>(c) * steps));
+        const KernelDef kernel = model::for_components(from.array, [&](auto components) {
+            return record_number<components>(
+                static_cast<std::int32_t>(from.row), from.component,
+                static_cast<std::int32_t>(static_cast<std::int64_t>(c) * steps));
+        });
         const auto add = [&](Phase phase, const Array& kept) {
             model.add(phase,
                       model.launch(

@@ -118,13 +118,16 @@ TEST_CASE("measured: the loss is half the sum of rho") {
 }
 
 TEST_CASE("measured: rho and its weights are those of the loss") {
-    for (const model::Loss kind : {model::Loss::squared, model::Loss::huber, model::Loss::cauchy}) {
-        const model::RobustLoss loss{kind, 1.3};
+    for (const optim::Loss kind : {optim::Loss::squared, optim::Loss::huber, optim::Loss::cauchy}) {
+        const optim::RobustLoss loss{kind, 1.3};
         for (const double r : {-4.0, -1.2, -0.1, 0.4, 1.4, 9.0}) {
             // d rho / d r = weight * 2 r
             const double step = 1e-6,
                          slope = (loss.rho(r + step) - loss.rho(r - step)) / (2 * step);
             CHECK(slope == doctest::Approx(2 * r * loss.weight(r)).epsilon(1e-8));
+            const auto gradient = [&](double at) { return at * loss.weight(at); };
+            CHECK((gradient(r + step) - gradient(r - step)) / (2 * step) ==
+                  doctest::Approx(loss.curvature(r)).epsilon(1e-8));
         }
     }
 }

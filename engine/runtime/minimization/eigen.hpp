@@ -4,6 +4,7 @@
 
 #define EIGEN_DONT_VECTORIZE
 
+#include <Eigen/Dense>
 #include <Eigen/Eigenvalues>
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseCore>

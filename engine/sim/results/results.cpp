@@ -222,7 +222,8 @@ bool is_beside(const fs::path& file, const fs::path& scene) {
 // other. Where one of them lies outside of the scene's folder, the model is named by its full path.
 void copy_model(const Node& name, const document::FileAccess& files, const fs::path& folder,
                 document::Document& written) {
-    const fs::path scene = fs::absolute(files.folder).lexically_normal(),
+    const fs::path scene = files.folder.empty() ? fs::current_path()
+                                                : fs::absolute(files.folder).lexically_normal(),
                    model = fs::absolute(files.resolve(name)).lexically_normal();
     const std::vector<fs::path> all = robot::files_of_model(model);
     const bool beside =

@@ -1,0 +1,156 @@
+#include "engine/optim/fit_statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/base/error.hpp"
+#include "engine/runtime/minimization/eigen.hpp"
+
+namespace hindcast::optim {
+
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+using Index = Eigen::Index;
+
+constexpr double rounding = std::numeric_limits<double>::epsilon();
+
+// The columns `of`, with rows times the square roots of their weights, each divided by its length.
+struct Columns {
+    Matrix unit;
+    Vector lengths;
+};
+Columns weighted(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups,
+                 const std::vector<std::size_t>& of) {
+    Columns columns{Matrix(static_cast<Index>(jacobian.rows), static_cast<Index>(of.size())),
+                    Vector(static_cast<Index>(of.size()))};
+    for (std::size_t k = 0; k < of.size(); ++k) {
+        auto column = columns.unit.col(static_cast<Index>(k));
+        std::size_t row = 0;
+        for (const ResidualGroup& group : groups)
+            for (std::size_t i = 0; i < group.count; ++i, ++row)
+                column[static_cast<Index>(row)] = std::sqrt(group.weight) * jacobian(row, of[k]);
+        const double length = column.norm();
+        columns.lengths[static_cast<Index>(k)] = length;
+        if (length > 0) column /= length;
+    }
+    return columns;
+}
+
+// (N^T N)^-1 by the singular values of N, without directions that are 0 to rounding.
+struct Inverse {
+    Matrix matrix;
+    std::vector<bool> is_told;  // of each column: it takes part in no such direction
+    bool is_singular = false;
+};
+Inverse inverse_of(const Eigen::JacobiSVD<Matrix>& svd, Index rows) {
+    const Matrix& v = svd.matrixV();
+    const Vector& s = svd.singularValues();
+    Inverse inverse{Matrix::Zero(v.rows(), v.rows()),
+                    std::vector<bool>(static_cast<std::size_t>(v.rows()), true)};
+    const double least = rounding * static_cast<double>(rows) * (s.size() > 0 ? s[0] : 0.0);
+    for (Index k = 0; k < v.cols(); ++k) {
+        const double value = k < s.size() ? s[k] : 0.0;
+        if (value > least) {
+            inverse.matrix += v.col(k) * v.col(k).transpose() / (value * value);
+            continue;
+        }
+        inverse.is_singular = true;
+        for (Index i = 0; i < v.rows(); ++i)
+            if (std::fabs(v(i, k)) > 1e-6) inverse.is_told[static_cast<std::size_t>(i)] = false;
+    }
+    return inverse;
+}
+
+double correlation_of(const Matrix& covariance, Index i, Index j) {
+    const double size = std::sqrt(covariance(i, i) * covariance(j, j));
+    return size > 0 ? std::clamp(covariance(i, j) / size, -1.0, 1.0) : 0.0;
+}
+
+}  // namespace
+
+FitStatistics fit_statistics(const DenseMatrix& jacobian, std::span<const double> residuals,
+                             std::span<const ResidualGroup> groups, const std::vector<bool>& held) {
+    std::vector<std::size_t> free;
+    for (std::size_t k = 0; k < held.size(); ++k)
+        if (!held[k]) free.push_back(k);
+    const std::size_t n = jacobian.columns;
+    FitStatistics found;
+    found.covariance = found.correlation = DenseMatrix(n, n);
+    found.standard_errors.assign(n, 0);
+    if (residuals.size() <= free.size())
+        throw Error(fmt::format("{} residuals cannot say how well {} parameters are known",
+                                residuals.size(), free.size()))
+            .remedy("give more data, or fit fewer parameters");
+    found.degrees_of_freedom = residuals.size() - free.size();
+    double squares = 0, curvature = 0;
+    std::size_t row = 0;
+    for (const ResidualGroup& group : groups)
+        for (std::size_t i = 0; i < group.count; ++i, ++row) {
+            const double r = residuals[row], psi = group.loss.weight(r) * r;
+            squares += group.weight * psi * psi;
+            curvature += group.loss.curvature(r);
+        }
+    curvature /= static_cast<double>(residuals.size());
+    if (!(curvature > 0))
+        throw Error(
+            "most residuals lie where the loss no longer counts them, so nothing can be said "
+            "about the parameters' errors")
+            .remedy("make the loss wider, or correct the sigmas");
+    found.scale = std::sqrt(squares / static_cast<double>(found.degrees_of_freedom)) / curvature;
+    if (free.empty()) return found;
+
+    const Columns columns = weighted(jacobian, groups, free);
+    const Eigen::JacobiSVD<Matrix> svd(columns.unit, Eigen::ComputeFullV);
+    const Inverse inverse = inverse_of(svd, columns.unit.rows());
+    found.is_singular = inverse.is_singular;
+    const double infinite = std::numeric_limits<double>::infinity();
+    for (std::size_t a = 0; a < free.size(); ++a) {
+        const auto i = static_cast<Index>(a);
+        for (std::size_t b = 0; b < free.size(); ++b) {
+            const auto j = static_cast<Index>(b);
+            const double lengths = columns.lengths[i] * columns.lengths[j];
+            found.covariance(free[a], free[b]) =
+                lengths > 0 ? found.scale * found.scale * inverse.matrix(i, j) / lengths : 0.0;
+            found.correlation(free[a], free[b]) = correlation_of(inverse.matrix, i, j);
+        }
+        found.standard_errors[free[a]] =
+            inverse.is_told[a] ? std::sqrt(found.covariance(free[a], free[a])) : infinite;
+    }
+    return found;
+}
+
+Identifiability identifiability(const DenseMatrix& jacobian,
+                                std::span<const ResidualGroup> groups) {
+    const std::size_t n = jacobian.columns;
+    std::vector<std::size_t> all(n);
+    for (std::size_t k = 0; k < n; ++k) all[k] = k;
+    const Columns columns = weighted(jacobian, groups, all);
+    const Eigen::JacobiSVD<Matrix> svd(columns.unit, Eigen::ComputeFullV);
+    const Inverse inverse = inverse_of(svd, columns.unit.rows());
+    Identifiability found;
+    found.lengths.assign(columns.lengths.begin(), columns.lengths.end());
+    found.singular_values.assign(n, 0);
+    for (Index k = 0; k < svd.singularValues().size(); ++k)
+        found.singular_values[static_cast<std::size_t>(k)] = svd.singularValues()[k];
+    found.directions = found.correlation = DenseMatrix(n, n);
+    for (std::size_t a = 0; a < n; ++a) {
+        const auto i = static_cast<Index>(a);
+        const bool feels = columns.lengths[i] > 0;
+        found.own_part.push_back(feels && inverse.is_told[a] ? 1 / std::sqrt(inverse.matrix(i, i))
+                                                             : 0.0);
+        for (std::size_t b = 0; b < n; ++b) {
+            const auto j = static_cast<Index>(b);
+            found.directions(a, b) = svd.matrixV()(i, j);
+            found.correlation(a, b) =
+                feels && columns.lengths[j] > 0 ? correlation_of(inverse.matrix, i, j) : 0.0;
+        }
+    }
+    return found;
+}
+
+}  // namespace hindcast::optim

@@ -1,0 +1,53 @@
+// What residuals and their Jacobian say of the parameters of a fit.
+//
+// Rows count with the square root of their group's weight. Parameters that are held (at a bound) are
+// left out; their rows and columns are 0.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/optim/dense_matrix.hpp"
+#include "engine/optim/least_squares.hpp"
+
+namespace hindcast::optim {
+
+// For errors of the residuals that are independent and of one size, after a fit of n residuals by p
+// free parameters: covariance = s^2 (J^T J)^-1 with
+//     s^2 = sum of psi(r)^2 / (n - p) / (mean of psi'(r))^2,    psi = d (rho / 2) / dr
+// (Huber and Ronchetti 2009, section 7.6), for squares the sum of r^2 / (n - p). It does not depend on
+// the size of the sigmas that residuals are divided by, but on their ratios.
+struct FitStatistics {
+    DenseMatrix covariance;               // of the physical values
+    std::vector<double> standard_errors;  // 0 for those that are held
+    DenseMatrix correlation;
+    double scale = 0;                    // s: 1 where sigmas are what residuals scatter by
+    std::size_t degrees_of_freedom = 0;  // n - p
+    // Directions that change no residual: covariance is then that of the others, and errors of the
+    // parameters that take part in them are infinite.
+    bool is_singular = false;
+};
+// Throws Error if there are not more residuals than free parameters.
+FitStatistics fit_statistics(const DenseMatrix& jacobian, std::span<const double> residuals,
+                             std::span<const ResidualGroup> groups, const std::vector<bool>& held);
+
+// Which parameters the data can tell, before a fit: from the Jacobian alone. Columns are divided by
+// their lengths, so that nothing depends on units.
+struct Identifiability {
+    std::vector<double> lengths;  // of the weighted columns, by the physical value
+    // The part of a parameter's effect on the data that no change of the others can make, 0 to 1: the
+    // sine of the angle between its column and the space of the others (1 / sqrt of the variance
+    // inflation factor).
+    std::vector<double> own_part;
+    // In falling order; the last one is how far the data change along the direction that they tell
+    // worst, where each parameter alone would change them by 1.
+    std::vector<double> singular_values;
+    DenseMatrix directions;  // unit vectors of the parameters, divided by the lengths' inverses
+    DenseMatrix
+        correlation;  // of the estimates that a fit would give; 0 for parameters without effect
+};
+Identifiability identifiability(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups);
+
+}  // namespace hindcast::optim

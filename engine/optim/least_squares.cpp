@@ -1,0 +1,245 @@
+#include "engine/optim/least_squares.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.hpp"
+#include "engine/runtime/minimization/eigen.hpp"
+
+namespace hindcast::optim {
+
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+
+constexpr double most_damping = 1e16;
+
+// The weighted problem at a point, in the optimiser's variables: log x where the scale is that.
+struct Linear {
+    Matrix jacobian;
+    Vector residuals, gradient;
+    std::vector<int> at_bound;
+};
+
+class Search {
+public:
+    Search(const LeastSquares& problem, const LeastSquaresOptions& options)
+        : problem_(problem), options_(options), n_(problem.variables.size()) {}
+
+    LeastSquaresResult run(std::span<const double> start) {
+        begin(start);
+        if (!told()) return stopped();
+        while (true) {
+            result_.jacobian = problem_.jacobian(result_.values);
+            linearize();
+            result_.at_bound = linear_.at_bound;
+            if (is_stationary()) return ended(End::converged, "the gradient is 0 to rounding");
+            if (result_.iterations >= options_.iterations)
+                return ended(End::limit,
+                             fmt::format("all {} iterations are made", options_.iterations));
+            if (const auto why = step(); !why.empty()) return ended(end_, why);
+            ++result_.iterations;
+            if (!told()) return stopped();
+            if (converged_) {
+                // Bounds and Jacobian are those of the last point.
+                result_.jacobian = problem_.jacobian(result_.values);
+                linearize();
+                result_.at_bound = linear_.at_bound;
+                return ended(End::converged, why_converged_);
+            }
+        }
+    }
+
+private:
+    using End = LeastSquaresResult::End;
+
+    void begin(std::span<const double> start) {
+        if (start.size() != n_)
+            throw Error(fmt::format("{} values are given for {} parameters", start.size(), n_));
+        result_.values.assign(start.begin(), start.end());
+        const Variables& v = problem_.variables;
+        for (std::size_t k = 0; k < n_; ++k)
+            result_.values[k] = std::clamp(result_.values[k], v.low[k], v.high[k]);
+        result_.residuals = problem_.residuals(result_.values);
+        ++result_.evaluations;
+        if (result_.residuals.empty() || !all_finite(result_.residuals))
+            throw Error("the residuals are not finite at the start")
+                .remedy("start from other values, or make the steps shorter");
+        result_.cost = result_.initial_cost = problem_.cost(result_.residuals);
+        largest_ = Vector::Zero(static_cast<Eigen::Index>(n_));
+    }
+
+    bool told() const {
+        return !options_.watch || options_.watch(result_.iterations, result_.cost, result_.values);
+    }
+    LeastSquaresResult stopped() {
+        if (result_.jacobian.rows == 0) {
+            result_.jacobian = problem_.jacobian(result_.values);
+            linearize();
+            result_.at_bound = linear_.at_bound;
+        }
+        return ended(End::stopped, "stopped");
+    }
+    LeastSquaresResult ended(End end, std::string reason) {
+        result_.end = end;
+        result_.reason = std::move(reason);
+        return std::move(result_);
+    }
+
+    void linearize() {
+        const Variables& v = problem_.variables;
+        const std::size_t rows = result_.residuals.size();
+        linear_.residuals.resize(static_cast<Eigen::Index>(rows));
+        linear_.jacobian = Eigen::Map<const Matrix>(result_.jacobian.values.data(),
+                                                    static_cast<Eigen::Index>(rows),
+                                                    static_cast<Eigen::Index>(n_));
+        std::size_t row = 0;
+        for (const ResidualGroup& group : problem_.groups)
+            for (std::size_t i = 0; i < group.count; ++i, ++row) {
+                const double r = result_.residuals[row],
+                             root = std::sqrt(group.weight * group.loss.weight(r));
+                const auto at = static_cast<Eigen::Index>(row);
+                linear_.residuals[at] = root * r;
+                linear_.jacobian.row(at) *= root;
+            }
+        for (std::size_t k = 0; k < n_; ++k)
+            if (v.logarithmic[k])
+                linear_.jacobian.col(static_cast<Eigen::Index>(k)) *= result_.values[k];
+        linear_.gradient = linear_.jacobian.transpose() * linear_.residuals;
+        linear_.at_bound.assign(n_, 0);
+        for (std::size_t k = 0; k < n_; ++k) {
+            const double g = linear_.gradient[static_cast<Eigen::Index>(k)];
+            if (result_.values[k] <= v.low[k] && g >= 0) linear_.at_bound[k] = -1;
+            if (result_.values[k] >= v.high[k] && g <= 0) linear_.at_bound[k] = 1;
+            const auto at = static_cast<Eigen::Index>(k);
+            largest_[at] = std::max(largest_[at], linear_.jacobian.col(at).squaredNorm());
+        }
+    }
+
+    bool is_stationary() const {
+        const double length = linear_.residuals.norm();
+        if (length == 0) return true;
+        for (std::size_t k = 0; k < n_; ++k) {
+            const auto at = static_cast<Eigen::Index>(k);
+            if (linear_.at_bound[k] != 0) continue;
+            if (std::fabs(linear_.gradient[at]) >
+                options_.gradient * length * linear_.jacobian.col(at).norm())
+                return false;
+        }
+        return true;
+    }
+
+    // The step of the free variables for the damping as it is.
+    Vector solve() const {
+        std::vector<Eigen::Index> free;
+        for (std::size_t k = 0; k < n_; ++k)
+            if (linear_.at_bound[k] == 0) free.push_back(static_cast<Eigen::Index>(k));
+        const auto rows = linear_.jacobian.rows(), columns = static_cast<Eigen::Index>(free.size());
+        Matrix a = Matrix::Zero(rows + columns, columns);
+        Vector b = Vector::Zero(rows + columns);
+        b.head(rows) = -linear_.residuals;
+        for (Eigen::Index c = 0; c < columns; ++c) {
+            const double size = largest_[free[static_cast<std::size_t>(c)]];
+            a.col(c).head(rows) = linear_.jacobian.col(free[static_cast<std::size_t>(c)]);
+            a(rows + c, c) = std::sqrt(damping_ * (size > 0 ? size : 1.0));
+        }
+        const Vector some = a.colPivHouseholderQr().solve(b);
+        Vector all = Vector::Zero(static_cast<Eigen::Index>(n_));
+        for (Eigen::Index c = 0; c < columns; ++c) all[free[static_cast<std::size_t>(c)]] = some[c];
+        return all;
+    }
+
+    // Takes the first step that lowers the cost; else says why there is none.
+    std::string step() {
+        const Variables& v = problem_.variables;
+        double growth = 2;
+        while (true) {
+            Vector delta = solve();
+            std::vector<double> next(n_);
+            double longest = 0;
+            for (std::size_t k = 0; k < n_; ++k) {
+                const auto at = static_cast<Eigen::Index>(k);
+                const double x = result_.values[k];
+                next[k] = v.logarithmic[k] ? x * std::exp(delta[at]) : x + delta[at];
+                if (next[k] < v.low[k] || next[k] > v.high[k]) {
+                    next[k] = std::clamp(next[k], v.low[k], v.high[k]);
+                    delta[at] = v.logarithmic[k] ? std::log(next[k] / x) : next[k] - x;
+                }
+                const double size = v.logarithmic[k] ? 1.0 : std::fabs(x);
+                if (next[k] != x)
+                    longest = std::max(longest, std::fabs(delta[at]) / std::max(size, 1e-300));
+            }
+            const double expected =
+                -linear_.gradient.dot(delta) - 0.5 * (linear_.jacobian * delta).squaredNorm();
+            const bool small =
+                longest <= options_.step || !(expected > options_.cost * result_.cost);
+            std::vector<double> residuals =
+                longest == 0 ? std::vector<double>{} : problem_.residuals(next);
+            if (longest > 0) ++result_.evaluations;
+            const double cost =
+                residuals.empty() || !all_finite(residuals) ? unlimited : problem_.cost(residuals);
+            const double actual = result_.cost - cost;
+            if (actual > 0 && (actual > 1e-4 * expected || small)) {
+                const double gain = std::min(actual / std::max(expected, 1e-300), 2.0);
+                damping_ *= std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3));
+                damping_ = std::max(damping_, 1e-15);
+                converged_ = small && actual <= options_.cost * result_.cost;
+                why_converged_ = "no step lowers the cost any more";
+                result_.values = std::move(next);
+                result_.residuals = std::move(residuals);
+                result_.cost = cost;
+                return {};
+            }
+            if (small) {
+                end_ = End::converged;
+                return "no step lowers the cost any more";
+            }
+            damping_ *= growth;
+            growth *= 2;
+            if (damping_ > most_damping) {
+                end_ = End::stuck;
+                return "no step lowers the cost, although the gradient is not 0; is the loss "
+                       "smooth "
+                       "there?";
+            }
+        }
+    }
+
+    const LeastSquares& problem_;
+    const LeastSquaresOptions& options_;
+    std::size_t n_;
+    LeastSquaresResult result_;
+    Linear linear_;
+    Vector largest_;  // squared length of each column, the largest so far
+    double damping_ = 1e-3;
+    bool converged_ = false;
+    std::string why_converged_;
+    End end_ = End::converged;
+};
+
+}  // namespace
+
+double LeastSquares::cost(std::span<const double> of_residuals) const {
+    double sum = 0;
+    std::size_t row = 0;
+    for (const ResidualGroup& group : groups) {
+        double part = 0;
+        for (std::size_t i = 0; i < group.count; ++i) part += group.loss.rho(of_residuals[row++]);
+        sum += 0.5 * group.weight * part;
+    }
+    return sum;
+}
+
+LeastSquaresResult minimize(const LeastSquares& problem, std::span<const double> start,
+                            const LeastSquaresOptions& options) {
+    if (problem.groups.empty())
+        throw Error("there are no residuals to make small")
+            .remedy("add an objective that has some");
+    return Search(problem, options).run(start);
+}
+
+}  // namespace hindcast::optim

@@ -1,0 +1,24 @@
+// Curves and points over time as SVG, for a page that stands alone.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hindcast {
+
+struct PlotCurve {
+    std::string label;
+    std::span<const double> x, y;
+    bool points = false;  // dots in place of a line
+};
+
+// A figure with axes, labelled ticks and a legend. Of more than 2000 numbers every n-th is drawn. A line
+// is broken where x steps back.
+std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_label,
+                     const std::string& y_label);
+
+// Text with the characters that mark up HTML replaced.
+std::string html_text(const std::string& text);
+
+}  // namespace hindcast

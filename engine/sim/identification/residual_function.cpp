@@ -1,0 +1,151 @@
+#include "engine/sim/identification/residual_function.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "engine/base/float_environment.hpp"
+
+namespace hindcast {
+
+using model::ResidualBlock;
+
+namespace {
+constexpr double worth_copies = 0.25;  // seconds of columns one after the other
+}
+
+ResidualFunction::ResidualFunction(Simulation& simulation)
+    : simulation_(simulation), blocks_(blocks_of(simulation)) {
+    if (simulation.parameters().size() == 0)
+        throw Error("the scene has no parameters to identify")
+            .remedy("list what is unknown in \"parameters\"");
+    for (const model::Term& term : simulation.model().terms()) {
+        if (term.weight == 0) continue;
+        if (std::ranges::none_of(
+                blocks_, [&](const ResidualBlock* block) { return block->owner == term.name; }))
+            throw Error("the objective '" + term.name + "' is not a sum over residuals")
+                .remedy(
+                    "leave it out or give it the weight 0; objectives of type \"measured\" have "
+                    "residuals. `hindcast optimize` takes all objectives");
+    }
+    if (blocks_.empty())
+        throw Error("the scene compares nothing with measured data")
+            .remedy("add an objective of type \"measured\"");
+    for (const ResidualBlock* block : blocks_)
+        size_ += static_cast<std::size_t>(block->values.size());
+}
+
+std::vector<const ResidualBlock*> ResidualFunction::blocks_of(Simulation& simulation) {
+    std::vector<const ResidualBlock*> blocks;
+    for (const ResidualBlock& block : simulation.model().shared<model::Residuals>().blocks)
+        if (block.weight > 0) blocks.push_back(&block);
+    return blocks;
+}
+
+std::vector<optim::ResidualGroup> ResidualFunction::groups() const {
+    std::vector<optim::ResidualGroup> groups;
+    for (const ResidualBlock* block : blocks_)
+        groups.push_back(
+            {static_cast<std::size_t>(block->values.size()), block->weight, block->robust()});
+    return groups;
+}
+
+std::vector<double> ResidualFunction::residuals(std::span<const double> values) {
+    simulation_.parameters().set_values(values);
+    simulation_.run();
+    std::vector<double> all;
+    if (simulation_.rollout().divergence()) return all;
+    for (const ResidualBlock* block : blocks_) {
+        const std::vector<double> own = block->values.to_doubles();
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+}
+
+void ResidualFunction::column(Simulation& simulation, std::size_t k, std::span<double> into) const {
+    std::vector<double> direction(simulation.parameters().size(), 0.0);
+    direction[k] = 1;
+    simulation.parameters().set_tangents(direction);
+    simulation.rollout().forward(false, {}, RolloutMode::tangent);
+    if (simulation.rollout().divergence())
+        throw Error("the run diverges where its derivatives are wanted")
+            .remedy("make the steps shorter, or the bounds of the parameters narrower");
+    std::size_t row = 0;
+    for (const ResidualBlock* block : blocks_of(simulation))
+        for (const double value : block->values.tangent().to_doubles()) into[row++] = value;
+}
+
+optim::DenseMatrix ResidualFunction::jacobian(std::span<const double> values) {
+    simulation_.parameters().set_values(values);
+    optim::DenseMatrix jacobian(size_, values.size());
+    if (size_ < values.size())
+        by_rows(jacobian);
+    else
+        by_columns(jacobian);
+    return jacobian;
+}
+
+void ResidualFunction::by_columns(optim::DenseMatrix& jacobian) {
+    std::size_t done = 0;
+    const auto start = std::chrono::steady_clock::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    while (done < jacobian.columns && !copies_) {
+        column(simulation_, done, jacobian.column(done));
+        ++done;
+        const std::size_t left = jacobian.columns - done;
+        if (copies_tried_ || left < 2 || done < 2) continue;
+        if (seconds() * static_cast<double>(jacobian.columns) <
+            worth_copies * static_cast<double>(done))
+            continue;
+        copies_tried_ = true;
+        try {
+            copies_ = std::make_unique<Copies>(simulation_, jacobian.columns);
+        } catch (const Error&) {  // one after the other, then: one thread, or too little memory
+            copies_.reset();
+        }
+    }
+    if (done == jacobian.columns) return;
+    std::vector<std::exception_ptr> failures(jacobian.columns);
+    std::atomic<std::size_t> next{done};
+    for (const auto& copy : copies_->list()) copy->take_quantities(simulation_);
+    {
+        std::vector<std::jthread> threads;
+        for (const auto& copy : copies_->list())
+            threads.emplace_back([&, simulation = copy.get()] {
+                const FloatEnvironment rules;
+                for (std::size_t k = next++; k < jacobian.columns; k = next++) {
+                    try {
+                        column(*simulation, k, jacobian.column(k));
+                    } catch (...) {
+                        failures[k] = std::current_exception();
+                    }
+                }
+            });
+    }
+    for (const std::exception_ptr& failure : failures)
+        if (failure) std::rethrow_exception(failure);
+}
+
+void ResidualFunction::by_rows(optim::DenseMatrix& jacobian) {
+    simulation_.run(true);
+    if (simulation_.rollout().divergence())
+        throw Error("the run diverges where its derivatives are wanted")
+            .remedy("make the steps shorter, or the bounds of the parameters narrower");
+    std::size_t row = 0;
+    for (const ResidualBlock* block : blocks_) {
+        const auto count = static_cast<std::size_t>(block->values.size());
+        for (std::size_t i = 0; i < count; ++i, ++row) {
+            std::vector<double> unit(count, 0.0);
+            unit[i] = 1;
+            simulation_.rollout().backward({{.of = block->values, .values = std::move(unit)}});
+            const std::vector<double> gradient = simulation_.parameters().gradient();
+            for (std::size_t k = 0; k < gradient.size(); ++k) jacobian(row, k) = gradient[k];
+        }
+    }
+}
+
+}  // namespace hindcast

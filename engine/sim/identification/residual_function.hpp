@@ -1,0 +1,50 @@
+// The residuals of a simulation as a function of its parameters, with their exact Jacobian.
+//
+// Residuals are those that objectives describe (engine/model/residuals.hpp), block by block. The
+// Jacobian is made column by column in forward mode, on the device's threads at once where that is
+// worth it, or row by row in reverse mode where there are fewer residuals than parameters. Its bits do
+// not depend on the number of threads.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/model/residuals.hpp"
+#include "engine/optim/dense_matrix.hpp"
+#include "engine/optim/least_squares.hpp"
+#include "engine/sim/ensembles/copies.hpp"
+#include "engine/sim/simulation.hpp"
+
+namespace hindcast {
+
+class ResidualFunction {
+public:
+    // The simulation must outlive it. Throws Error if the scene has no parameters or no residuals, or
+    // an objective that has none.
+    explicit ResidualFunction(Simulation& simulation);
+
+    // Those whose weight is not 0.
+    const std::vector<const model::ResidualBlock*>& blocks() const { return blocks_; }
+    std::size_t size() const { return size_; }  // residuals
+    std::vector<optim::ResidualGroup> groups() const;
+
+    // At these values of all parameters; nothing if the run diverges. The simulation keeps the values.
+    std::vector<double> residuals(std::span<const double> values);
+    // Throws Error if the run diverges.
+    optim::DenseMatrix jacobian(std::span<const double> values);
+
+private:
+    static std::vector<const model::ResidualBlock*> blocks_of(Simulation& simulation);
+    void column(Simulation& simulation, std::size_t k, std::span<double> into) const;
+    void by_columns(optim::DenseMatrix& jacobian);
+    void by_rows(optim::DenseMatrix& jacobian);
+
+    Simulation& simulation_;
+    std::vector<const model::ResidualBlock*> blocks_;
+    std::size_t size_ = 0;
+    std::unique_ptr<Copies> copies_;
+    bool copies_tried_ = false;
+};
+
+}  // namespace hindcast

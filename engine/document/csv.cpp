@@ -221,6 +221,17 @@ SourcePlace CsvTable::place(std::size_t row, std::size_t column) const {
     return {name_, one.line, one.column};
 }
 
+std::vector<double> increasing(const CsvTable& table, std::string_view name) {
+    const std::size_t column = table.column(name);
+    std::vector<double> times = table.numbers(name);
+    for (std::size_t r = 1; r < times.size(); ++r)
+        if (!(times[r] > times[r - 1]))
+            throw Error(fmt::format("the time {} does not come after {}", times[r], times[r - 1]))
+                .at(table.place(r, column))
+                .remedy("sort the rows by time, and leave out those of equal time");
+    return times;
+}
+
 CsvTable read_csv(const std::filesystem::path& path, std::uint64_t limit) {
     return CsvTable(read_file(path, limit), path.string());
 }

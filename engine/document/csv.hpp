@@ -58,4 +58,7 @@ private:
 // Throws Error if the file has more than `limit` bytes.
 CsvTable read_csv(const std::filesystem::path& path, std::uint64_t limit = 1ull << 28);
 
+// A column of times. Throws Error at a cell that does not come after the one before.
+std::vector<double> increasing(const CsvTable& table, std::string_view column);
+
 }  // namespace hindcast::document

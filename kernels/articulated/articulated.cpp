@@ -127,6 +127,7 @@ public:
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         body_->build();
+        self(model).placed = body_->placed();
 
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))

@@ -68,8 +68,8 @@ const std::vector<Field>& rows() {
         numbers("dof_damping", "of each degree of freedom: N s/m, N m s/rad").at_least(0),
         numbers("dof_coulomb",
                 "dry friction of each degree of freedom beside the model's, smooth in its velocity "
-                "v: -c (2/pi) atan(v / s), N, N m; without it none")
-            .at_least(0),
+                "v: -c (2/pi) atan(v / s), N, N m; without it none. Below 0, where a fit without "
+                "bounds may come to, it drives the motion"),
         numbers("dof_coulomb_speed",
                 "s of that: at s the friction is half of c; without it 0.01 m/s, rad/s")
             .positive(),

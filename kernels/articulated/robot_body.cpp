@@ -434,6 +434,12 @@ Launch RobotBody::follow() const {
     return launch(points(tree_, first_), now_, "points", {{"x", a.position}, {"v", a.velocity}});
 }
 
+std::vector<Launch> RobotBody::placed() const {
+    std::vector<Launch> all = place(now_);
+    all.push_back(follow());
+    return all;
+}
+
 void RobotBody::build() {
     make_constants();
     now_ = make_stage(true);
@@ -444,8 +450,7 @@ void RobotBody::build() {
         prologue.add(copied(given_.at("act"), now_.at("act"), "initialize activations"));
     if (!plan_->empty())
         prologue.add(copied(0.0, now_.at(solved_by(*tree_)), "initialize accelerations"));
-    for (const Launch& l : place(now_)) prologue.add(l);
-    prologue.add(follow());
+    for (const Launch& l : placed()) prologue.add(l);
     publish_energies();
     publish_all_shown();
 }

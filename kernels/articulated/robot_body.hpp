@@ -35,6 +35,8 @@ public:
     // Adds the step to the phases, once it is known whether the scene has controllers and forces:
     // `control` replaces the constant one.
     void finish(const std::optional<Array>& control);
+    // What places bodies and points as in the state.
+    std::vector<Launch> placed() const;
 
 private:
     // A state and what follows from it; a Runge-Kutta method has one for each stage.

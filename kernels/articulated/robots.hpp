@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/model/model.hpp"
 #include "kernels/articulated/tree.hpp"
@@ -17,6 +18,8 @@ struct Robot {
     TreePointer tree;
     std::optional<Argument> ctrl;  // the scene's constant control; none without actuators
     std::optional<Array> control;  // of this step, once a controller has asked for it
+    // Places its bodies and points as in qpos and qvel: for what sets these at the begin of a step.
+    std::vector<Launch> placed = {};
 };
 
 // In Model::shared().

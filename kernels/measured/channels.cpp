@@ -151,13 +151,7 @@ std::vector<Channel> read_channels(const Settings& settings, Model& model, Recor
 Samples read_samples(const document::CsvTable& table, const std::string& time,
                      const std::vector<Channel>& channels, double start, double from, double until,
                      double step, std::int64_t steps) {
-    const std::size_t time_column = table.column(time);
-    const std::vector<double> stamps = table.numbers(time);
-    for (std::size_t r = 1; r < stamps.size(); ++r)
-        if (!(stamps[r] > stamps[r - 1]))
-            throw Error(fmt::format("the time {} does not come after {}", stamps[r], stamps[r - 1]))
-                .at(table.place(r, time_column))
-                .remedy("sort the rows by time, and leave out those of equal time");
+    const std::vector<double> stamps = document::increasing(table, time);
     Samples samples;
     samples.first.push_back(0);
     for (const Channel& channel : channels) {

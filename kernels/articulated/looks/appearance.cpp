@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:kernels/articulated/drawing/appearance.cpp
-#include "kernels/articulated/drawing/appearance.hpp"
-========
 #include "kernels/articulated/looks/appearance.hpp"
->>>>>>>> 4a1668e (A panel of sliders for robots, names in the inspector, contact forces and axes as arrows in the window, hands that pull on robots; controllers' numbers by actuator):kernels/articulated/looks/appearance.cpp
 
 #include <algorithm>
 

@@ -9,7 +9,6 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/sim/identification/identification_files.hpp"
-#include "engine/sim/optimization/multi_start.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::cli {
@@ -51,7 +50,7 @@ void print_check(const IdentificationOutcome& outcome) {
                    outcome.written[k], found.lengths[k], 100 * found.own_part[k]);
     print_rest(count, "summary.json");
     std::string values;
-    for (std::size_t k = 0; k < std::min(count, most_shown); ++k)
+    for (std::size_t k = 0; k < std::min(found.singular_values.size(), most_shown); ++k)
         values += fmt::format(" {:.3g}", found.singular_values[k]);
     fmt::print("  singular values{}\n", values);
     for (const std::string& finding : outcome.check.findings) fmt::print("  ! {}\n", finding);
@@ -112,9 +111,7 @@ public:
                     fmt::format("{}, width {:g} sigmas ({})",
                                 block->loss == optim::Loss::huber ? "huber" : "cauchy",
                                 block->robust().width, block->owner));
-        starts_ = {outcome_.written};
-        if (options.starts > 1)
-            starts_ = MultiStart::starts(simulation_, options.starts, options.scene.seed);
+        starts_ = identification_.starts(options.starts, options.scene.seed);
         for (const std::string& text : options.validate) prepare_validation(text);
         folder_ = std::make_unique<ResultsFolder>(options.results.folder(scene_));
     }
@@ -251,7 +248,7 @@ Command add_identify(CLI::App& app) {
             "--starts", options->starts,
             "Fit from so many starts, the scene's values and random ones within the bounds "
             "(--seed), and keep the best")
-        ->check(CLI::Range(std::size_t{1}, MultiStart::most_starts))
+        ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
         ->type_name("N")
         ->group("What runs");
     command

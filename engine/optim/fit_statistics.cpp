@@ -124,20 +124,34 @@ FitStatistics fit_statistics(const DenseMatrix& jacobian, std::span<const double
     return found;
 }
 
-Identifiability identifiability(const DenseMatrix& jacobian,
-                                std::span<const ResidualGroup> groups) {
+namespace {
+
+// Columns less their projections on the space of others, which are orthonormal but for those that add
+// nothing.
+Matrix without(const Matrix& columns, const Matrix& others) {
+    if (others.cols() == 0) return columns;
+    const Eigen::ColPivHouseholderQR<Matrix> qr(others);
+    Matrix turned = qr.householderQ().transpose() * columns;
+    turned.topRows(qr.rank()).setZero();
+    return qr.householderQ() * turned;
+}
+
+}  // namespace
+
+Identifiability identifiability(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups,
+                                const std::vector<bool>& auxiliary) {
     const std::size_t n = jacobian.columns;
-    std::vector<std::size_t> all(n);
-    for (std::size_t k = 0; k < n; ++k) all[k] = k;
+    std::vector<std::size_t> all(n), wanted, rest;
+    for (std::size_t k = 0; k < n; ++k) {
+        all[k] = k;
+        (auxiliary[k] ? rest : wanted).push_back(k);
+    }
     const Columns columns = weighted(jacobian, groups, all);
     const Eigen::JacobiSVD<Matrix> svd(columns.unit, Eigen::ComputeFullV);
     const Inverse inverse = inverse_of(svd, columns.unit.rows());
     Identifiability found;
     found.lengths.assign(columns.lengths.begin(), columns.lengths.end());
-    found.singular_values.assign(n, 0);
-    for (Index k = 0; k < svd.singularValues().size(); ++k)
-        found.singular_values[static_cast<std::size_t>(k)] = svd.singularValues()[k];
-    found.directions = found.correlation = DenseMatrix(n, n);
+    found.correlation = DenseMatrix(n, n);
     for (std::size_t a = 0; a < n; ++a) {
         const auto i = static_cast<Index>(a);
         const bool feels = columns.lengths[i] > 0;
@@ -145,11 +159,33 @@ Identifiability identifiability(const DenseMatrix& jacobian,
                                                              : 0.0);
         for (std::size_t b = 0; b < n; ++b) {
             const auto j = static_cast<Index>(b);
-            found.directions(a, b) = svd.matrixV()(i, j);
             found.correlation(a, b) =
                 feels && columns.lengths[j] > 0 ? correlation_of(inverse.matrix, i, j) : 0.0;
         }
     }
+
+    const Columns of_wanted = weighted(jacobian, groups, wanted);
+    Matrix own = without(of_wanted.unit, weighted(jacobian, groups, rest).unit);
+    found.own_lengths.assign(n, 0);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        const auto at = static_cast<Index>(k);
+        double length = own.col(at).norm();
+        if (length < 1e3 * rounding) length = 0;
+        if (length > 0)
+            own.col(at) /= length;
+        else
+            own.col(at).setZero();
+        found.own_lengths[wanted[k]] = length * of_wanted.lengths[at];
+    }
+    const Eigen::JacobiSVD<Matrix> own_svd(own, Eigen::ComputeFullV);
+    found.singular_values.assign(wanted.size(), 0);
+    for (Index k = 0; k < own_svd.singularValues().size(); ++k)
+        found.singular_values[static_cast<std::size_t>(k)] = own_svd.singularValues()[k];
+    found.directions = DenseMatrix(n, wanted.size());
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+        for (std::size_t d = 0; d < wanted.size(); ++d)
+            found.directions(wanted[k], d) =
+                own_svd.matrixV()(static_cast<Index>(k), static_cast<Index>(d));
     return found;
 }
 

@@ -41,13 +41,19 @@ struct Identifiability {
     // sine of the angle between its column and the space of the others (1 / sqrt of the variance
     // inflation factor).
     std::vector<double> own_part;
-    // In falling order; the last one is how far the data change along the direction that they tell
-    // worst, where each parameter alone would change them by 1.
-    std::vector<double> singular_values;
-    DenseMatrix directions;  // unit vectors of the parameters, divided by the lengths' inverses
     DenseMatrix
         correlation;  // of the estimates that a fit would give; 0 for parameters without effect
+
+    // Of the parameters that are not auxiliary, where the auxiliary ones follow as the data want it:
+    // columns less their projections on those of the auxiliary ones, and their lengths (0 for those).
+    std::vector<double> own_lengths;
+    // Of these columns, in falling order; the last one is how far the data change along the direction
+    // that they tell worst, where each parameter alone would change them by 1.
+    std::vector<double> singular_values;
+    DenseMatrix directions;  // column by column: of all parameters, in units of 1 / own_lengths
 };
-Identifiability identifiability(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups);
+// `auxiliary`: parameters that nobody wants to know, such as states at the begins of shots.
+Identifiability identifiability(const DenseMatrix& jacobian, std::span<const ResidualGroup> groups,
+                                const std::vector<bool>& auxiliary);
 
 }  // namespace hindcast::optim

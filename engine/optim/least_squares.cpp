@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "engine/base/error.hpp"
@@ -133,23 +134,51 @@ private:
         return true;
     }
 
-    // The step of the free variables for the damping as it is.
+    // How far a variable is from a bound that it would pass, or nothing.
+    std::optional<double> cut(std::size_t k, double delta) const {
+        const Variables& v = problem_.variables;
+        const double x = result_.values[k];
+        const double next = v.logarithmic[k] ? x * std::exp(delta) : x + delta;
+        if (next >= v.low[k] && next <= v.high[k]) return std::nullopt;
+        const double bound = next < v.low[k] ? v.low[k] : v.high[k];
+        return v.logarithmic[k] ? std::log(bound / x) : bound - x;
+    }
+
+    // The step for the damping as it is: variables that would pass a bound go to it, and the others
+    // then make the best of that.
     Vector solve() const {
-        std::vector<Eigen::Index> free;
-        for (std::size_t k = 0; k < n_; ++k)
-            if (linear_.at_bound[k] == 0) free.push_back(static_cast<Eigen::Index>(k));
-        const auto rows = linear_.jacobian.rows(), columns = static_cast<Eigen::Index>(free.size());
-        Matrix a = Matrix::Zero(rows + columns, columns);
-        Vector b = Vector::Zero(rows + columns);
-        b.head(rows) = -linear_.residuals;
-        for (Eigen::Index c = 0; c < columns; ++c) {
-            const double size = largest_[free[static_cast<std::size_t>(c)]];
-            a.col(c).head(rows) = linear_.jacobian.col(free[static_cast<std::size_t>(c)]);
-            a(rows + c, c) = std::sqrt(damping_ * (size > 0 ? size : 1.0));
-        }
-        const Vector some = a.colPivHouseholderQr().solve(b);
+        const auto rows = linear_.jacobian.rows();
         Vector all = Vector::Zero(static_cast<Eigen::Index>(n_));
-        for (Eigen::Index c = 0; c < columns; ++c) all[free[static_cast<std::size_t>(c)]] = some[c];
+        std::vector<std::size_t> free;
+        for (std::size_t k = 0; k < n_; ++k)
+            if (linear_.at_bound[k] == 0) free.push_back(k);
+        Vector rest = -linear_.residuals;
+        while (!free.empty()) {
+            const auto columns = static_cast<Eigen::Index>(free.size());
+            Matrix a = Matrix::Zero(rows + columns, columns);
+            Vector b = Vector::Zero(rows + columns);
+            b.head(rows) = rest;
+            for (Eigen::Index c = 0; c < columns; ++c) {
+                const auto k = static_cast<Eigen::Index>(free[static_cast<std::size_t>(c)]);
+                a.col(c).head(rows) = linear_.jacobian.col(k);
+                a(rows + c, c) = std::sqrt(damping_ * (largest_[k] > 0 ? largest_[k] : 1.0));
+            }
+            const Vector some = a.colPivHouseholderQr().solve(b);
+            std::vector<std::size_t> still;
+            for (Eigen::Index c = 0; c < columns; ++c) {
+                const std::size_t k = free[static_cast<std::size_t>(c)];
+                const auto at = static_cast<Eigen::Index>(k);
+                if (const auto short_of = cut(k, some[c])) {
+                    all[at] = *short_of;
+                    rest -= *short_of * linear_.jacobian.col(at);
+                } else {
+                    all[at] = some[c];
+                    still.push_back(k);
+                }
+            }
+            if (still.size() == free.size()) break;
+            free = std::move(still);
+        }
         return all;
     }
 
@@ -158,23 +187,25 @@ private:
         const Variables& v = problem_.variables;
         double growth = 2;
         while (true) {
-            Vector delta = solve();
+            const Vector delta = solve();
             std::vector<double> next(n_);
             double longest = 0;
             for (std::size_t k = 0; k < n_; ++k) {
-                const auto at = static_cast<Eigen::Index>(k);
-                const double x = result_.values[k];
-                next[k] = v.logarithmic[k] ? x * std::exp(delta[at]) : x + delta[at];
-                if (next[k] < v.low[k] || next[k] > v.high[k]) {
-                    next[k] = std::clamp(next[k], v.low[k], v.high[k]);
-                    delta[at] = v.logarithmic[k] ? std::log(next[k] / x) : next[k] - x;
-                }
+                const double x = result_.values[k], d = delta[static_cast<Eigen::Index>(k)];
+                next[k] =
+                    std::clamp(v.logarithmic[k] ? x * std::exp(d) : x + d, v.low[k], v.high[k]);
                 const double size = v.logarithmic[k] ? 1.0 : std::fabs(x);
                 if (next[k] != x)
-                    longest = std::max(longest, std::fabs(delta[at]) / std::max(size, 1e-300));
+                    longest = std::max(longest, std::fabs(d) / std::max(size, 1e-300));
             }
             const double expected =
                 -linear_.gradient.dot(delta) - 0.5 * (linear_.jacobian * delta).squaredNorm();
+            // Cut at bounds a step may lead nowhere; a shorter one does not.
+            if (!(expected > 0) && longest > options_.step && damping_ < most_damping) {
+                damping_ *= growth;
+                growth *= 2;
+                continue;
+            }
             const bool small =
                 longest <= options_.step || !(expected > options_.cost * result_.cost);
             std::vector<double> residuals =

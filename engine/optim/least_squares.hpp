@@ -44,7 +44,7 @@ struct LeastSquaresOptions {
     // Ends: where no free column of the weighted Jacobian has a cosine with the residuals above
     // `gradient`; where a step lowers the cost by less than `cost` of it, as expected; where it
     // changes no variable by more than `step` of its size.
-    double gradient = 1e-10, cost = 1e-14, step = 1e-12;
+    double gradient = 1e-10, cost = 1e-11, step = 1e-12;
     // Told of each iteration, 0 before the first step; false ends.
     std::function<bool(std::int64_t iteration, double cost, std::span<const double> values)> watch =
         {};

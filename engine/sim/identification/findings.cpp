@@ -27,10 +27,10 @@ std::string describe_direction(const optim::Identifiability& found, std::size_t 
         largest = std::max(largest, std::fabs(found.directions(k, direction)));
     std::vector<std::size_t> parts;
     for (std::size_t k = 0; k < n; ++k) {
-        if (found.lengths[k] == 0 ||
+        if (found.own_lengths[k] == 0 ||
             std::fabs(found.directions(k, direction)) < takes_part * largest)
             continue;
-        change[k] = found.directions(k, direction) / found.lengths[k];
+        change[k] = found.directions(k, direction) / found.own_lengths[k];
         parts.push_back(k);
         const double size = values[k] != 0 ? std::fabs(values[k]) : 1;
         if (std::fabs(change[k]) / size > std::fabs(scale)) scale = change[k] / size;
@@ -58,15 +58,23 @@ std::vector<CorrelatedPair> correlated_pairs(const optim::DenseMatrix& correlati
 
 std::vector<std::string> findings(const optim::Identifiability& found,
                                   std::span<const std::string> names,
-                                  std::span<const double> values) {
+                                  std::span<const double> values,
+                                  const std::vector<bool>& auxiliary) {
     std::vector<std::string> all;
     std::size_t without_effect = 0;
-    for (std::size_t k = 0; k < names.size(); ++k)
-        if (found.lengths[k] == 0) {
-            ++without_effect;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        if (found.lengths[k] == 0)
             all.push_back(fmt::format("the data do not depend on {} at all", names[k]));
+        if (found.own_lengths[k] == 0 && !auxiliary[k]) {
+            ++without_effect;
+            if (found.lengths[k] > 0)
+                all.push_back(
+                    fmt::format("whatever {} does to the data, the states of this "
+                                "recording can do as well",
+                                names[k]));
         }
-    for (std::size_t d = names.size() - without_effect; d-- > 0;) {
+    }
+    for (std::size_t d = found.singular_values.size() - without_effect; d-- > 0;) {
         const double s = found.singular_values[d];
         if (s >= weak_direction) break;
         const std::string direction = describe_direction(found, d, names, values);
@@ -82,6 +90,7 @@ std::vector<std::string> findings(const optim::Identifiability& found,
                             direction, 1 / s));
     }
     for (const CorrelatedPair& pair : correlated_pairs(found.correlation)) {
+        if (auxiliary[pair.first] || auxiliary[pair.second]) continue;
         const double a = found.own_part[pair.first] * found.lengths[pair.first],
                      b = found.own_part[pair.second] * found.lengths[pair.second];
         all.push_back(fmt::format(

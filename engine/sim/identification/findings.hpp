@@ -22,9 +22,11 @@ struct CorrelatedPair {
 std::vector<CorrelatedPair> correlated_pairs(const optim::DenseMatrix& correlation);
 
 // One sentence for each finding: parameters without any effect, directions that the data hardly tell,
-// pairs. Empty if there are none. `values`: of the parameters, where the Jacobian was taken.
+// pairs. Empty if there are none. `values`: of the parameters, where the Jacobian was taken; `auxiliary`: those that nothing is said
+// of.
 std::vector<std::string> findings(const optim::Identifiability& found,
                                   std::span<const std::string> names,
-                                  std::span<const double> values);
+                                  std::span<const double> values,
+                                  const std::vector<bool>& auxiliary);
 
 }  // namespace hindcast

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/base/random.hpp"
 #include "engine/document/text.hpp"
 #include "engine/sim/identification/findings.hpp"
 
@@ -41,12 +42,47 @@ void for_each_channel(const std::vector<const ResidualBlock*>& blocks, F f) {
 
 }  // namespace
 
+std::vector<bool> Identification::auxiliary() {
+    const std::set<std::string>& own =
+        simulation_.model().shared<model::Residuals>().of_one_recording;
+    std::vector<bool> auxiliary;
+    for (const Parameter& p : simulation_.parameters().list())
+        auxiliary.insert(auxiliary.end(), p.entries.size(), own.contains(p.quantity->path));
+    return auxiliary;
+}
+
+std::vector<Identification::Point> Identification::starts(std::size_t count, std::uint64_t seed) {
+    const document::ElementaryTable functions = own_elementary_functions();
+    const std::vector<bool> own = auxiliary();
+    std::vector<Point> points{simulation_.parameters().values()};
+    for (std::size_t k = 1; k < count; ++k) {
+        const Random random(seed, k);
+        Point point = points[0];
+        std::size_t number = 0;
+        for (const Parameter& p : simulation_.parameters().list())
+            for (std::size_t e = 0; e < p.entries.size(); ++e, ++number) {
+                if (own[number]) continue;
+                if (!std::isfinite(p.low) || !std::isfinite(p.high) || (p.log_scale && p.low <= 0))
+                    throw Error("'" + p.path + "' has no bounds to draw a start from")
+                        .remedy(p.log_scale ? "give it \"bounds\": [low, high] above 0"
+                                            : "give it \"bounds\": [low, high]");
+                const double value = p.log_scale
+                                         ? functions.exp(random.uniform(
+                                               number, functions.log(p.low), functions.log(p.high)))
+                                         : random.uniform(number, p.low, p.high);
+                point[number] = std::clamp(value, p.low, p.high);
+            }
+        points.push_back(std::move(point));
+    }
+    return points;
+}
+
 Identification::Check Identification::check() {
     const Point values = simulation_.parameters().values();
     const optim::DenseMatrix jacobian = function_.jacobian(values);
-    const std::vector<optim::ResidualGroup> groups = function_.groups();
-    Check check{optim::identifiability(jacobian, groups), {}};
-    check.findings = findings(check.found, simulation_.parameters().names(), values);
+    const std::vector<bool> own = auxiliary();
+    Check check{optim::identifiability(jacobian, function_.groups(), own), {}};
+    check.findings = findings(check.found, simulation_.parameters().names(), values, own);
     return check;
 }
 

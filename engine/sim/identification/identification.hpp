@@ -48,6 +48,13 @@ public:
     };
     Check check();
 
+    // The values as they are, and count - 1 random points: uniform between the bounds of each parameter
+    // (in the logarithm where that is its scale). Those that belong to one recording stay as they are.
+    // Throws Error for another one without two finite bounds, unless count is 1.
+    std::vector<Point> starts(std::size_t count, std::uint64_t seed);
+    // Of each parameter, whether it belongs to one recording (Residuals::of_one_recording).
+    std::vector<bool> auxiliary();
+
     struct Fit {
         Point start;
         std::string failure;  // why it ended with an error; "" if it did not

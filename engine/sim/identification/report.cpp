@@ -78,7 +78,9 @@ std::string check(const IdentificationOutcome& outcome) {
         table.row({outcome.names[k], number(outcome.written[k]), number(found.lengths[k]),
                    fmt::format("{:.3g} %", 100 * found.own_part[k])});
     text += table.text();
-    text += "<p>Singular values of the Jacobian with columns of length 1:";
+    text +=
+        "<p>Singular values of the Jacobian with columns of length 1, without those of "
+        "parameters that belong to this recording alone:";
     for (const double s : found.singular_values) text += " " + number(s);
     text += "</p>\n";
     if (outcome.check.findings.empty())

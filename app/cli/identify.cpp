@@ -8,6 +8,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
+#include "engine/sim/identification/findings.hpp"
 #include "engine/sim/identification/identification_files.hpp"
 #include "engine/sim/results/results.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t most_shown = 24;
+constexpr std::size_t most_shown = 24, most_pairs = 8;
 
 struct Options {
     SceneOptions scene;
@@ -84,6 +85,13 @@ void print_fit(const IdentificationOutcome& outcome) {
                        : fmt::format("{:.3g}", outcome.statistics.standard_errors[k]));
     print_rest(count, "parameters.csv");
     fmt::print("  residuals     scatter by {:.4g} sigmas\n", outcome.statistics.scale);
+    std::size_t shown = 0;
+    for (const CorrelatedPair& pair : correlated_pairs(outcome.statistics.correlation))
+        if (shown++ < most_pairs)
+            fmt::print("  ! {} and {} have a correlation of {:.3f}\n", outcome.names[pair.first],
+                       outcome.names[pair.second], pair.correlation);
+    if (shown > most_pairs)
+        fmt::print("  ! and {} more pairs in summary.json\n", shown - most_pairs);
     if (outcome.statistics.is_singular)
         fmt::print("  ! some parameters cannot be told apart; their errors are infinite\n");
 }
@@ -131,9 +139,9 @@ public:
             std::fflush(stdout);
         }
         if (interrupted()) return interrupted_status();
-        if (!options_.check_only && !fit()) return interrupted_status();
+        if (!options_.check_only) fit();
         save();
-        return 0;
+        return interrupted() ? interrupted_status() : 0;
     }
 
 private:
@@ -169,7 +177,7 @@ private:
         comparison = identification.comparison(residuals);
     }
 
-    bool fit() {
+    void fit() {
         const Clock::time_point begin = Clock::now();
         Identification::Options how{.iterations = options_.iterations, .watch = {}};
         Progress progress("iteration",
@@ -189,7 +197,6 @@ private:
         outcome_.statistics = identification_.statistics(outcome_.result());
         for (Other& other : others_) validate(other);
         if (!quiet_) print();
-        return !interrupted();
     }
 
     void validate(Other& other) {
@@ -266,6 +273,7 @@ Command add_identify(CLI::App& app) {
         "The objectives must be sums over residuals, such as \"measured\". The results are\n"
         "summary.json, report.html, identified_scene.json, and as tables parameters.csv,\n"
         "starts.csv, jacobian.csv, covariance.csv, residuals.csv and validation_N.csv.\n"
+        "Ctrl-C ends the search and saves what it came to.\n"
         "Example: hindcast identify scenes/robots/measured_pendulum.json --starts 5");
     return {command, about_scene(options->scene.scene, [options] { return Run(*options).run(); })};
 }

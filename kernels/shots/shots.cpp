@@ -128,7 +128,8 @@ private:
     std::vector<double> times(const Model& model) {
         const Settings& s = *settings_;
         const double h = model.step();
-        const std::int64_t steps = model.options().steps;
+        const std::int64_t steps = model.options().steps,
+                           all = model.options().scene_steps * model.options().substeps;
         std::vector<double> wanted;
         const document::Node *const every = s.find("every"), *const list = s.find("times");
         if ((every == nullptr) == (list == nullptr))
@@ -142,7 +143,7 @@ private:
                 throw s.error("every", "shots are shorter than a step")
                     .remedy(fmt::format("write a multiple of the step, {} s", h));
             for (std::int64_t k = 0;
-                 static_cast<double>(k) * interval < (static_cast<double>(steps) - 0.5) * h; ++k)
+                 static_cast<double>(k) * interval < (static_cast<double>(all) - 0.5) * h; ++k)
                 wanted.push_back(static_cast<double>(k) * interval);
         } else {
             for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k)
@@ -167,8 +168,7 @@ private:
             if (step < steps)
                 begins_[static_cast<std::size_t>(step)] = static_cast<std::int64_t>(k);
         }
-        if (before >= steps &&
-            model.options().steps == model.options().scene_steps * model.options().substeps)
+        if (before >= all)
             throw s.error(list != nullptr ? "times" : "every", "a shot begins after the run")
                 .remedy("leave it out, or make more steps");
         return wanted;

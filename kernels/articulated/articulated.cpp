@@ -82,7 +82,8 @@ public:
         for (const char* key : {"jnt_range", "jnt_solref", "jnt_solimp"})
             give(key, key, joints, own(key));
         const std::int64_t geoms = m.size("ngeom");
-        if (plan_->contacts > 0 || !tree_->obstacles.empty())
+        const SensorPointer sensed = sensors();
+        if (plan_->contacts > 0 || !tree_->obstacles.empty() || sensed->needs_geoms)
             for (const char* key : {"geom_pos", "geom_quat", "geom_size"})
                 give(key, key, geoms, own(key));
         if (plan_->contacts > 0) {
@@ -126,6 +127,7 @@ public:
             self(model).ctrl = ctrl->second;
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
+        if (sensed->rows > 0) body_->sense_with(sensed);
         body_->build();
         self(model).placed = body_->placed();
 
@@ -205,6 +207,20 @@ private:
         }
     }
 
+    SensorPointer sensors() const {
+        std::vector<std::string> names;
+        const document::Node* const list = settings_->find("sensors");
+        if (list != nullptr)
+            for (std::size_t k = 0; k < document::array_of(*list).size(); ++k)
+                names.push_back(document::string_of(list->item(k)));
+        try {
+            return sensors_of(*robot_, names);
+        } catch (Error& error) {
+            if (list != nullptr) error.at_pointer(list->pointer());
+            throw;
+        }
+    }
+
     ReferencePose reference() const {
         ReferencePose pose;
         const auto qpos = robot_->reals("qpos0");
@@ -257,6 +273,13 @@ void register_articulated(Registry& registry) {
             .at_most(10'000)
             .doc("contacts at once that there is room for; without it 64. More of them "
                  "are an error"));
+    fields.push_back(
+        list("sensors")
+            .optional()
+            .schema(R"({"type":"string"})")
+            .doc("names of sensors of the model, whose numbers NAME.sensordata holds in this "
+                 "order: of the "
+                 "state at the begin of each step and its accelerations, without noise"));
     fields.push_back(boolean("derived").optional().doc(
         "whether inverse weights, and where and how equalities hold their second body, follow "
         "from the other numbers, as in MuJoCo's mj_setConst: then dof_invweight0, "

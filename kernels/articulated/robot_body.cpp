@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/model/element_names.hpp"
+
 #include "kernels/articulated/collision/narrow_phase.hpp"
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
@@ -64,6 +66,7 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
         {"passive", nv, 1, "", "force of springs, dampers and gravity compensation: N, N m"},
         {"compensation", nv, 1, "", "gravity compensation by the actuators: N, N m"},
         {"moment", actuators * nv, 1, "", "force on the joints of a unit force of each actuator"},
+        {"actuator_length", actuators, 1, "", "length of what each actuator acts along"},
         {"actuator_force", actuators, 1, "", "force of each actuator: N, N m"},
         {"slope", actuators, 1, "", "derivative of each actuator's force by its velocity"},
         {"actuator", nv, 1, "", "force of all actuators on the joints: N, N m"},
@@ -357,78 +360,6 @@ Array RobotBody::moving_dofs() const {
     return model_.index_array(moves, 1);
 }
 
-void RobotBody::derive(const ReferencePose& pose, bool equalities) {
-    if (plan_->empty()) return;
-    const auto bodies = static_cast<std::int64_t>(tree_->bodies.size()),
-               tendon_count = static_cast<std::int64_t>(tree_->tendons.size());
-    const std::int64_t nv = tree_->nv;
-    Stage at_rest;
-    const auto scratch = [&](const char* key, std::int64_t rows, int columns) {
-        at_rest[key] = Array(model_.real(), {rows, columns});
-    };
-    for (const auto& [key, columns] :
-         {std::pair("xpos", 3), {"xquat", 4}, {"xipos", 3}, {"cinert", 10}})
-        scratch(key, bodies, columns);
-    scratch("cdof", nv, 6);
-    for (const char* key : {"inertia", "factors"}) scratch(key, nv * nv, 1);
-    scratch("dof_weight", nv, 1);
-    if (tendon_count > 0) scratch("tendon_moment", tendon_count * nv, 1);
-    if (tendon_count > 0) scratch("tendon_length", tendon_count, 1);
-    at_rest["qpos"] = array_of(pose.qpos, 1);
-    at_rest["dof_moves"] = moving_dofs();
-    Program& prologue = model_.prologue();
-    std::vector<NamedArgument> placed;
-    if (!pose.mocap.empty()) {
-        at_rest["is_mocap"] = model_.index_array(pose.mocap, 1);
-        at_rest["own_pos"] = array_of(pose.places, 3);
-        at_rest["own_quat"] = array_of(pose.turns, 4);
-        scratch("reference_pos", bodies, 3);
-        scratch("reference_quat", bodies, 4);
-        prologue.add(
-            launch(reference_places(), at_rest, "places in the reference pose", {}, bodies));
-        placed = {{"body_pos", at_rest["reference_pos"]}, {"body_quat", at_rest["reference_quat"]}};
-    }
-    prologue.add(launch(kinematics(tree_), at_rest, "reference pose", placed));
-    if (tendon_count > 0)
-        prologue.add(launch(tendons(tree_), at_rest, "tendons in the reference pose"));
-    if (tree_->has_spatial_tendons())
-        given_.insert_or_assign("tendon_length0", at_rest["tendon_length"]);
-    prologue.add(
-        launch(hindcast::articulated::inertia(tree_), at_rest, "inertia in the reference pose"));
-    prologue.add(launch(factors_of_inertia(tree_), at_rest, "factors of this inertia"));
-    const auto add = [&](const KernelDef& kernel, const char* from, const char* to,
-                         std::int64_t rows, int columns, const char* unit, const char* meaning,
-                         std::int64_t items) {
-        const Array made =
-            model_.add_array(name_ + "." + to, rows, columns, {.unit = unit, .meaning = meaning});
-        prologue.add(launch(kernel, at_rest, meaning, {{from, made}}, items));
-        return made;
-    };
-    if (!given_.contains("dof_invweight0")) {
-        prologue.add(launch(dof_weights(tree_), at_rest, "inverse weights", {}, nv));
-        given_.insert_or_assign("dof_invweight0",
-                                add(joint_weights(tree_), "dof_invweight0", "dof_invweight0", nv, 1,
-                                    "", "inverse inertia of each degree of freedom in qpos0", 1));
-    }
-    if (!given_.contains("body_invweight0"))
-        given_.insert_or_assign(
-            "body_invweight0",
-            add(body_weights(tree_), "body_invweight0", "body_invweight0", bodies, 2, "",
-                "inverse inertia of each body in qpos0, of translation and rotation", bodies));
-    if (tendon_count > 0 && !given_.contains("tendon_invweight0")) {
-        given_.insert_or_assign(
-            "tendon_invweight0",
-            add(tendon_weights(tree_), "tendon_invweight0", "tendon_invweight0", tendon_count, 1,
-                "", "inverse inertia of each tendon in qpos0", tendon_count));
-    }
-    if (equalities && std::ranges::any_of(plan_->equalities, &EqualityRow::derived)) {
-        const Array made =
-            add(equality_data(plan_), "derived_eq_data", "eq_data",
-                plan_->equalities.back().number + 1, 12, "", "numbers of equalities", 1);
-        given_.insert_or_assign("eq_data", made);
-    }
-}
-
 Launch RobotBody::follow() const {
     const particles::Arrays a = particles::arrays(model_);
     return launch(points(tree_, first_), now_, "points", {{"x", a.position}, {"v", a.velocity}});
@@ -468,6 +399,34 @@ void RobotBody::finish(const std::optional<Array>& control) {
     model_.add(Phase::end, follow());
 }
 
+void RobotBody::sense_with(SensorPointer sensors) {
+    sensors_ = std::move(sensors);
+    const std::string path = name_ + ".sensordata";
+    model_.add_array(path, sensors_->rows, 1,
+                     {.meaning = "what sensors say of the state at the begin of the last step"});
+    model::ElementNames names(sensors_->rows);
+    for (const Sensor& s : sensors_->sensors) names.add(s.name, s.count);
+    model::name_elements(model_, path, std::move(names));
+}
+
+std::vector<Launch> RobotBody::sense() {
+    std::vector<Launch> all;
+    if (sensors_ == nullptr || sensors_->rows == 0) return all;
+    const std::string data = name_ + ".sensordata";
+    Stage sensed = now_;
+    sensed["sensordata"] = model_.array(data);
+    const bool implicit = implicit_of(*tree_) != Implicit::nothing;
+    sensed["qacc_sensed"] = now_.at(plan_->empty() ? "qacc" : solved_by(*tree_));
+    if (sensors_->needs_accelerations && plan_->empty() && implicit) {
+        // The step has only those with what it takes implicitly.
+        sensed["qacc_sensed"] = Array(model_.real(), {tree_->nv, 1});
+        all.push_back(launch(acceleration(tree_, Implicit::nothing, forces_), now_,
+                             "acceleration for sensors", {{"qacc", sensed["qacc_sensed"]}}));
+    }
+    all.push_back(launch(sensors(tree_, sensors_), sensed, "sensors"));
+    return all;
+}
+
 void RobotBody::step() {
     const auto add = [&](const std::vector<Launch>& launches) {
         for (const Launch& l : launches) model_.add(Phase::velocity_update, l);
@@ -484,10 +443,12 @@ void RobotBody::step() {
     }
     if (t.integrator != IntegratorType::rk4) {
         add(accelerate(now_));
+        add(sense());
         add({launch(euler_step(tree_), now_, "step", next)});
     } else {
         std::vector<Stage> stages = {now_};
         add(accelerate(now_));
+        add(sense());
         for (const double fraction : {0.5, 0.5, 1.0}) {
             const Stage& last = stages.back();
             Stage one = make_stage(false);

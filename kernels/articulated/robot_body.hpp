@@ -13,6 +13,7 @@
 #include "kernels/articulated/constraints/constraint_plan.hpp"
 #include "kernels/articulated/derived/derived_constants.hpp"
 #include "kernels/articulated/dynamics/step.hpp"
+#include "kernels/articulated/sensors/sensors.hpp"
 
 namespace hindcast::articulated {
 
@@ -30,6 +31,8 @@ public:
     // Derives inverse weights that constraints need and that are not given, and, if `equalities`, what of
     // "eq_data" follows from the others. Adds this to the prologue.
     void derive(const ReferencePose& pose, bool equalities);
+    // Publishes these as NAME.sensordata, of the state at the begin of each step and its accelerations.
+    void sense_with(SensorPointer sensors);
     // Makes the arrays, and adds the start to the prologue and the energies.
     void build();
     // Adds the step to the phases, once it is known whether the scene has controllers and forces:
@@ -53,6 +56,7 @@ private:
     void make_constants();
     Array moving_dofs() const;
     Launch follow() const;
+    std::vector<Launch> sense();
     void step();
     void publish_energies();
     void publish_all_shown();
@@ -61,6 +65,7 @@ private:
     std::string name_;
     TreePointer tree_;
     PlanPointer plan_;
+    SensorPointer sensors_;
     Given given_;
     std::int64_t first_;
     Stage constants_;  // integers and numbers of constraints that never change

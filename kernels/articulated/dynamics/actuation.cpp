@@ -146,15 +146,33 @@ Float next_activation(const Actuator& actuator, const Float& act, const Float& r
 KernelDef actuation(const TreePointer& tree) {
     return kernel(
         "articulated_actuation",
-        {"qpos", "qvel", "act", "ctrl", "h", "xpos", "xquat", "cdof", "gainprm", "biasprm", "gear",
-         "compensation", "tendon_length", "tendon_moment", "moment", "actuator_force", "slope",
-         "act_dot", "actuator"},
+        {"qpos",
+         "qvel",
+         "act",
+         "ctrl",
+         "h",
+         "xpos",
+         "xquat",
+         "cdof",
+         "gainprm",
+         "biasprm",
+         "gear",
+         "compensation",
+         "tendon_length",
+         "tendon_moment",
+         "moment",
+         "actuator_length",
+         "actuator_force",
+         "slope",
+         "act_dot",
+         "actuator"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
                Param<Float> h, Read<Vec3> xpos, Read<Quat> xquat, Read<Six> cdof,
                Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Six> gear,
                Read<Float> compensation, Read<Float> tendon_length, Read<Float> tendon_moment,
-               WriteSlice<Float> moment, WriteSlice<Float> actuator_force, WriteSlice<Float> slope,
-               WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
+               WriteSlice<Float> moment, WriteSlice<Float> actuator_length,
+               WriteSlice<Float> actuator_force, WriteSlice<Float> slope, WriteSlice<Float> act_dot,
+               WriteSlice<Float> actuator) {
             const Tree& t = *tree;
             const Place place{qpos, xpos, xquat, cdof, {t, qpos, tendon_length, tendon_moment}};
             std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size()),
@@ -183,6 +201,7 @@ KernelDef actuation(const TreePointer& tree) {
                     row[at(dof)] = row[at(dof)] + value;
                 }
                 for (const int k : a.dofs) moment.store_once(t.entry(u, k), row[at(k)]);
+                actuator_length.store_once(u, way.length);
                 if (a.off) continue;
                 const Vec3 gain = gain_of[u], bias = bias_of[u];
                 if (a.may_wrap) {

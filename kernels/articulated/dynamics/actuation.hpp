@@ -2,6 +2,7 @@
 // acting. Arrays as in dynamics.hpp, and
 //   moment           actuators x dofs   how each acts: generalised force per actuator force; only
 //                                       entries that may be other than 0 are ever written
+//   actuator_length  actuators          m, rad
 //   actuator_force   actuators          after its limits
 //   slope            actuators          its derivative by the actuator's velocity; 0 where a limit
 //                                       of it, or of the joint that it acts on, holds

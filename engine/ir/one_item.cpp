@@ -22,6 +22,15 @@ protected:
 
 }  // namespace
 
+bool adds_at_computed_index(const Kernel& kernel) {
+    for (const Op& op : kernel.ops)
+        if (op.code == OpCode::accumulate && is_real(op.type) &&
+            kernel.op(op.operand[0]).code != OpCode::constant &&
+            kernel.op(op.operand[0]).code != OpCode::item)
+            return true;
+    return false;
+}
+
 Kernel with_own_sums(const Kernel& kernel) {
     Builder builder(kernel.name, kernel.precision);
     builder.contract = false;

@@ -5,6 +5,10 @@
 
 namespace hindcast::ir {
 
+// Whether it adds real numbers at an index that it computes. Even one that is known before the launch may
+// be another in each, with a number of the step in it.
+bool adds_at_computed_index(const Kernel& kernel);
+
 // The same kernel with its Accumulate parameters as Exclusive: terms are added one after the other, as
 // they come, where sums at any index would else be in fixed point. For launches of one item, and
 // parameters that are not bound to the same memory.

@@ -10,7 +10,6 @@
 #include "engine/backend/cuda/context.hpp"
 #include "engine/backend/launch_error.hpp"
 #include "engine/backend/plan/copy_elements.hpp"
-#include "engine/backend/plan/fixed_point.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/ir/memory_type.hpp"
 #include "engine/ir/one_item.hpp"
@@ -23,13 +22,13 @@ using ir::Access;
 using ir::Kernel;
 using ir::Parameter;
 
-// Of a launch of one item that adds at any index: its own sums need no fixed point.
+// Of a launch of one item that adds at any index: its own sums need neither fixed point nor a table of
+// what goes where, which the next launch would have to make anew.
 Kernel Launch::State::with_own_sums(const Kernel& k) const {
-    const std::vector<backend::FixedPoint> fixed = backend::fixed_point_parameters(k);
-    const bool any = std::ranges::any_of(fixed, &backend::FixedPoint::used);
     const bool clears = std::ranges::any_of(
         k.parameters, [](const Parameter& p) { return p.access == Access::sum; });
-    return items == 1 && any && !clears && !has_aliases() ? ir::with_own_sums(k) : k;
+    const bool own = items == 1 && ir::adds_at_computed_index(k) && !clears && !has_aliases();
+    return own ? ir::with_own_sums(k) : k;
 }
 
 const Kernel& Launch::State::kernel_of(Direction direction) {

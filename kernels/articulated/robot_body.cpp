@@ -4,6 +4,7 @@
 
 #include "engine/model/element_names.hpp"
 
+#include "engine/model/settling.hpp"
 #include "kernels/articulated/collision/narrow_phase.hpp"
 #include "kernels/articulated/constraints/constraint_rows.hpp"
 #include "kernels/articulated/constraints/constraint_solver.hpp"
@@ -382,6 +383,7 @@ void RobotBody::build() {
     if (!plan_->empty())
         prologue.add(copied(0.0, now_.at(solved_by(*tree_)), "initialize accelerations"));
     for (const Launch& l : placed()) prologue.add(l);
+    for (const Launch& l : placed()) model_.shared<model::Settling>().program.add(l);
     publish_energies();
     publish_all_shown();
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "engine/lang/kernel.hpp"
+#include "engine/model/settling.hpp"
 #include "engine/sim/variation.hpp"
 
 namespace hindcast::python {
@@ -67,7 +68,9 @@ void BatchWindows::make(Worker& worker, const SceneRuns::Set& of) const {
         if (ir::is_real(state.type())) varies.insert(state.data());
         add_copy(worker.load, options.device, state, copy);
     }
-    std::vector<Program> programs{model.prologue(), model.step_program()};
+    const Program& settling = model.shared<model::Settling>().program;
+    worker.load.append(settling);
+    std::vector<Program> programs{model.prologue(), settling, model.step_program()};
     for (const auto& [t, program] : model.events()) programs.push_back(program);
     differentiate_what_varies(programs, std::move(varies));
     for (const Program& program : programs)

@@ -19,6 +19,7 @@
 #include "engine/base/float_environment.hpp"
 #include "engine/base/thread_pool.hpp"
 #include "engine/document/text.hpp"
+#include "engine/model/settling.hpp"
 
 namespace hindcast::python {
 
@@ -326,7 +327,17 @@ void SceneBatch::reset(const Mask& mask, const std::vector<Given>& states) {
             const auto n = static_cast<std::size_t>(to.size());
             to.assign(std::span(given.numbers).subspan(m * n, n));
         }
+        if (!states.empty()) settle(worker, m);
     });
+}
+
+// Makes what follows from the state of a member that was changed.
+void SceneBatch::settle(std::size_t worker, std::size_t m) {
+    const Program& program = workers_[worker]->model().shared<model::Settling>().program;
+    if (program.launches().empty()) return;
+    for (const auto& [array, copy] : members_[m].state.arrays) array.copy_from(copy);
+    for (const Launch& launch : program.launches()) launch.forward().run();
+    for (const auto& [array, copy] : members_[m].state.arrays) copy.copy_from(array);
 }
 
 void SceneBatch::step(const Mask& mask, std::int64_t steps) {

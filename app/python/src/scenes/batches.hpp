@@ -122,6 +122,7 @@ private:
     bool goes_on();  // on any thread that each() works with
     void apply(Simulation& simulation, std::size_t member) const;
     void run_to(std::size_t worker, std::size_t member, std::int64_t target, bool anew);
+    void settle(std::size_t worker, std::size_t member);
     double loss_of(std::size_t member) const;
     std::size_t place_of(const std::string& name, const std::string& argument) const;
     std::size_t size_of(const std::string& name, const std::string& argument) const;

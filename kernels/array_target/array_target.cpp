@@ -4,6 +4,7 @@
 
 #include "engine/document/read.hpp"
 #include "engine/model/components.hpp"
+#include "engine/model/element_names.hpp"
 #include "kernels/particles/particles.hpp"
 
 namespace hindcast {
@@ -38,7 +39,7 @@ public:
 
     void build(Model& model) override {
         const Array array = find_array(model);
-        const std::vector<std::int64_t> elements = elements_of(array.shape()[0]);
+        const std::vector<std::int64_t> elements = elements_of(model, array.shape()[0]);
         const auto count = static_cast<std::int64_t>(elements.size()),
                    numbers = count * array.shape()[1];
         const std::int64_t grid[] = {count, array.shape()[1]};
@@ -74,15 +75,28 @@ private:
         throw document::fault(node, "there is no array '" + name + "'");
     }
 
-    std::vector<std::int64_t> elements_of(std::int64_t all) const {
+    std::vector<std::int64_t> elements_of(Model& model, std::int64_t all) const {
         std::vector<std::int64_t> elements;
         const document::Node* const list = settings_->find("elements");
         if (list == nullptr) {
             for (std::int64_t i = 0; i < all; ++i) elements.push_back(i);
             return elements;
         }
-        for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k)
-            elements.push_back(document::integer_of(list->item(k), 0, all - 1));
+        const std::string& array = settings_->find("array")->string();
+        const model::ElementNames* const names = model::element_names(model, array);
+        for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k) {
+            const document::Node& item = list->item(k);
+            if (names == nullptr || !item.is_string()) {
+                elements.push_back(document::integer_of(item, 0, all - 1));
+                continue;
+            }
+            try {
+                const model::ElementRange range = names->at(array, item.string());
+                for (std::int64_t e = 0; e < range.count; ++e) elements.push_back(range.first + e);
+            } catch (const Error& error) {
+                throw document::fault(item, error.happened()).remedy(error.what_to_do());
+            }
+        }
         return elements;
     }
 
@@ -103,8 +117,9 @@ void register_array_target(Registry& registry) {
                             "\"robot.qvel\", \"robot.control\", \"position\""),
           list("elements")
               .optional()
-              .schema(R"({"type":"integer","minimum":0})")
-              .doc("of the array; without it all"),
+              .schema(R"({"anyOf":[{"type":"integer","minimum":0},{"type":"string"}]})")
+              .doc("of the array, by number, or by name where they have names (\"hip\", "
+                   "\"root:0\"); without it all"),
           values("target")
               .schema(rows_schema)
               .fallback("0")

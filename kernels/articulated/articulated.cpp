@@ -38,6 +38,7 @@ public:
         pose_ = state("qpos", "qpos0");
         const auto bodies = m.size("nbody"), points = bodies - 1 + m.size("nsite");
         range_ = model.add_points(settings_->name(), points);
+        model::name_elements(model, settings_->name(), names_of_points(m));
         model.set_initial_points(range_.first, points_at(tree_, m, pose_));
         model.draw({settings_->name(), model::DrawnPoints{range_.first, points, 0}});
         model::DrawnSegments links;
@@ -129,6 +130,7 @@ public:
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         if (sensed->rows > 0) body_->sense_with(sensed);
         body_->build();
+        name_arrays(model, settings_->name(), m);
         self(model).placed = body_->placed();
 
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),

@@ -1,6 +1,6 @@
 #include "kernels/articulated/names.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <string_view>
 
 #include "engine/robot/model_reader.hpp"
@@ -82,6 +82,15 @@ ElementNames names_of(const RobotModel& robot, const std::string& key) {
     for (const Row& row : prefixes)
         if (key.starts_with(row.prefix)) return namer.things(row.kind);
     return ElementNames(0);
+}
+
+ElementNames names_of_points(const RobotModel& robot) {
+    const auto &bodies = robot.names(ObjectKind::body), &sites = robot.names(ObjectKind::site);
+    ElementNames all(static_cast<std::int64_t>(bodies.size() + sites.size()) - 1);
+    for (std::size_t b = 1; b < bodies.size(); ++b) all.add(bodies[b]);
+    for (const std::string& site : sites)
+        all.add(std::ranges::find(bodies, site) == bodies.end() ? site : "");
+    return all;
 }
 
 void name_arrays(model::Model& model, const std::string& body, const RobotModel& robot) {

@@ -13,6 +13,10 @@ namespace hindcast::articulated {
 // seven numbers those of the place are root:0 to root:2.
 model::ElementNames names_of(const robot::RobotModel& robot, const std::string& key);
 
+// Of the robot's points: bodies without the world, then sites; a site that is called like a body has
+// none.
+model::ElementNames names_of_points(const robot::RobotModel& robot);
+
 // Names the elements of the arrays that the body of this name has published.
 void name_arrays(model::Model& model, const std::string& body, const robot::RobotModel& robot);
 

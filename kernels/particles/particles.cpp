@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/document/read.hpp"
+#include "engine/model/element_names.hpp"
 #include "engine/model/value_request.hpp"
 #include "kernels/particles/implicit.hpp"
 
@@ -351,7 +352,24 @@ model::Range body_or_all(const Settings& settings, const Model& model) {
     return {0, model.point_count()};
 }
 
-Selection select_points(const Settings& settings, const Model& model) {
+namespace {
+
+// By its number, or its name where the body's points have names.
+std::int64_t point_of(const document::Node& node, const std::string& body,
+                      const Selection& selection, Model& model) {
+    const model::ElementNames* const names = model::element_names(model, body);
+    if (names == nullptr || !node.is_string())
+        return document::integer_of(node, 0, selection.body.count - 1);
+    try {
+        return names->at(body, node.string()).first;
+    } catch (const Error& error) {
+        throw document::fault(node, error.happened()).remedy(error.what_to_do());
+    }
+}
+
+}  // namespace
+
+Selection select_points(const Settings& settings, Model& model) {
     Selection selection;
     selection.body = settings.points(model, "of");
     if (const document::Node* list = settings.find("points")) {
@@ -359,7 +377,7 @@ Selection select_points(const Settings& settings, const Model& model) {
         std::set<std::int64_t> seen;
         for (std::size_t k = 0; k < list->size(); ++k) {
             const std::int64_t point =
-                document::integer_of(list->item(k), 0, selection.body.count - 1);
+                point_of(list->item(k), settings.find("of")->string(), selection, model);
             if (!seen.insert(point).second)
                 throw document::fault(list->item(k),
                                       "point " + std::to_string(point) + " is listed twice");
@@ -389,8 +407,10 @@ Field of_field() { return model::body("of").doc("the body"); }
 Field points_field() {
     return model::list("points")
         .optional()
-        .doc("these points of the body only: their numbers")
-        .schema(R"({"type":"integer","minimum":0})");
+        .doc(
+            "these points of the body only: their numbers, or their names: of a robot those of "
+            "bodies and sites")
+        .schema(R"({"anyOf":[{"type":"integer","minimum":0},{"type":"string"}]})");
 }
 
 }  // namespace particles

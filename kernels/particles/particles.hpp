@@ -104,7 +104,7 @@ inline Selection selection_of(const model::Settings& options) {
 inline model::Field listed_option() {
     return model::boolean("listed").fallback("false").doc("j is index_i; without, j is first + i");
 }
-Selection select_points(const model::Settings& settings, const model::Model& model);
+Selection select_points(const model::Settings& settings, model::Model& model);
 // The field rows that select_points() reads.
 model::Field of_field();
 model::Field points_field();

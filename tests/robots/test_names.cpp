@@ -218,6 +218,33 @@ TEST_CASE("names of robots: numbers of controllers are called by their actuators
     CHECK(s->parameters().values() == Numbers{3, 4, 0});
 }
 
+TEST_CASE("names of robots: objectives name points and elements of arrays") {
+    HINDCAST_NEEDS_MUJOCO();
+    Robot robot;
+    const auto loss = [&](const std::string& objective) {
+        robot.scene->document().set("/objective",
+                                    document::Document::parse("[" + objective + "]").root());
+        return robot.simulation()->run(false);
+    };
+    // Points: torso, left leg, head, box, which has none, so that nothing else is between.
+    CHECK(
+        loss(R"({"type": "point_target", "of": "robot", "target": [0, 0, 2],
+                   "points": ["head", "left leg"]})") ==
+        loss(R"({"type": "point_target", "of": "robot", "target": [0, 0, 2], "points": [2, 1]})"));
+    CHECK(loss(R"({"type": "array_target", "array": "robot.qpos", "elements": ["root", "hip"],
+                   "target": 0.25})") == loss(R"({"type": "array_target", "array": "robot.qpos",
+                   "elements": [0, 1, 2, 3, 4, 5, 6, 7], "target": 0.25})"));
+    const auto says = [&](const std::string& objective, const std::string& part) {
+        const std::string text = message([&] { loss(objective); });
+        CAPTURE(text);
+        CHECK(text.find(part) != std::string::npos);
+    };
+    says(R"({"type": "point_target", "of": "robot", "target": [0, 0, 2], "points": ["haed"]})",
+         "did you mean 'head'");
+    says(R"({"type": "array_target", "array": "robot.qpos", "elements": ["hop"]})",
+         "did you mean 'hip'");
+}
+
 TEST_CASE("names of robots: errors say what there is") {
     HINDCAST_NEEDS_MUJOCO();
     const auto says = [](const std::string& text, const std::string& part) {

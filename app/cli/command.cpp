@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "app/cli/info_robot.hpp"
+#include "app/cli/info/info_robot.hpp"
 #include "engine/backend/optional_passes.hpp"
 #include "engine/backend/single_block_use.hpp"
 #include "engine/base/hash.hpp"

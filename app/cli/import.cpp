@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "app/cli/command.hpp"
-#include "app/cli/info_robot.hpp"
+#include "app/cli/info/info_robot.hpp"
 #include "engine/base/error.hpp"
 #include "engine/base/files.hpp"
 #include "engine/document/document.hpp"

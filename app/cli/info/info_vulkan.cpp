@@ -1,4 +1,4 @@
-#include "app/cli/info_vulkan.hpp"
+#include "app/cli/info/info_vulkan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/cli/info_robot.hpp"
+#include "app/cli/info/info_robot.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "app/cli/command.hpp"
-#include "app/cli/info_robot.hpp"
-#include "app/cli/info_vulkan.hpp"
+#include "app/cli/info/info_robot.hpp"
+#include "app/cli/info/info_vulkan.hpp"
 #include "engine/backend/cpu/cpu.hpp"
 #include "engine/backend/cuda/driver.hpp"
 #include "engine/backend/cuda/nvrtc.hpp"

@@ -23,9 +23,10 @@ public:
     void build(model::Model& model) override {
         const model::Range body = settings_->points(model, "of");
         model::Term term = settings_->term(model);
-        const double factor = settings_->number("slope");
+        const double factor = settings_->number("slope"), most = settings_->number("most");
         const KernelDef cubes =
-            kernel("cubes", {"x", "value"}, [factor](Int i, Read<Vec3> x, Reduce<Float> value) {
+            kernel("cubes", {"x", "value"}, [=](Int i, Read<Vec3> x, Reduce<Float> value) {
+                raise_if(x[i].x() > most, "x is too large; make it less", i);
                 const Float c = x[i].x() * x[i].x() * x[i].x();
                 const Float wrong = ad::stop_gradient(c) + (c - ad::stop_gradient(c)) * factor;
                 value += wrong;
@@ -47,7 +48,8 @@ const Registry& registry() {
         r.add({model::Section::objective,
                "cubes",
                "sum of x^3",
-               {model::body("of").doc("the body"), model::number("slope").doc("of the derivative")},
+               {model::body("of").doc("the body"), model::number("slope").doc("of the derivative"),
+                model::number("most").fallback("1e9").doc("x beyond which it is refused")},
                [](std::shared_ptr<model::Settings> s) {
                    return std::make_unique<Cubes>(std::move(s));
                }});
@@ -200,6 +202,14 @@ TEST_CASE("gradient check: at other values than the scene's") {
     const GradientReport report = check(cubes("1", positions), wanted);
     CHECK(report.passed());
     CHECK(report.entries[0].adjoint == doctest::Approx(3 * 2.3 * 2.3));
+}
+
+TEST_CASE("gradient check: a module that refuses values nearby is no loss there") {
+    // x is 2 at one of the points: of the steps those below 2.5e-4 stay in what is accepted.
+    const GradientReport report = check(cubes(R"(1, "most": 2.0005)", positions));
+    for (const std::string& failure : report.failures()) FAIL_CHECK(failure);
+    CHECK(report.entries[3].difference == doctest::Approx(12));
+    CHECK(report.entries[3].step < 2.5e-4);
 }
 
 TEST_CASE("gradient check: it can be stopped") {

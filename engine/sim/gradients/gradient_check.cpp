@@ -228,9 +228,29 @@ private:
         for (const double h : step_sizes)
             for (const double signed_step : {h, -h})
                 points.push_back(moved(direction, signed_step));
-        return ensemble_.evaluate(points, gradient, [this](std::size_t point) {
-            if (point % 2 == 0) ask();
-        });
+        try {
+            return ensemble_.evaluate(points, gradient, [this](std::size_t point) {
+                if (point % 2 == 0) ask();
+            });
+        } catch (const Error&) {
+            return around_one_by_one(points, gradient);
+        }
+    }
+
+    // Where a module refuses a point there is no loss. Throws Error if it refuses all.
+    std::vector<Ensemble::Result> around_one_by_one(const std::vector<Vector>& points,
+                                                    bool gradient) {
+        std::vector<Ensemble::Result> results;
+        std::size_t refused = 0;
+        for (const Vector& point : points) {
+            try {
+                results.push_back(ensemble_.evaluate({&point, 1}, gradient).at(0));
+            } catch (const Error&) {
+                if (++refused == points.size()) throw;
+                results.emplace_back().loss = nan;
+            }
+        }
+        return results;
     }
 
     GradientReport::Slope judge(const Vector& direction, double adjoint, double floor) {

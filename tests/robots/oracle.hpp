@@ -96,6 +96,21 @@ public:
         return {numbers, model_.reals(name).size()};
     }
     void set_constants() { call<void(const void*, void*)>("mj_setConst")(memory(), data_); }
+    // The derivatives of a step by the state (tangents of qpos, then qvel) and by the controls, row by row,
+    // from central differences of this width.
+    struct Transition {
+        std::vector<double> by_state, by_control;
+    };
+    Transition transition(double width) {
+        const auto state = static_cast<std::size_t>(2 * model_.size("nv") + model_.size("na"));
+        Transition t;
+        t.by_state.resize(state * state);
+        t.by_control.resize(state * static_cast<std::size_t>(model_.size("nu")));
+        call<void(const void*, void*, double, std::uint8_t, double*, double*, double*, double*)>(
+            "mjd_transitionFD")(memory(), data_, width, 1, t.by_state.data(), t.by_control.data(),
+                                nullptr, nullptr);
+        return t;
+    }
     // The memory of its mjData, for what no function says (contacts.hpp).
     const std::byte* data() const { return static_cast<const std::byte*>(data_); }
     // Of the state before the last step, without constraints, except with RK4.

@@ -144,7 +144,7 @@ void register_joint_target(Registry& registry) {
          "Distance of a robot's joints to positions and velocities: mean over the times of the sum "
          "over joints of position_factor |q - qpos|^2 + velocity_factor |dq/dt - qvel|^2. The "
          "distance of quaternions is the angle of the turn between them.",
-         {text("of").doc("the name of the robot"),
+         {body("of").doc("the name of the robot"),
           list("joints")
               .optional()
               .schema(R"({"type":["string","integer"]})")

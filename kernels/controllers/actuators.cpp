@@ -52,7 +52,7 @@ Actuators actuators_of(const Settings& settings, Model& model) {
     return actuators;
 }
 
-model::Field of_field() { return model::text("of").doc("the name of the robot"); }
+model::Field of_field() { return model::body("of").doc("the name of the robot"); }
 
 model::Field actuators_field() {
     return model::list("actuators")

@@ -225,7 +225,7 @@ void register_measured(Registry& registry) {
          "steps; value = sum of rho(r) / 2, where rho(r) = r^2; huber: r^2 for |r| <= width, else "
          "width (2 |r| - width); cauchy: width^2 log(1 + (r / width)^2). What is compared at "
          "exactly the time of a step is the state that the next step begins with.",
-         {text("of").doc("the body that was measured"),
+         {body("of").doc("the body that was measured"),
           text("file").doc("a table in CSV with a line of column names, beside the scene or below"),
           text("time").fallback("\"time\"").doc("the column of times, in seconds"),
           list("channels")

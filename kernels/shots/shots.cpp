@@ -243,7 +243,7 @@ void register_shots(Registry& registry) {
          "set "
          "to a state of its own, measured or to be found (multiple shooting). The objective "
          "\"continuity\" makes the shots meet.",
-         {text("of").doc("the name of the robot"),
+         {body("of").doc("the name of the robot"),
           number("every").optional().unit("s").positive().doc(
               "from the begin of a shot to the next; a multiple of the step"),
           list("times")

@@ -72,7 +72,7 @@ TEST_CASE("editor: edits are undone and redone by name; a drag is one step") {
 
 TEST_CASE("editor: each registered type can be added to a scene of its dimension, which builds") {
     // What a type needs besides a new scene the coverage scenes show: two dimensions, that there are
-    // no particles or an implicit integrator, where all of them are so; where its own module has it, points with a radius
+    // no particles or an implicit integrator, where all of them are so; robots; where its own module has it, points with a radius
     // or fixed ones, and other bodies that an objective measures or a force acts on.
     std::vector<Scene> examples;
     for (const std::string& module : test::all_modules().modules())
@@ -99,6 +99,20 @@ TEST_CASE("editor: each registered type can be added to a scene of its dimension
         REQUIRE_NOTHROW(built(editor));
         if (type.type == "articulated") {  // a robot is a file that people choose
             CHECK_THROWS_AS(editor.add(type.section, type.type), Error);
+            continue;
+        }
+        if (has(*example, "articulated")) {
+            // To the scene with its robot; what a person has to say the error names.
+            editor.open(example->file());
+            const auto document = editor.document();
+            const std::string refusal = test::message([&] { editor.add(type.section, type.type); });
+            CAPTURE(refusal);
+            if (refusal == "no error")
+                CHECK_NOTHROW(built(editor));
+            else {
+                CHECK(refusal.starts_with("'" + type.type + "'"));
+                CHECK(editor.document() == document);
+            }
             continue;
         }
         if (planar) {

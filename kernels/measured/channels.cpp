@@ -21,7 +21,7 @@ using model::Settings;
 
 namespace {
 
-// Arrays that hold what a step begins and ends with; all others belong to what happens in it.
+// Arrays that a step leaves as those of its end.
 constexpr std::string_view states[] = {"qpos", "qvel", "act",    "xpos",     "xquat",   "xipos",
                                        "cdof", "cvel", "cinert", "position", "velocity"};
 
@@ -62,12 +62,20 @@ public:
         std::optional<std::int64_t> slope_row;
         if (velocity != nullptr)
             slope_row = robot_ != nullptr ? velocity_of(*robot_, row) : std::optional(row);
-        const bool state =
+        channel.is_state =
             std::ranges::find(states, std::string_view(array_name)) != std::end(states);
-        channel.between = !state ? Between::hold : slope_row ? Between::cubic : Between::linear;
+        channel.between = !channel.is_state ? Between::hold
+                          : slope_row       ? Between::cubic
+                                            : Between::linear;
         if (reader.has("between")) {
             channel.between =
                 static_cast<Between>(reader.choice("between", {"hold", "linear", "cubic"}));
+            if (!channel.is_state && channel.between != Between::hold)
+                throw document::fault(*item.find("between"),
+                                      "'" + array_name +
+                                          "' has what was at the begin of each step, and nothing "
+                                          "to go to from there")
+                    .remedy("write \"hold\"; make steps as short as the samples ask");
             if (channel.between == Between::cubic && !slope_row)
                 throw document::fault(*item.find("between"),
                                       "the velocity of this number is not there to be its slope")
@@ -164,6 +172,8 @@ Samples read_samples(const document::CsvTable& table, const std::string& time,
             if (const double whole = std::round(place);
                 std::fabs(place - whole) <= 1e-9 * std::max(1.0, whole))
                 place = whole;
+            // Forces at the end of the run belong to a step that is not made.
+            if (!channel.is_state && place >= static_cast<double>(steps)) continue;
             const auto in = std::clamp(static_cast<std::int64_t>(std::floor(place)),
                                        std::int64_t{0}, steps - 1);
             samples.times.push_back(t);

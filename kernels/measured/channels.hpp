@@ -13,7 +13,7 @@ namespace hindcast::measured {
 
 // How a number is continued between the begin and the end of the step that a time lies in.
 enum class Between {
-    hold,    // as the step has it: forces and accelerations, which belong to a whole step
+    hold,    // as at the begin of the step
     linear,  // along the line
     cubic    // the cubic Hermite polynomial: positions, whose velocities are its slopes
 };
@@ -21,6 +21,9 @@ enum class Between {
 struct Channel {
     std::string column;  // of the file
     Between between = Between::linear;
+    // The array has states. What others have at the end of a step, such as forces, accelerations and
+    // sensors, is that of the state at its begin.
+    bool is_state = true;
     int value = 0, slope = -1;  // columns of the recording; the latter for cubic
 };
 

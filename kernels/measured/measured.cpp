@@ -62,7 +62,9 @@ KernelDef residuals(const std::vector<Channel>& channels, const std::vector<std:
                                        return Float(from[k + column * steps]);
                                    };
                                    Float x = kept(end, channel.value);
-                                   if (channel.between == Between::linear) {
+                                   if (channel.between == Between::hold && channel.is_state) {
+                                       x = select(t < 1.0, kept(begin, channel.value), x);
+                                   } else if (channel.between == Between::linear) {
                                        const Float a = kept(begin, channel.value);
                                        x = a + t * (x - a);
                                    } else if (channel.between == Between::cubic) {
@@ -236,12 +238,16 @@ void register_measured(Registry& registry) {
 "between":{"enum":["hold","linear","cubic"]}}})")
               .doc(
                   "what is compared: {\"column\": of the file, \"array\": of the body (qpos, qvel, "
-                  "xpos, actuator_force ...; position, velocity of points), \"index\": number of "
-                  "its element, or name of the joint, body or actuator, \"component\", "
-                  "\"between\"}. Between steps positions of points, hinges and slides go along "
-                  "the cubic that has their velocities, other states along a line, forces and "
-                  "accelerations are those of the step (hold), unless \"between\" says so. Empty "
-                  "cells are no samples"),
+                  "xpos, sensordata, actuator_force ...; position, velocity of points), \"index\": "
+                  "number of its element, or name of the joint, body, sensor or actuator, "
+                  "\"component\", \"between\"}. Between steps positions of points, hinges and "
+                  "slides "
+                  "go along the cubic that has their velocities, other states along a line; "
+                  "forces, "
+                  "accelerations and sensors are those of the state at the begin of the step "
+                  "(hold). "
+                  "\"between\" may choose hold, linear or cubic for states. Empty cells are no "
+                  "samples"),
           number("start").fallback("0").unit("s").doc("time of the file that is the scene's 0"),
           number("from").fallback("0").unit("s").at_least(0).doc("earlier samples are left out"),
           number("until").optional().unit("s").at_least(0).doc(

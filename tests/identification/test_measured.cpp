@@ -6,6 +6,7 @@
 #include "engine/model/residuals.hpp"
 #include "tests/identification/measured_scene.hpp"
 #include "tests/support/error_message.hpp"
+#include "tests/support/mujoco.hpp"
 
 using namespace hindcast;
 using namespace hindcast::test;
@@ -76,12 +77,14 @@ TEST_CASE("measured: residuals at the samples' own times") {
         CHECK(r[0] == doctest::Approx(v0 + 0.04 * g).epsilon(1e-13));
         CHECK(r[1] == doctest::Approx(v0 + 0.55 * g).epsilon(1e-13));
     }
-    SUBCASE("held: the end of the step") {
-        const auto r = residuals("time,z\n0.04,0\n0.55,0\n",
+    SUBCASE("held: the begin of the step") {
+        const auto r = residuals("time,z\n0.04,0\n0.2,0\n0.55,0\n0.6,0\n",
                                  R"("channels": [{"column": "z", "array": "velocity",
                                                   "component": 2, "between": "hold"}])");
-        CHECK(r[0] == doctest::Approx(v_at(1)).epsilon(1e-13));
-        CHECK(r[1] == doctest::Approx(v_at(6)).epsilon(1e-13));
+        CHECK(r[0] == doctest::Approx(v_at(0)).epsilon(1e-13));
+        CHECK(std::fabs(r[1] - v_at(2)) < 1e-13);
+        CHECK(r[2] == doctest::Approx(v_at(5)).epsilon(1e-13));
+        CHECK(r[3] == doctest::Approx(v_at(6)).epsilon(1e-13));
     }
     SUBCASE("scale, offset, sigma, delay, another clock, a window") {
         const auto r =
@@ -102,6 +105,36 @@ TEST_CASE("measured: residuals at the samples' own times") {
         for (std::size_t i = 0; i < 4; ++i)
             CHECK(r[i] == doctest::Approx(expected[i]).epsilon(1e-13));
     }
+}
+
+TEST_CASE("measured: a robot's forces are those at the begin of a step, its joints have names") {
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    // A bead of 2 kg on a rod, held by a servo of 50 N/m at 0: force -50 x, and x = 1 at first.
+    put_file(folder, "bead.xml", R"(<mujoco><option gravity="0 0 0"/><worldbody><body>
+      <joint name="rod" type="slide" axis="1 0 0"/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>
+      </body></worldbody><actuator><position name="servo" joint="rod" kp="50"/></actuator></mujoco>)");
+    put_file(folder, "bead.csv", "time,f,x\n0,0,0\n0.015,0,\n0.02,0,0\n0.03,0,\n");
+    const auto scene = [](const std::string& more) {
+        return R"({"format": 1, "time": {"step": 0.01, "steps": 3},
+          "bodies": [{"type": "articulated", "name": "bead", "model": "bead.xml", "qpos": [1]}],
+          "objective": [{"type": "measured", "name": "m", "of": "bead", "file": "bead.csv", "channels": [
+            {"column": "f", "array": "actuator_force", "index": "servo")" +
+               more + R"(}, {"column": "x", "array": "qpos", "index": "rod"}]}]})";
+    };
+    const auto simulation = measured_scene(folder, scene(""));
+    simulation->run();
+    const auto r = simulation->model().array("m.residual").to_doubles();
+    // Semi-implicit Euler: v -= h 25 x, x += h v. The force at 0.03 s belongs to a step that is not made.
+    const double x1 = 1 - 0.0001 * 25, x2 = x1 + (x1 - 1) - 0.0001 * 25 * x1;
+    const double expected[] = {-50, -50 * x1, -50 * x2, 1, x2};
+    REQUIRE(r.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(r[i] == doctest::Approx(expected[i]).epsilon(1e-12));
+    CHECK(contains(message([&] { measured_scene(folder, scene(R"(, "between": "linear")")); }),
+                   "has what was at the begin of each step"));
+    std::string wrong = scene("");
+    wrong.replace(wrong.find("\"servo\""), 7, "\"serwo\"");
+    CHECK(contains(message([&] { measured_scene(folder, wrong); }), "servo"));
 }
 
 TEST_CASE("measured: the loss is half the sum of rho") {

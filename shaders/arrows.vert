@@ -53,4 +53,7 @@ void main() {
     place = p;
     normal = normalize(facing + 0.9 * left * side);
     gl_Position = clip_of(p);
+#if PASS == COLOUR
+    if (is_mode(1u)) gl_Position.z = gl_Position.w;  // seen through everything
+#endif
 }

@@ -49,7 +49,7 @@ struct Drawable {
         box_edges,   // Frame::numbers: low, high (6)
         markers,     // Frame::numbers: 3 each: crosses of constant size on the screen
         arrows       // from the points' `places` along the channel `values` (vectors);
-                     // Frame::numbers: {0} if there are none in this frame
+                     // Frame::numbers: {0}: none in this frame; {1}: seen through all
     };
     Kind kind = Kind::points;
     std::string name;  // of the scene's object

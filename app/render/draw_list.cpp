@@ -104,6 +104,7 @@ private:
     // True if it is a floor.
     bool add_thing(int number);
     void add_grid();
+    void add_arrows(int number, const DrawConstants& constants);
     void add_trails();
     void add_plane(int number, const Vec3& normal, double offset, std::uint32_t flags,
                    const Colour& colour);
@@ -319,7 +320,8 @@ bool Maker::add_thing(int number) {
             if (!numbers.empty() && numbers[0] == 0) return false;
             constants.scale = static_cast<float>(view_.arrow_scale);
             if (view_.arrow_log) constants.flags |= arrow_log;
-            add(Shape::arrows, number, 9 * constants.count, constants).casts_shadow = false;
+            constants.mode = !numbers.empty() && numbers[0] == 1 ? 1 : 0;
+            add_arrows(number, constants);
             break;
         case Kind::half_space: {
             if (numbers.size() < 4) return false;
@@ -479,6 +481,14 @@ void Maker::add_markers(int number, const std::vector<double>& numbers) {
     item.casts_shadow = false;
     item.writes_depth = false;
     if (item.group != Group::ghost) item.group = Group::overlay;
+}
+
+void Maker::add_arrows(int number, const DrawConstants& constants) {
+    const bool through = constants.mode == 1;
+    Item& item = add(Shape::arrows, number, 9 * constants.count, constants);
+    item.casts_shadow = false;
+    item.writes_depth = !through;
+    if (through && item.group != Group::ghost) item.group = Group::overlay;
 }
 
 void Maker::add_trails() {

@@ -102,9 +102,15 @@ TEST_CASE("gui robots: sliders move joints and controls, and undo takes them bac
         REQUIRE(at(robot, "/bodies/0/ctrl/lift") != nullptr);
         CHECK(std::fabs(at(robot, "/bodies/0/ctrl/lift")->real() - 4) < 1);
         CHECK(runs_what_is_edited(robot));
+        // The second motor has no name: where it is moved, all are written.
+        press_at(hands, slider("arm.ctrl", 1), 0.75F);
+        const document::Node* const controls = at(robot, "/bodies/0/ctrl");
+        REQUIRE(controls->is_array());
+        CHECK(std::fabs(document::number_of(controls->item(0)) - 4) < 1);
+        CHECK(std::fabs(document::number_of(controls->item(1)) - 0.5) < 0.1);
+        CHECK(runs_what_is_edited(robot));
         robot.picture("robot_sliders_moved");
-        // The second motor has no name, so that the first slider that moves it writes all.
-        for (int k = 0; k < 3; ++k) hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+        for (int k = 0; k < 4; ++k) hands.KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
         CHECK(at(robot, "/bodies/0/qpos") == nullptr);
         CHECK(at(robot, "/bodies/0/ctrl") == nullptr);
         CHECK(runs_what_is_edited(robot));
@@ -130,7 +136,7 @@ TEST_CASE("gui robots: a slider of what stands in a list, and sliders that have 
 TEST_CASE("gui robots: the inspector calls elements by their names") {
     HINDCAST_NEEDS_MUJOCO();
     Robot robot;
-    robot.run([&](ImGuiTestContext&) {
+    robot.run([&](ImGuiTestContext& hands) {
         open_arm(robot, R"(, "body_mass": {"box": 3})");
         test::select(robot, "/bodies/0");
         show_panel(robot, "Inspector");
@@ -138,6 +144,10 @@ TEST_CASE("gui robots: the inspector calls elements by their names") {
                                             &session::QuantityInfo::path);
         REQUIRE(info != robot.now().quantities.end());
         CHECK(info->values == std::vector<double>{0, 1, 0.5, 3});
+        for (const char* const list : {"body_mass", "qpos"})
+            hands.ItemClick(
+                (std::string("//###Inspector/") + list + "/arm." + list + "/###list").c_str());
+        robot.frames(2);
         robot.picture("robot_inspector");
     });
 }

@@ -6,6 +6,7 @@
 
 #include "app/gui/draw/widgets.hpp"
 #include "engine/document/text.hpp"
+#include "engine/document/values.hpp"
 #include "engine/model/element_names.hpp"
 
 namespace hindcast::gui {
@@ -49,13 +50,28 @@ EntryPlace place_by_name(const session::QuantityInfo& q, const Node* written, st
         return {pointer};
     }
     const std::string name = q.names->name(element);
-    if (name.empty()) return {};
     EntryPlace place;
+    if (name.empty()) {  // all of them are written, as a list
+        document::ValueRequest request;
+        request.count = q.names->count();
+        request.components = q.components;
+        place.numbers = q.names->otherwise;
+        try {
+            if (written != nullptr)
+                place.numbers = model::evaluate(*written, request, q.names.get()).data;
+        } catch (const Error& error) {
+            return {"", error.happened()};
+        }
+        place.pointer = q.scene_pointer;
+        place.at = index;
+        place.row = q.components;
+        return place;
+    }
     if (components > 1) {
         const auto first = static_cast<std::ptrdiff_t>(index - index % components);
         const auto& others = q.names->otherwise;
-        place.vector.assign(others.begin() + first,
-                            others.begin() + first + static_cast<std::ptrdiff_t>(components));
+        place.numbers.assign(others.begin() + first,
+                             others.begin() + first + static_cast<std::ptrdiff_t>(components));
         place.at = index % components;
     }
     place.pointer = q.scene_pointer;
@@ -70,10 +86,10 @@ EntryPlace place_by_name(const session::QuantityInfo& q, const Node* written, st
 
 Node EntryPlace::written(double value) const {
     Node node(value);
-    if (!vector.empty()) {
-        node = Node::array();
-        for (std::size_t k = 0; k < vector.size(); ++k)
-            node.push_back(Node(k == at ? value : vector[k]));
+    if (!numbers.empty()) {
+        std::vector<double> all = numbers;
+        all[at] = value;
+        node = document::written_form(all, row > 0 ? row : static_cast<int>(all.size()), row == 0);
     }
     return name.empty() ? node : Node::object({{name, std::move(node)}});
 }

@@ -14,9 +14,11 @@ namespace hindcast::gui {
 struct EntryPlace {
     std::string pointer;  // "": it cannot be edited
     std::string why_not = {};
-    // What is written is all of this vector, with the number at `at`; empty: the number alone.
-    std::vector<double> vector = {};
+    // What is written are all of these numbers, with the new one at `at`: a vector, or rows of so many
+    // components. Empty: the number alone.
+    std::vector<double> numbers = {};
     std::size_t at = 0;
+    int row = 0;            // components; 0: a vector
     std::string name = {};  // and is written under this name; "": by itself
 
     document::Node written(double value) const;

@@ -271,7 +271,8 @@ render::Frame FrameJob::frame() const {
             own ? arrows != nullptr && arrows->draws(static_cast<int>(k))
                 : !input.contents.arrows.empty() &&
                       (arrows == nullptr || arrows->kind != ValueSource::Kind::shown);
-        if (!drawn) f.numbers[k] = {0};
+        // Where bodies touch, and joints in them, is seen through the bodies.
+        if (!drawn || own) f.numbers[k] = {drawn ? 1.0 : 0.0};
     }
     return f;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/document/read.hpp"
+#include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/looks/appearance.hpp"
 #include "kernels/articulated/looks/sliders.hpp"
 #include "kernels/articulated/model_numbers.hpp"
@@ -73,8 +74,21 @@ public:
         move_mocap(places, turns);
         give("body_pos", "body_pos", bodies, places);
         give("body_quat", "body_quat", bodies, turns);
-        for (const char* key : {"body_mass", "body_inertia", "body_ipos", "body_iquat"})
-            give(key, key, bodies, own(key));
+        std::optional<Argument> pseudo;
+        for (const char* key : {"body_mass", "body_inertia", "body_ipos", "body_iquat"}) {
+            if (!is_pseudo())
+                give(key, key, bodies, own(key));
+            else if (settings_->written(key))
+                throw settings_->error(key, "inertias are those of \"body_pseudo_inertia\"")
+                    .remedy("remove this key, or \"inertia_numbers\"");
+        }
+        if (is_pseudo())
+            pseudo =
+                number_of(*settings_, model, "body_pseudo_inertia", bodies, pseudo_inertias(m), m)
+                    .argument();
+        else if (settings_->written("body_pseudo_inertia"))
+            throw settings_->error("body_pseudo_inertia", "inertias are principal moments here")
+                .remedy("add \"inertia_numbers\": \"pseudo\", or remove this key");
         for (const char* key : {"jnt_pos", "jnt_axis", "jnt_stiffness"})
             give(key, key, joints, own(key));
         for (const char* key :
@@ -127,6 +141,11 @@ public:
         if (const auto ctrl = given.find("ctrl"); ctrl != given.end())
             self(model).ctrl = ctrl->second;
         body_.emplace(model, settings_->name(), tree_, plan_, std::move(given), range_.first);
+        if (pseudo) {
+            std::vector<std::int64_t> has_mass;
+            for (const double mass : m.reals("body_mass")) has_mass.push_back(mass > 0 ? 1 : 0);
+            body_->take_pseudo_inertia(*pseudo, has_mass, own("body_iquat"));
+        }
         if (derives) body_->derive(reference(), !settings_->written("eq_data"));
         if (sensed->rows > 0) body_->sense_with(sensed);
         body_->build();
@@ -155,7 +174,7 @@ private:
                              : static_cast<int>(settings_->integer("max_contacts"));
         try {
             robot_ = std::make_shared<const RobotModel>(RobotModel::load(path));
-            tree_ = tree_of(*robot_);
+            tree_ = tree_of(*robot_, is_pseudo());
             plan_ = plan_of(*robot_, most);
             model.shared<Robots>().by_name[settings_->name()] = {.name = settings_->name(),
                                                                  .model = robot_,
@@ -208,6 +227,9 @@ private:
                 turns[4 * b + k] = robot_->reals("key_mquat")[4 * row + k];
         }
     }
+
+    // Whether inertias are numbers of which every value is possible.
+    bool is_pseudo() const { return settings_->choice("inertia_numbers") == "pseudo"; }
 
     SensorPointer sensors() const {
         std::vector<std::string> names;
@@ -275,6 +297,12 @@ void register_articulated(Registry& registry) {
             .at_most(10'000)
             .doc("contacts at once that there is room for; without it 64. More of them "
                  "are an error"));
+    fields.push_back(
+        choice("inertia_numbers", {"principal", "pseudo"})
+            .fallback("\"principal\"")
+            .doc("what says how bodies resist: body_mass, body_ipos, body_inertia and body_iquat, "
+                 "or "
+                 "body_pseudo_inertia, of which every value is possible, for identification"));
     fields.push_back(
         list("sensors")
             .optional()

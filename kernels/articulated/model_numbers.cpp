@@ -56,6 +56,13 @@ const std::vector<Field>& rows() {
         quaternions("body_iquat",
                     "axes of inertia of each body, in its frame: lists of w, x, y, z, normalised "
                     "where they are read"),
+        lists("body_pseudo_inertia", 10,
+              "of each body with \"inertia_numbers\": \"pseudo\": a, d1, d2, d3, s12, s23, s13, "
+              "t1, t2, "
+              "t3, of which every value is possible: U = e^a [e^d1 s12 s13 t1; e^d2 s23 t2; e^d3 "
+              "t3; 1] "
+              "is the upper triangular factor of the pseudo-inertia, t the centre of mass, e^2a "
+              "the mass"),
         triples("body_pos", "place of each body's frame in its parent's").unit("m"),
         quaternions("body_quat",
                     "orientation of each body's frame in its parent's: lists of w, x, y, z, "
@@ -135,6 +142,7 @@ int components_of(const Field& field) {
     const auto has = [&](const char* part) { return key.find(part) != std::string::npos; };
     if (has("_quat") || key == "body_iquat") return 4;
     if (key == "pair_friction") return 5;
+    if (key == "body_pseudo_inertia") return 10;
     if (key == "eq_data") return 12;
     if (key == "actuator_gear") return 6;
     if (has("_solimp")) return 5;

@@ -29,7 +29,8 @@ class Reading : robot::ModelReader {
 public:
     explicit Reading(const RobotModel& model) : ModelReader(model) {}
 
-    TreePointer run() {
+    TreePointer run(bool full_inertia) {
+        t_.full_inertia = full_inertia;
         t_.nq = count("nq");
         t_.nv = count("nv");
         t_.na = count("na");
@@ -252,9 +253,9 @@ bool Tree::has_tendon_armature() const {
     return std::ranges::any_of(tendons, [](const Tendon& t) { return t.armature != 0; });
 }
 
-TreePointer tree_of(const RobotModel& model) {
+TreePointer tree_of(const RobotModel& model, bool full_inertia) {
     require_simulated(model);
-    return Reading(model).run();
+    return Reading(model).run(full_inertia);
 }
 
 }  // namespace hindcast::articulated

@@ -110,6 +110,7 @@ struct Tree {
     std::vector<Actuator> actuators;
     robot::IntegratorType integrator{};
     bool springs = true, dampers = true, gravity = true;
+    bool full_inertia = false;        // inertias of bodies are matrices: the scene's choice
     bool damping_is_implicit = true;  // of Euler's method, in the damping of joints
 
     bool has_spatial_tendons() const;
@@ -125,6 +126,6 @@ using TreePointer = std::shared_ptr<const Tree>;
 
 // Throws Error, by name and with a remedy, where the model has something that moves it and that is
 // not simulated, and what robot::require_supported() refuses.
-TreePointer tree_of(const robot::RobotModel& model);
+TreePointer tree_of(const robot::RobotModel& model, bool full_inertia = false);
 
 }  // namespace hindcast::articulated

@@ -1,10 +1,30 @@
 // The launches of derived constants, in the prologue of a robot's scene.
 #include <algorithm>
 
+#include "kernels/articulated/derived/pseudo_inertia.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
 #include "kernels/articulated/robot_body.hpp"
 
 namespace hindcast::articulated {
+
+void RobotBody::take_pseudo_inertia(const Argument& numbers,
+                                    const std::vector<std::int64_t>& has_mass,
+                                    const std::vector<double>& iquat) {
+    const auto bodies = static_cast<std::int64_t>(tree_->bodies.size());
+    const auto add = [&](const char* key, int columns, const char* unit, const char* meaning) {
+        const Array made = model_.add_array(name_ + "." + key, bodies, columns,
+                                            {.unit = unit, .meaning = meaning});
+        given_.insert_or_assign(key, made);
+    };
+    add("body_mass", 1, "kg", "mass of each body");
+    add("body_ipos", 3, "m", "centre of mass of each body, in its frame");
+    add("body_fullinertia", 6, "kg m^2",
+        "inertia of each body about its centre of mass, in its axes: xx, yy, zz, xy, xz, yz");
+    given_.insert_or_assign("body_iquat", array_of(iquat, 4));
+    model_.prologue().add(launch(
+        inertia_from_pseudo(), {}, "inertias from pseudo-inertias",
+        {{"body_pseudo_inertia", numbers}, {"has_mass", model_.index_array(has_mass, 1)}}, bodies));
+}
 
 void RobotBody::derive(const ReferencePose& pose, bool equalities) {
     if (plan_->empty()) return;

@@ -15,10 +15,25 @@ int body_count(const Tree& t) { return static_cast<int>(t.bodies.size()); }
 
 }  // namespace
 
+Mat3 symmetric(const Six& s) {
+    Mat3 m;
+    for (int i = 0; i < 3; ++i) m(i, i) = s[i];
+    m(0, 1) = m(1, 0) = s[3];
+    m(0, 2) = m(2, 0) = s[4];
+    m(1, 2) = m(2, 1) = s[5];
+    return m;
+}
+
 Inertia body_inertia_of(const Tree& tree, int body, const Read<Vec3>& xpos, const Read<Quat>& xquat,
                         const Read<Vec3>& xipos, const Property<Float>& body_mass,
-                        const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat) {
+                        const Property<Vec3>& body_inertia, const Property<Quat>& body_iquat,
+                        const Property<Six>& body_fullinertia) {
     const Vec3 from_origin = xipos[body] - Vec3(xpos[tree.bodies[at(body)].root]);
+    if (tree.full_inertia) {
+        const Mat3 axes = to_matrix(Quat(xquat[body]));
+        return Inertia(body_mass[body], from_origin,
+                       axes * symmetric(body_fullinertia[body]) * transpose(axes));
+    }
     return Inertia(body_mass[body], from_origin, body_inertia[body],
                    Quat(xquat[body]) * normalize(body_iquat[body]));
 }
@@ -27,17 +42,17 @@ KernelDef inertia(const TreePointer& tree) {
     return kernel(
         "articulated_inertia",
         {"xpos", "xquat", "xipos", "cdof", "body_mass", "body_inertia", "body_iquat",
-         "dof_armature", "tendon_moment", "cinert", "inertia"},
+         "body_fullinertia", "dof_armature", "tendon_moment", "cinert", "inertia"},
         [tree](Int, Read<Vec3> xpos, Read<Quat> xquat, Read<Vec3> xipos, Read<Six> cdof,
                Property<Float> body_mass, Property<Vec3> body_inertia, Property<Quat> body_iquat,
-               Property<Float> dof_armature, Read<Float> tendon_moment, WriteSlice<Ten> cinert,
-               WriteSlice<Float> matrix) {
+               Property<Six> body_fullinertia, Property<Float> dof_armature,
+               Read<Float> tendon_moment, WriteSlice<Ten> cinert, WriteSlice<Float> matrix) {
             const Tree& t = *tree;
             std::vector<Inertia> composite(t.bodies.size());
             for (int b = 1; b < body_count(t); ++b) {
                 if (!t.moves(b)) continue;
-                composite[at(b)] =
-                    body_inertia_of(t, b, xpos, xquat, xipos, body_mass, body_inertia, body_iquat);
+                composite[at(b)] = body_inertia_of(t, b, xpos, xquat, xipos, body_mass,
+                                                   body_inertia, body_iquat, body_fullinertia);
                 cinert.store_once(b, composite[at(b)].ten());
             }
             for (int b = body_count(t) - 1; b > 0; --b) {

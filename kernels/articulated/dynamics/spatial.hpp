@@ -85,6 +85,13 @@ struct Inertia {
         off = Vec3(about_center(0, 1) - c[0] * first[1], about_center(0, 2) - c[0] * first[2],
                    about_center(1, 2) - c[1] * first[2]);
     }
+    // m at c from O, with this symmetric inertia about c.
+    Inertia(const Float& m, const Vec3& c, const Mat3& about_center) : mass(m), first(m * c) {
+        const Float square = dot(c, first);
+        for (int i = 0; i < 3; ++i) diagonal[i] = about_center(i, i) + (square - c[i] * first[i]);
+        off = Vec3(about_center(0, 1) - c[0] * first[1], about_center(0, 2) - c[0] * first[2],
+                   about_center(1, 2) - c[1] * first[2]);
+    }
     Ten ten() const {
         return Ten(mass, first.x(), first.y(), first.z(), diagonal.x(), diagonal.y(), diagonal.z(),
                    off.x(), off.y(), off.z());

@@ -1,6 +1,7 @@
 #include "kernels/articulated/looks/grips.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/model/grips.hpp"
 #include "engine/runtime/minimization/eigen.hpp"
@@ -54,10 +55,12 @@ void publish_grips(Model& model, const std::string& owner, const TreePointer& tr
     const auto points = static_cast<std::int64_t>(tree->bodies.size() - 1 + tree->sites.size());
     for (std::int64_t p = 0; p < points; ++p) grips.body_of.push_back(body_of(*tree, p));
     const model::Quantity* const mass = model.find_quantity(owner + ".body_mass");
+    std::optional<Array> derived;  // from other numbers
+    if (mass == nullptr) derived = model.array(owner + ".body_mass");
     std::int64_t first = 0;
     for (const auto& [name, range] : model.bodies_with_points())
         if (name == owner) first = range.first;
-    grips.masses = [tree, launch, mass, first, position = model.array("position"),
+    grips.masses = [tree, launch, mass, derived, first, position = model.array("position"),
                     real = model.real()](std::int64_t point) {
         const int body = static_cast<int>(body_of(*tree, point));
         model::GripMasses felt;
@@ -79,7 +82,7 @@ void publish_grips(Model& model, const std::string& owner, const TreePointer& tr
         felt.least = 1 / most;
         for (int b = 1; b < static_cast<int>(tree->bodies.size()); ++b)
             if (tree->moves(b) && tree->bodies[at(b)].root == tree->bodies[at(body)].root)
-                felt.all += mass->values[mass->shared ? 0 : at(b)];
+                felt.all += derived ? derived->value(b, 0) : mass->values[mass->shared ? 0 : at(b)];
         felt.all = std::max(felt.all, felt.least);
         return felt;
     };

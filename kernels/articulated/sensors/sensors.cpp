@@ -22,6 +22,7 @@ struct Sources {
     Property<Float> body_mass;
     Property<Vec3> body_inertia;
     Property<Quat> body_iquat;
+    Property<Six> body_fullinertia;
     Property<Vec3> geom_pos;
     Property<Quat> geom_quat;
 };
@@ -126,14 +127,22 @@ private:
         for (const int b : bodies) {
             if (!t_.moves(b)) continue;
             const Vec3 place = from_.xipos[b], spin = Motion(from_.cvel[b]).angular;
-            const Quat axes = Quat(from_.xquat[b]) * normalize(from_.body_iquat[b]);
-            const Vec3 local = rotate(conjugate(axes), spin), moments = from_.body_inertia[b];
-            Vec3 own;
-            for (int k = 0; k < 3; ++k) own[k] = moments[k] * local[k];
-            sum = sum + rotate(axes, own) +
+            sum = sum + own_momentum(b, spin) +
                   cross(place - center, (velocity_of(b, place) - velocity) * from_.body_mass[b]);
         }
         return sum;
+    }
+    // Angular, about its centre of mass.
+    Vec3 own_momentum(int b, const Vec3& spin) const {
+        const Quat turn(from_.xquat[b]);
+        if (t_.full_inertia)
+            return rotate(turn,
+                          symmetric(from_.body_fullinertia[b]) * rotate(conjugate(turn), spin));
+        const Quat axes = turn * normalize(from_.body_iquat[b]);
+        const Vec3 local = rotate(conjugate(axes), spin), moments = from_.body_inertia[b];
+        Vec3 own;
+        for (int k = 0; k < 3; ++k) own[k] = moments[k] * local[k];
+        return rotate(axes, own);
     }
     bool carries(int ancestor, int body) const {
         while (body > ancestor) body = t_.bodies[at(body)].parent;
@@ -215,19 +224,22 @@ private:
 
 KernelDef sensors(const TreePointer& tree, const SensorPointer& plan) {
     return kernel(
-        "articulated_sensors",
-        {"qpos",         "qvel",          "xpos",          "xquat",           "xipos",
-         "cdof",         "cvel",          "moment",        "actuator_length", "actuator_force",
-         "actuator",     "tendon_length", "tendon_moment", "qacc_sensed",     "body_mass",
-         "body_inertia", "body_iquat",    "geom_pos",      "geom_quat",       "gravity",
-         "sensordata"},
+        "articulated_sensors", {"qpos",           "qvel",        "xpos",
+                                "xquat",          "xipos",       "cdof",
+                                "cvel",           "moment",      "actuator_length",
+                                "actuator_force", "actuator",    "tendon_length",
+                                "tendon_moment",  "qacc_sensed", "body_mass",
+                                "body_inertia",   "body_iquat",  "body_fullinertia",
+                                "geom_pos",       "geom_quat",   "gravity",
+                                "sensordata"},
         [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
                      Read<Vec3> xipos, Read<Six> cdof, Read<Six> cvel, Read<Float> moment,
                      Read<Float> actuator_length, Read<Float> actuator_force, Read<Float> actuator,
                      Read<Float> tendon_length, Read<Float> tendon_moment, Read<Float> qacc,
                      Property<Float> body_mass, Property<Vec3> body_inertia,
-                     Property<Quat> body_iquat, Property<Vec3> geom_pos, Property<Quat> geom_quat,
-                     Property<Vec3> gravity, WriteSlice<Float> sensordata) {
+                     Property<Quat> body_iquat, Property<Six> body_fullinertia,
+                     Property<Vec3> geom_pos, Property<Quat> geom_quat, Property<Vec3> gravity,
+                     WriteSlice<Float> sensordata) {
             const Reading reading(*tree, *plan,
                                   {qpos,
                                    qvel,
@@ -245,6 +257,7 @@ KernelDef sensors(const TreePointer& tree, const SensorPointer& plan) {
                                    body_mass,
                                    body_inertia,
                                    body_iquat,
+                                   body_fullinertia,
                                    geom_pos,
                                    geom_quat},
                                   gravity);

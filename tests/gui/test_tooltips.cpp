@@ -10,6 +10,7 @@
 
 #include "tests/gui/robot.hpp"
 #include "tests/gui/scripts.hpp"
+#include "tests/support/mujoco.hpp"
 
 using namespace hindcast;
 using test::open;
@@ -125,5 +126,19 @@ TEST_CASE("gui tooltips: every control says what it does") {
         }
         MESSAGE(rounds.seen() << " controls, " << ImGui::GetFrameCount() << " frames");
         CHECK(rounds.seen() > 200);
+    });
+}
+
+TEST_CASE("gui tooltips: every slider of a robot says what it does") {
+    HINDCAST_NEEDS_MUJOCO();
+    Robot robot;
+    robot.run([&](ImGuiTestContext& hands) {
+        open(robot, "robots/cart_pole.json");
+        stop_at(robot, 0);
+        robot.work().focus_panel = "Sliders";
+        robot.frames(4);
+        Rounds rounds(robot, hands);
+        for (const std::string& name : rounds.in("//###Sliders")) FAIL_CHECK(name);
+        CHECK(rounds.seen() >= 2);
     });
 }

@@ -36,3 +36,25 @@ TEST_CASE("grips of robots: a pendulum, a free body, one that nothing moves") {
     CHECK(grips->masses(2).least == 0);
     CHECK(model::grips_of(ours.simulation().model(), "other") == nullptr);
 }
+
+TEST_CASE("grips of robots: the same whatever numbers say how bodies resist") {
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    std::ofstream(folder / "robot.xml") << R"(<mujoco><worldbody>
+        <body><freejoint/><inertial pos="0 0 0" mass="1.5" diaginertia="0.2 0.2 0.2"/></body>
+        </worldbody></mujoco>)";
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    options.precision = ir::Precision::f64;
+    Simulation s(Scene::of(document::Document::parse(R"({"format": 1,
+        "time": {"step": 0.01, "steps": 0}, "bodies": [{"type": "articulated", "name": "robot",
+        "model": "robot.xml", "inertia_numbers": "pseudo"}]})",
+                                                     "scene"),
+                           folder / "scene.json"),
+                 all_modules(), options);
+    s.run();
+    const model::Grips* const grips = model::grips_of(s.model(), "robot");
+    REQUIRE(grips != nullptr);
+    CHECK(grips->masses(0).least == doctest::Approx(1.5));
+    CHECK(grips->masses(0).all == doctest::Approx(1.5));
+}

@@ -68,6 +68,14 @@ Plateau plateau(const std::vector<Vector>& differences) {
 
 class Stopped {};
 
+// What steps of an entry refer to: the largest of its parameter; its own size where that is far from the
+// largest, as where numbers of several units stand in one list.
+double scale_of(double size, double largest) {
+    constexpr double far = 1e-3, least = 1e-6;
+    if (largest == 0) return 1;
+    return size == 0 || size >= far * largest ? largest : std::max(size, least * largest);
+}
+
 class Checker {
 public:
     Checker(Simulation& simulation, const GradientCheckOptions& wanted)
@@ -86,7 +94,8 @@ public:
             double most = 0;
             for (std::size_t k = 0; k < p.entries.size(); ++k)
                 most = std::max(most, std::fabs(start_[first + k]));
-            scale_.insert(scale_.end(), p.entries.size(), most > 0 ? most : 1.0);
+            for (std::size_t k = 0; k < p.entries.size(); ++k)
+                scale_.push_back(scale_of(std::fabs(start_[first + k]), most));
             first += p.entries.size();
         }
     }

@@ -11,7 +11,9 @@
 // whole run has there at p.
 //
 // Everything is done in z = p / s, where s is the largest magnitude in the entry's parameter (1 if
-// that is 0), so that parameters of different units weigh alike. Differences are those of the f64
+// that is 0), so that parameters of different units weigh alike; an entry other than 0 and below a
+// thousandth of that, as in lists of several units, has its own magnitude, but at least a millionth
+// of the largest. Differences are those of the f64
 // program, over h = 1e-2, 1e-3, ... 1e-9 and, to see whether the loss is smooth, over w, w/2, w/4 ...
 // (GradientCheckOptions::span; along a random direction the entry that moves most moves by that).
 // slope_verdict.hpp has the rule by which they judge the adjoint. Wide steps that leave the

@@ -233,11 +233,12 @@ void edit_parameter(Workspace& work, const std::string& pointer, const Node& row
     if (work.document().find(pointer) == nullptr) return;
     // What there is to choose among, of this quantity.
     Node own = rows;
-    if (Node* const axes = own.find("components"); axes != nullptr && quantity != nullptr)
-        if (Node* const items = axes->find("items"); items != nullptr)
-            if (Node* const names = items->find("enum"); names != nullptr)
-                while (names->size() > static_cast<std::size_t>(std::max(quantity->components, 1)))
-                    names->erase(names->size() - 1);
+    if (Node* const axes = own.find("components"); axes != nullptr && quantity != nullptr) {
+        Node names = Node::array();
+        for (int c = 0; c < std::max(quantity->components, 1); ++c)
+            names.push_back(Node(component_name(c, quantity->components)));
+        axes->set("items", Node::object({{"enum", std::move(names)}}));
+    }
     edit_by_schema(work, pointer, own, [&](const std::string& key) {
         if (work.document().find(pointer + "/" + key) == nullptr && quantity != nullptr) {
             if (key == "components" && quantity->components < 2) return false;

@@ -45,7 +45,8 @@ Picked picked_of(const Stage& stage, const render::Pick& pick) {
     if (drawable->kind != Drawable::Kind::arrows) return {drawable->name, pick.element};
     // Arrows at places of their own, such as contact forces of a robot.
     const auto places = static_cast<std::size_t>(drawable->places);
-    if (stage.channels[places].name != "position") return {drawable->name, {}};
+    if (places < stage.channels.size() && stage.channels[places].name != "position")
+        return {drawable->name, {}};
     const std::int64_t point = drawable->first + pick.element.number;
     for (const Drawable& body : stage.drawables)
         if (body.kind == Drawable::Kind::points && !body.ghost && point >= body.first &&

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "app/export/xml.hpp"
 #include "engine/base/files.hpp"
+#include "engine/base/xml_text.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::exporting {

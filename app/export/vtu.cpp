@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "app/export/export.hpp"
-#include "app/export/xml.hpp"
+#include "engine/base/xml_text.hpp"
 #include "engine/document/text.hpp"
 
 namespace hindcast::exporting {

@@ -1,4 +1,4 @@
-// Numbers in rows: kernels on arrays of any shape, written once, with the number of components as a
+// Arrays by name, and numbers in rows: kernels on arrays of any shape, written once, with the number of components as a
 // template argument.
 //
 //     model::for_components(array, [&](auto C) { return copy<C>(); })
@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "engine/base/error.hpp"
-#include "engine/runtime/array/array.hpp"
+#include "engine/model/model.hpp"
 
 namespace hindcast::model {
 
@@ -15,6 +15,10 @@ namespace hindcast::model {
 // schema says besides.
 inline constexpr const char* rows_schema =
     R"({"type":"array","items":{"type":"array","items":{"type":"number"}}})";
+
+// The published array of reals that the node names; `owner` may be left out of the name, as "robot" of
+// "robot.qpos" ("": none). Throws Error at the node, with "did you mean".
+Array array_named(const Model& model, const document::Node& node, const std::string& owner = {});
 
 // f gets as a constant how many numbers an element of the array has. Throws Error for a number that no
 // array of a scene has.

@@ -38,7 +38,7 @@ public:
     explicit ArrayTarget(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
 
     void build(Model& model) override {
-        const Array array = find_array(model);
+        const Array array = model::array_named(model, *settings_->find("array"));
         const std::vector<std::int64_t> elements = elements_of(model, array.shape()[0]);
         const auto count = static_cast<std::int64_t>(elements.size()),
                    numbers = count * array.shape()[1];
@@ -62,19 +62,6 @@ public:
     }
 
 private:
-    Array find_array(const Model& model) const {
-        const document::Node& node = *settings_->find("array");
-        const std::string& name = document::string_of(node);
-        std::vector<std::string_view> names;
-        for (const auto& [key, published] : model.arrays()) {
-            if (published.array.type() == ir::Type::i32) continue;
-            if (key == name) return published.array;
-            names.push_back(key);
-        }
-        document::choice_of(node, names, "array");  // throws, with "did you mean"
-        throw document::fault(node, "there is no array '" + name + "'");
-    }
-
     std::vector<std::int64_t> elements_of(Model& model, std::int64_t all) const {
         std::vector<std::int64_t> elements;
         const document::Node* const list = settings_->find("elements");

@@ -2,9 +2,6 @@
 //                 position_factor_j |q_j(t) - qpos_j|^2 + velocity_factor_j |dq_j/dt(t) - qvel_j|^2
 // where the distance of quaternions is the angle of the turn between them, and that of "periodic" hinges
 // the chord 2 sin(d / 2) of their angle d, which is the same after whole turns.
-#include <algorithm>
-
-#include "engine/document/read.hpp"
 #include "kernels/array_target/array_target.hpp"
 #include "kernels/articulated/dynamics/kinematics.hpp"
 #include "kernels/articulated/robots.hpp"
@@ -72,7 +69,9 @@ public:
         std::vector<double> rest;
         const auto reference = robot.model->reals("qpos0");
         const bool periodic = settings_->boolean("periodic");
-        for (const int number : joints_of(robot)) {
+        for (const int number :
+             articulated::things_of(settings_->find("joints"), robot, robot::ObjectKind::joint,
+                                    static_cast<int>(robot.tree->joints.size()))) {
             Aim aim{.joint = robot.tree->joints[at(number)], .qpos = positions, .qvel = velocities};
             aim.periodic = periodic && aim.joint.type == robot::JointType::hinge;
             const int own = aim.joint.scalars() + (aim.joint.dofs() > 1 ? 4 : 0);
@@ -105,32 +104,6 @@ public:
     }
 
 private:
-    std::vector<int> joints_of(const articulated::Robot& robot) const {
-        const int all = static_cast<int>(robot.tree->joints.size());
-        std::vector<int> joints;
-        const document::Node* const list = settings_->find("joints");
-        if (list == nullptr) {
-            for (int j = 0; j < all; ++j) joints.push_back(j);
-            return joints;
-        }
-        for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k) {
-            const document::Node& item = list->item(k);
-            int number = 0;
-            try {
-                number = item.is_string()
-                             ? robot.model->find(robot::ObjectKind::joint, item.string())
-                             : static_cast<int>(document::integer_of(item, 0, all - 1));
-            } catch (Error& error) {
-                if (error.json_pointer().empty()) error.at_pointer(item.pointer());
-                throw;
-            }
-            if (std::ranges::find(joints, number) != joints.end())
-                throw document::fault(item, "this joint is listed twice").remedy("list it once");
-            joints.push_back(number);
-        }
-        return joints;
-    }
-
     std::shared_ptr<Settings> settings_;
 };
 

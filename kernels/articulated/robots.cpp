@@ -1,5 +1,7 @@
 #include "kernels/articulated/robots.hpp"
 
+#include <algorithm>
+
 #include "engine/document/read.hpp"
 
 namespace hindcast::articulated {
@@ -30,6 +32,38 @@ Robot& robot_of(const model::Settings& settings, model::Model& model, const std:
     for (const auto& [name, robot] : robots) names.push_back(name);
     document::choice_of(node, names, "robot");  // throws, with "did you mean"
     throw document::fault(node, "there is no robot '" + document::string_of(node) + "'");
+}
+
+std::vector<int> things_of(const document::Node* list, const Robot& robot, robot::ObjectKind kind,
+                           int count) {
+    std::vector<int> things;
+    if (list == nullptr) {
+        for (int k = 0; k < count; ++k) things.push_back(k);
+        return things;
+    }
+    const std::string what(robot::name_of(kind));
+    for (std::size_t k = 0; k < document::array_of(*list, 1).size(); ++k) {
+        const document::Node& item = list->item(k);
+        std::int64_t number = 0;
+        if (item.is_string()) {
+            try {
+                number = robot.model->find(kind, item.string());
+            } catch (Error& error) {
+                error.at_pointer(item.pointer());
+                throw;
+            }
+        } else {
+            number = document::integer_of(item);
+            if (number < 0 || number >= count)
+                throw document::fault(item, "the robot '" + robot.name + "' has no " + what + " " +
+                                                std::to_string(number))
+                    .remedy("the number of its last " + what + " is " + std::to_string(count - 1));
+        }
+        if (std::ranges::find(things, number) != things.end())
+            throw document::fault(item, "this " + what + " is listed twice").remedy("list it once");
+        things.push_back(static_cast<int>(number));
+    }
+    return things;
 }
 
 Array control(model::Model& model, Robot& robot) {

@@ -30,6 +30,11 @@ struct Robots {
 // The robot that a field names. Throws Error at the field, with "did you mean".
 Robot& robot_of(const model::Settings& settings, model::Model& model, const std::string& key);
 
+// The joints, actuators and so on that a list names, by name or number, each once; without a list (null) all
+// `count` of them. Throws Error at the item.
+std::vector<int> things_of(const document::Node* list, const Robot& robot, robot::ObjectKind kind,
+                           int count);
+
 // The control of each of its actuators in the step that runs, which kernels of controllers declare
 // Accumulate: the sum of what the robot's "ctrl" and all controllers give. Published as NAME.control.
 // Throws Error if the robot has no actuators.

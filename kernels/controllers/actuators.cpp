@@ -15,34 +15,8 @@ Actuators actuators_of(const Settings& settings, Model& model) {
     Actuators actuators;
     Robot& robot = articulated::robot_of(settings, model, "of");
     actuators.robot = &robot;
-    const document::Node* const written = settings.find("actuators");
-    if (written == nullptr) {
-        for (int u = 0; u < robot.tree->nu; ++u) actuators.numbers.push_back(u);
-    } else {
-        for (std::size_t i = 0; i < document::array_of(*written, 1).size(); ++i) {
-            const document::Node& item = written->item(i);
-            int number = 0;
-            if (item.is_string()) {
-                try {
-                    number = robot.model->find(robot::ObjectKind::actuator, item.string());
-                } catch (Error& error) {
-                    error.at_pointer(item.pointer());
-                    throw;
-                }
-            } else {
-                const std::int64_t written_number = document::integer_of(item);
-                if (written_number < 0 || written_number >= robot.tree->nu)
-                    throw document::fault(item, "the robot '" + robot.name + "' has no actuator " +
-                                                    std::to_string(written_number))
-                        .remedy("its actuators are numbered from 0 to " +
-                                std::to_string(robot.tree->nu - 1));
-                number = static_cast<int>(written_number);
-            }
-            if (std::ranges::find(actuators.numbers, number) != actuators.numbers.end())
-                throw document::fault(item, "this actuator is listed twice").remedy("list it once");
-            actuators.numbers.push_back(number);
-        }
-    }
+    actuators.numbers = articulated::things_of(settings.find("actuators"), robot,
+                                               robot::ObjectKind::actuator, robot.tree->nu);
     try {
         articulated::control(model, robot);
     } catch (Error& error) {
@@ -85,11 +59,6 @@ Argument numbers_of_each(Model& model, const Settings& settings, const std::stri
             each);
     model::name_elements(model, settings.name() + "." + key, std::move(names));
     return settings.quantity(model, key, count * each, {}, grid).argument();
-}
-
-double duration(const Model& model) {
-    return static_cast<double>(model.options().scene_steps * model.options().substeps) *
-           model.step();
 }
 
 }  // namespace hindcast::controllers

@@ -34,7 +34,4 @@ void add(model::Model& model, const model::Settings& settings, const Actuators& 
 Argument numbers_of_each(model::Model& model, const model::Settings& settings,
                          const std::string& key, const Actuators& actuators, std::int64_t each = 1);
 
-// Seconds of the whole run that the scene says.
-double duration(const model::Model& model);
-
 }  // namespace hindcast::controllers

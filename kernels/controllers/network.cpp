@@ -146,8 +146,8 @@ public:
             {{"observed", observed},
              {"weights", weights_of(model, network)},
              {"biases", number("biases", network.biases())},
-             {"scale", scale_of(model, actuators, "scale", 0.5, 1)},
-             {"offset", scale_of(model, actuators, "offset", 0.5, 0)}},
+             {"scale", scale_of(model, actuators, "scale", 1)},
+             {"offset", scale_of(model, actuators, "offset", 0)}},
             "network");
     }
 
@@ -170,9 +170,8 @@ private:
                         .remedy("add \"period\", in seconds");
                 source.count = 2;
             } else {
-                const auto published = find_array(model, robot, item);
-                source.array = published;
-                source.count = published.shape()[0] * published.shape()[1];
+                source.array = model::array_named(model, item, robot.name);
+                source.count = source.array->shape()[0] * source.array->shape()[1];
             }
             inputs_ += source.count;
             sources_.push_back(std::move(source));
@@ -180,21 +179,6 @@ private:
         if (inputs_ > 4096)
             throw settings_->error("observe", "these are " + std::to_string(inputs_) + " numbers")
                 .remedy("observe no more than 4096");
-    }
-
-    static Array find_array(Model& model, const articulated::Robot& robot,
-                            const document::Node& item) {
-        const std::string& name = document::string_of(item);
-        std::vector<std::string> own, all;
-        const std::string prefix = robot.name + ".";
-        for (const auto& [key, published] : model.arrays()) {
-            if (published.array.type() == ir::Type::i32) continue;
-            if (key == prefix + name || key == name) return published.array;
-            all.push_back(key.starts_with(prefix) ? key.substr(prefix.size()) : key);
-        }
-        const std::vector<std::string_view> names(all.begin(), all.end());
-        document::choice_of(item, names, "array");  // throws, with "did you mean"
-        throw document::fault(item, "there is no array '" + name + "'");
     }
 
     Network network_of(int outputs) const {
@@ -226,7 +210,7 @@ private:
 
     // As written, or half of the width of an actuator's limits or their middle; without limits
     // `otherwise`.
-    Argument scale_of(Model& model, const Actuators& actuators, const std::string& key, double part,
+    Argument scale_of(Model& model, const Actuators& actuators, const std::string& key,
                       double otherwise) const {
         if (settings_->written(key))
             return settings_->quantity(model, key, actuators.count()).argument();
@@ -234,7 +218,7 @@ private:
         for (const int u : actuators.numbers) {
             const articulated::Limits& limits = actuators.robot->tree->actuators.at(at(u)).control;
             const double other = key == "scale" ? -limits.low : limits.low;
-            values.push_back(limits.present ? part * (limits.high + other) : otherwise);
+            values.push_back(limits.present ? 0.5 * (limits.high + other) : otherwise);
         }
         return settings_->quantity_of(model, key, actuators.count(), std::move(values)).argument();
     }

@@ -76,18 +76,12 @@ public:
 
 private:
     std::vector<double> times_of(const document::CsvTable& table) const {
-        const std::string name = settings_->text("time");
-        std::vector<double> times = table.numbers(name);
+        std::vector<double> times = document::increasing(table, settings_->text("time"));
         if (times.empty())
             throw settings_->error("file", "the file has no rows").remedy("write some");
         if (times.size() > 10'000'000)
             throw settings_->error("file", "the file has more than 10 million rows")
                 .remedy("leave out some");
-        for (std::size_t k = 1; k < times.size(); ++k)
-            if (!(times[k] > times[k - 1]))
-                throw Error("time does not go on: it is not after that of the row before")
-                    .at(table.place(k, table.column(name)))
-                    .remedy("order the rows by time, each time once");
         const double start = settings_->number("start");
         for (double& time : times) time -= start;
         return times;

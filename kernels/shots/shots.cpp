@@ -12,8 +12,8 @@
 
 #include "engine/document/csv.hpp"
 #include "engine/document/read.hpp"
-#include "engine/lang/quaternion.hpp"
 #include "engine/model/residuals.hpp"
+#include "kernels/articulated/dynamics/kinematics.hpp"
 #include "kernels/articulated/robots.hpp"
 
 namespace hindcast {
@@ -60,11 +60,10 @@ KernelDef jump(const articulated::TreePointer& tree, std::int32_t jumps) {
                         put(joint.dof + k, qpos[joint.qpos + k] - wanted(k));
                     if (joint.dofs() > 1) {
                         const int q = joint.qpos + ways;
-                        const Quat now =
-                            normalize(Quat(Vec4(qpos[q], qpos[q + 1], qpos[q + 2], qpos[q + 3])));
-                        const Quat then = normalize(Quat(Vec4(wanted(ways), wanted(ways + 1),
-                                                              wanted(ways + 2), wanted(ways + 3))));
-                        const Vec3 turn = rotation_vector(conjugate(then) * now);
+                        const Quat then =
+                            articulated::quaternion_at(values_qpos, begins * tree->nq + q);
+                        const Vec3 turn =
+                            rotation_vector(conjugate(then) * articulated::quaternion_at(qpos, q));
                         for (int k = 0; k < 3; ++k) put(joint.dof + ways + k, turn[k]);
                     }
                     for (int k = 0; k < joint.dofs(); ++k)

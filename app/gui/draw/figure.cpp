@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "engine/base/xml_text.hpp"
+
 namespace hindcast::gui {
 
 namespace {
@@ -62,18 +64,6 @@ std::string quoted(const std::string& name) {
     return text + "\"";
 }
 
-std::string escaped(const std::string& text) {
-    std::string result;
-    for (const char c : text) switch (c) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default: result += c;
-        }
-    return result;
-}
-
 class Svg {
 public:
     Svg(const Figure& figure, int width, int height, bool dark)
@@ -108,7 +98,7 @@ public:
             out_ += fmt::format(
                 "<text transform=\"translate(20 {}) rotate(-90)\" text-anchor=\"middle\" "
                 "fill=\"{}\">{}</text>\n",
-                (top_ + bottom_) / 2, ink_, escaped(figure_.y_label));
+                (top_ + bottom_) / 2, ink_, xml_text(figure_.y_label));
         if (!figure_.title.empty())
             words((left_ + right_) / 2, 26, figure_.title, "middle", " font-weight=\"bold\"");
         legend();
@@ -130,7 +120,7 @@ private:
                const char* more = "") {
         out_ += fmt::format(
             "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\"{}>{}</text>\n", x, y,
-            anchor, ink_, more, escaped(text));
+            anchor, ink_, more, xml_text(text));
     }
     void line(double x0, double y0, double x1, double y1) {
         out_ += fmt::format(
@@ -162,7 +152,7 @@ private:
             std::string points;
             std::size_t count = 0;
             const auto end = [&] {
-                const std::string name = escaped(curve.name);
+                const std::string name = xml_text(curve.name);
                 if (count == 1) {
                     const std::size_t comma = points.find(',');
                     out_ += fmt::format(

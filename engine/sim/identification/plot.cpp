@@ -1,4 +1,5 @@
 #include "engine/sim/identification/plot.hpp"
+#include "engine/base/xml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -48,18 +49,6 @@ struct Axis {
 
 }  // namespace
 
-std::string html_text(const std::string& text) {
-    std::string result;
-    for (const char c : text) switch (c) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default: result += c;
-        }
-    return result;
-}
-
 std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_label,
                      const std::string& y_label) {
     Axis x, y;
@@ -91,8 +80,8 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_
             "text-anchor=\"end\">{5:.6g}</text>\n",
             left, py(t), width - right, left - 6, py(t) + 4, t);
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       0.5 * (left + width - right), height - 6, html_text(x_label));
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"14\">{}</text>\n", left, html_text(y_label));
+                       0.5 * (left + width - right), height - 6, xml_text(x_label));
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"14\">{}</text>\n", left, xml_text(y_label));
     double legend = width - right;
     for (std::size_t c = curves.size(); c-- > 0;) {
         const PlotCurve& curve = curves[c];
@@ -114,7 +103,7 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_
                            curve.points ? "dots" : "line", colour, path);
         svg +=
             fmt::format("<text x=\"{:.1f}\" y=\"14\" text-anchor=\"end\" fill=\"{}\">{}</text>\n",
-                        legend, colour, html_text(curve.label));
+                        legend, colour, xml_text(curve.label));
         legend -= 9 * static_cast<double>(curve.label.size()) + 14;
     }
     return svg + "</svg>\n";

@@ -18,7 +18,4 @@ struct PlotCurve {
 std::string svg_plot(const std::vector<PlotCurve>& curves, const std::string& x_label,
                      const std::string& y_label);
 
-// Text with the characters that mark up HTML replaced.
-std::string html_text(const std::string& text);
-
 }  // namespace hindcast

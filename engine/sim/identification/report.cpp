@@ -1,4 +1,5 @@
 #include "engine/sim/identification/report.hpp"
+#include "engine/base/xml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ public:
     }
     void row(std::initializer_list<std::string> cells) {
         text_ += "<tr>";
-        for (const std::string& cell : cells) text_ += "<td>" + html_text(cell) + "</td>";
+        for (const std::string& cell : cells) text_ += "<td>" + xml_text(cell) + "</td>";
         text_ += "</tr>\n";
     }
     std::string text() const { return text_ + "</table>\n"; }
@@ -57,7 +58,7 @@ std::string agreement(const std::vector<ChannelAgreement>& all) {
 std::string curves(const std::vector<Comparison>& all) {
     std::string text;
     for (const Comparison& one : all) {
-        text += fmt::format("<h3>{}: {}</h3>\n", html_text(one.owner), html_text(one.channel));
+        text += fmt::format("<h3>{}: {}</h3>\n", xml_text(one.owner), xml_text(one.channel));
         text += svg_plot({{"measured", one.times, one.measured, true},
                           {"simulated", one.times, one.simulated, false}},
                          "time in s", one.channel);
@@ -87,7 +88,7 @@ std::string check(const IdentificationOutcome& outcome) {
         return text + "<p>The data tell all parameters apart.</p>\n";
     text += "<ul>\n";
     for (const std::string& finding : outcome.check.findings)
-        text += "<li>" + html_text(finding) + "</li>\n";
+        text += "<li>" + xml_text(finding) + "</li>\n";
     return text + "</ul>\n";
 }
 
@@ -95,10 +96,10 @@ std::string correlation(const IdentificationOutcome& outcome) {
     const std::size_t n = outcome.names.size();
     if (n > 30) return "<p>The covariance is in covariance.csv.</p>\n";
     std::string text = "<table>\n<tr><th></th>";
-    for (const std::string& name : outcome.names) text += "<th>" + html_text(name) + "</th>";
+    for (const std::string& name : outcome.names) text += "<th>" + xml_text(name) + "</th>";
     text += "</tr>\n";
     for (std::size_t a = 0; a < n; ++a) {
-        text += "<tr><td>" + html_text(outcome.names[a]) + "</td>";
+        text += "<tr><td>" + xml_text(outcome.names[a]) + "</td>";
         for (std::size_t b = 0; b < n; ++b) {
             const double c = outcome.statistics.correlation(a, b);
             text += fmt::format(
@@ -118,11 +119,11 @@ std::string fit(const IdentificationOutcome& outcome) {
         "agree with it. Residuals scatter by {} of their sigmas; standard errors are for errors "
         "that "
         "are independent and of that size.</p>\n",
-        number(r.cost), r.iterations, r.evaluations, number(r.initial_cost), html_text(r.reason),
+        number(r.cost), r.iterations, r.evaluations, number(r.initial_cost), xml_text(r.reason),
         Identification::agreeing(outcome.fits), outcome.fits.size(),
         number(outcome.statistics.scale));
     for (const std::string& loss : outcome.losses)
-        text += "<p>Robust loss: " + html_text(loss) + "</p>\n";
+        text += "<p>Robust loss: " + xml_text(loss) + "</p>\n";
     Table table({"parameter", "scene", "estimate", "standard error", "bound"});
     for (std::size_t k = 0; k < outcome.names.size(); ++k)
         table.row({outcome.names[k], number(outcome.written[k]), number(r.values[k]),
@@ -151,8 +152,8 @@ std::string fit(const IdentificationOutcome& outcome) {
 std::string report_page(const IdentificationOutcome& outcome) {
     std::string text =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n<title>" +
-        html_text(outcome.scene) + ": identification</title>\n" + style + "</head>\n<body>\n<h1>" +
-        html_text(outcome.scene) + ": identification</h1>\n";
+        xml_text(outcome.scene) + ": identification</title>\n" + style + "</head>\n<body>\n<h1>" +
+        xml_text(outcome.scene) + ": identification</h1>\n";
     text += check(outcome);
     if (!outcome.is_fitted()) {
         text += "<h2>Agreement of the scene as it is</h2>\n" + agreement(outcome.before) +
@@ -163,9 +164,9 @@ std::string report_page(const IdentificationOutcome& outcome) {
     text += "<h2>Agreement</h2>\n<p>Before:</p>\n" + agreement(outcome.before) + "<p>After:</p>\n" +
             agreement(outcome.after) + curves(outcome.comparison);
     for (const IdentificationOutcome::Validation& v : outcome.validations) {
-        text += "<h2>Validation: " + html_text(v.file) + "</h2>\n";
+        text += "<h2>Validation: " + xml_text(v.file) + "</h2>\n";
         for (const std::string& own : v.own)
-            text += "<p>Its own values of " + html_text(own) + " are used.</p>\n";
+            text += "<p>Its own values of " + xml_text(own) + " are used.</p>\n";
         text += agreement(v.agreement) + curves(v.comparison);
     }
     return text + "</body>\n</html>\n";

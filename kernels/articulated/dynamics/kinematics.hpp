@@ -23,8 +23,8 @@ KernelDef velocities(const TreePointer& tree);
 KernelDef points(const TreePointer& tree, std::int64_t first);
 
 // The quaternion that begins at a place in an array, of length 1.
-template <class Numbers>
-Quat quaternion_at(const Numbers& numbers, int place) {
+template <class Numbers, class Place>
+Quat quaternion_at(const Numbers& numbers, const Place& place) {
     return normalize(
         Quat(Vec4(numbers[place], numbers[place + 1], numbers[place + 2], numbers[place + 3])));
 }

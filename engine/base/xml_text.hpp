@@ -1,10 +1,10 @@
-// Text inside XML.
+// Text inside XML and HTML.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace hindcast::exporting {
+namespace hindcast {
 
 // As text or as an attribute's value.
 inline std::string xml_text(std::string_view text) {
@@ -19,4 +19,4 @@ inline std::string xml_text(std::string_view text) {
     return out;
 }
 
-}  // namespace hindcast::exporting
+}  // namespace hindcast

@@ -287,9 +287,11 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         }
         optimiser = optimization_->describe();
     }
-    {
+    const TrajectoryPointer t = new_trajectory(now_.scene, -1, base_, values_);
+    {  // scene and trajectory at once: what was current would be shown as of the new scene
         const Lock lock(shared_.mutex);
         shared_.scene = now_.scene;
+        shared_.current = t;
         shared_.gradient_memory.clear();
         shared_.growing = nullptr;
         shared_.wanted_iteration.reset();
@@ -310,9 +312,9 @@ void Runner::take_over(std::unique_ptr<Simulation> next, const Apply& command) {
         enter_epoch();
         s.launches.clear();
         s.frame_limit = options_.frame_memory;
+        shared_.mark_changed();
     }
     branched_from_ = -1;
-    show_current();
 }
 
 // As after loading; the rows stay, and those that follow are appended.

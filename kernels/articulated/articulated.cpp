@@ -175,7 +175,7 @@ private:
         try {
             robot_ = std::make_shared<const RobotModel>(RobotModel::load(path));
             tree_ = tree_of(*robot_, is_pseudo());
-            plan_ = plan_of(*robot_, most);
+            plan_ = plan_of(*robot_, *tree_, most);
             model.shared<Robots>().by_name[settings_->name()] = {.name = settings_->name(),
                                                                  .model = robot_,
                                                                  .tree = tree_,
@@ -320,7 +320,8 @@ void register_articulated(Registry& registry) {
         {Section::bodies, "articulated",
          "A robot in reduced coordinates: the bodies, joints, tendons and actuators of a model in "
          "MJCF or URDF, with MuJoCo's conventions. The step is the scene's, the method the "
-         "model's: Euler (implicit in the joints' damping), implicitfast or RK4. Its points are "
+         "model's: Euler (implicit in the joints' damping), implicitfast, discrete or RK4. Its "
+         "points are "
          "the centres of mass of its bodies, without the world, then its sites. Limits, friction "
          "loss, equalities and contact are MuJoCo's. Every key "
          "that is a field of the compiled model has the model's numbers "

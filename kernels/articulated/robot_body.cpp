@@ -35,6 +35,7 @@ struct Row {
 Implicit implicit_of(const Tree& t) {
     if (t.integrator == IntegratorType::rk4) return Implicit::nothing;
     if (t.integrator == IntegratorType::implicitfast) return Implicit::fast;
+    if (t.integrator == IntegratorType::discrete) return Implicit::step_map;
     return t.damping_is_implicit ? Implicit::damping : Implicit::nothing;
 }
 
@@ -45,6 +46,7 @@ const char* solved_by(const Tree& t) {
 
 std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
     const RowSizes sizes = plan.sizes(t.nv);
+    const bool discrete = t.integrator == IntegratorType::discrete;
     const std::int64_t constrained = plan.empty() ? 0 : t.nv, rows = sizes.rows,
                        dof_rows = sizes.dof_rows, slots = plan.collisions.slots,
                        geoms = static_cast<std::int64_t>(plan.geom_bodies.size()),
@@ -70,11 +72,18 @@ std::vector<Row> rows_of(const Tree& t, const ConstraintPlan& plan) {
         {"actuator_length", actuators, 1, "", "length of what each actuator acts along"},
         {"actuator_force", actuators, 1, "", "force of each actuator: N, N m"},
         {"slope", actuators, 1, "", "derivative of each actuator's force by its velocity"},
+        {"rise", discrete ? actuators : 0, 1, "",
+         "derivative of each actuator's force by its length"},
         {"actuator", nv, 1, "", "force of all actuators on the joints: N, N m"},
         {"act_dot", t.na, 1, "1/s", "rate of the activations"},
         {"qacc", nv, 1, "", "accelerations of the joints in the last step: m/s^2, rad/s^2",
          constrained > 0 && implicit_of(t) == Implicit::nothing},
-        {"force", constrained, 1, "", "force on the joints without constraints: N, N m"},
+        {"metric", discrete ? nv * nv : 0, 1, "",
+         "inertia, springs and dampers that resist the step"},
+        {"dof_shares", discrete ? nv : 0, 2, "",
+         "what each degree of freedom yields, by its inertia alone and with springs and dampers"},
+        {"force", discrete ? nv : constrained, 1, "",
+         "force on the joints without constraints: N, N m"},
         {"qacc_constrained", implicit_of(t) == Implicit::nothing ? 0 : constrained, 1, "",
          "accelerations of the joints before the method's damping: m/s^2, rad/s^2", true},
         {"dof_row_aref", dof_rows, 1, "", "reference accelerations of limits and friction loss"},
@@ -227,24 +236,32 @@ std::vector<Launch> RobotBody::accelerate(const Stage& stage) const {
         all.push_back(launch(applied_force(tree_, first_), stage, "forces on its points"));
     all.push_back(launch(passive(tree_, forces_), stage, "passive forces"));
     if (!tree_->actuators.empty()) all.push_back(launch(actuation(tree_), stage, "actuators"));
+    if (implicit == Implicit::step_map)
+        all.push_back(launch(discrete_step_map(tree_, forces_.coulomb), stage, "step map"));
     if (plan_->empty()) {
         all.push_back(launch(acceleration(tree_, implicit, forces_), stage, "acceleration"));
         return all;
     }
     for (const Launch& l : constrain(stage)) all.push_back(l);
-    if (implicit != Implicit::nothing)
-        all.push_back(launch(acceleration(tree_, implicit, forces_, true), stage, "acceleration"));
+    if (implicit != Implicit::nothing) {
+        const HoldingRows rows = plan_->holding();
+        all.push_back(launch(acceleration(tree_, implicit, forces_, &rows), stage, "acceleration"));
+    }
     return all;
 }
 
 std::vector<Launch> RobotBody::constrain(const Stage& stage) const {
     const Array &solved = stage.at(solved_by(*tree_)), &first = now_.at(solved_by(*tree_));
-    std::vector<Launch> all = {launch(smooth_force(tree_), stage, "force")};
+    const bool discrete = tree_->integrator == IntegratorType::discrete;
+    std::vector<Launch> all;
+    if (!discrete) all.push_back(launch(smooth_force(tree_), stage, "force"));
     // The search starts from the accelerations of the step before; of later stages, of the first one.
     if (!first.same_memory(solved)) all.push_back(copied(first, solved, "start of the search"));
     const RowSizes sizes = plan_->sizes(tree_->nv);
     if (sizes.dof_rows > 0)
         all.push_back(launch(dof_rows(tree_, plan_), stage, "limits and friction of joints"));
+    if (!plan_->coupled.empty())
+        all.push_back(launch(coupled_rows(tree_, plan_), stage, "couplings of joints"));
     if (!plan_->equalities.empty())
         all.push_back(launch(equality_rows(tree_, plan_), stage, "equalities"));
     if (!plan_->balls.empty())
@@ -254,6 +271,7 @@ std::vector<Launch> RobotBody::constrain(const Stage& stage) const {
     for (const Launch& l : collide(stage)) all.push_back(l);
     std::map<std::string, Array> arrays(constants_.begin(), constants_.end());
     arrays.insert(stage.begin(), stage.end());
+    if (discrete) arrays.at("inertia") = stage.at("metric");
     const auto kernels = std::make_shared<ConstraintKernels>(sizes, arrays, solved);
     all.emplace_back(model_.options().device, kernels, 1, kernels->arguments(),
                      name_ + ": constraints");
@@ -419,8 +437,9 @@ std::vector<Launch> RobotBody::sense() {
     Stage sensed = now_;
     sensed["sensordata"] = model_.array(data);
     const bool implicit = implicit_of(*tree_) != Implicit::nothing;
-    sensed["qacc_sensed"] = now_.at(plan_->empty() ? "qacc" : solved_by(*tree_));
-    if (sensors_->needs_accelerations && plan_->empty() && implicit) {
+    const bool mapped = implicit_of(*tree_) == Implicit::step_map;
+    sensed["qacc_sensed"] = now_.at(plan_->empty() || mapped ? "qacc" : solved_by(*tree_));
+    if (sensors_->needs_accelerations && plan_->empty() && implicit && !mapped) {
         // The step has only those with what it takes implicitly.
         sensed["qacc_sensed"] = Array(model_.real(), {tree_->nv, 1});
         all.push_back(launch(acceleration(tree_, Implicit::nothing, forces_), now_,

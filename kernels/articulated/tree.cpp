@@ -17,9 +17,6 @@ namespace {
 void require_simulated(const RobotModel& model) {
     require_supported(model);
     std::vector<Refusal> found;
-    if (model.options().integrator == IntegratorType::discrete)
-        found.push_back({"option integrator = discrete is not simulated yet",
-                         "write Euler, implicitfast or RK4"});
     if (model.size("nv") == 0)
         found.push_back({"the model has no joints: nothing moves", "give a body a joint"});
     require_none(found);

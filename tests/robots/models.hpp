@@ -219,7 +219,11 @@ inline const std::vector<RobotText>& robot_texts() {
 // The text with another integrator.
 inline std::string with_integrator(const RobotText& robot, const std::string& integrator) {
     std::string text = robot.text;
-    text.replace(text.find("INTEGRATOR"), 10, "integrator=\"" + integrator + "\"");
+    std::string words = "integrator=\"" + integrator + "\"";
+    // MuJoCo searches for these steps also where nothing constrains them.
+    if (integrator == "discrete" && text.find("tolerance=") == std::string::npos)
+        words += R"( tolerance="0" iterations="200" ls_tolerance="1e-12" ls_iterations="100")";
+    text.replace(text.find("INTEGRATOR"), 10, words);
     return text;
 }
 

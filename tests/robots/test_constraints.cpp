@@ -38,7 +38,7 @@ std::string exact(const std::string& file, const std::string& integrator) {
 TEST_CASE("constraints of articulated bodies: accelerations and steps are MuJoCo's") {
     HINDCAST_NEEDS_MUJOCO();
     for (const RobotText& robot : constrained_texts())
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"})
             compare(
                 robot.name, [&](const std::string& word) { return with_integrator(robot, word); },
                 integrator);
@@ -50,7 +50,46 @@ TEST_CASE("constraints of models of MuJoCo's wheels are MuJoCo's") {
     for (const char* file :
          {"humanoid/humanoid.xml", "humanoid/02_humanoids.xml", "pendula.xml",
           "quadratic_frictionloss.xml", "shadow_hand/right_hand.xml", "tendon/fixed.xml"})
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"})
             compare(
                 file, [&](const std::string& word) { return exact(file, word); }, integrator, 20);
+}
+
+TEST_CASE(
+    "constraints at the end of the step: stiff, saturated and unguarded springs are MuJoCo's") {
+    HINDCAST_NEEDS_MUJOCO();
+    const auto text = [](const std::string& cone, const std::string& guard,
+                         const std::string& soft) {
+        return R"(<mujoco><option timestep="0.005" solver="Newton" tolerance="0" iterations="200"
+             ls_tolerance="1e-12" ls_iterations="100" impratio="2" integrator="discrete" cone=")" +
+               cone + R"("><flag warmstart="disable" refsafe=")" + guard + R"("/></option>
+          <worldbody><geom name="floor" type="plane" size="2 2 1" )" +
+               soft + R"( priority="1"/>
+            <body pos="0 0 0.35"><joint name="a" axis="0 1 0" damping="3" range="-10 10"
+              solreflimit="0.0015 0.8"/><geom type="capsule" size="0.05" fromto="0 0 0 0.3 0 0"/>
+              <body pos="0.3 0 0"><joint name="b" axis="0 1 0.3" damping="2" stiffness="30"
+                  frictionloss="0.3"/>
+                <geom name="shin" type="capsule" size="0.05" fromto="0 0 0 0.4 0 0" condim="6"
+                      friction="0.7 0.1 0.02"/></body></body>
+            <body pos="1 0 0.09"><freejoint/><geom name="box" type="box" size="0.1 0.2 0.1"/></body>
+          </worldbody>
+          <contact><pair geom1="floor" geom2="box" solref="0.0025 0.6" solreffriction="0.025 1.2"/></contact>
+          <actuator><position joint="b" kp="50" kv="3"/></actuator></mujoco>)";
+    };
+    for (const char* const cone : {"pyramidal", "elliptic"})
+        for (const char* const guard : {"enable", "disable"})
+            for (const char* const soft :
+                 {R"(solref="0.002 1")", R"(solref="0.0048 1" solimp="0.5 0.99 0.3 0.5 2")",
+                  R"(solref="0.002 0.7" solimp="0.9 0.9999 0.01 0.5 2")",
+                  R"(solref="0.01 1" solimp="0.9998 0.9998 0.01 0.5 2")", R"(solref="-400000 -100")",
+                  R"(solref="-400000 -4000")"}) {
+                CAPTURE(cone);
+                CAPTURE(guard);
+                CAPTURE(soft);
+                const std::string model = text(cone, guard, soft);
+                const StepErrors e =
+                    compare_steps([&](const std::string&) { return model; }, "discrete", 20);
+                CHECK(e.position < 1e-9);
+                CHECK(e.velocity < 1e-9);
+            }
 }

@@ -55,7 +55,7 @@ std::string without_shapes(const std::filesystem::path& file, const std::string&
 TEST_CASE("articulated bodies accelerate and step as MuJoCo's do") {
     HINDCAST_NEEDS_MUJOCO();
     for (const RobotText& robot : robot_texts())
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"})
             compare(
                 robot.name, [&](const std::string& word) { return with_integrator(robot, word); },
                 integrator);
@@ -65,7 +65,7 @@ TEST_CASE("models of MuJoCo's wheels accelerate and step as in MuJoCo, without c
     HINDCAST_NEEDS_MUJOCO();
     if (!std::filesystem::exists(robot_models_folder() / "mjx")) HINDCAST_SKIP("no models of MJX");
     for (const char* file : {"humanoid/humanoid.xml", "pendula.xml", "tendon/fixed.xml"})
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"})
             compare(
                 file, [&](const std::string& word) { return unconstrained(file, word); },
                 integrator);
@@ -80,7 +80,7 @@ TEST_CASE("robots in URDF accelerate and step as in MuJoCo, without constraints"
          {"panda_description/urdf/panda.urdf", "go2_description/urdf/go2.urdf",
           "simple_humanoid_description/urdf/simple_humanoid.urdf",
           "solo_description/robots/solo12.urdf", "talos_data/robots/talos_full_v2.urdf"})
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"})
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"})
             compare(
                 file, [&](const std::string& word) { return without_shapes(folder / file, word); },
                 integrator, 20);
@@ -91,7 +91,7 @@ TEST_CASE("200 steps of articulated bodies that are not chaotic are MuJoCo's") {
     for (const std::size_t number : {0U, 2U, 4U}) {
         const RobotText& robot = robot_texts()[number];
         CAPTURE(robot.name);
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"}) {
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"}) {
             CAPTURE(integrator);
             const std::string text = with_integrator(robot, integrator);
             Oracle oracle(text, "robot.xml");

@@ -45,6 +45,7 @@ TEST_CASE("robots: compiled code has the interpreter's bits, and so has each lan
     };
     for (const Case& one : {Case{"coverage", ir::Precision::f32},
                             {"coverage_rk4", ir::Precision::f64},
+                            {"coverage_discrete", ir::Precision::f64},
                             {"coverage_free", ir::Precision::f64}}) {
         CAPTURE(one.file);
         const Scene scene = Scene::load(std::filesystem::path(source_dir) / "kernels/articulated" /

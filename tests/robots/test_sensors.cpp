@@ -97,7 +97,7 @@ std::string named(std::string text, std::string& names) {
 TEST_CASE("sensors say what MuJoCo's do") {
     HINDCAST_NEEDS_MUJOCO();
     for (const char* constraint : {"", "constraint=\"disable\""})
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"}) {
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"}) {
             CAPTURE(std::string(constraint));
             CAPTURE(std::string(integrator));
             std::string names, text = with_integrator({"", robot_text}, integrator);

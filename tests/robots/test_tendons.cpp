@@ -11,7 +11,7 @@ using namespace hindcast::test;
 TEST_CASE("tendons: accelerations and steps are MuJoCo's") {
     HINDCAST_NEEDS_MUJOCO();
     for (const RobotText& robot : tendon_texts())
-        for (const char* integrator : {"RK4", "Euler", "implicitfast"}) {
+        for (const char* integrator : {"RK4", "Euler", "implicitfast", "discrete"}) {
             const std::string name = robot.name;
             CAPTURE(name);
             CAPTURE(integrator);

@@ -124,7 +124,7 @@ TEST_CASE("derivatives of one step are MuJoCo's differences") {
     HINDCAST_NEEDS_MUJOCO();
     std::mt19937_64 generator(21);
     for (const std::size_t number : {0U, 1U, 2U, 3U})
-        for (const char* integrator : {"Euler", "implicitfast"}) {
+        for (const char* integrator : {"Euler", "implicitfast", "discrete"}) {
             const std::string name = constrained_texts()[number].name;
             CAPTURE(name);
             compare(with_integrator(constrained_texts()[number], integrator), nullptr, generator);

@@ -15,13 +15,17 @@ namespace {
 
 class Planning : robot::ModelReader {
 public:
-    explicit Planning(const RobotModel& model) : ModelReader(model) {}
+    Planning(const RobotModel& model, const Tree& tree) : ModelReader(model), t_(tree) {}
 
     ConstraintPlan run(int contacts) {
         const RobotOptions& o = m_.options();
         p_.elliptic = o.cone == ConeType::elliptic;
         p_.friction_impedance = o.impratio;
-        p_.guarded = !o.disabled(DisableFlag::refsafe);
+        p_.springs = {.guarded = !o.disabled(DisableFlag::refsafe),
+                      .discrete = o.integrator == IntegratorType::discrete};
+        if (p_.springs.discrete)
+            for (const CouplingOf& coupling : couplings_of(t_))
+                if (!fits(t_, coupling)) p_.coupled.push_back({coupling, rows(1)});
         if (o.disabled(DisableFlag::constraint)) return p_;
         if (!o.disabled(DisableFlag::equality)) equalities();
         if (!o.disabled(DisableFlag::frictionloss)) friction();
@@ -99,6 +103,7 @@ private:
         }
     }
 
+    const Tree& t_;
     ConstraintPlan p_;
 };
 
@@ -118,8 +123,16 @@ RowSizes ConstraintPlan::sizes(int dofs) const {
     return sizes;
 }
 
-PlanPointer plan_of(const RobotModel& model, int contacts) {
-    return std::make_shared<const ConstraintPlan>(Planning(model).run(contacts));
+HoldingRows ConstraintPlan::holding() const {
+    HoldingRows held;
+    for (const DofRow& row : dof_rows) held.dofs.push_back(row.dof);
+    held.first = static_cast<int>(coupled.size());
+    held.rows = tree_rows + contacts * rows_of_a_contact;
+    return held;
+}
+
+PlanPointer plan_of(const RobotModel& model, const Tree& tree, int contacts) {
+    return std::make_shared<const ConstraintPlan>(Planning(model, tree).run(contacts));
 }
 
 }  // namespace hindcast::articulated

@@ -1,6 +1,7 @@
 // What constraints a robot has: lists and numbers without gradient that kernels are recorded for. The
 // rows of constraint_terms.hpp in their order: those of one degree of freedom; then of the tree
-// (equalities, limits of ball joints and tendons, friction loss of tendons); then of contacts, as many
+// (couplings of the integrator `discrete`, equalities, limits of ball joints and tendons, friction
+// loss of tendons); then of contacts, as many
 // for each as the largest takes.
 #pragma once
 
@@ -10,6 +11,9 @@
 #include "engine/robot/robot_model.hpp"
 #include "kernels/articulated/collision/collision_pairs.hpp"
 #include "kernels/articulated/constraints/constraint_terms.hpp"
+#include "kernels/articulated/constraints/soft_constraint.hpp"
+#include "kernels/articulated/dynamics/discrete.hpp"
+#include "kernels/articulated/dynamics/step.hpp"
 
 namespace hindcast::articulated {
 
@@ -45,11 +49,18 @@ struct TendonRow {
     double margin = 0;
 };
 
+// Of the integrator `discrete` (dynamics/discrete.hpp).
+struct CoupledRow {
+    CouplingOf coupling;
+    int row = 0;
+};
+
 struct ConstraintPlan {
     std::vector<DofRow> dof_rows;
     std::vector<EqualityRow> equalities;
     std::vector<BallLimit> balls;
     std::vector<TendonRow> tendons;
+    std::vector<CoupledRow> coupled;
     Collisions collisions;
     std::vector<int> priorities;  // of pairs: 1: the numbers of geom1 count, 2: of geom2, 0: both
     int tree_rows = 0;            // of the tree
@@ -58,10 +69,11 @@ struct ConstraintPlan {
     int rows_of_a_contact = 0;              // of the largest
     bool elliptic = false;
     double friction_impedance = 1;  // impratio
-    bool guarded = true;            // time constants are at least two steps
+    SpringOptions springs;
 
     bool empty() const { return dof_rows.empty() && tree_rows == 0 && contacts == 0; }
     RowSizes sizes(int dofs) const;
+    HoldingRows holding() const;
     // Of a contact of this dimension.
     int rows_of(int dimension) const {
         return dimension == 1 ? 1 : elliptic ? dimension : 2 * (dimension - 1);
@@ -72,6 +84,6 @@ using PlanPointer = std::shared_ptr<const ConstraintPlan>;
 
 // `contacts`: how many there may be at once, if there are slots for as many. Throws Error for geoms that may
 // touch and whose contacts are not simulated.
-PlanPointer plan_of(const robot::RobotModel& model, int contacts);
+PlanPointer plan_of(const robot::RobotModel& model, const Tree& tree, int contacts);
 
 }  // namespace hindcast::articulated

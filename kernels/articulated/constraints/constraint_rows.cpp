@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/articulated/constraints/soft_constraint.hpp"
+#include "kernels/articulated/dynamics/discrete.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
 
 namespace hindcast::articulated {
@@ -24,7 +25,22 @@ Float velocity_along(const Row& row, const Read<Float>& qvel) {
 struct Rows {
     int dofs;
     WriteSlice<Float> jacobian, aref, mass, low, high;
+    Read<Two> shares;  // discrete.hpp
+    SpringOptions options;
+    Float h;
 
+    // How much of its inverse inertia a row feels.
+    Float felt(const Row& row) const {
+        if (!options.discrete) return 1.0;
+        Share share;
+        for (const auto& [dof, value] : row) share.add(value, shares[dof]);
+        return share.felt();
+    }
+    SoftConstraint soft(const SoftNumbers& numbers, const Float& position, const Row& row,
+                        const Float& inverse_inertia, Spring spring) const {
+        const Float own = options.discrete ? felt(row) * inverse_inertia : inverse_inertia;
+        return {numbers, position, own, h, options, spring};
+    }
     void put(int number, const Row& row, const Float& reference, const Float& d, const Float& least,
              const Float& most) const {
         std::vector<Float> all(at(dofs), Float(0));
@@ -37,17 +53,15 @@ struct Rows {
     }
     // A limit, of which there is `distance` left.
     void put_limit(int number, const Row& row, const Float& velocity, const Float& distance,
-                   double margin, const SoftNumbers& soft, const Float& inverse_inertia,
-                   const Float& h, bool guarded) const {
+                   double margin, const SoftNumbers& numbers, const Float& inverse_inertia) const {
         const Float past = distance - margin;
-        const SoftConstraint c(soft, past, inverse_inertia, h, guarded);
+        const SoftConstraint c = soft(numbers, past, row, inverse_inertia, Spring::limited);
         put(number, row, c.reference(velocity, past), select(distance < margin, c.mass(), Float(0)),
             -unbounded, 0.0);
     }
     void put_friction(int number, const Row& row, const Float& velocity, const Float& loss,
-                      const SoftNumbers& soft, const Float& inverse_inertia, const Float& h,
-                      bool guarded) const {
-        const SoftConstraint c(soft, 0.0, inverse_inertia, h, guarded);
+                      const SoftNumbers& numbers, const Float& inverse_inertia) const {
+        const SoftConstraint c = soft(numbers, 0.0, row, inverse_inertia, Spring::none);
         put(number, row, c.reference(velocity), c.mass(), -loss, loss);
     }
 };
@@ -250,18 +264,25 @@ KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
     return kernel(
         "articulated_dof_rows",
         {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_frictionloss", "dof_solref",
-         "dof_solimp", "dof_invweight0", "h", "dof_row_aref", "dof_row_mass", "dof_row_low",
-         "dof_row_high"},
+         "dof_solimp", "dof_invweight0", "dof_shares", "h", "dof_row_aref", "dof_row_mass",
+         "dof_row_low", "dof_row_high"},
         [plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range, Property<Two> solref,
                Property<Five> solimp, Property<Float> loss, Property<Two> dof_solref,
-               Property<Five> dof_solimp, Property<Float> weight, Param<Float> h,
+               Property<Five> dof_solimp, Property<Float> weight, Read<Two> shares, Param<Float> h,
                WriteSlice<Float> aref, WriteSlice<Float> mass, WriteSlice<Float> low,
                WriteSlice<Float> high) {
+            const auto felt = [&](int dof) {
+                const Float all = weight[dof];
+                if (!plan->springs.discrete) return all;
+                Share share;
+                share.add(1.0, shares[dof]);
+                return share.felt() * all;
+            };
             for (int i = 0; i < static_cast<int>(plan->dof_rows.size()); ++i) {
                 const DofRow& row = plan->dof_rows[at(i)];
                 if (row.kind == DofRow::friction) {
                     const SoftConstraint c({dof_solref[row.dof], dof_solimp[row.dof]}, 0.0,
-                                           weight[row.dof], h.value(), plan->guarded);
+                                           felt(row.dof), h.value(), plan->springs, Spring::none);
                     aref.store_once(i, c.reference(qvel[row.dof]));
                     mass.store_once(i, c.mass());
                     low.store_once(i, -loss[row.dof]);
@@ -273,8 +294,8 @@ KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
                 const Float q = qpos[row.qpos], distance = below ? q - limits[0] : limits[1] - q,
                             past = distance - row.margin;
                 const Float velocity = below ? Float(qvel[row.dof]) : -qvel[row.dof];
-                const SoftConstraint c({solref[row.joint], solimp[row.joint]}, past,
-                                       weight[row.dof], h.value(), plan->guarded);
+                const SoftConstraint c({solref[row.joint], solimp[row.joint]}, past, felt(row.dof),
+                                       h.value(), plan->springs, Spring::limited);
                 aref.store_once(i, c.reference(velocity, past));
                 mass.store_once(i, select(distance < row.margin, c.mass(), Float(0)));
                 low.store_once(i, -unbounded);
@@ -285,25 +306,38 @@ KernelDef dof_rows(const TreePointer&, const PlanPointer& plan) {
 
 KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan) {
     return kernel(
-        "articulated_equality_rows", {"qpos",           "qvel",
-                                      "xpos",           "xquat",
-                                      "cdof",           "cvel",
-                                      "eq_data",        "eq_solref",
-                                      "eq_solimp",      "body_invweight0",
-                                      "dof_invweight0", "tendon_invweight0",
-                                      "tendon_length",  "tendon_moment",
-                                      "tendon_length0", "h",
-                                      "row_jacobian",   "row_aref",
-                                      "row_mass",       "row_low",
-                                      "row_high"},
-        [tree, plan](
-            Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
-            Read<Six> cdof, Read<Six> cvel, Property<Vec<Float, 12>> data, Property<Two> solref,
-            Property<Five> solimp, Property<Two> body_weight, Property<Float> dof_weight,
-            Property<Float> tendon_weight, Read<Float> tendon_length, Read<Float> tendon_moment,
-            Read<Float> tendon_length0, Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
-            WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
-            const Rows rows{tree->nv, j, aref, mass, low, high};
+        "articulated_equality_rows",
+        {"qpos",
+         "qvel",
+         "xpos",
+         "xquat",
+         "cdof",
+         "cvel",
+         "eq_data",
+         "eq_solref",
+         "eq_solimp",
+         "body_invweight0",
+         "dof_invweight0",
+         "tendon_invweight0",
+         "tendon_length",
+         "tendon_moment",
+         "tendon_length0",
+         "dof_shares",
+         "h",
+         "row_jacobian",
+         "row_aref",
+         "row_mass",
+         "row_low",
+         "row_high"},
+        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
+                     Read<Six> cdof, Read<Six> cvel, Property<Vec<Float, 12>> data,
+                     Property<Two> solref, Property<Five> solimp, Property<Two> body_weight,
+                     Property<Float> dof_weight, Property<Float> tendon_weight,
+                     Read<Float> tendon_length, Read<Float> tendon_moment,
+                     Read<Float> tendon_length0, Read<Two> shares, Param<Float> h,
+                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
+                     WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Rows rows{tree->nv, j, aref, mass, low, high, shares, plan->springs, h.value()};
             const Equalities all(*tree, qpos, qvel, xpos, xquat, cdof, cvel, body_weight,
                                  dof_weight, tendon_weight,
                                  {*tree, qpos, tendon_length, tendon_moment}, tendon_length0);
@@ -317,11 +351,12 @@ KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan) {
                     size = safe_sqrt(square, 1e-30);
                 }
                 for (std::size_t k = 0; k < r.values.size(); ++k) {
-                    const SoftConstraint c({solref[e.number], solimp[e.number]}, size,
-                                           r.inverse_inertia[k], h.value(), plan->guarded);
+                    const SoftConstraint c =
+                        rows.soft({solref[e.number], solimp[e.number]}, size, r.rows[k],
+                                  r.inverse_inertia[k], Spring::kept);
                     rows.put(
                         e.row + static_cast<int>(k), r.rows[k],
-                        c.reference(velocity_along(r.rows[k], qvel), r.values[k]) - r.carried[k],
+                        c.reference(velocity_along(r.rows[k], qvel), r.values[k], r.carried[k]),
                         c.mass(), -unbounded, unbounded);
                 }
             }
@@ -331,13 +366,13 @@ KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan) {
 KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan) {
     return kernel(
         "articulated_ball_rows",
-        {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_invweight0", "h",
-         "row_jacobian", "row_aref", "row_mass", "row_low", "row_high"},
+        {"qpos", "qvel", "jnt_range", "jnt_solref", "jnt_solimp", "dof_invweight0", "dof_shares",
+         "h", "row_jacobian", "row_aref", "row_mass", "row_low", "row_high"},
         [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
                      Property<Two> solref, Property<Five> solimp, Property<Float> weight,
-                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
+                     Read<Two> shares, Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
                      WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
-            const Rows rows{tree->nv, j, aref, mass, low, high};
+            const Rows rows{tree->nv, j, aref, mass, low, high, shares, plan->springs, h.value()};
             for (const BallLimit& ball : plan->balls) {
                 const Joint& joint = tree->joints[at(ball.joint)];
                 const Vec3 turn = rotation_vector(quaternion_at(qpos, joint.qpos));
@@ -347,8 +382,7 @@ KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan) {
                 const Two limits = range[ball.joint];
                 rows.put_limit(ball.row, row, velocity_along(row, qvel),
                                max(limits[0], limits[1]) - angle, ball.margin,
-                               {solref[ball.joint], solimp[ball.joint]}, weight[joint.dof],
-                               h.value(), plan->guarded);
+                               {solref[ball.joint], solimp[ball.joint]}, weight[joint.dof]);
             }
         });
 }
@@ -358,23 +392,22 @@ KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
         "articulated_tendon_rows",
         {"qpos", "qvel", "tendon_range", "tendon_solref_lim", "tendon_solimp_lim",
          "tendon_frictionloss", "tendon_solref_fri", "tendon_solimp_fri", "tendon_invweight0",
-         "tendon_length", "tendon_moment", "h", "row_jacobian", "row_aref", "row_mass", "row_low",
-         "row_high"},
+         "tendon_length", "tendon_moment", "dof_shares", "h", "row_jacobian", "row_aref",
+         "row_mass", "row_low", "row_high"},
         [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Property<Two> range,
                      Property<Two> solref_lim, Property<Five> solimp_lim, Property<Float> loss,
                      Property<Two> solref_fri, Property<Five> solimp_fri, Property<Float> weight,
-                     Read<Float> tendon_length, Read<Float> tendon_moment, Param<Float> h,
-                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
-                     WriteSlice<Float> low, WriteSlice<Float> high) {
-            const Rows rows{tree->nv, j, aref, mass, low, high};
+                     Read<Float> tendon_length, Read<Float> tendon_moment, Read<Two> shares,
+                     Param<Float> h, WriteSlice<Float> j, WriteSlice<Float> aref,
+                     WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Rows rows{tree->nv, j, aref, mass, low, high, shares, plan->springs, h.value()};
             const TendonReader tendons{*tree, qpos, tendon_length, tendon_moment};
             for (const TendonRow& tendon : plan->tendons) {
                 const int k = tendon.tendon;
                 Row row = tendons.moment(k);
                 if (tendon.kind == DofRow::friction) {
                     rows.put_friction(tendon.row, row, velocity_along(row, qvel), loss[k],
-                                      {solref_fri[k], solimp_fri[k]}, weight[k], h.value(),
-                                      plan->guarded);
+                                      {solref_fri[k], solimp_fri[k]}, weight[k]);
                     continue;
                 }
                 const bool below = tendon.kind == DofRow::low;
@@ -383,7 +416,31 @@ KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan) {
                 if (!below) row = negative(std::move(row));
                 rows.put_limit(tendon.row, row, velocity_along(row, qvel),
                                below ? length - limits[0] : limits[1] - length, tendon.margin,
-                               {solref_lim[k], solimp_lim[k]}, weight[k], h.value(), plan->guarded);
+                               {solref_lim[k], solimp_lim[k]}, weight[k]);
+            }
+        });
+}
+
+KernelDef coupled_rows(const TreePointer& tree, const PlanPointer& plan) {
+    return kernel(
+        "articulated_coupled_rows",
+        {"qpos", "tendon_length", "tendon_moment", "moment", "slope", "rise", "h", "row_jacobian",
+         "row_aref", "row_mass", "row_low", "row_high"},
+        [tree, plan](Int, Read<Float> qpos, Read<Float> tendon_length, Read<Float> tendon_moment,
+                     Read<Float> moment, Read<Float> slope, Read<Float> rise, Param<Float> h,
+                     WriteSlice<Float> j, WriteSlice<Float> aref, WriteSlice<Float> mass,
+                     WriteSlice<Float> low, WriteSlice<Float> high) {
+            const Couplings couplings{
+                *tree, {*tree, qpos, tendon_length, tendon_moment}, moment, slope, rise};
+            for (const CoupledRow& row : plan->coupled) {
+                const Coupling c = couplings.of(row.coupling);
+                std::vector<Float> all(at(tree->nv), Float(0));
+                for (const auto& [dof, value] : c.row) all[at(dof)] = value;
+                for (int k = 0; k < tree->nv; ++k) j.store_once(row.row * tree->nv + k, all[at(k)]);
+                aref.store_once(row.row, 0.0);
+                mass.store_once(row.row, c.resistance(h.value()));
+                low.store_once(row.row, -unbounded);
+                high.store_once(row.row, unbounded);
             }
         });
 }

@@ -15,6 +15,8 @@ KernelDef equality_rows(const TreePointer& tree, const PlanPointer& plan);
 KernelDef ball_rows(const TreePointer& tree, const PlanPointer& plan);
 // Limits and friction loss of tendons.
 KernelDef tendon_rows(const TreePointer& tree, const PlanPointer& plan);
+// Springs, dampers and actuators of the integrator `discrete` that couple what the tree does not.
+KernelDef coupled_rows(const TreePointer& tree, const PlanPointer& plan);
 // passive, actuator, bias -> force: all that is no constraint.
 KernelDef smooth_force(const TreePointer& tree);
 

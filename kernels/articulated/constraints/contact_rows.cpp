@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "kernels/articulated/constraints/soft_constraint.hpp"
 
@@ -79,26 +80,27 @@ Surface surface_of(const Given& given, const Vec<Int, 7>& pair, bool some_predef
 // The rows of one contact while they are recorded.
 class ContactRows {
 public:
-    ContactRows(const ConstraintPlan& plan, const Vec<Int, 7>& pair, const Surface& surface,
-                const Vec<Float, 2>& weight, const Float& past, const Float& h)
+    ContactRows(const ConstraintPlan& plan, const Vec<Int, 7>& pair, const Surface& surface)
         : p_(plan), dimension_(pair[4]), surface_(surface) {
         for (const CollisionPair& one : plan.collisions.pairs) most_ = std::max(most_, one.condim);
         for (Float& f : surface_.friction) f = select(dimension_ == 1, Float(0), f);
+    }
+    // `weight`: inverse inertia along, and about an axis; `share`: what the first row feels of it.
+    void soften(const Vec<Float, 2>& weight, const Share* share, const Float& past,
+                const Float& h) {
         const Float f = surface_.friction[0];
-        const Float felt = p_.elliptic ? weight[0] : weight[0] * (1.0 + f * f);
-        const SoftConstraint normal(surface.soft, past, felt, h, plan.guarded);
+        Float felt = p_.elliptic ? weight[0] : weight[0] * (1.0 + f * f);
+        if (share != nullptr) felt = felt * share->felt();
         past_ = past;
-        stiffness_ = normal.stiffness;
-        damping_ = friction_damping_ = normal.damping;
+        const SoftNumbers& soft = surface_.soft;
+        normal_.emplace(soft, past, felt, h, p_.springs, Spring::limited);
         if (p_.elliptic) {
-            const Two own = surface.friction_reference;
+            const Two own = surface_.friction_reference;
             const Bool is_own = own[0] != 0.0 || own[1] != 0.0;
-            const SoftConstraint along(
-                {select(is_own, own, surface.soft.reference), surface.soft.impedance}, past, felt,
-                h, plan.guarded);
-            friction_damping_ = along.damping;
+            along_.emplace(SoftNumbers{select(is_own, own, soft.reference), soft.impedance}, past,
+                           felt, h, p_.springs, Spring::none);
         }
-        set_masses(normal.inverse_mass);
+        set_masses(normal_->inverse_mass);
     }
 
     int components() const { return most_; }  // normal, tangents, spin, rolling
@@ -113,8 +115,7 @@ public:
     }
     Float reference(int number, const std::array<Float, 6>& velocity) const {
         const Float v = row(number, velocity);
-        if (p_.elliptic && number > 0) return -(friction_damping_ * v);
-        return -(damping_ * v) - stiffness_ * past_;
+        return p_.elliptic && number > 0 ? along_->reference(v) : normal_->reference(v, past_);
     }
     const Float& mass(int number) const { return masses_[at(number)]; }
     // Of an elliptic cone.
@@ -158,7 +159,8 @@ private:
     Int dimension_;
     Surface surface_;
     int most_ = 1;
-    Float past_, stiffness_, damping_, friction_damping_, mu_;
+    Float past_, mu_;
+    std::optional<SoftConstraint> normal_, along_;  // `along_`: friction of elliptic cones
     std::vector<Float> masses_;
 };
 
@@ -172,33 +174,33 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
          "dof_moves",     "dof_root",        "cdof",        "xpos",
          "qvel",          "geom_friction",   "geom_solref", "geom_solimp",
          "geom_solmix",   "pair_friction",   "pair_solref", "pair_solreffriction",
-         "pair_solimp",   "body_invweight0", "h",           "row_jacobian",
-         "row_aref",      "row_mass",        "row_low",     "row_high",
-         "row_friction",  "row_cone"},
-        [tree, plan](Int, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
-                     Read<Vec<Int, 7>> pair_numbers, Read<Float> pair_margin, Read<Float> dist,
-                     Read<Vec3> pos, Read<Mat3> frames, Read<Int> moves, Read<Int> root,
-                     Read<Six> cdof, Read<Vec3> xpos, Read<Float> qvel,
-                     Property<Vec3> geom_friction, Property<Two> geom_solref,
-                     Property<Five> geom_solimp, Property<Float> geom_solmix,
-                     Property<Five> pair_friction, Property<Two> pair_solref,
-                     Property<Two> pair_solreffriction, Property<Five> pair_solimp,
-                     Property<Two> weight, Param<Float> h, WriteSlice<Float> jacobian,
-                     WriteSlice<Float> aref, WriteSlice<Float> mass, WriteSlice<Float> low,
-                     WriteSlice<Float> high, WriteSlice<Float> friction, WriteSlice<Int> cone) {
+         "pair_solimp",   "body_invweight0", "dof_shares",  "h",
+         "row_jacobian",  "row_aref",        "row_mass",    "row_low",
+         "row_high",      "row_friction",    "row_cone"},
+        [tree, plan](
+            Int, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
+            Read<Vec<Int, 7>> pair_numbers, Read<Float> pair_margin, Read<Float> dist,
+            Read<Vec3> pos, Read<Mat3> frames, Read<Int> moves, Read<Int> root, Read<Six> cdof,
+            Read<Vec3> xpos, Read<Float> qvel, Property<Vec3> geom_friction,
+            Property<Two> geom_solref, Property<Five> geom_solimp, Property<Float> geom_solmix,
+            Property<Five> pair_friction, Property<Two> pair_solref,
+            Property<Two> pair_solreffriction, Property<Five> pair_solimp, Property<Two> weight,
+            Read<Two> shares, Param<Float> h, WriteSlice<Float> jacobian, WriteSlice<Float> aref,
+            WriteSlice<Float> mass, WriteSlice<Float> low, WriteSlice<Float> high,
+            WriteSlice<Float> friction, WriteSlice<Int> cone) {
             const Given given{geom_friction, geom_solref, geom_solimp,         geom_solmix,
                               pair_friction, pair_solref, pair_solreffriction, pair_solimp};
             const bool some_predefined =
                 std::ranges::any_of(plan->collisions.pairs,
                                     [](const CollisionPair& pair) { return pair.predefined >= 0; });
             const int nv = tree->nv;
+            const bool discrete = plan->springs.discrete;
             const auto one_contact = [&](const Int& contact) {
                 const Int slot = contact_slot[contact], number = slot_pair[slot];
                 const Vec<Int, 7> pair = pair_numbers[number];
                 const Float past = dist[slot] - pair_margin[number];
                 const Two one = weight[pair[0]], two = weight[pair[1]];
-                const ContactRows c(*plan, pair, surface_of(given, pair, some_predefined),
-                                    one + two, past, h.value());
+                ContactRows c(*plan, pair, surface_of(given, pair, some_predefined));
                 const Vec3 place = pos[slot];
                 const Mat3 frame = frames[slot];
                 const auto axis = [&](int j) {
@@ -208,6 +210,7 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                 const Int first = plan->tree_rows + contact * c.rows();
                 std::array<Float, 6> velocity;
                 for (Float& v : velocity) v = 0;
+                Share share;
                 for_(
                     0, nv,
                     [&](Int k) {
@@ -222,8 +225,10 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
                         }
                         for (int r = 0; r < c.rows(); ++r)
                             jacobian.store_once((first + r) * nv + k, c.row(r, along));
+                        if (discrete) share.add(c.row(0, along), shares[k]);
                     },
                     nv);
+                c.soften(one + two, discrete ? &share : nullptr, past, h.value());
                 for (int r = 0; r < c.rows(); ++r) {
                     aref.store_once(first + r, c.reference(r, velocity));
                     mass.store_once(first + r, c.mass(r));

@@ -34,18 +34,61 @@ Float impedance_at(const Five& numbers, const Float& position) {
 }  // namespace
 
 SoftConstraint::SoftConstraint(const SoftNumbers& numbers, const Float& position,
-                               const Float& inverse_inertia, const Float& h, bool guarded) {
+                               const Float& inverse_inertia, const Float& h, SpringOptions options,
+                               Spring spring)
+    : options_(options), h_(h) {
     const Five& impedance = numbers.impedance;
     const Float last = bounded(impedance[1]), d = impedance_at(impedance, position);
     const Float first = numbers.reference[0], second = numbers.reference[1];
     const Bool direct = first <= 0.0;  // stiffness and damping themselves
-    const Float time = select(direct, Float(1), guarded ? max(first, 2.0 * h) : first);
+    const bool slower = options.guarded && !options.discrete;
+    const Float time = select(direct, Float(1), slower ? max(first, 2.0 * h) : first);
     const Float ratio = select(second > 0.0, second, Float(1));
     const Float k = select(direct, -first / (last * last),
                            1.0 / max(last * last * time * time * ratio * ratio, least));
     damping = select(second <= 0.0, -second / last, 2.0 / max(last * time, least));
     stiffness = k * d;
-    inverse_mass = max((1.0 - d) / d * inverse_inertia, least);
+    if (!options.discrete) {
+        inverse_mass = max((1.0 - d) / d * inverse_inertia, least);
+        return;
+    }
+    if (spring == Spring::none) stiffness = 0.0;
+    meet_end_of_step(inverse_inertia, d, options.guarded && spring == Spring::limited, direct);
+}
+
+void SoftConstraint::meet_end_of_step(const Float& inverse_inertia, const Float& impedance,
+                                      bool limited, const Bool& direct) {
+    // R / A, and its least.
+    const Float ratio = (1.0 - impedance) / impedance,
+                least_ratio = (1.0 - most_impedance) / most_impedance;
+    if (limited) {
+        const Float square = h_ * h_ * stiffness;
+        const Bool rebounds = !direct && square > 1.0;
+        const Float same_ratio = damping / sqrt(select(rebounds, square, Float(1)));
+        const Float most = max(ratio / least_ratio - 2.0, 0.0) / h_;
+        damping = select(rebounds, min(same_ratio, most), damping);
+        stiffness = select(rebounds, 1.0 / (h_ * h_), stiffness);
+    }
+    const Float factor = 1.0 + h_ * damping + h_ * h_ * stiffness;
+    inverse_mass = max(max(ratio / factor, least_ratio) * inverse_inertia, least);
+}
+
+Float SoftConstraint::reference(const Float& velocity, const Float& position) const {
+    if (!options_.discrete) return -(damping * velocity) - stiffness * position;
+    return -(damping * velocity + stiffness * (position + h_ * velocity)) /
+           (1.0 + h_ * damping + h_ * h_ * stiffness);
+}
+
+Float SoftConstraint::reference(const Float& velocity, const Float& position,
+                                const Float& carried) const {
+    const Float without = reference(velocity, position);
+    if (!options_.discrete) return without - carried;
+    return without - carried / (1.0 + h_ * damping + h_ * h_ * stiffness);
+}
+
+Float SoftConstraint::reference(const Float& velocity) const {
+    const Float force = -(damping * velocity);
+    return options_.discrete ? force / (1.0 + h_ * damping) : force;
 }
 
 }  // namespace hindcast::articulated

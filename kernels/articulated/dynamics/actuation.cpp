@@ -108,8 +108,8 @@ Way way_of(const Tree& t, const Actuator& a, const Place& at_place, const Vec3& 
 }
 
 // Where the actuators of a tendon pull more together than it allows, each pulls less by the same factor.
-void limit_forces_of_tendons(const Tree& t, std::vector<Float>& forces,
-                             std::vector<Float>& slopes) {
+void limit_forces_of_tendons(const Tree& t, std::vector<Float>& forces, std::vector<Float>& slopes,
+                             std::vector<Float>& rises) {
     for (int i = 0; i < static_cast<int>(t.tendons.size()); ++i) {
         const Limits& limits = t.tendons[at(i)].force;
         if (!limits.present) continue;
@@ -127,6 +127,7 @@ void limit_forces_of_tendons(const Tree& t, std::vector<Float>& forces,
         for (const std::size_t u : own) {
             forces[u] = forces[u] * factor;
             slopes[u] = select(inside, slopes[u], Float(0));
+            rises[u] = select(inside, rises[u], Float(0));
         }
     }
 }
@@ -164,6 +165,7 @@ KernelDef actuation(const TreePointer& tree) {
          "actuator_length",
          "actuator_force",
          "slope",
+         "rise",
          "act_dot",
          "actuator"},
         [tree](Int, Read<Float> qpos, Read<Float> qvel, Read<Float> act, Property<Float> ctrl,
@@ -171,11 +173,11 @@ KernelDef actuation(const TreePointer& tree) {
                Property<Vec3> gain_of, Property<Vec3> bias_of, Property<Six> gear,
                Read<Float> compensation, Read<Float> tendon_length, Read<Float> tendon_moment,
                WriteSlice<Float> moment, WriteSlice<Float> actuator_length,
-               WriteSlice<Float> actuator_force, WriteSlice<Float> slope, WriteSlice<Float> act_dot,
-               WriteSlice<Float> actuator) {
+               WriteSlice<Float> actuator_force, WriteSlice<Float> slope, WriteSlice<Float> rise,
+               WriteSlice<Float> act_dot, WriteSlice<Float> actuator) {
             const Tree& t = *tree;
             const Place place{qpos, xpos, xquat, cdof, {t, qpos, tendon_length, tendon_moment}};
-            std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size()),
+            std::vector<Float> sum(at(t.nv)), slopes(t.actuators.size()), rises(t.actuators.size()),
                 forces(t.actuators.size());
             std::vector<std::vector<Float>> rows(t.actuators.size());
             for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
@@ -218,21 +220,27 @@ KernelDef actuation(const TreePointer& tree) {
                     return p[0] + p[1] * way.length + p[2] * velocity;
                 };
                 Float force = (a.gain == GainType::affine ? affine(gain) : gain[0]) * input;
-                Float rate;
-                if (a.gain == GainType::affine) rate = gain[2] * input;
+                Float rate, rising;
+                if (a.gain == GainType::affine) {
+                    rate = gain[2] * input;
+                    rising = gain[1] * input;
+                }
                 if (a.bias == BiasType::affine) {
                     force = force + affine(bias);
                     rate = rate + bias[2];
+                    rising = rising + bias[1];
                 }
                 if (a.force.present) {
                     const Bool inside = force > a.force.low && force < a.force.high;
                     force = limited(force, a.force);
                     rate = select(inside, rate, Float(0));
+                    rising = select(inside, rising, Float(0));
                 }
                 forces[at(u)] = force;
                 slopes[at(u)] = rate;
+                rises[at(u)] = rising;
             }
-            limit_forces_of_tendons(t, forces, slopes);
+            limit_forces_of_tendons(t, forces, slopes, rises);
             for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
                 actuator_force.store_once(u, forces[at(u)]);
                 for (const int k : t.actuators[at(u)].dofs)
@@ -246,11 +254,16 @@ KernelDef actuation(const TreePointer& tree) {
                 if (!joint.force.present) continue;
                 const Bool inside = total > joint.force.low && total < joint.force.high;
                 for (std::size_t u = 0; u < t.actuators.size(); ++u)
-                    if (is_on_joint(t.actuators[u], t.dof_joint[at(i)]))
+                    if (is_on_joint(t.actuators[u], t.dof_joint[at(i)])) {
                         slopes[u] = select(inside, slopes[u], Float(0));
+                        rises[u] = select(inside, rises[u], Float(0));
+                    }
             }
-            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u)
+            for (int u = 0; u < static_cast<int>(t.actuators.size()); ++u) {
                 slope.store_once(u, slopes[at(u)]);
+                if (t.integrator == robot::IntegratorType::discrete)
+                    rise.store_once(u, rises[at(u)]);
+            }
         });
 }
 

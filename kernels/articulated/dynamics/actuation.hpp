@@ -6,6 +6,7 @@
 //   actuator_force   actuators          after its limits
 //   slope            actuators          its derivative by the actuator's velocity; 0 where a limit
 //                                       of it, or of the joint that it acts on, holds
+//   rise             actuators          the same by its length, of the integrator `discrete`
 //   actuator         dofs               the generalised force of all
 //   act_dot          activations        1/s
 #pragma once

@@ -1,7 +1,9 @@
 #include "kernels/articulated/dynamics/step.hpp"
 
+#include <algorithm>
 #include <numbers>
 
+#include "kernels/articulated/dynamics/discrete.hpp"
 #include "kernels/articulated/dynamics/lower.hpp"
 #include "kernels/articulated/dynamics/tendons.hpp"
 
@@ -86,37 +88,69 @@ void integrate_positions(const Tree& t, const Read<Float>& qpos, const Numbers& 
 }  // namespace
 
 KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces forces,
-                       bool constrained) {
+                       const HoldingRows* constrained_by) {
+    const bool constrained = constrained_by != nullptr;
+    const HoldingRows rows = constrained ? *constrained_by : HoldingRows{};
     return kernel(
         "articulated_acceleration",
-        {"inertia", "passive", "actuator", "bias", "h", "dof_damping", "dof_coulomb",
-         "dof_coulomb_speed", "moment", "slope", "cdof", "cvel", "cinert", "qvel",
-         "qacc_constrained", "tendon_moment", "qacc"},
-        [tree, implicit, forces, constrained](
+        {"inertia",
+         "passive",
+         "actuator",
+         "bias",
+         "h",
+         "dof_damping",
+         "dof_coulomb",
+         "dof_coulomb_speed",
+         "moment",
+         "slope",
+         "cdof",
+         "cvel",
+         "cinert",
+         "qvel",
+         "qacc_constrained",
+         "tendon_moment",
+         "metric",
+         "force",
+         "row_count",
+         "row_mass",
+         "row_jacobian",
+         "qpos",
+         "tendon_length",
+         "rise",
+         "qacc"},
+        [tree, implicit, forces, constrained, rows](
             Int, Read<Float> inertia, Read<Float> passive, Read<Float> actuator, Read<Float> bias,
             Param<Float> h, Property<Float> dof_damping, Property<Float> dof_coulomb,
             Property<Float> dof_coulomb_speed, Read<Float> moment, Read<Float> slope,
             Read<Six> cdof, Read<Six> cvel, Read<Ten> cinert, Read<Float> qvel,
-            Read<Float> qacc_constrained, Read<Float> tendon_moment, WriteSlice<Float> qacc) {
+            Read<Float> qacc_constrained, Read<Float> tendon_moment, Read<Float> metric,
+            Read<Float> smooth_force, Read<Int> row_count, Read<Float> row_mass,
+            Read<Float> row_jacobian, Read<Float> qpos, Read<Float> tendon_length, Read<Float> rise,
+            WriteSlice<Float> qacc) {
             const Tree& t = *tree;
-            const bool fast = implicit == Implicit::fast;
+            const bool fast = implicit == Implicit::fast, mapped = implicit == Implicit::step_map;
+            const auto matrix = [&](int i, int j) -> Float {
+                return mapped ? Float(metric[t.entry(i, j)]) : Float(inertia[t.entry(i, j)]);
+            };
             Lower m(t);
             Numbers force(at(t.nv), Float(0));
             for (int i = 0; constrained && i < t.nv; ++i)
                 for (const int j : t.ancestors[at(i)]) {
-                    const Float entry = inertia[t.entry(i, j)];
+                    const Float entry = matrix(i, j);
                     force[at(i)] = force[at(i)] + entry * qacc_constrained[j];
                     if (j != i) force[at(j)] = force[at(j)] + entry * qacc_constrained[i];
                 }
             for (int i = 0; i < t.nv; ++i) {
-                if (!constrained) {
+                if (!constrained && mapped) {
+                    force[at(i)] = smooth_force[i];
+                } else if (!constrained) {
                     force[at(i)] = passive[i] - bias[i];
                     if (!t.actuators.empty()) force[at(i)] = force[at(i)] + actuator[i];
                 }
-                for (const int j : t.ancestors[at(i)]) m(i, j) = inertia[t.entry(i, j)];
-                if (implicit != Implicit::nothing && t.dampers)
-                    m(i, i) = m(i, i) + h.value() * dof_damping[i];
-                if (implicit != Implicit::nothing && forces.coulomb) {
+                for (const int j : t.ancestors[at(i)]) m(i, j) = matrix(i, j);
+                if (implicit == Implicit::nothing || mapped) continue;
+                if (t.dampers) m(i, i) = m(i, i) + h.value() * dof_damping[i];
+                if (forces.coulomb) {
                     const Float s = dof_coulomb_speed[i], v = qvel[i];
                     m(i, i) = m(i, i) + h.value() * (2 / std::numbers::pi) * dof_coulomb[i] * s /
                                             (s * s + v * v);
@@ -130,7 +164,8 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                         for (const int up : t.ancestors[at(i)])
                             if (up == j) m(i, j) = m(i, j) + scale * (a * b);
             };
-            const TendonReader tendons{t, qvel, qvel, tendon_moment};
+            const TendonReader tendons{t, qpos, tendon_length, tendon_moment};
+            const Couplings couplings{t, tendons, moment, slope, rise};
             for (int i = 0; fast && i < static_cast<int>(t.tendons.size()); ++i)
                 if (const double damping = t.tendons[at(i)].damping; damping != 0)
                     add_square(tendons.moment(i), h.value() * damping);
@@ -143,13 +178,21 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                 for (const int k : a.dofs) row.emplace_back(k, moment[t.entry(u, k)]);
                 add_square(row, -(h.value() * slope[u]));
             }
-            Lower factors = m;
-            factors.factor();
-            Numbers solution = factors.solve(force);
-            for (int b = 1; fast && b < static_cast<int>(t.bodies.size()); ++b) {
+            Numbers solution;
+            if (mapped && constrained) {  // but for single bodies they are those already
+                for (int i = 0; i < t.nv; ++i) solution.push_back(qacc_constrained[i]);
+            } else {
+                Lower factors = m;
+                factors.factor();
+                solution = factors.solve(force);
+            }
+            for (int b = 1; (fast || mapped) && b < static_cast<int>(t.bodies.size()); ++b) {
                 if (!t.is_single(b)) continue;
                 auto a = bias_derivative(t, b, cdof, cvel, cinert, qvel);
                 const int dof = t.joints[at(t.bodies[at(b)].joints[0])].dof;
+                if (mapped && std::ranges::any_of(rows.dofs,
+                                                  [dof](int k) { return k >= dof && k < dof + 6; }))
+                    continue;
                 std::array<Float, 6> right;
                 for (int i = 0; i < 6; ++i) {
                     right[at(i)] = force[at(dof + i)];
@@ -158,7 +201,30 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                                           h.value() * a[at(i)][at(j)];
                 }
                 const std::array<Float, 6> own = solve_six(a, right);
-                for (int i = 0; i < 6; ++i) solution[at(dof + i)] = own[at(i)];
+                Bool is_free = Int(0) < 1;
+                for (const CouplingOf& of : mapped ? couplings_of(t) : std::vector<CouplingOf>{}) {
+                    const Coupling c = couplings.of(of);
+                    Bool holds = Int(1) < 0;
+                    for (const auto& [k, value] : c.row)
+                        if (k >= dof && k < dof + 6) holds = holds || value != 0.0;
+                    is_free = is_free && !(holds && c.resistance(h.value()) > 0.0);
+                }
+                if (mapped && rows.rows > rows.first) {
+                    Int holding = 0;
+                    for_(
+                        rows.first, row_count[0],
+                        [&](const Int& row) {
+                            Bool holds = row_jacobian[row * t.nv + dof] != 0.0;
+                            for (int k = 1; k < 6; ++k)
+                                holds = holds || row_jacobian[row * t.nv + dof + k] != 0.0;
+                            holding += select(holds && row_mass[row] > 0.0, Int(1), Int(0));
+                        },
+                        rows.rows);
+                    is_free = holding == 0;
+                }
+                for (int i = 0; i < 6; ++i)
+                    solution[at(dof + i)] =
+                        mapped ? select(is_free, own[at(i)], solution[at(dof + i)]) : own[at(i)];
             }
             for (int i = 0; i < t.nv; ++i) qacc.store_once(i, solution[at(i)]);
         });

@@ -1,7 +1,8 @@
 // The acceleration of a tree, and the state that a step leads to.
 //
 // A step of h from state (q, v, a) with acceleration dv and rate da:
-//   Euler, implicitfast   v' = v + h dv,  q' = q + h v'
+//   Euler, implicitfast,
+//   discrete              v' = v + h dv,  q' = q + h v'
 //   RK4                   the classical method as one of Munthe-Kaas: it moves an increment u with
 //                         q_i = q + u, whose rate is dexp^-1(u) v for rotations
 // where q + h v turns the quaternions of free and ball joints by exp(h w), w in the body's frame. Of
@@ -18,16 +19,24 @@ namespace hindcast::articulated {
 enum class Implicit {
     nothing,
     damping,  // of joints: D is diagonal
-    fast      // dampers and actuators where the tree couples, and the bias force of free bodies on
+    fast,     // dampers and actuators where the tree couples, and the bias force of free bodies on
               // which nothing moves
+    step_map  // all that discrete.hpp has, and the bias force of such bodies
+};
+
+// Which constraints may hold a body with a free joint (constraint_terms.hpp). The integrator `discrete`
+// takes the bias force implicitly only of bodies that none holds, and no coupling.
+struct HoldingRows {
+    std::vector<int> dofs;    // that rows of one degree of freedom hold
+    int first = 0, rows = 0;  // others: the numbers of the first, and of the one after the last
 };
 
 // inertia, passive, actuator, bias -> qacc, m/s^2 or rad/s^2. M's factors are those of L^T D L, from
 // the leaves to the root, so that no entry fills in (Featherstone 2008, section 6.5). `constrained`: f is
 // M times the parameter "qacc_constrained", which has the forces of constraints too. Dry friction of
-// joints is implicit with the damping.
+// joints is implicit with the damping. With Implicit::step_map M and f are those of discrete.hpp.
 KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces forces = {},
-                       bool constrained = false);
+                       const HoldingRows* constrained = nullptr);
 
 // One step of Euler's method: state, qacc, act_dot -> next state.
 KernelDef euler_step(const TreePointer& tree);

@@ -81,8 +81,8 @@ TEST_CASE(
             for (const char* const soft :
                  {R"(solref="0.002 1")", R"(solref="0.0048 1" solimp="0.5 0.99 0.3 0.5 2")",
                   R"(solref="0.002 0.7" solimp="0.9 0.9999 0.01 0.5 2")",
-                  R"(solref="0.01 1" solimp="0.9998 0.9998 0.01 0.5 2")", R"(solref="-400000 -100")",
-                  R"(solref="-400000 -4000")"}) {
+                  R"(solref="0.01 1" solimp="0.9998 0.9998 0.01 0.5 2")",
+                  R"(solref="-400000 -100")", R"(solref="-400000 -4000")"}) {
                 CAPTURE(cone);
                 CAPTURE(guard);
                 CAPTURE(soft);

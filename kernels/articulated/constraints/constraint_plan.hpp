@@ -1,8 +1,7 @@
 // What constraints a robot has: lists and numbers without gradient that kernels are recorded for. The
 // rows of constraint_terms.hpp in their order: those of one degree of freedom; then of the tree
-// (couplings of the integrator `discrete`, equalities, limits of ball joints and tendons, friction
-// loss of tendons); then of contacts, as many
-// for each as the largest takes.
+// (couplings of the integrator `discrete`, equalities, limits of ball joints and tendons, friction loss
+// of tendons); then of contacts, as many for each as the largest takes.
 #pragma once
 
 #include <memory>

@@ -229,7 +229,8 @@ void draw_curves(const IdentificationOutcome& outcome, std::string& channel) {
     ImPlotSpec points;
     points.Marker = ImPlotMarker_Circle;
     points.MarkerSize = px(1.6F);
-    points.LineColor = points.FillColor = style().palette().ghost;
+    points.LineColor = points.FillColor = points.MarkerLineColor = points.MarkerFillColor =
+        style().palette().gradient;
     ImPlot::PlotScatter("measured", one.times.data(), one.measured.data(), count, points);
     ImPlotSpec line;
     line.LineColor = style().palette().accent;

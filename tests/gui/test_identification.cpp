@@ -150,6 +150,39 @@ TEST_CASE("gui identification: the numbers are those of the command, bit for bit
     CHECK(document->at("/bodies/0/velocity/0").real() == 0.1);
 }
 
+TEST_CASE("gui identification: a task says what the data cannot tell, and why it has ended") {
+    const test::TemporaryFolder folder;
+    const auto task_of = [&](session::IdentificationWanted wanted, bool stop = false) {
+        const auto file = folder / "flight.json";
+        auto task = std::make_unique<session::IdentificationTask>(
+            std::make_shared<const document::Document>(document::Document::load(file)), file,
+            test::all_modules(), std::move(wanted));
+        if (stop) task->stop();
+        while (!task->ready()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        return task;
+    };
+    // The mass of a stone in free flight changes nothing.
+    write_flight(folder.path(), R"(, {"path": "stone.mass", "bounds": [0.1, 10]})");
+    const auto checked = task_of({});
+    REQUIRE_FALSE(checked->problem());
+    CHECK_FALSE(checked->outcome()->is_fitted());
+    REQUIRE(checked->outcome()->check.findings.size() == 1);
+    CHECK(checked->outcome()->check.findings[0].find("stone.mass") != std::string::npos);
+    CHECK_THROWS_AS(checked->identified(), Error);
+    // Stopped before it has begun: what the check found is there.
+    const auto stopped = task_of({.fit = true}, true);
+    CHECK_FALSE(stopped->problem());
+    CHECK(stopped->outcome() != nullptr);
+    const auto missing = task_of({.fit = true, .validate = {(folder / "third.csv").string()}});
+    REQUIRE(missing->problem());
+    CHECK(std::string(missing->problem()->what()).find("third.csv") != std::string::npos);
+    std::ofstream(folder / "first.csv") << "time,x\n";
+    const auto empty = task_of({.fit = true});
+    REQUIRE(empty->problem());
+    CHECK(std::string(empty->problem()->what()).find("\"until\"") != std::string::npos);
+    CHECK(empty->outcome() == nullptr);
+}
+
 TEST_CASE("gui identification: a robot with shots") {
     HINDCAST_NEEDS_MUJOCO();
     Robot robot;

@@ -1,4 +1,4 @@
-#include "app/gui/panels/identification_tables.hpp"
+#include "app/gui/panels/identification/tables.hpp"
 
 #include <fmt/format.h>
 #include <imgui.h>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/gui/panels/identification_tables.hpp"
+#include "app/gui/panels/identification/tables.hpp"
 #include "app/gui/panels/panel.hpp"
 
 namespace hindcast::gui {

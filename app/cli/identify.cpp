@@ -9,14 +9,13 @@
 #include "app/cli/interrupt.hpp"
 #include "app/cli/progress.hpp"
 #include "engine/sim/identification/findings.hpp"
-#include "engine/sim/identification/identification_files.hpp"
+#include "engine/sim/identification/identification_run.hpp"
 #include "engine/sim/results/results.hpp"
 
 namespace hindcast::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_shown = 24, most_pairs = 8;
@@ -103,80 +102,35 @@ public:
           quiet_(options.results.quiet),
           scene_(options.scene.load()),
           simulation_(scene_, registry(), options.scene.simulation_options()),
-          identification_(simulation_) {
+          run_(simulation_, registry()) {
         check_unused(simulation_);
-        outcome_.scene = scene_.name();
-        outcome_.names = simulation_.parameters().names();
-        outcome_.written = simulation_.parameters().values();
-        for (const Parameter& p : simulation_.parameters().list())
-            for (std::size_t e = 0; e < p.entries.size(); ++e) {
-                outcome_.low.push_back(p.low);
-                outcome_.high.push_back(p.high);
-            }
-        for (const model::ResidualBlock* block : identification_.function().blocks())
-            if (block->loss != optim::Loss::squared)
-                outcome_.losses.push_back(
-                    fmt::format("{}, width {:g} sigmas ({})",
-                                block->loss == optim::Loss::huber ? "huber" : "cauchy",
-                                block->robust().width, block->owner));
-        starts_ = identification_.starts(options.starts, options.scene.seed);
-        for (const std::string& text : options.validate) prepare_validation(text);
+        starts_ = run_.identification().starts(options.starts, options.scene.seed);
+        for (const std::string& text : options.validate) run_.validate_with(text);
         folder_ = std::make_unique<ResultsFolder>(options.results.folder(scene_));
     }
 
     int run() {
+        const IdentificationOutcome& outcome = run_.outcome();
         say(quiet_, "{}: {} residuals, {} parameter{}\n  device        {}; {}\n", scene_.name(),
-            identification_.function().size(), outcome_.names.size(),
-            outcome_.names.size() == 1 ? "" : "s", simulation_.options().device->describe(),
+            run_.identification().function().size(), outcome.names.size(),
+            outcome.names.size() == 1 ? "" : "s", simulation_.options().device->describe(),
             name_of(simulation_.options().precision));
         std::fflush(stdout);
-        look(outcome_.before, outcome_.comparison_before, identification_);
-        outcome_.check = identification_.check();
+        run_.check();
         if (!quiet_) {
-            print_check(outcome_);
+            print_check(outcome);
             if (options_.check_only)
-                print_agreement("agreement of the scene as it is", outcome_.before);
+                print_agreement("agreement of the scene as it is", outcome.before);
             std::fflush(stdout);
         }
         if (interrupted()) return interrupted_status();
         if (!options_.check_only) fit();
-        save();
+        run_.save(*folder_, seconds_);
+        say(quiet_, "  results       {}\n", folder_->path().string());
         return interrupted() ? interrupted_status() : 0;
     }
 
 private:
-    struct Other {
-        std::string file;
-        std::unique_ptr<Simulation> simulation;
-        std::unique_ptr<Identification> identification;
-    };
-
-    void prepare_validation(const std::string& text) {
-        const auto equals = text.find('=');
-        const std::string from = equals == std::string::npos ? "" : text.substr(0, equals),
-                          to = equals == std::string::npos ? text : text.substr(equals + 1);
-        SimulationOptions options = simulation_.options();
-        std::error_code ignored;
-        options.allowed_paths.push_back(fs::absolute(to, ignored).parent_path());
-        Other other{to, nullptr, nullptr};
-        other.simulation =
-            std::make_unique<Simulation>(with_other_data(scene_, from, to), registry(), options);
-        other.identification = std::make_unique<Identification>(*other.simulation);
-        others_.push_back(std::move(other));
-    }
-
-    // The agreement at the values of the parameters as they are.
-    static void look(std::vector<ChannelAgreement>& agreement, std::vector<Comparison>& comparison,
-                     Identification& identification) {
-        const std::vector<double> residuals =
-            identification.function().residuals(identification.simulation().parameters().values());
-        if (residuals.empty())
-            throw Error("the run diverges before there is anything to compare")
-                .remedy("make the steps shorter, or start from other values");
-        agreement = identification.agreement(residuals);
-        comparison = identification.comparison(residuals);
-    }
-
     void fit() {
         const Clock::time_point begin = Clock::now();
         Identification::Options how{.iterations = options_.iterations, .watch = {}};
@@ -188,53 +142,28 @@ private:
                             [&] { return fmt::format("start {}  cost {:.9g}", start, cost); });
             return !interrupted();
         };
-        outcome_.fits = identification_.fit(starts_, how);
+        run_.fit(starts_, how);
         progress.clear();
-        outcome_.best = Identification::best(outcome_.fits);
         seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
-        simulation_.parameters().set_values(outcome_.result().values);
-        look(outcome_.after, outcome_.comparison, identification_);
-        outcome_.statistics = identification_.statistics(outcome_.result());
-        for (Other& other : others_) validate(other);
-        if (!quiet_) print();
+        if (!quiet_) print(run_.outcome());
     }
 
-    void validate(Other& other) {
-        IdentificationOutcome::Validation validation;
-        validation.file = other.file;
-        validation.own = take_identified(simulation_, *other.simulation);
-        look(validation.agreement, validation.comparison, *other.identification);
-        outcome_.validations.push_back(std::move(validation));
-    }
-
-    void print() const {
-        print_fit(outcome_);
+    void print(const IdentificationOutcome& outcome) const {
+        print_fit(outcome);
         fmt::print("  time          {}\n", duration_text(seconds_));
-        print_agreement("agreement before", outcome_.before);
-        print_agreement("agreement after", outcome_.after);
-        for (const IdentificationOutcome::Validation& validation : outcome_.validations)
+        print_agreement("agreement before", outcome.before);
+        print_agreement("agreement after", outcome.after);
+        for (const IdentificationOutcome::Validation& validation : outcome.validations)
             print_agreement(("validation with " + validation.file).c_str(), validation.agreement);
-    }
-
-    void save() {
-        write_identification(*folder_, outcome_);
-        if (outcome_.is_fitted()) save_scene(simulation_, folder_->path(), "identified_scene.json");
-        document::Node summary = summary_of("identify", simulation_);
-        add_identification(summary, outcome_);
-        summary.set("seconds", document::Node(seconds_));
-        save_summary(*folder_, summary);
-        say(quiet_, "  results       {}\n", folder_->path().string());
     }
 
     const Options& options_;
     bool quiet_;
     Scene scene_;
     Simulation simulation_;
-    Identification identification_;
+    IdentificationRun run_;
     std::vector<Identification::Point> starts_;
-    std::vector<Other> others_;
     std::unique_ptr<ResultsFolder> folder_;
-    IdentificationOutcome outcome_;
     double seconds_ = 0;
 };
 

@@ -32,6 +32,10 @@ public:
     Panel(const Panel&) = delete;
     Panel& operator=(const Panel&) = delete;
     virtual void draw(Context& context) = 0;
+    // Once for each frame, also of a panel that is closed or behind another one.
+    virtual void update(Context&) {}
+    // Whether it waits for work of its own, so that frames must go on.
+    virtual bool is_busy() const { return false; }
     // Space around the content.
     virtual bool padded() const { return true; }
 
@@ -58,6 +62,7 @@ std::unique_ptr<Panel> make_sliders();
 std::unique_ptr<Panel> make_plots();
 std::unique_ptr<Panel> make_gradient_check();
 std::unique_ptr<Panel> make_landscape();
+std::unique_ptr<Panel> make_identification();
 std::unique_ptr<Panel> make_launches();
 std::unique_ptr<Panel> make_memory();
 std::unique_ptr<Panel> make_log();

@@ -216,7 +216,7 @@ bool App::moves() const {
            now.activity == session::Activity::building ||
            now.activity == session::Activity::simulating || work_->is_opening() ||
            work_->adding() != nullptr || (picture_ && picture_->expects()) ||
-           shell_->exporter().is_running();
+           shell_->exporter().is_running() || shell_->is_busy();
 }
 
 bool App::wants_frame() {

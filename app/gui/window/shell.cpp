@@ -10,7 +10,7 @@ namespace hindcast::gui {
 Shell::Shell() : gallery_(std::make_unique<Gallery>()) {
     for (auto make : {make_viewport, make_scene_file, make_scene_tree, make_optimiser,
                       make_objective, make_inspector, make_sliders, make_plots, make_gradient_check,
-                      make_landscape, make_launches, make_memory, make_log})
+                      make_landscape, make_identification, make_launches, make_memory, make_log})
         panels_.push_back(make());
 }
 
@@ -24,6 +24,7 @@ void Shell::draw(Context& context) {
     draw_status_bar(context);
     if (work.has_scene() && !work.show_gallery) draw_timeline(context);
     draw_dock_space(context);
+    for (auto& panel : panels_) panel->update(context);
     draw_panels(context);
     dialog_.draw(work);
     draw_settings(work);
@@ -34,6 +35,10 @@ void Shell::draw(Context& context) {
     draw_question(context);
     draw_notices(work);
     first_ = false;
+}
+
+bool Shell::is_busy() const {
+    return std::ranges::any_of(panels_, [](const auto& panel) { return panel->is_busy(); });
 }
 
 // Escape closes the menus that are open, all levels of them. Text that is being typed takes the

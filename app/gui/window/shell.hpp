@@ -23,6 +23,7 @@ public:
     std::vector<std::unique_ptr<Panel>>& panels() { return panels_; }
     Gallery& gallery() { return *gallery_; }
     Exporter& exporter() { return exporter_; }
+    bool is_busy() const;  // a panel waits for work of its own
 
 private:
     static void close_by_escape();

@@ -14,6 +14,7 @@ struct IdentificationOutcome {
     std::vector<std::string> names;  // of the parameters
     std::vector<double> written;     // the scene's own values
     std::vector<double> low, high;   // bounds
+    std::vector<bool> auxiliary;     // of one recording only (Residuals::of_one_recording)
     std::vector<ChannelAgreement> before;
     std::vector<Comparison> comparison_before;
     Identification::Check check;

@@ -20,6 +20,7 @@ th:first-child, td:first-child { text-align: left; }
 svg { max-width: 100%; height: auto; } svg text { font-size: 12px; }
 .grid { stroke: #ddd; } .line { fill: none; stroke-width: 1.5; }
 .dots { fill: none; stroke-width: 3; stroke-linecap: round; opacity: 0.6; }
+.wide { overflow-x: auto; }
 .strong { background: #fbd9d3; }
 </style>
 )";
@@ -92,15 +93,23 @@ std::string check(const IdentificationOutcome& outcome) {
     return text + "</ul>\n";
 }
 
+// Of the parameters that were asked for. Those of one recording alone are many and say little.
 std::string correlation(const IdentificationOutcome& outcome) {
-    const std::size_t n = outcome.names.size();
-    if (n > 30) return "<p>The covariance is in covariance.csv.</p>\n";
-    std::string text = "<table>\n<tr><th></th>";
-    for (const std::string& name : outcome.names) text += "<th>" + xml_text(name) + "</th>";
+    std::vector<std::size_t> list;
+    for (std::size_t k = 0; k < outcome.names.size(); ++k)
+        if (!outcome.auxiliary[k]) list.push_back(k);
+    if (list.size() > 30) return "<p>The covariance is in covariance.csv.</p>\n";
+    std::string text;
+    if (list.size() < outcome.names.size())
+        text +=
+            "<p>Without parameters that belong to this recording alone; all are in "
+            "covariance.csv.</p>\n";
+    text += "<div class=\"wide\"><table>\n<tr><th></th>";
+    for (const std::size_t k : list) text += "<th>" + xml_text(outcome.names[k]) + "</th>";
     text += "</tr>\n";
-    for (std::size_t a = 0; a < n; ++a) {
+    for (const std::size_t a : list) {
         text += "<tr><td>" + xml_text(outcome.names[a]) + "</td>";
-        for (std::size_t b = 0; b < n; ++b) {
+        for (const std::size_t b : list) {
             const double c = outcome.statistics.correlation(a, b);
             text += fmt::format(
                 "<td{}>{:.3f}</td>",
@@ -108,7 +117,7 @@ std::string correlation(const IdentificationOutcome& outcome) {
         }
         text += "</tr>\n";
     }
-    return text + "</table>\n";
+    return text + "</table></div>\n";
 }
 
 std::string fit(const IdentificationOutcome& outcome) {

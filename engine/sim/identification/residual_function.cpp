@@ -52,9 +52,19 @@ std::vector<optim::ResidualGroup> ResidualFunction::groups() const {
     return groups;
 }
 
+Rollout::Watch ResidualFunction::watch() const {
+    if (!ends_) return {};
+    return [this](std::int64_t) { return !ends_(); };
+}
+
+void ResidualFunction::check_end() const {
+    if (ends_ && ends_()) throw Error("the identification was ended");
+}
+
 std::vector<double> ResidualFunction::residuals(std::span<const double> values) {
     simulation_.parameters().set_values(values);
-    simulation_.run();
+    simulation_.run(false, watch());
+    check_end();
     std::vector<double> all;
     if (simulation_.rollout().divergence()) return all;
     for (const ResidualBlock* block : blocks_) {
@@ -68,7 +78,8 @@ void ResidualFunction::column(Simulation& simulation, std::size_t k, std::span<d
     std::vector<double> direction(simulation.parameters().size(), 0.0);
     direction[k] = 1;
     simulation.parameters().set_tangents(direction);
-    simulation.rollout().forward(false, {}, RolloutMode::tangent);
+    simulation.rollout().forward(false, watch(), RolloutMode::tangent);
+    check_end();
     if (simulation.rollout().divergence())
         throw Error("the run diverges where its derivatives are wanted")
             .remedy("make the steps shorter, or the bounds of the parameters narrower");
@@ -131,7 +142,8 @@ void ResidualFunction::by_columns(optim::DenseMatrix& jacobian) {
 }
 
 void ResidualFunction::by_rows(optim::DenseMatrix& jacobian) {
-    simulation_.run(true);
+    simulation_.run(true, watch());
+    check_end();
     if (simulation_.rollout().divergence())
         throw Error("the run diverges where its derivatives are wanted")
             .remedy("make the steps shorter, or the bounds of the parameters narrower");
@@ -139,6 +151,7 @@ void ResidualFunction::by_rows(optim::DenseMatrix& jacobian) {
     for (const ResidualBlock* block : blocks_) {
         const auto count = static_cast<std::size_t>(block->values.size());
         for (std::size_t i = 0; i < count; ++i, ++row) {
+            check_end();
             std::vector<double> unit(count, 0.0);
             unit[i] = 1;
             simulation_.rollout().backward({{.of = block->values, .values = std::move(unit)}});

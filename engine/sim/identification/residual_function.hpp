@@ -6,8 +6,10 @@
 // not depend on the number of threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/model/residuals.hpp"
@@ -29,6 +31,10 @@ public:
     std::size_t size() const { return size_; }  // residuals
     std::vector<optim::ResidualGroup> groups() const;
 
+    // Asked at each step of a run, on any thread: once it says true, residuals() and jacobian() throw
+    // an Error.
+    void end_when(std::function<bool()> asked) { ends_ = std::move(asked); }
+
     // At these values of all parameters; nothing if the run diverges. The simulation keeps the values.
     std::vector<double> residuals(std::span<const double> values);
     // Throws Error if the run diverges.
@@ -37,6 +43,8 @@ public:
 private:
     static std::vector<const model::ResidualBlock*> blocks_of(Simulation& simulation);
     void column(Simulation& simulation, std::size_t k, std::span<double> into) const;
+    Rollout::Watch watch() const;
+    void check_end() const;
     void by_columns(optim::DenseMatrix& jacobian);
     void by_rows(optim::DenseMatrix& jacobian);
 
@@ -45,6 +53,7 @@ private:
     std::size_t size_ = 0;
     std::unique_ptr<Copies> copies_;
     bool copies_tried_ = false;
+    std::function<bool()> ends_;
 };
 
 }  // namespace hindcast

@@ -138,6 +138,15 @@ const char* const touching_text = R"(<mujoco>
     <rangefinder site="flag"/><rangefinder site="stone" cutoff="1"/><rangefinder site="post"/>
     <insidesite site="skin" objtype="body" objname="hand"/><insidesite site="spot" objtype="geom" objname="tip"/>
     <insidesite site="pad" objtype="site" objname="palm"/><insidesite site="nut" objtype="xbody" objname="hand"/>
+    <contact reduce="netforce" data="found force torque pos normal tangent" subtree1="base"/>
+    <contact reduce="netforce" data="force torque dist" body1="base"/>
+    <contact reduce="netforce" data="force torque pos" geom2="floor"/>
+    <contact reduce="netforce" data="force torque pos" subtree1="base" subtree2="base"/>
+    <contact reduce="maxforce" data="found force torque dist pos normal tangent" geom1="floor"/>
+    <contact reduce="maxforce" data="found force torque dist pos normal tangent" geom2="floor"/>
+    <contact reduce="maxforce" data="force torque normal tangent" body1="base" body2="post"/>
+    <contact reduce="mindist" data="found force torque dist pos normal tangent" subtree1="arm"/>
+    <contact reduce="mindist" data="found dist pos" />
     <e_potential /><e_kinetic /><clock />
   </sensor>
 </mujoco>)";
@@ -242,15 +251,15 @@ TEST_CASE("sensors of contact, limits, loads and rays say what MuJoCo's do") {
 
 TEST_CASE("sensors: what is none, and what is not simulated, is refused by name") {
     HINDCAST_NEEDS_MUJOCO();
-    const std::string text = R"(<mujoco><worldbody><body><joint name="a"/><geom size="1"/>
+    const std::string text = R"(<mujoco><worldbody><body><joint name="a"/><geom name="g" size="1"/>
         <site name="s"/></body></worldbody>
-        <sensor><contact name="skin" site="s"/><jointpos name="angle" joint="a"/></sensor></mujoco>)";
+        <sensor><contact name="skin" geom1="g"/><jointpos name="angle" joint="a"/></sensor></mujoco>)";
     const auto said = [&](const std::string& names) {
         return message([&] { Ours(text, robot_step, 1, "", ", \"sensors\": [" + names + "]"); });
     };
     CHECK(said("\"angle\"") == "no error");
     CHECK(said("\"skin\"")
-              .find("at /bodies/0/sensors: sensor 'skin' is of type contact, which is not "
+              .find("at /bodies/0/sensors: sensor 'skin' lists contacts, which is "
                     "simulated") != std::string::npos);
     CHECK(said("\"angel\"").find("did you mean") != std::string::npos);
 }

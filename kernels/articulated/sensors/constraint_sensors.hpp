@@ -23,6 +23,9 @@ public:
     Force load(int body, const Vec3& place, const std::vector<Motion>& accelerations) const;
     // The sum of the normal forces of contacts on a site's body whose line meets the site: N.
     Float touch(const Sensor& s, const Vec3& place, const Mat3& axes) const;
+    // Of the contacts between two sides: how many they are, force, moment, distance, place, normal and
+    // tangent of one of them, or of all together; what the sensor's bits say.
+    std::vector<Float> contact(const Sensor& s) const;
     // Of the limit of a joint or tendon that is at work: what is left before its margin, its rate, its
     // force; 0 where none is.
     Float joint_limit(const Sensor& s) const;

@@ -28,6 +28,7 @@ public:
                                        s.type == SensorType::framelinacc ||
                                        s.type == SensorType::frameangacc || is_load(s.type);
             plan.needs_rows = plan.needs_rows || is_load(s.type) || s.type == SensorType::touch ||
+                              s.type == SensorType::contact ||
                               s.type == SensorType::jointlimitfrc ||
                               s.type == SensorType::tendonlimitfrc;
             if (is_load(s.type) &&
@@ -105,6 +106,7 @@ private:
             case SensorType::touch: take_shape(s, i, s.object); break;
             case SensorType::insidesite: take_shape(s, i, integer("sensor_refid", i)); break;
             case SensorType::rangefinder: take_seen(s, i); break;
+            case SensorType::contact: take_contact(s, i); return s;
             default:
                 throw Error(m_.describe(ObjectKind::sensor, i) + " is of type " +
                             std::string(name_of(s.type)) + ", which is not simulated")
@@ -120,6 +122,39 @@ private:
     [[noreturn]] void refuse(int i, const std::string& what) const {
         throw Error(m_.describe(ObjectKind::sensor, i) + " " + what)
             .remedy("leave it out of \"sensors\"");
+    }
+
+    void take_contact(Sensor& s, int i) const {
+        constexpr unsigned known = 127;  // all but velocities
+        s.cutoff = 0;
+        s.data = static_cast<unsigned>(integer("sensor_intprm", 3 * i));
+        s.reduce = static_cast<Sensor::Reduce>(integer("sensor_intprm", 3 * i + 1));
+        if ((s.data & ~known) != 0)
+            refuse(i, "tells of velocities of contacts, which is not simulated");
+        if (s.reduce == Sensor::none || integer("sensor_intprm", 3 * i + 2) != 1)
+            refuse(i,
+                   "lists contacts, which is simulated only for one of the least distance, one of "
+                   "the most "
+                   "force, and the net force");
+        for (int g = 0; g < count("ngeom"); ++g)
+            if (real("geom_gap", g) != 0)
+                refuse(i, "is about contacts in a gap, as of " + m_.describe(ObjectKind::geom, g) +
+                              ", which are not simulated");
+        s.sides[0] = side(i, "sensor_objtype", "sensor_objid");
+        s.sides[1] = side(i, "sensor_reftype", "sensor_refid");
+    }
+    ContactSide side(int i, const char* types, const char* numbers) const {
+        ContactSide side{enum_at<ObjectType>(m_.integers(types), i), integer(numbers, i), {}};
+        if (side.type == ObjectType::site)
+            refuse(i, "is about contacts in a site, which is not simulated");
+        if (side.type == ObjectType::body) side.bodies = {side.number};
+        if (side.type == ObjectType::xbody)
+            for (int b = side.number; b < count("nbody"); ++b) {
+                int up = b;
+                while (up > side.number) up = integer("body_parentid", up);
+                if (up == side.number) side.bodies.push_back(b);
+            }
+        return side;
     }
 
     // Of a site.

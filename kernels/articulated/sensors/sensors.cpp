@@ -64,6 +64,7 @@ public:
             case SensorType::tendonlimitpos:
             case SensorType::tendonlimitvel:
             case SensorType::tendonlimitfrc: return {of_constraints_.tendon_limit(s)};
+            case SensorType::contact: return of_constraints_.contact(s);
             case SensorType::e_potential: return {potential_energy()};
             case SensorType::e_kinetic: return {kinetic_energy()};
             case SensorType::clock: return {Float(from_.step.value()) * from_.h.value()};
@@ -331,6 +332,7 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
          "contact_slot",
          "slot_pair",
          "pair_numbers",
+         "slot_dist",
          "slot_pos",
          "slot_frame",
          "contact_wrench",
@@ -352,9 +354,9 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
             Read<Float> dof_row_mass, Read<Float> dof_row_low, Read<Float> dof_row_high,
             Read<Float> row_jacobian, Read<Float> row_mass, Read<Float> row_force,
             Read<Int> contact_count, Read<Int> contact_slot, Read<Int> slot_pair,
-            Read<Vec<Int, 7>> pair_numbers, Read<Vec3> slot_pos, Read<Mat3> slot_frame,
-            Read<Six> contact_wrench, Read<Int> sensor_carries, Read<Vec3> point_force,
-            Param<Int> step, Param<Float> h, WriteSlice<Float> sensordata) {
+            Read<Vec<Int, 7>> pair_numbers, Read<Float> slot_dist, Read<Vec3> slot_pos,
+            Read<Mat3> slot_frame, Read<Six> contact_wrench, Read<Int> sensor_carries,
+            Read<Vec3> point_force, Param<Int> step, Param<Float> h, WriteSlice<Float> sensordata) {
             const Sources from{qpos,
                                qvel,
                                xpos,
@@ -393,6 +395,7 @@ KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
                                contact_slot,
                                slot_pair,
                                pair_numbers,
+                               slot_dist,
                                slot_pos,
                                slot_frame,
                                contact_wrench,

@@ -4,7 +4,8 @@
 // Simulated are jointpos, jointvel, ballquat, ballangvel, tendonpos, tendonvel, actuatorpos, actuatorvel,
 // actuatorfrc, jointactuatorfrc, tendonactuatorfrc, magnetometer, accelerometer, velocimeter, gyro, all
 // frame sensors on bodies, geoms and sites, subtreecom, subtreelinvel, subtreeangmom, touch, force, torque,
-// rangefinders of sites, limits of joints and tendons, insidesite, energies and the clock. A cutoff limits
+// rangefinders of sites, limits of joints and tendons, insidesite, energies, the clock and one contact out of
+// several, or their sum. A cutoff limits
 // what a sensor says; noise is not added.
 #pragma once
 
@@ -24,6 +25,14 @@ struct SensedFrame {
     int number = 0, body = 0;
 };
 
+// What a contact has to be of.
+struct ContactSide {
+    robot::ObjectType type{};  // geom, body, xbody (with all that it carries); others: anything
+    int number = 0;
+    std::vector<int> bodies;  // of a body
+    bool any() const { return type != robot::ObjectType::geom && bodies.empty(); }
+};
+
 struct Sensor {
     std::string name;
     robot::SensorType type{};
@@ -35,6 +44,9 @@ struct Sensor {
     bool positive = false;         // never negative: the cutoff is only above
     robot::GeomType shape{};       // of the site that a touch sensor or insidesite is about
     std::array<double, 3> size{};
+    ContactSide sides[2];  // of a sensor of contacts
+    unsigned data = 0;     // what it says: MuJoCo's bits
+    enum Reduce : std::uint8_t { none, least_distance, most_force, net_force } reduce = none;
     std::vector<SensedFrame> seen;  // geoms that a rangefinder may meet
     std::vector<robot::GeomType> seen_types;
 };

@@ -34,6 +34,7 @@ struct Sources {
     Read<Float> row_jacobian, row_mass, row_force;
     Read<Int> contact_count, contact_slot, slot_pair;
     Read<Vec<Int, 7>> pair_numbers;
+    Read<Float> slot_dist;
     Read<Vec3> slot_pos;
     Read<Mat3> slot_frame;
     Read<Six> contact_wrench;

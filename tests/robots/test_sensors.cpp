@@ -263,3 +263,26 @@ TEST_CASE("sensors: what is none, and what is not simulated, is refused by name"
                     "simulated") != std::string::npos);
     CHECK(said("\"angel\"").find("did you mean") != std::string::npos);
 }
+
+// A spring of 7 N/m, stretched by 0.5 m, pulls at the origin along the hinge's axis: nothing moves, and what
+// holds the body pulls it back, with the arm of 0.2 m about the site.
+TEST_CASE("sensors: what holds a body withstands the scene's forces") {
+    HINDCAST_NEEDS_MUJOCO();
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "robot.xml") << R"(<mujoco><option gravity="0 0 0"/><worldbody>
+        <body name="b"><joint axis="0 0 1"/><geom size="0.1" mass="1"/><site name="s" pos="0.2 0 0"/></body>
+        </worldbody><sensor><force name="f" site="s"/><torque name="t" site="s"/></sensor></mujoco>)";
+    std::ofstream(folder.path() / "scene.json")
+        << R"({"format": 1, "time": {"step": 0.01, "steps": 1},
+        "gravity": [0, 0, 0], "bodies": [{"type": "articulated", "name": "r", "model": "robot.xml",
+            "sensors": ["f", "t"]}, {"type": "particles", "name": "p", "positions": [[0, 0, 1]], "fixed": true}],
+        "forces": [{"type": "springs", "connect": [["r", 0, "p", 0]], "stiffness": 7, "rest_length": 0.5}]})";
+    SimulationOptions options;
+    options.device = std::make_shared<Device>(DeviceOptions{DeviceKind::interpreter});
+    options.precision = ir::Precision::f64;
+    Simulation simulation(Scene::load(folder.path() / "scene.json"), all_modules(), options);
+    simulation.run(false);
+    const std::vector<double> found = simulation.model().array("r.sensordata").to_doubles();
+    const std::vector<double> expected = {0, 0, -3.5, 0, -0.7, 0};
+    for (std::size_t k = 0; k < 6; ++k) CHECK(found[k] == doctest::Approx(expected[k]));
+}

@@ -380,6 +380,18 @@ Array RobotBody::moving_dofs() const {
     return model_.index_array(moves, 1);
 }
 
+// 1 where a body of this list carries a body, or is it: list x bodies.
+Array RobotBody::carried_bodies(const std::vector<int>& list) const {
+    std::vector<std::int64_t> carried;
+    for (const int body : list)
+        for (int b = 0; b < static_cast<int>(tree_->bodies.size()); ++b) {
+            int up = b;
+            while (up > body) up = tree_->bodies[at(up)].parent;
+            carried.push_back(up == body ? 1 : 0);
+        }
+    return model_.index_array(carried, 1);
+}
+
 Launch RobotBody::follow() const {
     const particles::Arrays a = particles::arrays(model_);
     return launch(points(tree_, first_), now_, "points", {{"x", a.position}, {"v", a.velocity}});
@@ -445,7 +457,22 @@ std::vector<Launch> RobotBody::sense() {
         all.push_back(launch(acceleration(tree_, Implicit::nothing, forces_), now_,
                              "acceleration for sensors", {{"qacc", sensed["qacc_sensed"]}}));
     }
-    all.push_back(launch(sensors(tree_, sensors_), sensed, "sensors"));
+    std::vector<NamedArgument> more = {{"step", model_.step_counter()}};
+    const std::int64_t rows = plan_->sizes(tree_->nv).rows;
+    if (sensors_->needs_rows && rows > 0) {
+        sensed["row_force"] = Array(model_.real(), {rows, 1});
+        all.push_back(launch(row_forces(plan_->sizes(tree_->nv)), sensed, "forces of constraints",
+                             {{"x", sensed["qacc_sensed"]}}));
+    }
+    if (sensors_->needs_rows && plan_->contacts > 0) {
+        sensed["contact_wrench"] = Array(model_.real(), {plan_->contacts, 6});
+        all.push_back(
+            launch(contact_wrenches(plan_), sensed, "forces of contacts", {}, plan_->contacts));
+    }
+    if (!sensors_->load_bodies.empty())
+        more.emplace_back("sensor_carries", carried_bodies(sensors_->load_bodies));
+    all.push_back(
+        launch(sensors(tree_, plan_, sensors_, forces_, first_), sensed, "sensors", more));
     return all;
 }
 

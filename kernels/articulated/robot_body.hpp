@@ -59,6 +59,7 @@ private:
     std::vector<Launch> collide(const Stage& stage) const;
     void make_constants();
     Array moving_dofs() const;
+    Array carried_bodies(const std::vector<int>& list) const;
     Launch follow() const;
     std::vector<Launch> sense();
     void step();

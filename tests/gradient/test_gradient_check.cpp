@@ -229,3 +229,28 @@ TEST_CASE("gradient check: it can be stopped") {
 TEST_CASE("gradient check: nothing to check") {
     CHECK_THROWS_WITH_AS(check(cubes("1", "")), doctest::Contains("no parameters"), Error);
 }
+
+// The secant of x^3 from x - w to x + w is 3 x^2 + w^2: within 5 % of the derivative up to
+// w = sqrt(0.15) x. Here x ends at x_0 + 0.3; y is in the same list and does nothing.
+TEST_CASE(
+    "gradient check: steps are of the largest entry's size, or of an entry's own if that is far "
+    "less") {
+    struct Case {
+        double x, y, scale;
+    };
+    for (const Case& c : {Case{20, 1e4, 1e4}, Case{9, 1e4, 9}, Case{1, 1e4, 1}, Case{-2, 1e-1, 2},
+                          Case{0, 1e2, 1e2}, Case{1e-4, 1e4, 1e-2}}) {
+        CAPTURE(c.x);
+        const Scene scene = Scene::parse(
+            R"({"format": 1, "time": {"step": 0.1, "steps": 3}, "gravity": [0, 0, 0],
+            "bodies": [{"type": "particles", "name": "b", "velocity": [1, 0, 0], "positions": [[)" +
+            std::to_string(c.x) + ", " + std::to_string(c.y) +
+            R"(, 0]]}], "objective": [{"type": "cubes", "of": "b", "slope": 1}],
+            "parameters": [{"path": "b.positions"}]})");
+        const GradientReport report = check(scene);
+        double widest = 0.1;
+        while (widest * c.scale > std::sqrt(0.15) * std::fabs(c.x + 0.3)) widest /= 2;
+        CHECK(report.entries[0].adjoint == doctest::Approx(3 * (c.x + 0.3) * (c.x + 0.3)));
+        CHECK(report.entries[0].usable == doctest::Approx(widest));
+    }
+}

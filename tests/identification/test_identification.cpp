@@ -219,3 +219,36 @@ TEST_CASE("identification: five numbers of a pendulum from noisy data, from five
         CHECK(statistics.standard_errors[k] < 0.1 * truth[k]);
     }
 }
+
+TEST_CASE("identification: what an arm holds, and that its hand's mass cannot be told from it") {
+    HINDCAST_NEEDS_MUJOCO();
+    if (!has_cpu_device()) HINDCAST_SKIP("without compiled kernels this takes minutes");
+    const std::string file = std::string(source_dir) + "/scenes/robots/arm_payload.json";
+    SimulationOptions options;
+    options.device = cpu_device();
+    options.precision = ir::Precision::f64;
+    {
+        Simulation simulation(Scene::load(file), all_modules(), options);
+        Identification identification(simulation);
+        CHECK(identification.check().findings.empty());
+        const auto fits = identification.fit({simulation.parameters().values()}, {});
+        const auto& result = fits[0].result;
+        const optim::FitStatistics statistics = identification.statistics(result);
+        CHECK(statistics.scale == doctest::Approx(1).epsilon(0.1));
+        // data/make_arm.py, in which MuJoCo moves the arm.
+        const double truth[] = {2.3, 0.032, -0.018, 0.071, 0.006, 0.013, 0.015};
+        for (std::size_t k = 0; k < 7; ++k) {
+            CAPTURE(simulation.parameters().names()[k]);
+            CHECK(std::fabs(result.values[k] - truth[k]) < 2 * statistics.standard_errors[k]);
+            CHECK(statistics.standard_errors[k] < 0.05 * std::fabs(truth[k]));
+        }
+    }
+    // What moves as one body has one mass, one centre and one inertia.
+    document::Document document = document::Document::load(file);
+    document.insert("/parameters/0", document::Node::object({{"path", "arm.body_mass[hand]"}}));
+    Simulation simulation(Scene::of(std::move(document), file), all_modules(), options);
+    const auto check = Identification(simulation).check();
+    REQUIRE_FALSE(check.findings.empty());
+    CHECK(contains(check.findings[0], "arm.body_mass[hand]"));
+    CHECK(contains(check.findings[0], "arm.body_mass[payload]"));
+}

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "app/cli/bench/bench.hpp"
 #include "app/cli/bench/humanoid.hpp"
+#include "app/cli/bench/temporary_folder.hpp"
 #include "engine/robot/mujoco_library.hpp"
 #include "engine/robot/robot_model.hpp"
 #include "engine/sim/ensembles/ensemble.hpp"
@@ -25,30 +25,6 @@ namespace {
 
 constexpr std::int64_t steps = 200;
 constexpr std::size_t members = 64;
-
-// A folder with the model, gone at the end.
-class Folder {
-public:
-    Folder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "hindcast-bench-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw Error("a folder for the model cannot be made in " +
-                        std::filesystem::temp_directory_path().string());
-        path_ = name;
-        std::ofstream(path_ / "humanoid.xml") << humanoid_xml;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 // MuJoCo's own steps, through its public functions.
 class Mujoco {
@@ -86,7 +62,7 @@ std::string scene(bool with_controls) {
 }
 
 std::unique_ptr<Simulation> simulate(const BenchOptions& options, const Registry& registry,
-                                     const Folder& folder, bool with_controls) {
+                                     const TemporaryFolder& folder, bool with_controls) {
     SimulationOptions so;
     DeviceOptions device = options.device;
     device.threads = 1;
@@ -99,7 +75,8 @@ std::unique_ptr<Simulation> simulate(const BenchOptions& options, const Registry
 }
 
 BenchResult humanoid(const BenchOptions& options) {
-    const Folder folder;
+    const TemporaryFolder folder;
+    folder.write("humanoid.xml", humanoid_xml);
     const Mujoco mujoco(folder.path());
     Registry registry;
     register_all_modules(registry);

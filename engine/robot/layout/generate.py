@@ -21,7 +21,7 @@ LEFT_OUT = re.compile(
     r"light_|flex_|flexedge_|efm0_|efmC_|skin_|tex_|mat_|oct_|text_|tuple_|names|paths|mesh_oct"
     r"|mesh_texcoord|mesh_facetexcoord|plugin|.*_pathadr$|.*_matid$"
 )
-KEPT = {"names"}
+KEPT = {"names", "geom_matid", "mat_rgba"}
 
 # MuJoCo's enum, its prefix, our name.
 ENUMS = [

@@ -244,18 +244,18 @@ KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan) {
         });
 }
 
-KernelDef contact_forces(const PlanPointer& plan) {
+KernelDef contact_wrenches(const PlanPointer& plan) {
     return kernel(
-        "articulated_contact_forces",
-        {"contact_count", "contact_slot", "slot_pair", "pair_numbers", "slot_pos", "slot_frame",
-         "geom_friction", "geom_solref", "geom_solimp", "geom_solmix", "pair_friction",
-         "pair_solref", "pair_solreffriction", "pair_solimp", "row_mass", "row_force", "shown"},
+        "articulated_contact_wrenches",
+        {"contact_count", "contact_slot", "slot_pair", "pair_numbers", "geom_friction",
+         "geom_solref", "geom_solimp", "geom_solmix", "pair_friction", "pair_solref",
+         "pair_solreffriction", "pair_solimp", "row_mass", "row_force", "contact_wrench"},
         [plan](Int contact, Read<Int> count, Read<Int> contact_slot, Read<Int> slot_pair,
-               Read<Vec<Int, 7>> pair_numbers, Read<Vec3> pos, Read<Mat3> frames,
-               Property<Vec3> geom_friction, Property<Two> geom_solref, Property<Five> geom_solimp,
-               Property<Float> geom_solmix, Property<Five> pair_friction, Property<Two> pair_solref,
+               Read<Vec<Int, 7>> pair_numbers, Property<Vec3> geom_friction,
+               Property<Two> geom_solref, Property<Five> geom_solimp, Property<Float> geom_solmix,
+               Property<Five> pair_friction, Property<Two> pair_solref,
                Property<Two> pair_solreffriction, Property<Five> pair_solimp, Read<Float> mass,
-               Read<Float> force, Write<Six> shown) {
+               Read<Float> force, Write<Six> wrench) {
             const Given given{geom_friction, geom_solref, geom_solimp,         geom_solmix,
                               pair_friction, pair_solref, pair_solreffriction, pair_solimp};
             const bool some_predefined =
@@ -265,28 +265,38 @@ KernelDef contact_forces(const PlanPointer& plan) {
             const Int slot = select(is, Int(contact_slot[contact]), Int(0));
             const Vec<Int, 7> pair = pair_numbers[slot_pair[slot]];
             const Surface surface = surface_of(given, pair, some_predefined);
-            const Bool slides = pair[4] > 1;  // has friction
             const int rows = plan->rows_of_a_contact;
             const Int first = plan->tree_rows + contact * rows;
-            // Along the normal and two tangents.
-            std::array<Float, 3> along;
+            std::array<Float, 6> along;
             for (Float& f : along) f = 0;
             for (int r = 0; r < rows; ++r) {
                 const Bool works = is && mass[first + r] > 0.0;
                 const Float f = select(works, Float(force[first + r]), Float(0));
                 if (plan->elliptic) {
-                    if (r < 3) along[at(r)] += f;
-                } else {
-                    along[0] += f;
-                    const Float side =
-                        select(slides, surface.friction[at(std::min(r / 2, 1))] * f, Float(0));
-                    if (rows > 1 && r < 4) along[at(r / 2 + 1)] += r % 2 == 0 ? side : -side;
+                    along[at(r)] += f;
+                    continue;
                 }
+                along[0] += f;
+                if (rows == 1) continue;
+                const Float side = select(pair[4] > 1, surface.friction[at(r / 2)] * f, Float(0));
+                along[at(r / 2 + 1)] += r % 2 == 0 ? side : -side;
             }
+            wrench[contact] = Six(along[0], along[1], along[2], along[3], along[4], along[5]);
+        });
+}
+
+KernelDef contact_forces() {
+    return kernel(
+        "articulated_contact_forces",
+        {"contact_count", "contact_slot", "slot_pos", "slot_frame", "contact_wrench", "shown"},
+        [](Int contact, Read<Int> count, Read<Int> contact_slot, Read<Vec3> pos, Read<Mat3> frames,
+           Read<Six> wrench, Write<Six> shown) {
+            const Int slot = select(contact < count[0], Int(contact_slot[contact]), Int(0));
             const Mat3 frame = frames[slot];
+            const Six along = wrench[contact];
             Vec3 world;
             for (int j = 0; j < 3; ++j)
-                world = world + Vec3(frame(j, 0), frame(j, 1), frame(j, 2)) * along[at(j)];
+                world = world + Vec3(frame(j, 0), frame(j, 1), frame(j, 2)) * along[j];
             const Vec3 place = pos[slot];
             shown[contact] = Six(place[0], place[1], place[2], world[0], world[1], world[2]);
         });

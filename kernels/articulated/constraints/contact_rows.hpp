@@ -16,10 +16,13 @@ namespace hindcast::articulated {
 // Of each contact: slot_dist, slot_pos, slot_frame of its slot, cdof, xpos, qvel and the geoms' numbers ->
 // its rows, from the row `tree_rows` on.
 KernelDef contact_rows(const TreePointer& tree, const PlanPointer& plan);
-// The place and the force in the world of each contact, on its second geom, from row_force of its rows
-// (constraint_terms.hpp):
+// What each contact does to its second geom, from row_force of its rows (constraint_terms.hpp):
+//   contact_wrench   contacts x 6   along normal and tangents, and moments about them: N, N m; 0 of a
+//                                   contact that there is not
+KernelDef contact_wrenches(const PlanPointer& plan);
+// The place and the force in the world of each contact, on its second geom, from contact_wrench:
 //   shown   contacts x 6   m, N; of a contact that there is not, any place and 0
-KernelDef contact_forces(const PlanPointer& plan);
+KernelDef contact_forces();
 // contact_count -> row_count.
 KernelDef count_rows(const PlanPointer& plan);
 

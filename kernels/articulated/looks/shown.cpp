@@ -76,15 +76,18 @@ void publish_shown(Model& model, const std::string& owner, const TreePointer& tr
                                .components = 3,
                                .add = std::move(add)});
     };
-    publish("contact force", "N",
-            "on the second geom of each contact, at the begin of the last step", plan->contacts,
-            [=](Model& of, const Array& values, Program& program) {
-                const Array force(of.real(), {plan->sizes(tree->nv).rows, 1});
-                program.add(launch(row_forces(plan->sizes(tree->nv)), "forces of constraints",
-                                   {{"x", acceleration}, {"row_force", force}}, 1));
-                program.add(launch(contact_forces(plan), "contact forces",
-                                   {{"row_force", force}, {"shown", values}}, plan->contacts));
-            });
+    publish(
+        "contact force", "N", "on the second geom of each contact, at the begin of the last step",
+        plan->contacts, [=](Model& of, const Array& values, Program& program) {
+            const Array force(of.real(), {plan->sizes(tree->nv).rows, 1});
+            program.add(launch(row_forces(plan->sizes(tree->nv)), "forces of constraints",
+                               {{"x", acceleration}, {"row_force", force}}, 1));
+            const Array wrench(of.real(), {plan->contacts, 6});
+            program.add(launch(contact_wrenches(plan), "forces of contacts",
+                               {{"row_force", force}, {"contact_wrench", wrench}}, plan->contacts));
+            program.add(launch(contact_forces(), "contact forces",
+                               {{"contact_wrench", wrench}, {"shown", values}}, plan->contacts));
+        });
     publish("joint axis", "", "of length 1, of each hinge and slide",
             std::ranges::count_if(tree->joints, has_axis),
             [=](Model&, const Array& values, Program& program) {

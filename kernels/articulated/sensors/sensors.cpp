@@ -1,6 +1,8 @@
 #include "kernels/articulated/sensors/sensors.hpp"
 
-#include "kernels/articulated/dynamics/tendons.hpp"
+#include "kernels/articulated/sensors/constraint_sensors.hpp"
+#include "kernels/articulated/sensors/rays.hpp"
+#include "kernels/articulated/sensors/sources.hpp"
 
 namespace hindcast::articulated {
 
@@ -8,24 +10,6 @@ using robot::ObjectType;
 using robot::SensorType;
 
 namespace {
-
-// What a kernel of sensors reads.
-struct Sources {
-    Read<Float> qpos, qvel;
-    Read<Vec3> xpos;
-    Read<Quat> xquat;
-    Read<Vec3> xipos;
-    Read<Six> cdof, cvel;
-    Read<Float> moment, actuator_length, actuator_force, actuator;
-    TendonReader tendons;
-    Read<Float> qacc;
-    Property<Float> body_mass;
-    Property<Vec3> body_inertia;
-    Property<Quat> body_iquat;
-    Property<Six> body_fullinertia;
-    Property<Vec3> geom_pos;
-    Property<Quat> geom_quat;
-};
 
 // A frame at an instant: where it is and how it moves, in the world's axes.
 struct FrameNow {
@@ -37,12 +21,15 @@ struct FrameNow {
 
 class Reading {
 public:
-    Reading(const Tree& tree, const SensorPlan& plan, const Sources& from,
-            const Property<Vec3>& gravity)
-        : t_(tree), p_(plan), from_(from) {
+    Reading(const Tree& tree, const ConstraintPlan& constraints, const SensorPlan& plan,
+            const Sources& from, SceneForces scene, std::int64_t first)
+        : t_(tree),
+          p_(plan),
+          from_(from),
+          of_constraints_(t_, constraints, p_, from_, scene, first) {
         if (!plan.needs_accelerations) return;
         Motion world;
-        if (tree.gravity) world.linear = -gravity[0];
+        if (tree.gravity) world.linear = -from.gravity[0];
         accelerations_ = carried_accelerations(tree, world, from.cdof, from.cvel, from.qvel);
         for (int b = 1; b < static_cast<int>(tree.bodies.size()); ++b)
             for (const int k : tree.bodies[at(b)].dofs)
@@ -71,6 +58,16 @@ public:
             case SensorType::subtreecom:
             case SensorType::subtreelinvel:
             case SensorType::subtreeangmom: return list(subtree(s));
+            case SensorType::jointlimitpos:
+            case SensorType::jointlimitvel:
+            case SensorType::jointlimitfrc: return {of_constraints_.joint_limit(s)};
+            case SensorType::tendonlimitpos:
+            case SensorType::tendonlimitvel:
+            case SensorType::tendonlimitfrc: return {of_constraints_.tendon_limit(s)};
+            case SensorType::contact: return of_constraints_.contact(s);
+            case SensorType::e_potential: return {potential_energy()};
+            case SensorType::e_kinetic: return {kinetic_energy()};
+            case SensorType::clock: return {Float(from_.step.value()) * from_.h.value()};
             default: return of_frame(s);
         }
     }
@@ -149,6 +146,65 @@ private:
         return body == ancestor;
     }
 
+    Float kinetic_energy() const {
+        Float sum;
+        for (int i = 0; i < t_.nv; ++i)
+            for (const int j : t_.ancestors[at(i)]) {
+                const Float pair = from_.inertia[t_.entry(i, j)] * from_.qvel[i] * from_.qvel[j];
+                sum = sum + (i == j ? 0.5 * pair : pair);
+            }
+        return sum;
+    }
+    // Of gravity, and of the springs of joints and tendons.
+    Float potential_energy() const {
+        Float sum;
+        for (int b = 1; t_.gravity && b < static_cast<int>(t_.bodies.size()); ++b)
+            sum = sum - from_.body_mass[b] * dot(from_.gravity[0], Vec3(from_.xipos[b]));
+        if (!t_.springs) return sum;
+        for (int j = 0; j < static_cast<int>(t_.joints.size()); ++j) {
+            const Joint& joint = t_.joints[at(j)];
+            const int ways = joint.scalars();
+            Float square;
+            for (int k = joint.qpos; k < joint.qpos + ways; ++k) {
+                const Float away = from_.qpos[k] - from_.qpos_spring[k];
+                square = square + away * away;
+            }
+            if (joint.dofs() >= 3) {
+                const Vec3 turn =
+                    rotation_vector(conjugate(quaternion_at(from_.qpos_spring, joint.qpos + ways)) *
+                                    quaternion_at(from_.qpos, joint.qpos + ways));
+                square = square + dot(turn, turn);
+            }
+            sum = sum + 0.5 * from_.jnt_stiffness[j] * square;
+        }
+        for (int i = 0; i < static_cast<int>(t_.tendons.size()); ++i) {
+            const Tendon& tendon = t_.tendons[at(i)];
+            if (tendon.stiffness == 0) continue;
+            const Float length = from_.tendons.length(i);
+            const Float away = length - clamp(length, tendon.low, tendon.high);
+            sum = sum + 0.5 * tendon.stiffness * (away * away);
+        }
+        return sum;
+    }
+
+    // From a site along its third axis to the nearest geom that it may meet; -1: there is none.
+    Float range(const Sensor& s) const {
+        const FrameNow eye = now(s.frame);
+        const Vec3 way = to_matrix(eye.turn).column(2);
+        Float nearest(-1);
+        for (std::size_t k = 0; k < s.seen.size(); ++k) {
+            const FrameNow geom = now(s.seen[k]);
+            const Quat inward = conjugate(geom.turn);
+            const Float distance =
+                crossing(s.seen_types[k], from_.geom_size[s.seen[k].number],
+                         rotate(inward, eye.place - geom.place), rotate(inward, way))
+                    .distance();
+            const Bool nearer = distance >= 0.0 && (nearest < 0.0 || distance < nearest);
+            nearest = select(nearer, distance, nearest);
+        }
+        return nearest;
+    }
+
     FrameNow now(const SensedFrame& frame) const {
         const int b = frame.body;
         const Quat turn(from_.xquat[b]);
@@ -191,6 +247,12 @@ private:
             case SensorType::gyro: return locally(f.spin);
             case SensorType::framelinacc: return list(f.acceleration);
             case SensorType::frameangacc: return list(f.spin_rate);
+            case SensorType::force:
+                return locally(of_constraints_.load(s.frame.body, f.place, accelerations_).force);
+            case SensorType::torque:
+                return locally(of_constraints_.load(s.frame.body, f.place, accelerations_).moment);
+            case SensorType::touch: return {of_constraints_.touch(s, f.place, to_matrix(f.turn))};
+            case SensorType::rangefinder: return {range(s)};
             default: break;
         }
         FrameNow r;
@@ -207,6 +269,10 @@ private:
             case SensorType::frameyaxis: return axis(1);
             case SensorType::framezaxis: return axis(2);
             case SensorType::frameangvel: return seen(s.relative ? f.spin - r.spin : f.spin);
+            case SensorType::insidesite:
+                return {select(is_inside(s.shape, Vec3(s.size[0], s.size[1], s.size[2]),
+                                         rotate(conjugate(r.turn), f.place - r.place)),
+                               Float(1), Float(0))};
             default: break;
         }
         // framelinvel
@@ -216,51 +282,128 @@ private:
 
     const Tree& t_;
     const SensorPlan& p_;
-    Sources from_;
+    const Sources from_;
+    ConstraintSensors of_constraints_;
     std::vector<Motion> accelerations_;
 };
 
 }  // namespace
 
-KernelDef sensors(const TreePointer& tree, const SensorPointer& plan) {
+KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
+                  const SensorPointer& plan, SceneForces scene, std::int64_t first) {
     return kernel(
-        "articulated_sensors", {"qpos",           "qvel",        "xpos",
-                                "xquat",          "xipos",       "cdof",
-                                "cvel",           "moment",      "actuator_length",
-                                "actuator_force", "actuator",    "tendon_length",
-                                "tendon_moment",  "qacc_sensed", "body_mass",
-                                "body_inertia",   "body_iquat",  "body_fullinertia",
-                                "geom_pos",       "geom_quat",   "gravity",
-                                "sensordata"},
-        [tree, plan](Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
-                     Read<Vec3> xipos, Read<Six> cdof, Read<Six> cvel, Read<Float> moment,
-                     Read<Float> actuator_length, Read<Float> actuator_force, Read<Float> actuator,
-                     Read<Float> tendon_length, Read<Float> tendon_moment, Read<Float> qacc,
-                     Property<Float> body_mass, Property<Vec3> body_inertia,
-                     Property<Quat> body_iquat, Property<Six> body_fullinertia,
-                     Property<Vec3> geom_pos, Property<Quat> geom_quat, Property<Vec3> gravity,
-                     WriteSlice<Float> sensordata) {
-            const Reading reading(*tree, *plan,
-                                  {qpos,
-                                   qvel,
-                                   xpos,
-                                   xquat,
-                                   xipos,
-                                   cdof,
-                                   cvel,
-                                   moment,
-                                   actuator_length,
-                                   actuator_force,
-                                   actuator,
-                                   {*tree, qpos, tendon_length, tendon_moment},
-                                   qacc,
-                                   body_mass,
-                                   body_inertia,
-                                   body_iquat,
-                                   body_fullinertia,
-                                   geom_pos,
-                                   geom_quat},
-                                  gravity);
+        "articulated_sensors",
+        {"qpos",
+         "qvel",
+         "xpos",
+         "xquat",
+         "xipos",
+         "cdof",
+         "cvel",
+         "moment",
+         "actuator_length",
+         "actuator_force",
+         "actuator",
+         "tendon_length",
+         "tendon_moment",
+         "qacc_sensed",
+         "body_mass",
+         "body_inertia",
+         "body_iquat",
+         "body_fullinertia",
+         "geom_pos",
+         "geom_quat",
+         "geom_size",
+         "gravity",
+         "inertia",
+         "jnt_stiffness",
+         "qpos_spring",
+         "jnt_range",
+         "tendon_range",
+         "eq_data",
+         "dof_row_aref",
+         "dof_row_mass",
+         "dof_row_low",
+         "dof_row_high",
+         "row_jacobian",
+         "row_mass",
+         "row_force",
+         "contact_count",
+         "contact_slot",
+         "slot_pair",
+         "pair_numbers",
+         "slot_dist",
+         "slot_pos",
+         "slot_frame",
+         "contact_wrench",
+         "sensor_carries",
+         "point_force",
+         "step",
+         "h",
+         "sensordata"},
+        [tree, constraints, plan, scene, first](
+            Int, Read<Float> qpos, Read<Float> qvel, Read<Vec3> xpos, Read<Quat> xquat,
+            Read<Vec3> xipos, Read<Six> cdof, Read<Six> cvel, Read<Float> moment,
+            Read<Float> actuator_length, Read<Float> actuator_force, Read<Float> actuator,
+            Read<Float> tendon_length, Read<Float> tendon_moment, Read<Float> qacc_sensed,
+            Property<Float> body_mass, Property<Vec3> body_inertia, Property<Quat> body_iquat,
+            Property<Six> body_fullinertia, Property<Vec3> geom_pos, Property<Quat> geom_quat,
+            Property<Vec3> geom_size, Property<Vec3> gravity, Read<Float> inertia,
+            Property<Float> jnt_stiffness, Property<Float> qpos_spring, Property<Two> jnt_range,
+            Property<Two> tendon_range, Property<Vec<Float, 12>> eq_data, Read<Float> dof_row_aref,
+            Read<Float> dof_row_mass, Read<Float> dof_row_low, Read<Float> dof_row_high,
+            Read<Float> row_jacobian, Read<Float> row_mass, Read<Float> row_force,
+            Read<Int> contact_count, Read<Int> contact_slot, Read<Int> slot_pair,
+            Read<Vec<Int, 7>> pair_numbers, Read<Float> slot_dist, Read<Vec3> slot_pos,
+            Read<Mat3> slot_frame, Read<Six> contact_wrench, Read<Int> sensor_carries,
+            Read<Vec3> point_force, Param<Int> step, Param<Float> h, WriteSlice<Float> sensordata) {
+            const Sources from{qpos,
+                               qvel,
+                               xpos,
+                               xquat,
+                               xipos,
+                               cdof,
+                               cvel,
+                               moment,
+                               actuator_length,
+                               actuator_force,
+                               actuator,
+                               {*tree, qpos, tendon_length, tendon_moment},
+                               qacc_sensed,
+                               body_mass,
+                               body_inertia,
+                               body_iquat,
+                               body_fullinertia,
+                               geom_pos,
+                               geom_quat,
+                               geom_size,
+                               gravity,
+                               inertia,
+                               jnt_stiffness,
+                               qpos_spring,
+                               jnt_range,
+                               tendon_range,
+                               eq_data,
+                               dof_row_aref,
+                               dof_row_mass,
+                               dof_row_low,
+                               dof_row_high,
+                               row_jacobian,
+                               row_mass,
+                               row_force,
+                               contact_count,
+                               contact_slot,
+                               slot_pair,
+                               pair_numbers,
+                               slot_dist,
+                               slot_pos,
+                               slot_frame,
+                               contact_wrench,
+                               sensor_carries,
+                               point_force,
+                               step,
+                               h};
+            const Reading reading(*tree, *constraints, *plan, from, scene, first);
             for (const Sensor& s : plan->sensors) {
                 const std::vector<Float> values = reading.of(s);
                 for (int k = 0; k < s.count; ++k) {

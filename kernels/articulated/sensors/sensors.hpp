@@ -3,8 +3,10 @@
 //
 // Simulated are jointpos, jointvel, ballquat, ballangvel, tendonpos, tendonvel, actuatorpos, actuatorvel,
 // actuatorfrc, jointactuatorfrc, tendonactuatorfrc, magnetometer, accelerometer, velocimeter, gyro, all
-// frame sensors on bodies, geoms and sites, subtreecom, subtreelinvel and subtreeangmom. A cutoff
-// limits what a sensor says; noise is not added.
+// frame sensors on bodies, geoms and sites, subtreecom, subtreelinvel, subtreeangmom, touch, force, torque,
+// rangefinders of sites, limits of joints and tendons, insidesite, energies, the clock and one contact out of
+// several, or their sum. A cutoff limits
+// what a sensor says; noise is not added.
 #pragma once
 
 #include <array>
@@ -12,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/articulated/constraints/constraint_plan.hpp"
 #include "kernels/articulated/dynamics/dynamics.hpp"
 
 namespace hindcast::articulated {
@@ -20,6 +23,14 @@ namespace hindcast::articulated {
 struct SensedFrame {
     robot::ObjectType type{};  // body (its inertial frame), xbody, geom, site
     int number = 0, body = 0;
+};
+
+// What a contact has to be of.
+struct ContactSide {
+    robot::ObjectType type{};  // geom, body, xbody (with all that it carries); others: anything
+    int number = 0;
+    std::vector<int> bodies;  // of a body
+    bool any() const { return type != robot::ObjectType::geom && bodies.empty(); }
 };
 
 struct Sensor {
@@ -31,6 +42,13 @@ struct Sensor {
     int first = 0, count = 0;      // rows of sensordata
     double cutoff = 0;             // 0: none
     bool positive = false;         // never negative: the cutoff is only above
+    robot::GeomType shape{};       // of the site that a touch sensor or insidesite is about
+    std::array<double, 3> size{};
+    ContactSide sides[2];  // of a sensor of contacts
+    unsigned data = 0;     // what it says: MuJoCo's bits
+    enum Reduce : std::uint8_t { none, least_distance, most_force, net_force } reduce = none;
+    std::vector<SensedFrame> seen;  // geoms that a rangefinder may meet
+    std::vector<robot::GeomType> seen_types;
 };
 
 struct SensorPlan {
@@ -39,6 +57,8 @@ struct SensorPlan {
     int rows = 0;
     bool needs_accelerations = false;
     bool needs_geoms = false;
+    bool needs_rows = false;       // forces of constraints
+    std::vector<int> load_bodies;  // bodies whose loads are sensed, each once
 };
 
 using SensorPointer = std::shared_ptr<const SensorPlan>;
@@ -47,8 +67,10 @@ using SensorPointer = std::shared_ptr<const SensorPlan>;
 // is not simulated.
 SensorPointer sensors_of(const robot::RobotModel& model, const std::vector<std::string>& names);
 
-// The state, what follows from it and "qacc_sensed" (accelerations without what the integrator takes
-// implicitly: m/s^2, rad/s^2) -> sensordata.
-KernelDef sensors(const TreePointer& tree, const SensorPointer& plan);
+// The state, what follows from it, "qacc_sensed" (accelerations without what the integrator takes
+// implicitly: m/s^2, rad/s^2) and forces of constraints -> sensordata. `first`: the number of the robot's
+// first point.
+KernelDef sensors(const TreePointer& tree, const PlanPointer& constraints,
+                  const SensorPointer& plan, SceneForces scene, std::int64_t first);
 
 }  // namespace hindcast::articulated

@@ -1,0 +1,41 @@
+// A folder with files for a workload, gone at the end.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "engine/base/error.hpp"
+
+namespace hindcast::cli {
+
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string name =
+            (std::filesystem::temp_directory_path() / "hindcast-bench-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw Error("a folder for the workload's files cannot be made in " +
+                        std::filesystem::temp_directory_path().string())
+                .remedy("set TMPDIR to a folder that may be written");
+        path_ = name;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    void write(const char* name, std::string_view text) const {
+        std::ofstream(path_ / name) << text;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace hindcast::cli

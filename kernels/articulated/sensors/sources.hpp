@@ -1,0 +1,48 @@
+// What a kernel of sensors reads: arrays by the names of the kernels that make them, and numbers of the
+// model by MuJoCo's.
+#pragma once
+
+#include "kernels/articulated/dynamics/tendons.hpp"
+
+namespace hindcast::articulated {
+
+using Two = Vec<Float, 2>;
+
+struct Sources {
+    Read<Float> qpos, qvel;
+    Read<Vec3> xpos;
+    Read<Quat> xquat;
+    Read<Vec3> xipos;
+    Read<Six> cdof, cvel;
+    Read<Float> moment, actuator_length, actuator_force, actuator;
+    TendonReader tendons;
+    Read<Float> qacc;
+    Property<Float> body_mass;
+    Property<Vec3> body_inertia;
+    Property<Quat> body_iquat;
+    Property<Six> body_fullinertia;
+    Property<Vec3> geom_pos;
+    Property<Quat> geom_quat;
+    Property<Vec3> geom_size;
+    Property<Vec3> gravity;
+    Read<Float> inertia;
+    Property<Float> jnt_stiffness, qpos_spring;
+    Property<Two> jnt_range, tendon_range;
+    Property<Vec<Float, 12>> eq_data;
+    // Of constraints (constraints/constraint_terms.hpp), and of contacts (contact_rows.hpp).
+    Read<Float> dof_row_aref, dof_row_mass, dof_row_low, dof_row_high;
+    Read<Float> row_jacobian, row_mass, row_force;
+    Read<Int> contact_count, contact_slot, slot_pair;
+    Read<Vec<Int, 7>> pair_numbers;
+    Read<Float> slot_dist;
+    Read<Vec3> slot_pos;
+    Read<Mat3> slot_frame;
+    Read<Six> contact_wrench;
+    Read<Int>
+        sensor_carries;      // of each of SensorPlan::load_bodies: 1 for the bodies that it carries
+    Read<Vec3> point_force;  // of the scene's forces
+    Param<Int> step;
+    Param<Float> h;
+};
+
+}  // namespace hindcast::articulated

@@ -1,4 +1,4 @@
-#include "kernels/articulated/names.hpp"
+#include "kernels/articulated/numbers/names.hpp"
 
 #include <algorithm>
 #include <string_view>

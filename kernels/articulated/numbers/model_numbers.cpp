@@ -1,4 +1,4 @@
-#include "kernels/articulated/model_numbers.hpp"
+#include "kernels/articulated/numbers/model_numbers.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "engine/document/values.hpp"
 #include "engine/model/element_names.hpp"
 #include "engine/model/value_request.hpp"
-#include "kernels/articulated/names.hpp"
+#include "kernels/articulated/numbers/names.hpp"
 
 namespace hindcast::articulated {
 

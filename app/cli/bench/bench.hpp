@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct BenchResult {
     std::int64_t program_steps = 0;  // of the roll-out
     double forward_s = 0, forward_backward_s = 0, compile_s = 0;
     double loss = 0;
+    // Where it has its own, whatever the command says.
+    int threads = 0;
+    std::optional<ir::Precision> precision = {};
     std::string runs = {};  // how, see Rollout::whole_program_report()
     std::vector<std::pair<std::string, std::vector<double>>> gradients = {};  // by name
     Traffic traffic = {};

@@ -104,6 +104,8 @@ BenchResult identify_pendulum(const BenchOptions& options) {
     fit();
     BenchResult result{
         .workload = "identify_pendulum", .n = 4, .steps = steps, .program_steps = steps};
+    result.threads = 1;
+    result.precision = ir::Precision::f64;
     result.loss = fits[0].result.cost;
     result.gradients = {{"estimate", fits[0].result.values}};
     simulation.parameters().set_values(start);

@@ -83,6 +83,7 @@ BenchResult humanoid(const BenchOptions& options) {
     const auto one = simulate(options, registry, folder, true),
                many = simulate(options, registry, folder, false);
     BenchResult result{.workload = "humanoid", .n = 26, .steps = steps, .program_steps = steps};
+    result.threads = 1;
     result.loss = one->run(true);
     result.gradients = {{"controls and masses", one->gradient()}};
     std::vector<std::vector<double>> points(members, many->parameters().values());

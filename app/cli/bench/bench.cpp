@@ -75,8 +75,8 @@ std::string json_line(const BenchResult& r, const BenchOptions& options, const D
         R"({{"workload": "{}", "device": "{}", "deterministic": {}, "threads": {}, "precision": "{}", "n": {}, "steps": {}, "forward_s": {:.9g}, "forward_backward_s": {:.9g}, "compile_s": {:.6g}, "loss": {:.17g}, "peak_mb": {:.1f}, {})",
         r.workload, kind_name(options.device.kind), device.is_deterministic(),
         r.threads > 0 ? r.threads : device.options().threads,
-        r.precision.value_or(options.precision) == ir::Precision::f32 ? "f32" : "f64", r.n, r.steps, r.forward_s, r.forward_backward_s, r.compile_s, r.loss, peak_mb(),
-        gradients_json(r));
+        r.precision.value_or(options.precision) == ir::Precision::f32 ? "f32" : "f64", r.n, r.steps,
+        r.forward_s, r.forward_backward_s, r.compile_s, r.loss, peak_mb(), gradients_json(r));
     const auto add = [&](const std::string& name, double value) {
         line += fmt::format(R"(, "{}": {:.17g})", name, value);
     };

@@ -1,4 +1,4 @@
-// A folder with files for a workload, gone at the end.
+// A folder for files, gone at the end.
 #pragma once
 
 #include <cstdlib>
@@ -15,9 +15,9 @@ class TemporaryFolder {
 public:
     TemporaryFolder() {
         std::string name =
-            (std::filesystem::temp_directory_path() / "hindcast-bench-XXXXXX").string();
+            (std::filesystem::temp_directory_path() / "hindcast-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr)
-            throw Error("a folder for the workload's files cannot be made in " +
+            throw Error("a folder for files cannot be made in " +
                         std::filesystem::temp_directory_path().string())
                 .remedy("set TMPDIR to a folder that may be written");
         path_ = name;

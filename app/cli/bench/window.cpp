@@ -25,6 +25,7 @@
 #include <thread>
 
 #include "app/cli/bench/bench.hpp"
+#include "app/cli/bench/temporary_folder.hpp"
 #include "app/cli/command.hpp"
 #include "app/exchange/plain_exchange.hpp"
 #include "app/gui/window/app.hpp"
@@ -46,29 +47,13 @@ double thread_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// A folder for a scene file and the window's state; gone with it.
-class Folder {
+// A folder for a scene file and the window's state.
+class Folder : public TemporaryFolder {
 public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "hindcast-bench-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw Error("cannot make a folder in " + fs::temp_directory_path().string());
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
     fs::path write(const std::string& scene) const {
-        std::ofstream(path_ / "scene.json") << scene;
-        return path_ / "scene.json";
+        TemporaryFolder::write("scene.json", scene);
+        return path() / "scene.json";
     }
-    fs::path path() const { return path_; }
-
-private:
-    fs::path path_;
 };
 
 std::string net_scene(int side, int steps, std::int64_t substeps) {

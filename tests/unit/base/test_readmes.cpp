@@ -82,7 +82,7 @@ TEST_CASE("the program's page: each panel is made as the page says") {
     const std::set<std::string> declared =
         names_in(read_file(gui / "panels/panel.hpp"), made + ";");
     std::set<std::string> defined;
-    for (const auto& file : fs::directory_iterator(gui / "panels"))
+    for (const auto& file : fs::recursive_directory_iterator(gui / "panels"))
         if (file.path().extension() == ".cpp")
             defined.merge(names_in(read_file(file.path()), made + " \\{"));
     const std::string shell = read_file(gui / "window/shell.cpp");

@@ -14,8 +14,7 @@ namespace hindcast::cli {
 class TemporaryFolder {
 public:
     TemporaryFolder() {
-        std::string name =
-            (std::filesystem::temp_directory_path() / "hindcast-XXXXXX").string();
+        std::string name = (std::filesystem::temp_directory_path() / "hindcast-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr)
             throw Error("a folder for files cannot be made in " +
                         std::filesystem::temp_directory_path().string())

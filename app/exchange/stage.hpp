@@ -58,6 +58,8 @@ struct Drawable {
     // arrows its elements are those of `places`.
     int values = -1;
     bool ghost = false;                 // drawn pale, under everything else, not picked
+    bool measured = false;              // a ghost: where measured data say that the thing was
+    bool measured_partly = false;       // and what they do not say is as in the simulation
     std::int64_t first = 0, count = 0;  // points and arrows
     double radius = 0;                  // m; points and segments, where a frame has no other
     // As said above; of a solid the elements of the positions by which it can be pulled.

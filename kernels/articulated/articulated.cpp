@@ -151,6 +151,10 @@ public:
         body_->build();
         name_arrays(model, settings_->name(), m);
         self(model).placed = body_->placed();
+        self(model).placed_as = [body = *body_](const Array& qpos, const Array& xpos,
+                                                const Array& xquat) {
+            return body.placed_as(qpos, xpos, xquat);
+        };
 
         for (model::DrawnBody& body : drawn_bodies(m, model.array(settings_->name() + ".xpos"),
                                                    model.array(settings_->name() + ".xquat")))

@@ -44,6 +44,8 @@ public:
     void finish(const std::optional<Array>& control);
     // What places bodies and points as in the state.
     std::vector<Launch> placed() const;
+    // What writes to `xpos` and `xquat` where bodies are as in `qpos` (Robot::placed_as).
+    std::vector<Launch> placed_as(const Array& qpos, const Array& xpos, const Array& xquat) const;
 
 private:
     // A state and what follows from it; a Runge-Kutta method has one for each stage.

@@ -1,6 +1,7 @@
 // The robots of a scene as other modules see them: their models, and the controls of their actuators.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,10 @@ struct Robot {
     std::optional<Array> control;  // of this step, once a controller has asked for it
     // Places its bodies and points as in qpos and qvel: for what sets these at the begin of a step.
     std::vector<Launch> placed = {};
+    // What places its bodies as in other positions of the joints: `xpos` and `xquat`, of the sizes of the
+    // robot's own, from `qpos`. Other arrays stay as they are.
+    std::function<std::vector<Launch>(const Array& qpos, const Array& xpos, const Array& xquat)>
+        placed_as = {};
 };
 
 // In Model::shared().

@@ -82,6 +82,7 @@ public:
                     .remedy("write \"linear\"; cubic is for positions of points, hinges, slides");
         }
         reader.finish();
+        if (robot_ != nullptr && array_name == "qpos") channel.qpos = static_cast<int>(row);
         channel.value = recording_.column(array, row, component);
         if (channel.between == Between::cubic)
             channel.slope = recording_.column(*velocity, *slope_row, component);

@@ -25,6 +25,7 @@ struct Channel {
     // sensors, is that of the state at its begin.
     bool is_state = true;
     int value = 0, slope = -1;  // columns of the recording; the latter for cubic
+    int qpos = -1;              // which number of the robot's "qpos" it is; -1: none
 };
 
 // What "channels" lists, of the body that "of" names. Throws Error at the item.

@@ -12,6 +12,7 @@
 #include "engine/document/read.hpp"
 #include "engine/model/residuals.hpp"
 #include "kernels/measured/channels.hpp"
+#include "kernels/measured/motion.hpp"
 #include "kernels/measured/recording.hpp"
 
 namespace hindcast {
@@ -148,17 +149,26 @@ public:
             term.weight = document::number_of(*weight, document::Range::at_least(0));
         block.weight = term.weight;
         model.shared<model::Residuals>().blocks.push_back(std::move(block));
+        const SampleArrays arrays{.step = model.index_array(samples.steps, 1),
+                                  .part = reals(samples.parts),
+                                  .value = reals(samples.values),
+                                  .delay = delay.argument(),
+                                  .scale = scale.argument(),
+                                  .offset = offset.argument()};
+        const auto& robots = model.shared<articulated::Robots>().by_name;
+        if (const auto robot = robots.find(s.text("of")); robot != robots.end())
+            show_motion(model, s.name(), robot->second, channels, samples, arrays);
         Program program;
         program.add(
             model.launch(residuals(channels, samples.first, static_cast<std::int32_t>(steps)), 1,
                          {{"begin", recording_.begin()},
                           {"end", recording_.end()},
-                          {"sample_step", model.index_array(samples.steps, 1)},
-                          {"sample_part", reals(samples.parts)},
-                          {"sample", reals(samples.values)},
-                          {"delay", delay.argument()},
-                          {"scale", scale.argument()},
-                          {"offset", offset.argument()},
+                          {"sample_step", arrays.step},
+                          {"sample_part", arrays.part},
+                          {"sample", arrays.value},
+                          {"delay", arrays.delay},
+                          {"scale", arrays.scale},
+                          {"offset", arrays.offset},
                           {"sigma", sigma.argument()},
                           {"h", model.step()},
                           {"residual", residual}},

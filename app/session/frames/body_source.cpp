@@ -77,11 +77,20 @@ BodySource::BodySource(const model::DrawnBody& body, const model::Model& model) 
     mesh_ = std::make_shared<const Mesh>(std::move(all));
 }
 
+BodySource::BodySource(const BodySource& body, const model::MeasuredMotion& motion)
+    : arrays_{motion.name_of_places(), motion.name_of_orientations(), motion.name_of_known()},
+      row_(body.row_),
+      mesh_(body.mesh_) {}
+
 std::vector<double> BodySource::pose(
     const std::function<const Array*(const std::string&)>& array) const {
     if (row_ < 0) return {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     const Array *const places = array(arrays_[0]), *const turns = array(arrays_[1]);
     if (places == nullptr || turns == nullptr) return {};
+    if (arrays_.size() > 2) {
+        const Array* const known = array(arrays_[2]);
+        if (known == nullptr || known->value(0) == 0) return {};
+    }
     std::array<double, 3> place{};
     std::array<double, 4> turn{};
     for (int k = 0; k < 3; ++k) place[static_cast<std::size_t>(k)] = places->value(row_, k);

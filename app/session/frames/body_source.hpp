@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/exchange/stage.hpp"
+#include "engine/model/measured_motion.hpp"
 #include "engine/model/model.hpp"
 
 namespace hindcast::session {
@@ -18,6 +19,10 @@ class BodySource {
 public:
     // Throws Error where its arrays are none of the model.
     BodySource(const model::DrawnBody& body, const model::Model& model);
+    // The same body where it was measured; not drawn at times that are not measured.
+    BodySource(const BodySource& body, const model::MeasuredMotion& motion);
+
+    bool moves() const { return row_ >= 0; }
 
     // The arrays that the pose is read from; empty: none.
     const std::vector<std::string>& arrays() const { return arrays_; }

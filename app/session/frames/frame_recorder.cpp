@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/model/measured_motion.hpp"
+
 namespace hindcast::session {
 
 void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames names,
@@ -11,9 +13,14 @@ void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames 
     watch_energies(model);
     arrays_.clear();
     evaluated_.clear();
+    measured_now_.clear();
     for (const std::string& name : *names_) {
         if (model.has_array(name)) {
             arrays_.push_back(model.array(name));
+            continue;
+        }
+        if (const Array* const measured = watch_measured(model, name)) {
+            arrays_.push_back(*measured);
             continue;
         }
         model::ShownValues& shown = shown_.try_emplace(name, model, name).first->second;
@@ -34,10 +41,25 @@ void FrameRecorder::watch(model::Model& model, std::int64_t points, SharedNames 
     trail_points_ = Array(position_.type(), {gathered, position_.components()});
 }
 
+const Array* FrameRecorder::watch_measured(model::Model& model, const std::string& name) {
+    for (const model::MeasuredMotion& motion : model.shared<model::MeasuredMotions>().list) {
+        const Array* const array = name == motion.name_of_places()         ? &motion.places
+                                   : name == motion.name_of_orientations() ? &motion.orientations
+                                   : name == motion.name_of_known()        ? &motion.known
+                                                                           : nullptr;
+        if (array == nullptr) continue;
+        if (!measured_.contains(motion.owner)) measured_[motion.owner] = motion.launches();
+        measured_now_.insert(motion.owner);
+        return array;
+    }
+    return nullptr;
+}
+
 void FrameRecorder::watch_energies(model::Model& model) {
     if (model_ == &model) return;
     model_ = &model;
     shown_.clear();
+    measured_.clear();
     energy_names_.clear();
     energies_.clear();
     Program program;
@@ -55,6 +77,8 @@ void FrameRecorder::release() {
     arrays_.clear();
     evaluated_.clear();
     shown_.clear();
+    measured_.clear();
+    measured_now_.clear();
     position_ = which_ = trail_points_ = Array();
     model_ = nullptr;
     energy_names_.clear();
@@ -67,6 +91,8 @@ FramePointer FrameRecorder::record(std::int64_t step) {
     frame.step = step;
     frame.names = names_;
     for (model::ShownValues* const shown : evaluated_) shown->evaluate();
+    for (const std::string& owner : measured_now_)
+        for (const Launch& launch : measured_.at(owner)) launch.forward().run();
     for (const Array& array : arrays_) frame.arrays.push_back(array.clone());
     for (const Array& energy : energies_) energy.fill(0);
     for (const Launch& launch : add_energies_) launch.forward().run();

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ public:
         : kernels_(kernels), dropped_frames_(std::move(dropped)) {}
 
     // From now on frames hold these arrays of the model or, by their keys, quantities that it shows
-    // (engine/model/shown.hpp), and the position of the point `held`.
+    // (engine/model/shown.hpp) or where bodies were measured (measured_motion.hpp), and the position of
+    // the point `held`.
     void watch(model::Model& model, std::int64_t points, SharedNames names, std::int64_t held = -1);
     void release();  // the model's arrays
     // The names of KeptFrame::energies: "kinetic energy", "elastic energy of cage".
@@ -34,13 +36,17 @@ public:
 
 private:
     void watch_energies(model::Model& model);
+    // The array of a measured motion that frames call this; null: there is none.
+    const Array* watch_measured(model::Model& model, const std::string& name);
 
     FrameKernels& kernels_;
     std::shared_ptr<DroppedFrames> dropped_frames_;
     SharedNames names_;
     std::vector<Array> arrays_;
-    std::map<std::string, model::ShownValues> shown_;  // of model_, by key
-    std::vector<model::ShownValues*> evaluated_;       // those that frames hold
+    std::map<std::string, model::ShownValues> shown_;      // of model_, by key
+    std::vector<model::ShownValues*> evaluated_;           // those that frames hold
+    std::map<std::string, std::vector<Launch>> measured_;  // of model_, by owner: its motion
+    std::set<std::string> measured_now_;                   // those that frames hold
     bool held_ = false;
     Array position_, which_, trail_points_;  // empty: not recorded
     const model::Model* model_ = nullptr;    // the model of what is shown and of these energies

@@ -10,6 +10,7 @@
 #include "app/session/session.hpp"
 #include "app/session/threads/gradient_probe.hpp"
 #include "engine/model/element_names.hpp"
+#include "engine/model/measured_motion.hpp"
 #include "engine/model/shown.hpp"
 #include "engine/model/sliders.hpp"
 #include "engine/sim/results/results.hpp"
@@ -84,8 +85,7 @@ public:
         for (const auto& [name, published] : model_.arrays()) {
             const Array& array = published.array;
             if (!ir::is_real(array.type())) continue;
-            const std::size_t scalar = ir::size_of(array.type());
-            scene_.array_bytes[name] = array.size() * static_cast<std::int64_t>(scalar);
+            scene_.array_bytes[name] = bytes_of(array);
             if (!is_of_points(array)) continue;
             if (name != "position" && name != "inverse_mass")
                 colour(name == "velocity" ? "speed" : name, published.unit, array_source(name));
@@ -103,6 +103,11 @@ public:
                 if (std::ranges::find(scene_.recorded, name) == scene_.recorded.end())
                     scene_.recorded.push_back(name);
         }
+        for (const model::MeasuredMotion& motion : model_.shared<model::MeasuredMotions>().list)
+            for (const auto& [name, array] : {std::pair(motion.name_of_places(), motion.places),
+                                              {motion.name_of_orientations(), motion.orientations},
+                                              {motion.name_of_known(), motion.known}})
+                scene_.array_bytes[name] = bytes_of(array);
         for (const model::ShownQuantity& q : model::shown_quantities(model_)) add_shown(q);
         for (std::size_t q = 0; q < scene_.quantities.size(); ++q) add_quantity(q, false);
         if (scene_.has_objective && scene_.has_parameters) add_gradients();
@@ -113,6 +118,10 @@ private:
     bool is_of_points(const Array& array) const {
         return scene_.plan.points > 0 && array.elements() == scene_.plan.points &&
                FrameKernels::takes(array);
+    }
+
+    static std::int64_t bytes_of(const Array& array) {
+        return array.size() * static_cast<std::int64_t>(ir::size_of(array.type()));
     }
 
     static ValueSource array_source(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/model/grips.hpp"
+#include "engine/model/measured_motion.hpp"
 #include "engine/model/shown.hpp"
 
 namespace hindcast::session {
@@ -28,7 +29,7 @@ constexpr Colour force_colours[] = {{0.62F, 0.65F, 0.70F, 1}, {0.56F, 0.62F, 0.5
 constexpr Colour collider_colour{0.45F, 0.47F, 0.52F, 1};
 constexpr Colour wanted_colour{0.95F, 0.32F, 0.34F, 1};
 constexpr Colour frame_colour{0.55F, 0.57F, 0.60F, 1};
-constexpr float ghost_alpha = 0.25F;
+constexpr float ghost_alpha = 0.25F, measured_alpha = 0.4F;
 
 struct Box {
     render::Vec3 low, high;
@@ -108,6 +109,8 @@ public:
         for (const model::ShownQuantity& shown : model::shown_quantities(model_))
             if (shown.of == model::ShownQuantity::Of::places) add(shown);
         add_ghosts();
+        for (const model::MeasuredMotion& motion : model_.shared<model::MeasuredMotions>().list)
+            add(motion);
         stage.low = box_.low;
         stage.high = box_.high;
         plan_.stage = stage_;
@@ -310,6 +313,22 @@ private:
         }
     }
 
+    // The body's parts that move once more, pale, where they were measured.
+    void add(const model::MeasuredMotion& motion) {
+        const std::size_t count = stage_->drawables.size();
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::shared_ptr<const BodySource> body = plan_.numbers[k].body;
+            if (!body || !body->moves() || stage_->drawables[k].ghost ||
+                stage_->drawables[k].name != motion.body)
+                continue;
+            Drawable& ghost = drawable(Kind::solid, motion.owner);
+            ghost.ghost = ghost.measured = true;
+            ghost.measured_partly = motion.is_partial;
+            ghost.colour[3] = measured_alpha;
+            plan_.numbers.back().body = std::make_shared<BodySource>(*body, motion);
+        }
+    }
+
     Simulation& simulation_;
     model::Model& model_;
     std::shared_ptr<Stage> stage_;
@@ -326,7 +345,8 @@ bool same(const Channel& a, const Channel& b) {
 
 bool same(const Drawable& a, const Drawable& b) {
     return a.kind == b.kind && a.name == b.name && a.places == b.places && a.values == b.values &&
-           a.ghost == b.ghost && a.first == b.first && a.count == b.count &&
+           a.ghost == b.ghost && a.measured == b.measured &&
+           a.measured_partly == b.measured_partly && a.first == b.first && a.count == b.count &&
            std::fabs(a.radius - b.radius) <= 0.5 * std::max(a.radius, b.radius) &&
            a.indices == b.indices && a.element_of == b.element_of &&
            a.values_per_point == b.values_per_point && a.rows == b.rows && a.columns == b.columns &&
@@ -355,7 +375,7 @@ bool ghost_fits(const Stage& shown, const Stage& ghost) {
     const auto moving = [](const Stage& stage) {
         std::vector<const Drawable*> drawables;
         for (const Drawable& t : stage.drawables)
-            if (t.ghost) drawables.push_back(&t);
+            if (t.ghost && !t.measured) drawables.push_back(&t);
         return drawables;
     };
     const auto a = places(shown), b = places(ghost);

@@ -313,6 +313,7 @@ std::optional<std::vector<double>> Runner::gradient_into(const TrajectoryPointer
     auto names = std::make_shared<std::vector<std::string>>();
     std::vector<Array> arrays;
     for (const std::string& name : scene.recorded) {
+        if (!of.model().has_array(name)) continue;  // where a body was measured
         const Array array = of.model().array(name);
         if (!array.has_gradient()) continue;
         names->push_back(name);

@@ -34,7 +34,8 @@ struct Options {
     double field_of_view = 40, closer = 1, turn = 0, height_scale = 1, arrow_scale = 0;
     std::string colour, arrows;
     bool orthographic = false, symmetric = false, heights = false, smooth = false, edges = false;
-    bool no_floor = false, no_shadows = false, no_occlusion = false, arrow_log = false;
+    bool no_floor = false, no_shadows = false, no_occlusion = false, no_measured = false,
+         arrow_log = false;
     bool quiet = false;
     std::string camera_path;
     LabelOptions labels;
@@ -99,6 +100,8 @@ render::View make_view(const Options& options, const render::Stage& stage,
         view.background_bottom = {0.80F, 0.83F, 0.86F, 1};
     }
     view.floor = !options.no_floor;
+    for (const render::Drawable& drawable : stage.drawables)
+        view.hidden.push_back(options.no_measured && drawable.measured);
     view.shadows = !options.no_shadows;
     view.ambient_occlusion = !options.no_occlusion;
     view.map = map_named(options.map);
@@ -334,6 +337,9 @@ void add_view_options(CLI::App& app, Options& o) {
     app.add_flag("--no-floor", o.no_floor, "Without the grid")->group(group);
     app.add_flag("--no-shadows", o.no_shadows, "Without shadows")->group(group);
     app.add_flag("--no-occlusion", o.no_occlusion, "Without ambient occlusion")->group(group);
+    app.add_flag("--no-measured", o.no_measured,
+                 "Without the ghost of a robot where measured data say that it was")
+        ->group(group);
     app.add_flag("--edges", o.edges, "With the edges of triangles")->group(group);
 }
 

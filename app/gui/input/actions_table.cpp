@@ -29,6 +29,11 @@ bool object_is_selected(const Workspace& w) {
            w.selection().pointer.starts_with("/optimizer/groups/");
 }
 
+void scale_text(Workspace& w, double by) {
+    w.settings.font_scale = std::clamp(w.settings.font_scale * by, 0.6, 3.0);
+    w.save_settings();
+}
+
 // To another of the iterations that are kept.
 void show_iteration(Workspace& w, std::ptrdiff_t by) {
     const auto& rows = *w.now().history;
@@ -288,6 +293,12 @@ std::vector<Action> view_actions() {
              w.send_frame_contents();
          },
          is(&render::View::trails)},
+        {"measured_motion", "View", icon::ghost, "Measured motion", 0,
+         "Pale beside a robot: where it was by the measured data that an objective compares it "
+         "with",
+         [](const Workspace& w) { return w.shows_run() && w.has_measured(); },
+         [](Workspace& w) { w.show_measured = !w.show_measured; },
+         [](const Workspace& w) { return w.show_measured; }},
         {"heights", "View", nullptr, "Fields as heights", ImGuiKey_H,
          "Shows a field of the plane as a landscape instead of an image", runs,
          [](Workspace& w) {
@@ -366,10 +377,7 @@ std::vector<Action> view_actions() {
          ImGuiMod_Ctrl | ImGuiKey_Equal,
          "Everything in the window a tenth larger",
          {},
-         [](Workspace& w) {
-             w.settings.font_scale = std::min(w.settings.font_scale * 1.1, 3.0);
-             w.save_settings();
-         },
+         [](Workspace& w) { scale_text(w, 1.1); },
          {}},
         {"smaller",
          "View",
@@ -378,10 +386,7 @@ std::vector<Action> view_actions() {
          ImGuiMod_Ctrl | ImGuiKey_Minus,
          "Everything in the window a tenth smaller",
          {},
-         [](Workspace& w) {
-             w.settings.font_scale = std::max(w.settings.font_scale / 1.1, 0.6);
-             w.save_settings();
-         },
+         [](Workspace& w) { scale_text(w, 1 / 1.1); },
          {}},
     };
 }
@@ -412,24 +417,10 @@ std::vector<Action> simulation_actions() {
          [](Workspace& w) { w.send(session::StepBy{1}); },
          {},
          true},
-        {"home",
-         "Simulation",
-         icon::start,
-         "To the start",
-         ImGuiKey_Home,
-         "Time 0",
-         runs,
-         [](Workspace& w) { w.send(session::Seek{0}); },
-         {}},
-        {"end",
-         "Simulation",
-         icon::end,
-         "To the end",
-         ImGuiKey_End,
-         "The last step",
-         runs,
-         [](Workspace& w) { w.send(session::Seek{w.now().steps}); },
-         {}},
+        {"home", "Simulation", icon::start, "To the start", ImGuiKey_Home, "Time 0", runs,
+         [](Workspace& w) { w.send(session::Seek{0}); }, nullptr},
+        {"end", "Simulation", icon::end, "To the end", ImGuiKey_End, "The last step", runs,
+         [](Workspace& w) { w.send(session::Seek{w.now().steps}); }, nullptr},
         {"reset",
          "Simulation",
          icon::undo,

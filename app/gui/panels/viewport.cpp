@@ -171,7 +171,8 @@ private:
         const render::Stage* stage = context.picture.stage();
         if (stage == nullptr) return;
         for (const render::Drawable& drawable : stage->drawables)
-            work.view.hidden.push_back(work.hidden.contains(drawable.name));
+            work.view.hidden.push_back(work.hidden.contains(drawable.name) ||
+                                       (drawable.measured && !work.show_measured));
         if (work.selection().pointer.empty()) return;
         const std::string name = work.name_at(work.selection().pointer);
         const render::Element part = work.selection().part();

@@ -305,6 +305,11 @@ void Workspace::colour_by(const std::string& field) {
     send_frame_contents();
 }
 
+bool Workspace::has_measured() const {
+    return now().stage != nullptr &&
+           std::ranges::any_of(now().stage->drawables, &render::Drawable::measured);
+}
+
 void Workspace::send_frame_contents() { send(session::FrameContents{colour, arrows, view.trails}); }
 
 // ---- messages -----------------------------------------------------------------------------------

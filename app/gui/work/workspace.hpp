@@ -222,9 +222,11 @@ public:
     render::View view;
     std::string colour, arrows;
     bool camera_is_set = false;
-    bool show_labels = false;  // names of the objects
-    bool show_time = false;    // a time stamp
-    bool follow_path = false;  // the camera moves along the scene's camera path
+    bool show_labels = false;   // names of the objects
+    bool show_measured = true;  // ghosts where measured data say that robots were
+    bool has_measured() const;  // whether there are such ghosts
+    bool show_time = false;     // a time stamp
+    bool follow_path = false;   // the camera moves along the scene's camera path
     Tool tool = Tool::look;
     // Why the tool cannot change the selected object; empty if it can.
     std::string tool_problem;

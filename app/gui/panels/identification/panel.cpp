@@ -64,7 +64,10 @@ public:
             ImGui::EndChild();
             ImGui::EndTabItem();
         };
-        part("Data", [&] { data(files, outcome.get()); });
+        part("Data", [&] {
+            data(files, outcome.get());
+            say_what_is_drawn(work);
+        });
         if (outcome) {
             part("Check", [&] {
                 also_auxiliary(*outcome);
@@ -227,6 +230,17 @@ private:
             fmt::format("also the {} that belong to this recording alone###all", count).c_str(),
             &with_all_);
         tip("Such as the states at the beginning of shots: another recording has its own");
+    }
+
+    // Of the ghosts in the picture.
+    static void say_what_is_drawn(const Workspace& work) {
+        if (!work.has_measured()) return;
+        std::string text = "The measured motion is drawn pale beside the simulated one";
+        const auto& drawables = work.now().stage->drawables;
+        if (std::ranges::any_of(drawables, &render::Drawable::measured_partly))
+            text += "; joints that are not measured take the simulated values";
+        if (!work.show_measured) text += " (View, Measured motion: off)";
+        wrapped_text(text + ".", style().palette().quiet);
     }
 
     // Files, with what is known of them.

@@ -1,13 +1,13 @@
 // A folder for files, gone at the end.
 #pragma once
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
-
-#include "engine/base/error.hpp"
+#include <system_error>
 
 namespace hindcast::cli {
 
@@ -16,9 +16,9 @@ public:
     TemporaryFolder() {
         std::string name = (std::filesystem::temp_directory_path() / "hindcast-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr)
-            throw Error("a folder for files cannot be made in " +
-                        std::filesystem::temp_directory_path().string())
-                .remedy("set TMPDIR to a folder that may be written");
+            throw std::filesystem::filesystem_error(
+                "a folder for files cannot be made; set TMPDIR to a folder that may be written",
+                name, std::error_code(errno, std::generic_category()));
         path_ = name;
     }
     ~TemporaryFolder() {

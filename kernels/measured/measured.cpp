@@ -161,17 +161,11 @@ public:
         Program program;
         program.add(
             model.launch(residuals(channels, samples.first, static_cast<std::int32_t>(steps)), 1,
-                         {{"begin", recording_.begin()},
-                          {"end", recording_.end()},
-                          {"sample_step", arrays.step},
-                          {"sample_part", arrays.part},
-                          {"sample", arrays.value},
-                          {"delay", arrays.delay},
-                          {"scale", arrays.scale},
-                          {"offset", arrays.offset},
-                          {"sigma", sigma.argument()},
-                          {"h", model.step()},
-                          {"residual", residual}},
+                         arrays.with({{"begin", recording_.begin()},
+                                      {"end", recording_.end()},
+                                      {"sigma", sigma.argument()},
+                                      {"h", model.step()},
+                                      {"residual", residual}}),
                          s.name() + ": residuals"));
         program.add(model.launch(
             half_of_losses(loss()), samples.count(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "engine/model/measured_motion.hpp"
 
@@ -72,6 +73,17 @@ KernelDef measured_positions(const std::vector<Track>& tracks, int nq) {
 
 }  // namespace
 
+std::vector<NamedArgument> SampleArrays::with(std::vector<NamedArgument> others) const {
+    for (const auto& [name, argument] : {std::pair<const char*, Argument>("sample_step", step),
+                                         {"sample_part", part},
+                                         {"sample", value},
+                                         {"delay", delay},
+                                         {"scale", scale},
+                                         {"offset", offset}})
+        others.emplace_back(name, argument);
+    return others;
+}
+
 void show_motion(Model& model, const std::string& owner, const Robot& robot,
                  const std::vector<Channel>& channels, const Samples& samples,
                  const SampleArrays& arrays) {
@@ -91,17 +103,11 @@ void show_motion(Model& model, const std::string& owner, const Robot& robot,
                        xquat = motion.orientations, known = motion.known] {
         const Array pose(model.real(), {nq, 1});
         std::vector<Launch> all = {model.launch(measured_positions(tracks, nq), 1,
-                                                {{"step", model.step_counter()},
-                                                 {"sample_step", arrays.step},
-                                                 {"sample_part", arrays.part},
-                                                 {"sample", arrays.value},
-                                                 {"delay", arrays.delay},
-                                                 {"scale", arrays.scale},
-                                                 {"offset", arrays.offset},
-                                                 {"h", model.step()},
-                                                 {"qpos", model.array(name + ".qpos")},
-                                                 {"pose", pose},
-                                                 {"known", known}},
+                                                arrays.with({{"step", model.step_counter()},
+                                                             {"h", model.step()},
+                                                             {"qpos", model.array(name + ".qpos")},
+                                                             {"pose", pose},
+                                                             {"known", known}}),
                                                 owner + ": measured positions")};
         for (Launch& launch : placed_as(pose, xpos, xquat)) all.push_back(std::move(launch));
         return all;

@@ -17,6 +17,9 @@ namespace hindcast::measured {
 struct SampleArrays {
     Array step, part, value;        // {samples}: as in Samples
     Argument delay, scale, offset;  // {1}, {channels}, {channels}
+
+    // As kernels call them, with these others.
+    std::vector<NamedArgument> with(std::vector<NamedArgument> others) const;
 };
 
 // Nothing where no channel compares positions of joints. There is nothing to draw before the first sample

@@ -29,9 +29,8 @@ struct Rows {
     SpringOptions options;
     Float h;
 
-    // How much of its inverse inertia a row feels.
+    // How much of its inverse inertia a row feels, of the integrator `discrete`.
     Float felt(const Row& row) const {
-        if (!options.discrete) return 1.0;
         Share share;
         for (const auto& [dof, value] : row) share.add(value, shares[dof]);
         return share.felt();

@@ -69,26 +69,23 @@ void SoftConstraint::meet_end_of_step(const Float& inverse_inertia, const Float&
         damping = select(rebounds, min(same_ratio, most), damping);
         stiffness = select(rebounds, 1.0 / (h_ * h_), stiffness);
     }
-    const Float factor = 1.0 + h_ * damping + h_ * h_ * stiffness;
-    inverse_mass = max(max(ratio / factor, least_ratio) * inverse_inertia, least);
+    factor_ = 1.0 + h_ * damping + h_ * h_ * stiffness;
+    inverse_mass = max(max(ratio / factor_, least_ratio) * inverse_inertia, least);
 }
 
 Float SoftConstraint::reference(const Float& velocity, const Float& position) const {
     if (!options_.discrete) return -(damping * velocity) - stiffness * position;
-    return -(damping * velocity + stiffness * (position + h_ * velocity)) /
-           (1.0 + h_ * damping + h_ * h_ * stiffness);
+    return -(damping * velocity + stiffness * (position + h_ * velocity)) / factor_;
 }
 
 Float SoftConstraint::reference(const Float& velocity, const Float& position,
                                 const Float& carried) const {
-    const Float without = reference(velocity, position);
-    if (!options_.discrete) return without - carried;
-    return without - carried / (1.0 + h_ * damping + h_ * h_ * stiffness);
+    return reference(velocity, position) - (options_.discrete ? carried / factor_ : carried);
 }
 
 Float SoftConstraint::reference(const Float& velocity) const {
     const Float force = -(damping * velocity);
-    return options_.discrete ? force / (1.0 + h_ * damping) : force;
+    return options_.discrete ? force / factor_ : force;
 }
 
 }  // namespace hindcast::articulated

@@ -59,7 +59,7 @@ private:
                           const Bool& direct);
 
     SpringOptions options_;
-    Float h_;
+    Float h_, factor_;  // 1 + h b + h^2 K
 };
 
 }  // namespace hindcast::articulated

@@ -1,8 +1,8 @@
 #include "kernels/articulated/dynamics/discrete.hpp"
 
 #include <algorithm>
-#include <numbers>
 
+#include "kernels/articulated/dynamics/dynamics.hpp"
 #include "kernels/articulated/dynamics/lower.hpp"
 
 namespace hindcast::articulated {
@@ -82,9 +82,8 @@ KernelDef discrete_step_map(const TreePointer& tree, bool coulomb) {
                 }
                 if (t.dampers) added[at(i)] = added[at(i)] + h() * max(dof_damping[i], 0.0);
                 if (coulomb) {
-                    const Float s = dof_coulomb_speed[i], v = qvel[i];
-                    added[at(i)] = added[at(i)] + h() * (2 / std::numbers::pi) * dof_coulomb[i] *
-                                                      s / (s * s + v * v);
+                    added[at(i)] = added[at(i)] + coulomb_resistance(h(), dof_coulomb[i],
+                                                                     dof_coulomb_speed[i], qvel[i]);
                 }
             }
             const Numbers own = added;

@@ -161,6 +161,11 @@ KernelDef bias(const TreePointer& tree) {
         });
 }
 
+Float coulomb_resistance(const Float& h, const Float& friction, const Float& speed,
+                         const Float& v) {
+    return h * (2 / std::numbers::pi) * friction * speed / (speed * speed + v * v);
+}
+
 KernelDef passive(const TreePointer& tree, SceneForces forces) {
     return kernel(
         "articulated_passive",

@@ -21,6 +21,8 @@ struct SceneForces {
                            // dof_coulomb_speed
     bool applied = false;  // of points (applied.hpp)
 };
+// h times what dry friction of a joint at the velocity v grows by with it.
+Float coulomb_resistance(const Float& h, const Float& friction, const Float& speed, const Float& v);
 // qpos, qvel, stiffness, damping, gravity -> passive, those of the scene included, and
 // `compensation`, the part of gravity compensation that counts as the actuators' force.
 KernelDef passive(const TreePointer& tree, SceneForces forces = {});

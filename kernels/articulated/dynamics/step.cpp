@@ -1,7 +1,6 @@
 #include "kernels/articulated/dynamics/step.hpp"
 
 #include <algorithm>
-#include <numbers>
 
 #include "kernels/articulated/dynamics/discrete.hpp"
 #include "kernels/articulated/dynamics/lower.hpp"
@@ -151,9 +150,8 @@ KernelDef acceleration(const TreePointer& tree, Implicit implicit, SceneForces f
                 if (implicit == Implicit::nothing || mapped) continue;
                 if (t.dampers) m(i, i) = m(i, i) + h.value() * dof_damping[i];
                 if (forces.coulomb) {
-                    const Float s = dof_coulomb_speed[i], v = qvel[i];
-                    m(i, i) = m(i, i) + h.value() * (2 / std::numbers::pi) * dof_coulomb[i] * s /
-                                            (s * s + v * v);
+                    m(i, i) = m(i, i) + coulomb_resistance(h.value(), dof_coulomb[i],
+                                                           dof_coulomb_speed[i], qvel[i]);
                 }
             }
             // Adds scale r_i r_j wherever the tree couples two of the degrees of freedom.
